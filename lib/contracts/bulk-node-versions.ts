@@ -1,0 +1,34 @@
+import * as z from 'zod/mini';
+import { contract } from '../contract.ts';
+import { NodeVersion } from '../schemas/node-version.ts';
+
+const identifier = z.object({ node_id: z.string(), version: z.string() });
+
+export const bulkNodeVersions = contract({
+  name: 'bulkNodeVersions',
+  method: 'POST',
+  path: '/bulk/nodes/versions',
+  summary: 'Fetch many node versions',
+  description:
+    'Answers one entry per requested pair, in order. A pair that cannot be answered says so in its own entry.',
+  access: 'anyone',
+  parameters: z.object({}),
+  body: z.object({
+    node_versions: z
+      .array(identifier)
+      .check(z.maxLength(1000))
+      .with(z.describe('The pairs to fetch, at most 1000')),
+  }),
+  reply: z.object({
+    node_versions: z.array(
+      z.object({
+        identifier: identifier.with(z.describe('The pair exactly as it was requested')),
+        status: z.enum(['success', 'not_found', 'error']),
+        error_message: z.optional(z.string()).with(z.describe('Why the pair could not be answered')),
+        node_version: z.optional(NodeVersion),
+      }),
+    ),
+  }),
+  status: 200,
+  errors: [],
+});

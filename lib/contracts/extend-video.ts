@@ -1,0 +1,21 @@
+import * as z from 'zod/mini';
+import { contract } from '../contract.ts';
+import { readEnvironment } from '../environment.ts';
+import { providerErrors } from '../errors.ts';
+import { ExtendVideoReply, extendVideoRequest } from '../schemas/extend-video.ts';
+
+export const extendVideo = contract({
+  name: 'extendVideo',
+  method: 'POST',
+  path: '/proxy/video-provider/extend',
+  summary: 'Extend a video',
+  description:
+    'Starts a task at the video provider that extends a video. The provider sends status updates to callback_url when given.',
+  access: { userUnless: 'PROXY_ACCESS_TOKEN' },
+  parameters: z.object({}),
+  body: extendVideoRequest(readEnvironment('videoRules')),
+  reply: ExtendVideoReply,
+  status: 200,
+  errors: providerErrors,
+  idempotent: {},
+});

@@ -1,0 +1,41 @@
+import * as z from 'zod/mini';
+import { contract } from '../contract.ts';
+import { NodeId, PublisherId } from '../schemas/names.ts';
+import { NodeInput } from '../schemas/node.ts';
+import { NodeVersion, NodeVersionInput } from '../schemas/node-version.ts';
+
+export const publishNodeVersion = contract({
+  name: 'publishNodeVersion',
+  method: 'POST',
+  path: '/publishers/{publisherId}/nodes/{nodeId}/versions',
+  summary: 'Publish a node version',
+  description:
+    'Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive with Content-Type: application/zip. Until the archive has arrived the version is pending, and publishing it again resumes it.',
+  access: { userUnless: 'PUBLISH_ACCESS_TOKEN' },
+  parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
+  body: z.object({
+    node: z.extend(NodeInput, { id: z.nullish(z.union([NodeId, z.literal('')])) }),
+    node_version: NodeVersionInput,
+    personal_access_token: z
+      .string()
+      .check(z.minLength(1))
+      .with(z.describe('A personal access token of the publisher')),
+  }),
+  reply: z.object({
+    node_version: NodeVersion,
+    signedUrl: z.string().with(z.describe('Signed URL for uploading the node version; valid for 15 minutes')),
+  }),
+  status: 201,
+  errors: [
+    'invalid_personal_access_token',
+    'forbidden',
+    'node_banned',
+    'publisher_banned',
+    'publisher_not_found',
+    'version_exists',
+    'node_id_taken',
+    'conflict',
+    'record_too_large',
+  ],
+  idempotent: { principal: (body: { personal_access_token: string }) => body.personal_access_token },
+});

@@ -1,0 +1,20 @@
+import * as z from 'zod/mini';
+import { contract } from '../contract.ts';
+import { providerErrors } from '../errors.ts';
+import { RelightReply, RelightRequest } from '../schemas/relight.ts';
+
+export const relightImage = contract({
+  name: 'relightImage',
+  method: 'POST',
+  path: '/proxy/image-provider/v1/ai/image-relight',
+  summary: 'Relight an image',
+  description:
+    'Starts a relight task at the image provider. The provider notifies webhook_url, when given, of each change of its status.',
+  access: 'user',
+  parameters: z.object({}),
+  body: RelightRequest,
+  reply: RelightReply,
+  status: 200,
+  errors: providerErrors,
+  idempotent: {},
+});

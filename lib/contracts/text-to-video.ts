@@ -1,0 +1,21 @@
+import * as z from 'zod/mini';
+import { contract } from '../contract.ts';
+import { readEnvironment } from '../environment.ts';
+import { providerErrors } from '../errors.ts';
+import { TextToVideoReply, textToVideoRequest } from '../schemas/text-to-video.ts';
+
+export const textToVideo = contract({
+  name: 'textToVideo',
+  method: 'POST',
+  path: '/proxy/video-provider/text2video',
+  summary: 'Generate a video from text',
+  description:
+    'Starts a video task at the video provider, from a text and at most one start frame. The provider sends status updates to callback_url when given.',
+  access: { userUnless: 'PROXY_ACCESS_TOKEN' },
+  parameters: z.object({}),
+  body: textToVideoRequest(readEnvironment('videoRules')),
+  reply: TextToVideoReply,
+  status: 200,
+  errors: providerErrors,
+  idempotent: {},
+});

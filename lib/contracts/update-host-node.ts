@@ -1,0 +1,31 @@
+import * as z from 'zod/mini';
+import { contract } from '../contract.ts';
+import { HostNode, HostNodeInput } from '../schemas/host-node.ts';
+import { HostNodeName, NodeId } from '../schemas/names.ts';
+
+export const updateHostNode = contract({
+  name: 'updateHostNode',
+  method: 'PUT',
+  path: '/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}',
+  summary: 'Update a host node',
+  description:
+    'Changes one node definition inside a node version, and creates it if it is absent: an absent field is kept, null clears it.',
+  access: 'user',
+  parameters: z.object({
+    nodeId: NodeId,
+    version: z.string().with(z.describe('Version label; one that is no semantic version is not found')),
+    hostNodeName: HostNodeName,
+  }),
+  body: HostNodeInput,
+  reply: HostNode,
+  status: 200,
+  errors: [
+    'forbidden',
+    'node_banned',
+    'publisher_banned',
+    'node_not_found',
+    'node_version_not_found',
+    'conflict',
+    'record_too_large',
+  ],
+});

@@ -1,0 +1,24 @@
+import * as z from 'zod/mini';
+import { type ErrorCode, errorCatalogue } from '../errors.ts';
+
+const codes = Object.keys(errorCatalogue) as ErrorCode[];
+
+/** What every answer but a success carries. */
+export const ErrorBody = z
+  .object({
+    error: z.enum(codes).with(z.describe('What went wrong, for programs; a code never changes its meaning')),
+    message: z.string().with(z.describe('What went wrong, for a person')),
+    request_id: z.string().with(z.describe('The x-request-id of the answer')),
+    details: z
+      .optional(
+        z.array(
+          z.object({
+            path: z.string().with(z.describe('Where in the request the fault is, such as body.duration')),
+            message: z.string().with(z.describe('What is wrong there')),
+          }),
+        ),
+      )
+      .with(z.describe('All faults of the request, where there are some')),
+  })
+  .with(z.meta({ id: 'Error' }));
+export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -1,0 +1,69 @@
+import * as z from 'zod/mini';
+import { imageSource, optionalText, webAddress, whateverElseIsWrong } from './media.ts';
+import {
+  callbackUrl,
+  editingModels,
+  editingResolutions,
+  modelName,
+  payload,
+  taskFields,
+  type VideoRules,
+  videoPrompt,
+} from './video.ts';
+
+export function extendVideoRequest(rules: VideoRules) {
+  const isEnough = (field: unknown, other: unknown) =>
+    rules.VIDEO_EXTEND_SOURCE === 'either' || field !== undefined || other === undefined;
+  return z
+    .object({
+      model: modelName(editingModels, rules),
+      callback_url: optionalText(callbackUrl),
+      duration: z
+        ._default(z.int32().check(z.minimum(1), z.maximum(7)), 5)
+        .with(z.describe('Extended seconds')),
+      images: z
+        .optional(
+          z.array(imageSource.with(z.describe('Base64 data or URL of the end frame'))).check(z.length(1)),
+        )
+        .with(z.describe('Reference image for the end frame; exactly 1 image accepted')),
+      payload: optionalText(payload),
+      prompt: optionalText(videoPrompt),
+      resolution: optionalText(z.enum(editingResolutions)),
+      video_creation_id: optionalText(z.string().with(z.describe('Required together with video_url'))),
+      video_url: optionalText(
+        webAddress.with(z.describe('Any video URL; required together with video_creation_id')),
+      ),
+    })
+    .check(
+      z.refine(({ video_url, video_creation_id }) => isEnough(video_url, video_creation_id), {
+        path: ['video_url'],
+        error: 'is required together with video_creation_id',
+        ...whateverElseIsWrong,
+      }),
+    )
+    .check(
+      z.refine(({ video_url, video_creation_id }) => isEnough(video_creation_id, video_url), {
+        path: ['video_creation_id'],
+        error: 'is required together with video_url',
+        ...whateverElseIsWrong,
+      }),
+    );
+}
+
+export const ExtendVideoReply = z
+  .object({
+    ...taskFields,
+    ...z.partial(
+      z.object({
+        duration: z.int32(),
+        images: z.array(z.string()),
+        model: z.string(),
+        payload: z.string(),
+        prompt: z.string(),
+        resolution: z.string(),
+        video_creation_id: z.string(),
+        video_url: z.string(),
+      }),
+    ).shape,
+  })
+  .with(z.meta({ id: 'ExtendVideoReply' }));

@@ -1,0 +1,51 @@
+import * as z from 'zod/mini';
+import { imageSource, optionalText } from './media.ts';
+import {
+  callbackUrl,
+  editingModels,
+  editingResolutions,
+  modelName,
+  payload,
+  taskFields,
+  type VideoRules,
+  videoPrompt,
+} from './video.ts';
+
+const ImageSetting = z.object({
+  key_image: imageSource.with(z.describe('Base64 data or URL of the key frame')),
+  duration: z
+    .optional(z.int32().check(z.minimum(2), z.maximum(7)))
+    .with(z.describe('Seconds up to the key frame')),
+  prompt: optionalText(videoPrompt),
+});
+
+export function multiframeVideoRequest(rules: VideoRules) {
+  return z.object({
+    image_settings: z
+      .array(ImageSetting)
+      .check(z.minLength(2), z.maxLength(9))
+      .with(z.describe('The key frames after the first frame')),
+    model: modelName(editingModels, rules),
+    start_image: imageSource.with(z.describe('First frame; Base64 data or URL')),
+    callback_url: optionalText(callbackUrl),
+    payload: optionalText(payload),
+    resolution: optionalText(z.enum(editingResolutions)),
+  });
+}
+
+export const MultiframeVideoReply = z
+  .object({
+    ...taskFields,
+    ...z.partial(
+      z.object({
+        image_settings: z.array(
+          z.partial(z.object({ key_image: z.string(), duration: z.number(), prompt: z.string() })),
+        ),
+        model: z.string(),
+        payload: z.string(),
+        resolution: z.string(),
+        start_image: z.string(),
+      }),
+    ).shape,
+  })
+  .with(z.meta({ id: 'MultiframeVideoReply' }));

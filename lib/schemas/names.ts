@@ -1,0 +1,36 @@
+import * as z from 'zod/mini';
+
+export const NodeId = z
+  .string()
+  .check(
+    z.maxLength(100),
+    z.regex(
+      /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/,
+      'must be letters, digits, ".", "_" or "-", beginning and ending with a letter or digit',
+    ),
+  )
+  .with(z.describe('Unique identifier of the node; case does not matter'));
+
+export const PublisherId = z
+  .string()
+  .check(
+    z.regex(
+      /^[a-z][a-z0-9-]{0,62}$/,
+      'must be 1 to 63 lower-case letters, digits or "-", beginning with a letter',
+    ),
+  )
+  .with(z.describe('Unique identifier of the publisher'));
+
+/** The longest name takes 600 bytes as UTF-8, well inside the 1,024 a DynamoDB sort key. */
+export const HostNodeName = z
+  .string()
+  .check(
+    z.minLength(1),
+    z.maxLength(200),
+    z.refine((name) => name.isWellFormed(), 'must be valid Unicode'),
+  )
+  .with(
+    z.describe(
+      'Unique identifier of the host node inside its node version; any text, percent-encoded in the path',
+    ),
+  );

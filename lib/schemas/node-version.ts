@@ -1,0 +1,67 @@
+import * as z from 'zod/mini';
+import { clearable } from './clearable.ts';
+import { Timestamp } from './timestamp.ts';
+import { VersionLabel } from './version-label.ts';
+
+const NodeVersionStatus = z
+  .enum([
+    'NodeVersionStatusPending',
+    'NodeVersionStatusActive',
+    'NodeVersionStatusBanned',
+    'NodeVersionStatusDeleted',
+    'NodeVersionStatusFlagged',
+  ])
+  .with(z.describe('Pending until the archive has arrived and been checked'));
+
+const publisherFields = {
+  changelog: z.string(),
+  dependencies: z.array(z.string()),
+  deprecated: z.boolean(),
+  supported_accelerators: z.array(z.string()).with(z.describe('Accelerator kinds the version supports')),
+  supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
+  supported_host_version: z.string().with(z.describe('Supported host versions')),
+  supported_os: z.array(z.string()).with(z.describe('Operating systems supported')),
+  tags: z.array(z.string()),
+};
+
+const adminFields = {
+  tags_admin: z
+    .array(z.string())
+    .with(z.describe('Admin-only tags for security warnings and admin metadata; ignored from anyone else')),
+};
+
+const serviceFields = {
+  host_node_extract_status: z
+    .enum(['pending', 'success', 'failed'])
+    .with(z.describe('Whether the host nodes have been read out of the archive')),
+  createdAt: Timestamp.with(z.describe('Creation time of the version')),
+  downloadUrl: z.string().with(z.describe('Where the archive is downloaded; absent until it has arrived')),
+  id: z.string().with(z.describe('Unique identifier of the version')),
+  node_id: z.string().with(z.describe('Owning node')),
+  sha256: z.string().with(z.describe('SHA-256 of the archive in hexadecimal; absent until it has arrived')),
+  size_bytes: z.int().with(z.describe('Size of the archive; absent until it has arrived')),
+  status: NodeVersionStatus,
+  status_reason: z.string().with(z.describe('Why the version has its status, and what to do about it')),
+};
+
+/** What a publisher says of a version. Fields that the service sets itself are accepted and ignored. */
+export const NodeVersionInput = z.object({
+  ...clearable(publisherFields),
+  ...clearable(adminFields),
+  version: VersionLabel,
+});
+export type NodeVersionInput = z.infer<typeof NodeVersionInput>;
+
+export const NodeVersion = z
+  .partial(
+    z.object({
+      ...publisherFields,
+      ...adminFields,
+      ...serviceFields,
+      version: z.string().with(z.describe('Version label in normal form')),
+    }),
+  )
+  .with(z.meta({ id: 'NodeVersion' }));
+export type NodeVersion = z.infer<typeof NodeVersion>;
+
+export const adminVersionFields = Object.keys(adminFields);

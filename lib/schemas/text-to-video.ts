@@ -1,0 +1,139 @@
+import * as z from 'zod/mini';
+import { imageSource, optionalText, text, webAddress, whateverElseIsWrong } from './media.ts';
+import { callbackUrl, modelName, payload, taskFields, type VideoRules, videoPrompt } from './video.ts';
+
+/** The longest duration in seconds that a model takes, where the interface states one. */
+const longestSeconds = new Map<unknown, number | undefined>([
+  ['vidq3-pro', 16],
+  ['vidq2-pro-fast', 10],
+  ['vidq2-pro', 8],
+  ['vidq2-turbo', 8],
+  ['vidq1', undefined],
+  ['vidq1-classic', undefined],
+  ['vid2.0', undefined],
+]);
+const longestOfAnyModel = 16;
+const listedModels = [...longestSeconds.keys()].map(String);
+
+const modelWithAudioByDefault = 'vidq3-pro';
+
+export function textToVideoRequest(rules: VideoRules) {
+  return z.pipe(
+    z
+      .object({
+        aspect_ratio: optionalText(text(32).with(z.describe('Such as 16:9; the provider judges it'))),
+        audio: z
+          .optional(z.boolean())
+          .with(z.describe('Enables direct audio-video generation; default true for model vidq3-pro')),
+        audio_type: z
+          .optional(z.enum(['all', 'speech_only', 'sound_effect_only']))
+          .with(z.describe('Applies when audio is true; no effect for q3 model')),
+        bgm: z.optional(z.boolean()).with(z.describe('Background music; no effect for q3 model')),
+        callback_url: optionalText(callbackUrl),
+        duration: z.optional(z.int32()).with(
+          z.meta({
+            description: 'Seconds; vidq3-pro 1-16, vidq2-pro-fast 1-10, vidq2-pro and vidq2-turbo 1-8',
+            minimum: 1,
+            maximum: longestOfAnyModel,
+          }),
+        ),
+        enhance: z.optional(z.boolean()),
+        images: z
+          .optional(
+            z
+              .array(imageSource.with(z.describe('Base64 data or URL of the start frame')))
+              .check(z.maxLength(1)),
+          )
+          .with(z.describe('For image-to-video; accepts 1 image as start frame')),
+        is_rec: z
+          .optional(z.boolean())
+          .with(z.describe('Use recommended prompt; costs 10 additional credits')),
+        meta_data: optionalText(
+          z
+            .string()
+            .check(z.refine(isJson, 'must be JSON'))
+            .with(z.describe('JSON-format string of custom metadata')),
+        ),
+        model: optionalText(modelName(listedModels, rules)),
+        movement_amplitude: z
+          .optional(z.enum(['auto', 'small', 'medium', 'large']))
+          .with(z.describe('No effect for q2 and q3 models')),
+        off_peak: z.optional(z.boolean()).with(z.describe('Lower cost; tasks generated within 48 hours')),
+        payload: optionalText(payload),
+        priority: z.optional(z.int32()),
+        prompt: optionalText(videoPrompt),
+        resolution: optionalText(
+          z
+            .enum(['360p', '540p', '720p', '1080p', '2K'])
+            .with(z.describe('Availability depends on model and duration')),
+        ),
+        seed: z.optional(z.int32()).with(z.describe('Random when omitted')),
+        style: z.optional(z.enum(['general', 'anime'])),
+        voice_id: optionalText(z.string().with(z.describe('No effect for q3 model'))),
+        watermark: z._default(z.boolean(), false),
+        wm_position: z
+          .optional(z.int32().check(z.minimum(1), z.maximum(4)))
+          .with(z.describe('1 top left, 2 top right, 3 bottom right (default), 4 bottom left')),
+        wm_url: optionalText(
+          webAddress.with(z.describe('Watermark image URL; default watermark used when omitted')),
+        ),
+      })
+      .check(
+        z.refine(({ model, duration }) => durationFits(model, duration), {
+          path: ['duration'],
+          error: ({ input }) => durationRule((input as { model?: string }).model),
+          ...whateverElseIsWrong,
+        }),
+      ),
+    z.transform((request) => ({
+      ...request,
+      images: request.images?.length === 0 ? undefined : request.images,
+      audio: request.audio ?? (request.model === modelWithAudioByDefault ? true : undefined),
+    })),
+  );
+}
+
+export const TextToVideoReply = z
+  .object({
+    ...taskFields,
+    ...z.partial(
+      z.object({
+        aspect_ratio: z.string(),
+        bgm: z.boolean(),
+        duration: z.int32(),
+        images: z.array(z.string()),
+        model: z.string(),
+        movement_amplitude: z.string(),
+        off_peak: z.boolean(),
+        payload: z.string(),
+        prompt: z.string(),
+        resolution: z.string(),
+        seed: z.int32(),
+        style: z.string(),
+        watermark: z.boolean(),
+      }),
+    ).shape,
+  })
+  .with(z.meta({ id: 'TextToVideoReply' }));
+
+function durationFits(model: unknown, duration: unknown): boolean {
+  if (typeof duration !== 'number') return true;
+  return duration >= 1 && duration <= longestFor(model);
+}
+
+function durationRule(model: unknown): string {
+  return `must be 1 to ${longestFor(model)} seconds${model === undefined ? '' : ` for ${model}`}`;
+}
+
+function longestFor(model: unknown): number {
+  return longestSeconds.get(model) ?? longestOfAnyModel;
+}
+
+function isJson(value: string): boolean {
+  try {
+    JSON.parse(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+import * as z from 'zod/mini';
+import { text, webAddress } from './media.ts';
+import { Timestamp } from './timestamp.ts';
+
+/** What an operator may settle about the rules of the video operations. */
+export interface VideoRules {
+  VIDEO_MODELS_EXTRA: readonly string[];
+  VIDEO_EXTEND_SOURCE: 'both' | 'either';
+}
+
+/** A listed model, or one that the operator added since this release. */
+export function modelName(listed: readonly string[], { VIDEO_MODELS_EXTRA }: VideoRules) {
+  return z.enum([...listed, ...VIDEO_MODELS_EXTRA]).with(z.describe('Model of the video provider'));
+}
+
+export const editingModels = ['vidq2-pro', 'vidq2-turbo'] as const;
+export const editingResolutions = ['540p', '720p', '1080p'] as const;
+
+export const callbackUrl = webAddress.with(z.describe('Callback for task status updates'));
+export const payload = text(1_048_576).with(z.describe('Pass-through parameters'));
+export const videoPrompt = text(2000).with(z.describe('Describes the video'));
+
+/** The fields that every answer of a video operation has. */
+export const taskFields = {
+  task_id: z.string(),
+  state: z.enum(['created', 'processing', 'queueing', 'success', 'failed']),
+  credits: z.int32().with(z.describe('What the task costs')),
+  created_at: Timestamp.with(z.describe('Creation time of the task')),
+};
