@@ -1,0 +1,158 @@
+import * as z from 'zod/mini';
+import { sentenceOf } from './faults.ts';
+import { isWebAddress } from './schemas/web-address.ts';
+
+const nonEmpty = z.string().check(z.minLength(1));
+
+/** `required` (the default) or `optional`: whether callers without an access token are let in. */
+const accessTokenSwitch = z._default(z.enum(['required', 'optional']), 'required');
+
+/** An issuer's address is https. Plain http is for an issuer on this same machine, which no deployment has. */
+const secureOrLoopbackUrl = z.string().check(
+  z.refine((value) => {
+    const url = URL.parse(value);
+    return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  }, 'must be an https address (http only on localhost)'),
+);
+
+const isLoopback = (hostname: string) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+
+/** Another endpoint of an AWS service, such as the local stack's. */
+const endpointUrl = z.string().check(z.refine(isWebAddress, 'must be an absolute http or https URL'));
+
+const count = (standard: number) =>
+  z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(1))), standard);
+
+/**
+ * Every environment variable of the functions, by concern. README's table is checked against it.
+ *
+ * A provider's key comes from the deployment as a reference, so that it is in no template: `ssm:` and the name of
+ * a SecureString parameter, or `secretsmanager:` and the name of a secret. Anything else is the key itself.
+ */
+export const concerns = {
+  tokens: () =>
+    z.object({
+      TOKEN_ISSUER: secureOrLoopbackUrl.with(z.describe('The issuer (`iss`) of access tokens.')),
+      TOKEN_AUDIENCE: nonEmpty.with(z.describe('The audience (`aud`) of access tokens.')),
+      TOKEN_JWKS_URL: secureOrLoopbackUrl.with(
+        z.describe('Where the issuer publishes its key set; refetched for an unknown key.'),
+      ),
+      TOKEN_JWKS: z
+        .optional(z.string())
+        .with(z.describe('The key set itself as JSON, so that a cold start fetches nothing.')),
+      ADMIN_CLAIM: z._default(nonEmpty, 'role').with(z.describe('The claim that marks an admin.')),
+      ADMIN_CLAIM_VALUE: z
+        ._default(nonEmpty, 'admin')
+        .with(z.describe('The value of that claim (or one of its values).')),
+      PUBLISH_ACCESS_TOKEN: accessTokenSwitch.with(
+        z.describe('`optional` lets publishers in that send only a personal access token.'),
+      ),
+      PROXY_ACCESS_TOKEN: accessTokenSwitch.with(
+        z.describe('`optional` opens the video operations to callers without a token; for closed networks.'),
+      ),
+    }),
+  metrics: () =>
+    z.object({
+      METRICS_NAMESPACE: z
+        .optional(nonEmpty)
+        .with(
+          z.describe(
+            'The CloudWatch namespace of the metrics in the log lines; without it, lines have none.',
+          ),
+        ),
+    }),
+  registry: () =>
+    z.object({
+      TABLE_NAME: nonEmpty.with(z.describe('The DynamoDB table.')),
+    }),
+  artifacts: () =>
+    z.object({
+      AWS_REGION: nonEmpty.with(z.describe('The region of the bucket; set by Lambda itself.')),
+      BUCKET_NAME: nonEmpty.with(z.describe('The S3 bucket of the archives.')),
+      AWS_ENDPOINT_URL_S3: z
+        .optional(endpointUrl)
+        .with(z.describe('Another S3 endpoint, addressed path-style; the SDK reads it too.')),
+    }),
+  archives: () =>
+    z.object({
+      DOWNLOAD_BASE_URL: z
+        .optional(secureOrLoopbackUrl)
+        .with(
+          z.describe(
+            'Where published archives are downloaded, such as a CDN before the bucket; by default the bucket itself.',
+          ),
+        ),
+      MAX_ARCHIVE_BYTES: count(100_000_000).with(z.describe('The largest archive that is published.')),
+      MAX_ARCHIVE_ENTRIES: count(10_000).with(z.describe('The most files and folders in an archive.')),
+      MAX_UNPACKED_BYTES: count(1_000_000_000).with(z.describe('The most bytes that an archive unpacks to.')),
+      MAX_UNPACKED_RATIO: count(100).with(
+        z.describe('How many times its own size an archive may unpack to.'),
+      ),
+    }),
+  imageProvider: () =>
+    z.object({
+      IMAGE_PROVIDER_URL: secureOrLoopbackUrl.with(z.describe('The base address of the image provider.')),
+      IMAGE_PROVIDER_KEY: nonEmpty.with(
+        z.describe(
+          'The key for the image provider: `ssm:<name>`, `secretsmanager:<name>`, or the key itself.',
+        ),
+      ),
+      IMAGE_PROVIDER_KEY_HEADER: z
+        ._default(nonEmpty, 'x-api-key')
+        .with(z.describe('The header that carries the key.')),
+      IMAGE_PROVIDER_KEY_SCHEME: z
+        ._default(z.string(), '')
+        .with(z.describe('What stands before the key in that header.')),
+    }),
+  videoProvider: () =>
+    z.object({
+      VIDEO_PROVIDER_URL: secureOrLoopbackUrl.with(z.describe('The base address of the video provider.')),
+      VIDEO_PROVIDER_KEY: nonEmpty.with(
+        z.describe(
+          'The key for the video provider: `ssm:<name>`, `secretsmanager:<name>`, or the key itself.',
+        ),
+      ),
+      VIDEO_PROVIDER_KEY_HEADER: z
+        ._default(nonEmpty, 'authorization')
+        .with(z.describe('The header that carries the key.')),
+      VIDEO_PROVIDER_KEY_SCHEME: z
+        ._default(nonEmpty, 'Token')
+        .with(z.describe('What stands before the key in that header.')),
+      VIDEO_PROVIDER_MODEL_PREFIX: z
+        ._default(nonEmpty, 'vid')
+        .with(z.describe('How the provider spells the `vid` that model names begin with.')),
+    }),
+  videoRules: () =>
+    z.object({
+      VIDEO_EXTEND_SOURCE: z
+        ._default(z.enum(['both', 'either']), 'both')
+        .with(z.describe('`either` takes `video_url` without `video_creation_id`, and the reverse.')),
+      VIDEO_MODELS_EXTRA: z
+        .pipe(
+          z._default(z.string(), ''),
+          z.transform((names) => names.split(',').flatMap((name) => name.trim() || [])),
+        )
+        .with(z.describe('Model names to take beside the listed ones, separated by commas.')),
+    }),
+  secretStore: () =>
+    z.object({
+      AWS_REGION: nonEmpty.with(z.describe('The region of the secrets; set by Lambda itself.')),
+      AWS_ENDPOINT_URL_SSM: z.optional(endpointUrl).with(z.describe('Another endpoint for SSM parameters.')),
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: z
+        .optional(endpointUrl)
+        .with(z.describe('Another endpoint for Secrets Manager.')),
+    }),
+} as const;
+
+type Concern = keyof typeof concerns;
+type Values<C extends Concern> = z.output<ReturnType<(typeof concerns)[C]>>;
+
+/** Reads one concern's variables; a missing or malformed one stops the function at start, by name. */
+export function readEnvironment<C extends Concern>(concern: C): Values<C> {
+  const set = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+  // Each is read once, so a parser compiled for it would cost more than it saves.
+  const { data, error } = concerns[concern]().safeParse(set, { jitless: true });
+  if (data !== undefined) return data as Values<C>;
+  const faults = error.issues.map((issue) => `${issue.path.join('.')}: ${sentenceOf(issue, set)}`);
+  throw new Error(`The environment is not valid. ${faults.join('; ')}`);
+}

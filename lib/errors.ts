@@ -1,0 +1,123 @@
+/**
+ * Every error a caller can receive. A code never changes its meaning and never contains the word
+ * "message": one client in the field looks for that word in the code and crashes on it.
+ */
+export const errorCatalogue = {
+  invalid_request: { status: 400, message: 'The request is not valid.' },
+  provider_rejected: { status: 400, message: 'The provider rejected the request.' },
+  unauthorized: { status: 401, message: 'Send a valid access token as "Authorization: Bearer <token>".' },
+  invalid_personal_access_token: {
+    status: 401,
+    message: 'The personal access token is unknown, revoked, expired or not one of this publisher.',
+  },
+  forbidden: { status: 403, message: 'The caller may not do this for this publisher.' },
+  node_banned: { status: 403, message: 'The node is banned.' },
+  publisher_banned: { status: 403, message: 'The publisher is banned.' },
+  publisher_not_found: { status: 404, message: 'There is no such publisher.' },
+  node_not_found: { status: 404, message: 'There is no such node.' },
+  node_version_not_found: { status: 404, message: 'There is no such node version.' },
+  version_exists: { status: 409, message: 'This version has been published; publish a new version instead.' },
+  node_id_taken: {
+    status: 409,
+    message: 'The node id is taken: another node has it, or one that differs only in case or in -, _ and .',
+  },
+  conflict: { status: 409, message: 'Others changed the same record at the same time; try again.' },
+  idempotency_in_flight: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still running; try again with the same key.',
+  },
+  idempotency_consumed: {
+    status: 409,
+    message:
+      'A request with this Idempotency-Key was sent and its outcome is unknown; it is never sent again. Use a new key to start another task.',
+  },
+  idempotency_mismatch: {
+    status: 409,
+    message: 'This Idempotency-Key was used for another request; use a new key.',
+  },
+  precondition_failed: { status: 412, message: 'The node has changed since the version named in If-Match.' },
+  request_too_large: {
+    status: 413,
+    message: 'The request is larger than 6 MB; send large images by URL instead.',
+  },
+  record_too_large: {
+    status: 413,
+    message: 'The record would be larger than the store accepts; shorten its texts and lists.',
+  },
+  unsupported_media_type: { status: 415, message: 'Send the body as Content-Type: application/json.' },
+  provider_busy: {
+    status: 429,
+    message: 'The provider accepts no more work at the moment; try again later.',
+  },
+  internal_error: { status: 500, message: 'Something went wrong on our side.' },
+  provider_failed: { status: 502, message: 'The provider failed to handle the request.' },
+  provider_unreachable: { status: 502, message: 'The provider could not be reached; nothing was sent.' },
+  provider_invalid_reply: { status: 502, message: 'The provider sent a reply that could not be read.' },
+  provider_credentials: { status: 502, message: 'The provider refused the credentials of this service.' },
+  provider_quota: { status: 503, message: 'The account of this service at the provider is out of credits.' },
+  unavailable: { status: 503, message: 'The service is overloaded or a part of it is down; try again.' },
+  provider_timeout: {
+    status: 504,
+    message:
+      'The provider did not answer in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.',
+  },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** What an operation that calls a provider can answer beside the codes of every operation. */
+export const providerErrors = [
+  'provider_rejected',
+  'provider_busy',
+  'provider_failed',
+  'provider_unreachable',
+  'provider_invalid_reply',
+  'provider_credentials',
+  'provider_quota',
+  'provider_timeout',
+] as const satisfies readonly ErrorCode[];
+
+export interface ErrorDetail {
+  path: string;
+  message: string;
+}
+
+/**
+ * What is known about paid work that was sent and failed, read by lib/idempotency.ts: `refused`, it was not
+ * accepted and may be asked for again; `answered`, this is the provider's final word; `unknown`, unless said.
+ */
+export type Settlement = 'refused' | 'answered' | 'unknown';
+
+interface ApiErrorOptions {
+  message?: string;
+  details?: readonly ErrorDetail[];
+  headers?: Record<string, string>;
+  cause?: unknown;
+  settlement?: Settlement;
+}
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[];
+  readonly headers: Record<string, string>;
+  readonly settlement: Settlement;
+
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
+    super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? [];
+    this.headers = { ...standingHeaders[code], ...options.headers };
+    this.settlement = options.settlement ?? 'unknown';
+  }
+
+  get status(): number {
+    return errorCatalogue[this.code].status;
+  }
+}
+
+const standingHeaders: Partial<Record<ErrorCode, Record<string, string>>> = {
+  unauthorized: { 'www-authenticate': 'Bearer' },
+  idempotency_in_flight: { 'retry-after': '2' },
+  unavailable: { 'retry-after': '1' },
+};

@@ -1,0 +1,35 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { withMetrics } from './metrics.ts';
+
+type Fields = Record<string, unknown>;
+
+const requestFields = new AsyncLocalStorage<Fields>();
+
+/** Runs `work` with a set of fields that every log line inside it carries. */
+export function withLogFields<Result>(fields: Fields, work: () => Result): Result {
+  return requestFields.run(fields, work);
+}
+
+/** Adds to the fields of the running request what is known only deep inside it, such as a provider's latency. */
+export function note(fields: Fields): void {
+  Object.assign(requestFields.getStore() ?? {}, fields);
+}
+
+/** Writes one JSON line to standard output, where Lambda collects it. */
+export function log(level: 'info' | 'warn' | 'error', event: string, fields: Fields = {}): void {
+  const line = withMetrics({ level, event, ...requestFields.getStore(), ...fields });
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+const longestChain = 8;
+
+/** An error and what caused it, as fields of a log line. */
+export function describeError(error: unknown): Fields {
+  const causes: string[] = [];
+  let current = error;
+  while (current instanceof Error && causes.length < longestChain) {
+    causes.push(`${current.name}: ${current.message}`);
+    current = current.cause;
+  }
+  return { causes, ...(error instanceof Error && { stack: error.stack }) };
+}

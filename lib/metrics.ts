@@ -1,0 +1,85 @@
+import { readEnvironment } from './environment.ts';
+import type { ErrorCode } from './errors.ts';
+
+/*
+ * Metrics leave in log lines that are written anyway: CloudWatch reads them out of a line whose `_aws` field says
+ * which of the others are metrics, and by which they are told apart (the "embedded metric format"). So there is no
+ * second line, no call and no waiting. Each combination of dimensions is paid for as a metric of its own, so they
+ * are few, and none has as many values as there are callers or nodes.
+ */
+
+type Fields = Record<string, unknown>;
+type Unit = 'Count' | 'Milliseconds';
+
+interface Measurement {
+  dimensions: string[];
+  metrics: Record<string, Unit>;
+  /** The values, where they are not fields of the line already. */
+  fields?: Fields;
+}
+
+const { METRICS_NAMESPACE: namespace } = readEnvironment('metrics');
+
+/** The line as it is written: with its metrics, where it has some and a stage collects them. */
+export function withMetrics(line: Fields): Fields {
+  const measurements = namespace === undefined ? [] : (measures[String(line.event)]?.(line) ?? []);
+  if (measurements.length === 0) return line;
+  const directives = measurements.map(({ dimensions, metrics }) => ({
+    Namespace: namespace,
+    Dimensions: [dimensions],
+    Metrics: Object.entries(metrics).map(([Name, Unit]) => ({ Name, Unit })),
+  }));
+  const fields = measurements.map((measurement) => measurement.fields);
+  return Object.assign({}, line, ...fields, {
+    _aws: { Timestamp: Date.now(), CloudWatchMetrics: directives },
+  });
+}
+
+const measures: Record<string, (line: Fields) => Measurement[]> = {
+  request: (line) => [
+    {
+      dimensions: ['function', 'code'],
+      metrics: { requests: 'Count' },
+      fields: { code: line.code ?? 'ok', requests: 1 },
+    },
+    ...(line.idempotent_replay ? [replay] : []),
+    ...(line.provider === undefined ? [] : [providerCall(line)]),
+  ],
+  upload: ({ lag_ms }) => [
+    { dimensions: ['outcome'], metrics: { uploads: 'Count' }, fields: { uploads: 1 } },
+    ...(Number.isFinite(lag_ms) ? [{ dimensions: [], metrics: { lag_ms: 'Milliseconds' } as const }] : []),
+  ],
+  sweep: () => [{ dimensions: [], metrics: { sweep_findings: 'Count' } }],
+};
+
+const replay: Measurement = {
+  dimensions: ['function'],
+  metrics: { idempotent_replays: 'Count' },
+  fields: { idempotent_replays: 1 },
+};
+
+/** What counts against a provider. That it is out of our credits or busy, or refuses a bad request, does not. */
+const providerFaults = new Set<ErrorCode>([
+  'provider_failed',
+  'provider_unreachable',
+  'provider_invalid_reply',
+  'provider_timeout',
+]);
+
+function providerCall({ code, credits }: Fields): Measurement {
+  return {
+    dimensions: ['provider'],
+    metrics: {
+      provider_calls: 'Count',
+      provider_errors: 'Count',
+      provider_credentials_refused: 'Count',
+      provider_ms: 'Milliseconds',
+      ...(typeof credits === 'number' && { credits: 'Count' }),
+    },
+    fields: {
+      provider_calls: 1,
+      provider_errors: providerFaults.has(code as ErrorCode) ? 1 : 0,
+      provider_credentials_refused: code === 'provider_credentials' ? 1 : 0,
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** A reply body that is JSON already, because its parts had to be weighed one by one. */
+export class SerializedJson {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Lambda's bound on an answer is 6 MB of JSON around the body, with some room for the headers. */
+const maxAnswerBytes = 6 * 1024 * 1024 - 32 * 1024;
+
+/**
+ * Writes `{"<name>":[...]}` so that the whole answer stays inside Lambda's limit: an entry that would pass it is
+ * replaced by what `shorten` makes of it. Every entry reserves room for its short form first, so that the long
+ * forms early in the list cannot crowd out the short ones behind them.
+ */
+export function boundedList<Entry>(
+  name: string,
+  entries: readonly Entry[],
+  shorten: (entry: Entry) => unknown,
+): SerializedJson {
+  const texts = entries.map((entry) => JSON.stringify(entry));
+  const isSmall = texts.reduce((total, text) => total + text.length, 0) < maxAnswerBytes / 6;
+  return new SerializedJson(
+    `{"${name}":[${isSmall ? texts.join(',') : fitted(entries, texts, shorten).join(',')}]}`,
+  );
+}
+
+/**
+ * Writes an object so that the whole answer stays inside Lambda's limit: of the fields that it can do without,
+ * the largest are left out until the rest fits.
+ */
+export function boundedObject(
+  required: Record<string, unknown>,
+  optional: Record<string, unknown>,
+): SerializedJson {
+  const whole = JSON.stringify({ ...required, ...optional });
+  if (whole.length < maxAnswerBytes / 6) return new SerializedJson(whole);
+  const weighed = Object.entries(optional)
+    .map(([name, value]) => ({ name, value, weight: weightOf(JSON.stringify({ [name]: value })) }))
+    .sort((a, b) => a.weight - b.weight);
+  let left = maxAnswerBytes - weightOf(JSON.stringify(required));
+  const fitting = weighed.filter(({ weight }) => {
+    left -= weight;
+    return left >= 0;
+  });
+  const kept = Object.fromEntries(fitting.map(({ name, value }) => [name, value]));
+  return new SerializedJson(JSON.stringify({ ...required, ...kept }));
+}
+
+function fitted<Entry>(
+  entries: readonly Entry[],
+  texts: string[],
+  shorten: (entry: Entry) => unknown,
+): string[] {
+  const short = entries.map((entry) => JSON.stringify(shorten(entry)));
+  let left = maxAnswerBytes - short.reduce((total, text) => total + weightOf(text), 0);
+  return texts.map((text, index) => {
+    const replacement = short[index] ?? text;
+    const extra = weightOf(text) - weightOf(replacement);
+    if (extra > left) return replacement;
+    left -= Math.max(0, extra);
+    return text;
+  });
+}
+
+/** The body travels to the gateway as a JSON string, in which every quote and backslash takes two bytes. */
+function weightOf(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text));
+}
