@@ -1,0 +1,63 @@
+import type { Item } from './attribute-values.ts';
+
+/*
+ * One table. Every access pattern, and the key that serves it:
+ *
+ *   publisher with its members        PUBLISHER#<id>            PUBLISHER
+ *   personal access tokens of one     PUBLISHER#<id>            TOKEN#<sha256>              one query lists them
+ *   node                              NODE#<folded id>          NODE
+ *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
+ *   host nodes of a node version      NODE#<folded id>#<normal> HOST_NODE#<name>            one query lists them
+ *   answers kept for idempotency      IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
+ *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
+ *
+ * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . meet in one item: the
+ * item is its own name claim, and no second record can get out of step with it. Members live inside the
+ * publisher, and a copy of the latest version inside the node, so that each operation knows all its keys at
+ * once and reads them in one batch.
+ */
+
+export interface Key extends Item {
+  pk: string;
+  sk: string;
+}
+
+export const pendingIndex = 'pending';
+
+export function publisherKey(publisherId: string): Key {
+  return { pk: `PUBLISHER#${publisherId}`, sk: 'PUBLISHER' };
+}
+
+export function personalAccessTokenKey(publisherId: string, hash: string): Key {
+  return { pk: `PUBLISHER#${publisherId}`, sk: `TOKEN#${hash}` };
+}
+
+export function nodeKey(nodeId: string): Key {
+  return { pk: `NODE#${foldNodeId(nodeId)}`, sk: 'NODE' };
+}
+
+export function nodeVersionKey(nodeId: string, version: string): Key {
+  return { pk: `NODE#${foldNodeId(nodeId)}`, sk: `VERSION#${version}` };
+}
+
+export function hostNodeKey(nodeId: string, version: string, name: string): Key {
+  return { pk: `NODE#${foldNodeId(nodeId)}#${version}`, sk: `HOST_NODE#${name}` };
+}
+
+export function idempotencyKey(hash: string): Key {
+  return { pk: `IDEMPOTENCY#${hash}`, sk: 'ANSWER' };
+}
+
+export function idempotencyPartKey({ pk }: Key, attempt: string, index: number): Key {
+  return { pk, sk: `PART#${attempt}#${index}` };
+}
+
+/** Whether two ids name the same node: case does not matter, punctuation does. */
+export function isSameNodeId(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+/** Ids with the same fold cannot both exist. A run of punctuation counts as one, as package indexes have it. */
+function foldNodeId(nodeId: string): string {
+  return nodeId.toLowerCase().replace(/[-_.]+/g, '-');
+}
