@@ -1,0 +1,34 @@
+/*
+ * The bucket has two prefixes. A signed URL can only put under `staging/`, each under a key of its own, and only
+ * the finaliser copies from there to `archives/`. A key there names the bytes it holds, so even two finalisers
+ * that run on different uploads of one version never write different bytes to one key:
+ *
+ *   staging/<node id>/<version>/<version id>/<upload id>.zip      expires by lifecycle rule
+ *   archives/<node id>/<version>/<version id>-<sha256>.zip        written once
+ */
+const stagingPrefix = 'staging/';
+
+/** One signed URL's worth of a version: where its archive is put. */
+export interface Upload {
+  nodeId: string;
+  version: string;
+  versionId: string;
+  uploadId: string;
+}
+
+export function stagingKey({ nodeId, version, versionId, uploadId }: Upload): string {
+  return `${stagingPrefix}${nodeId}/${version}/${versionId}/${uploadId}.zip`;
+}
+
+/** The upload that a staging key belongs to; undefined for any other key. */
+export function uploadOf(key: string): Upload | undefined {
+  const [, nodeId, version, versionId, uploadId] = stagingShape.exec(key) ?? [];
+  if (!nodeId || !version || !versionId || !uploadId) return undefined;
+  return { nodeId, version, versionId, uploadId };
+}
+
+const stagingShape = new RegExp(`^${stagingPrefix}([^/]+)/([^/]+)/([^/]+)/([^/]+)\\.zip$`);
+
+export function archiveKey({ nodeId, version, versionId }: Upload, sha256: string): string {
+  return `archives/${nodeId}/${version}/${versionId}-${sha256}.zip`;
+}

@@ -1,0 +1,76 @@
+import type { Context, EventBridgeEvent, S3Event, S3EventRecord } from 'aws-lambda';
+import { describeError, log, withLogFields } from '../log.ts';
+import type { Outcome } from './finalize-upload.ts';
+import type { Swept } from './sweep-uploads.ts';
+
+interface Stories {
+  finalize: (key: string, deadline: number) => Promise<Outcome>;
+  sweep: (sweep: { from: number; to: number; deadline: number }) => Promise<Swept[]>;
+}
+
+type UploadEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
+type Remaining = Pick<Context, 'getRemainingTimeInMillis'>;
+
+const reservedMs = 1000;
+
+/** How far a scheduled sweep looks back: several runs get their chance, and old refusals are not judged for ever. */
+const lookBackMs = 6 * 60 * 60 * 1000;
+
+/** The youngest uploads are left to their events, which are most likely still on their way. */
+const graceMs = 60 * 1000;
+
+/** What a sweep finds only where an event was lost, a finaliser died, or the sweep itself does not get through. */
+const unexpected = new Set<Swept['finding']>(['published', 'settled', 'failed', 'unvisited']);
+
+/**
+ * Turns the two stories into a Lambda handler for S3's events and for a schedule. S3 and EventBridge take no
+ * answer: a bad archive is a result like any other, and only what may go better next time is thrown, so that
+ * Lambda runs the event again, and in the end hands it to the dead-letter queue.
+ */
+export function uploadEvents({ finalize, sweep }: Stories) {
+  return async (event: UploadEvent, context: Remaining): Promise<void> => {
+    const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
+    if ('Records' in event) return finalizeAll(event.Records, (key) => finalize(key, deadline));
+    const now = Date.now();
+    const swept = await sweep({ from: now - lookBackMs, to: now - graceMs, deadline });
+    for (const { nodeId, version, finding, error } of swept) {
+      const causes = finding === 'failed' ? describeError(error) : {};
+      log(finding === 'failed' ? 'error' : 'info', 'swept', { node_id: nodeId, version, finding, ...causes });
+    }
+    const failed = swept.filter(({ finding }) => finding === 'failed').length;
+    const findings = swept.filter(({ finding }) => unexpected.has(finding)).length;
+    log('info', 'sweep', { versions: swept.length, failed, sweep_findings: findings });
+    if (failed > 0) throw new Error(`${failed} of ${swept.length} versions could not be swept.`);
+  };
+}
+
+/** One record that fails does not take the others with it. */
+async function finalizeAll(
+  records: readonly S3EventRecord[],
+  finalize: (key: string) => Promise<Outcome>,
+): Promise<void> {
+  const errors: unknown[] = [];
+  for (const record of records) {
+    const key = keyOf(record);
+    const started = performance.now();
+    const duration = () => ({
+      ms: Math.round(performance.now() - started),
+      lag_ms: Date.now() - Date.parse(record.eventTime),
+    });
+    await withLogFields({ function: 'finalizeUpload', key }, async () => {
+      try {
+        const outcome = await finalize(key);
+        log('info', 'upload', { outcome, ...duration() });
+      } catch (error) {
+        log('error', 'upload', { outcome: 'failed', ...duration(), ...describeError(error) });
+        errors.push(error);
+      }
+    });
+  }
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} uploads could not be finalised.`);
+}
+
+/** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */
+function keyOf({ s3 }: S3EventRecord): string {
+  return decodeURIComponent(s3.object.key.replaceAll('+', ' '));
+}
