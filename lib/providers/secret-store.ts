@@ -1,0 +1,85 @@
+import { SignatureV4 } from '@smithy/signature-v4';
+import { readEnvironment } from '../environment.ts';
+import { environmentCredentials } from '../environment-credentials.ts';
+import { httpRequest } from '../http-request.ts';
+import { Sha256 } from '../sha256.ts';
+import { isObject } from './provider.ts';
+
+/*
+ * One signed POST reads a secret, with the signer that the upload URLs already use. A client of the SDK for
+ * either store would be many times the size of a whole proxy function. This module is loaded only where a key
+ * is given by reference.
+ */
+const environment = readEnvironment('secretStore');
+
+interface SecretStore {
+  service: string;
+  endpoint: string | undefined;
+  target: string;
+  request: (name: string) => object;
+  read: (reply: Record<string, unknown>) => unknown;
+}
+
+const stores: Record<string, SecretStore> = {
+  ssm: {
+    service: 'ssm',
+    endpoint: environment.AWS_ENDPOINT_URL_SSM,
+    target: 'AmazonSSM.GetParameter',
+    request: (name) => ({ Name: name, WithDecryption: true }),
+    read: ({ Parameter }) => isObject(Parameter) && Parameter.Value,
+  },
+  secretsmanager: {
+    service: 'secretsmanager',
+    endpoint: environment.AWS_ENDPOINT_URL_SECRETS_MANAGER,
+    target: 'secretsmanager.GetSecretValue',
+    request: (name) => ({ SecretId: name }),
+    read: ({ SecretString }) => SecretString,
+  },
+};
+
+const maxReplyBytes = 256 * 1024;
+
+/** Reads one secret; fails with a sentence that names it, and never shows it. */
+export async function readSecret(store: string, name: string, timeoutMs: number): Promise<string> {
+  const { service, endpoint, target, request, read } = stores[store] as SecretStore;
+  const url = new URL(endpoint ?? `https://${service}.${environment.AWS_REGION}.amazonaws.com/`);
+  const body = JSON.stringify(request(name));
+  const signer = new SignatureV4({
+    service,
+    region: environment.AWS_REGION,
+    credentials: environmentCredentials,
+    sha256: Sha256,
+  });
+  const { headers } = await signer.sign({
+    method: 'POST',
+    protocol: url.protocol,
+    hostname: url.hostname,
+    path: url.pathname,
+    headers: { host: url.host, 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+    body,
+  });
+  const reply = await httpRequest({
+    url,
+    method: 'POST',
+    headers,
+    body: Buffer.from(body),
+    timeoutMs,
+    maxReplyBytes,
+  });
+  const content = parseObject(reply.body);
+  const secret = reply.status === 200 ? read(content) : undefined;
+  if (typeof secret === 'string' && isHeaderText.test(secret.trim())) return secret.trim();
+  throw new Error(`${service} answered ${reply.status} ${content.__type ?? ''} for the secret "${name}"`);
+}
+
+const isHeaderText = /^[\x20-\x7e]+$/;
+
+/** The parser's own error quotes what it could not read, which must not get into a log. */
+function parseObject(body: Buffer): Record<string, unknown> {
+  try {
+    const content: unknown = JSON.parse(body.toString());
+    return isObject(content) ? content : {};
+  } catch {
+    return {};
+  }
+}
