@@ -1,0 +1,8 @@
+// POST /proxy/image-provider/v1/ai/image-relight
+import { relightImage } from '../lib/contracts/relight-image.ts';
+import { endpoint } from '../lib/endpoint.ts';
+import { startRelight } from '../lib/providers/image-provider.ts';
+
+export const handler = endpoint(relightImage, async ({ body, deadline, beforeSending }) => ({
+  body: await startRelight(body, { deadline, beforeSending }),
+}));
