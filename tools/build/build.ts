@@ -1,0 +1,74 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, parse, resolve } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
+
+interface Output {
+  path: string;
+  contents: Uint8Array;
+}
+
+/** Bundles every function into a folder of its own, as it is deployed: `dist/<name>/index.js`, an ES module. */
+export async function buildFunctions(): Promise<string[]> {
+  const files = (await readdir('functions')).filter((file) => file.endsWith('.ts'));
+  const bundles = await Promise.all(
+    files.map((file) => bundle(`functions/${file}`, resolve('dist', parse(file).name))),
+  );
+  const outputs = bundles.flatMap(({ outputs }) => outputs);
+  await Promise.all(outputs.map(replace));
+  await removeOthers(new Set(outputs.map(({ path }) => path)));
+  return files;
+}
+
+/** One handler's bundle in memory, with esbuild's account of what is in it. */
+export async function bundle(
+  entry: string,
+  folder: string,
+): Promise<{ outputs: Output[]; metafile: Metafile }> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: { index: entry },
+    outdir: folder,
+    write: false,
+    metafile: true,
+    bundle: true,
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    minify: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none',
+    define: absentGlobals,
+    plugins: lambdaPlugins,
+    logLevel: 'warning',
+  });
+  const manifest = { path: join(folder, 'package.json'), contents: Buffer.from('{"type":"module"}\n') };
+  return { outputs: [...outputFiles, manifest], metafile };
+}
+
+/** Whoever runs a bundle while it is built anew, a local stack or a test, finds the old one or the new one whole. */
+async function replace({ path, contents }: Output): Promise<void> {
+  const current = await readFile(path).catch(() => undefined);
+  if (current?.equals(contents)) return;
+  const temporary = `${path}.${process.pid}.new`;
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(temporary, contents);
+  await rename(temporary, path);
+}
+
+async function removeOthers(paths: ReadonlySet<string>): Promise<void> {
+  const entries = await readdir(resolve('dist'), { recursive: true, withFileTypes: true });
+  const stale = entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.new'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !paths.has(path));
+  await Promise.all(stale.map((path) => rm(path, { force: true })));
+}
+
+if (import.meta.main) {
+  const files = await buildFunctions();
+  process.stdout.write(`Built ${files.length} functions into dist/.\n`);
+}

@@ -1,0 +1,141 @@
+import { readFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import type { Plugin } from 'esbuild';
+
+/*
+ * What a bundle for Lambda does without. Each plugin pays for itself in the time of a cold start; `npm run bench`
+ * shows how much that is.
+ */
+
+/**
+ * `import` of a builtin makes Node build the module's ES face, whose getters load undici for node:http: 26 to
+ * 46 ms of every cold start. `process.getBuiltinModule` hands out the module as it is.
+ */
+const builtins: Plugin = {
+  name: 'builtins',
+  setup({ onResolve, onLoad }) {
+    const filter = new RegExp(`^(?:node:.+|${builtinModules.join('|')})$`);
+    onResolve({ filter }, ({ path }) => ({ path, namespace: 'builtin' }));
+    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+    }));
+  },
+};
+
+/** The SDK's credential chain gives way to the one source that a function has. */
+const credentials: Plugin = {
+  name: 'credentials',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, ({ path }) => ({
+      path,
+      namespace: 'credentials',
+    }));
+    onLoad({ filter: /.*/, namespace: 'credentials' }, () => ({
+      contents: `
+        import { environmentCredentials } from './lib/environment-credentials.ts';
+        export const defaultProvider = () => environmentCredentials;`,
+      resolveDir: process.cwd(),
+    }));
+  },
+};
+
+/** Parts of the SDK that its clients hold on to, and that a function never comes to use. */
+const unusedParts: [file: RegExp, instead: string][] = [
+  // A function is configured by its environment, and looking for ~/.aws takes 8 ms.
+  [
+    /[\\/]shared-ini-file-loader[\\/]readFile\.js$/,
+    `
+      export const filePromises = {};
+      export const fileIntercept = {};
+      export const readFile = async () => '';`,
+  ],
+  // DynamoDB's endpoint is known by its region; discovering others is off unless asked for.
+  [/[\\/]@aws-sdk[\\/]endpoint-cache[\\/].+\.js$/, 'export class EndpointCache {}'],
+  // For a Node without crypto.
+  [/[\\/]sha256[\\/]Sha256Js\.js$/, 'export class Sha256Js {}'],
+  // For buckets of several regions at once, with a signature that takes a package of its own.
+  [
+    /[\\/]SignatureV4MultiRegion\.js$/,
+    `
+      import { SignatureV4SignWithCredentials } from './SignatureV4SignWithCredentials';
+      export class SignatureV4MultiRegion extends SignatureV4SignWithCredentials {
+        static sigv4aDependency() { return 'none'; }
+      }`,
+  ],
+];
+
+const partsInUse: Plugin = {
+  name: 'parts-in-use',
+  setup({ onLoad }) {
+    for (const [filter, contents] of unusedParts) onLoad({ filter }, () => ({ contents }));
+    // Of a package's manifest, the SDK tells its version to AWS.
+    onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]package\.json$/ }, async ({ path }) => {
+      const { version } = JSON.parse(await readFile(path, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    });
+  },
+};
+
+/**
+ * Of a client's operations those that are called. The SDK writes keys of objects as `[_h]`, where `_h` is a constant
+ * text. esbuild keeps every object with such a key, for all that it knows making the key may do something.
+ */
+const operations: Plugin = {
+  name: 'operations',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]schemas[\\/]schemas_\d+\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const texts = new Map(
+        [...source.matchAll(/^const (_\w+) = (".+");$/gm)].map(([, name, text]) => [name, text]),
+      );
+      return { contents: source.replace(/\[(_\w+)\]:/g, (_, name) => `${texts.get(name) ?? `[${name}]`}:`) };
+    });
+  },
+};
+
+/**
+ * Without what schemas say of themselves, which only the OpenAPI document and the README need. Each such call is its
+ * texts and a second copy of the schema. One that is written otherwise than the pattern expects stays, without harm.
+ */
+const descriptions: Plugin = {
+  name: 'descriptions',
+  setup({ onLoad }) {
+    const call = /\s*\.with\(\s*z\.(?:describe|meta)\((?:'(?:[^'\\]|\\.)*'|[^()'])*\),?\s*\)/g;
+    onLoad(
+      { filter: /[\\/]lib[\\/](?:environment|schemas[\\/].+|contracts[\\/].+)\.ts$/ },
+      async ({ path }) => ({
+        contents: (await readFile(path, 'utf8')).replace(call, keepLines),
+        loader: 'ts',
+      }),
+    );
+  },
+};
+
+/**
+ * Every `import()` splits a bundle into more files, and each file takes half a millisecond to load. Those of the
+ * SDK are of builtins, or of what runs only in browsers and with streams of events, so none needs a file.
+ */
+const fewFiles: Plugin = {
+  name: 'few-files',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(?:bowser|@smithy\/core\/event-streams)$/ }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    );
+    onLoad({ filter: /[\\/]node_modules[\\/]@(?:aws|aws-sdk|smithy)[\\/].*\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(
+        /\bimport\((['"]node:\w+['"])\)/g,
+        'process.getBuiltinModule($1)',
+      ),
+    }));
+  },
+};
+
+/** Stack traces name the lines of the sources. */
+function keepLines(text: string): string {
+  return text.replaceAll(/./g, '');
+}
+
+export const lambdaPlugins = [partsInUse, operations, descriptions, fewFiles, builtins, credentials];
+
+/** The SDK asks whether a body is one of these, which no body here is, and the question alone loads web streams. */
+export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined' };
