@@ -1,0 +1,26 @@
+/** LOCAL_PORT_OFFSET moves every part by as much, so that two stacks can run side by side. */
+const offset = Number(process.env.LOCAL_PORT_OFFSET ?? 0);
+
+/** Where the parts of the local stack listen; the `local` parameters of serverless.yml say the same. */
+export const ports = {
+  api: 3000 + offset,
+  issuer: 3001 + offset,
+  lambda: 3002 + offset,
+  providers: 3003 + offset,
+  pages: 3004 + offset,
+  s3: 4569 + offset,
+  dynamodb: 8000 + offset,
+} as const;
+
+/** Where the local stack keeps its data between starts. */
+export const localDirectory = process.env.LOCAL_DIRECTORY ?? '.local';
+
+export const tableName = 'node-registry-local';
+export const bucketName = 'node-registry-archives-local';
+export const audience = 'node-registry';
+/** The name stands in tokens that were signed for a long time, so it does not move with the port. */
+export const issuerName = 'http://localhost:3001';
+
+export function localAddress(port: number): string {
+  return `http://localhost:${port}`;
+}

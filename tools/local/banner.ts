@@ -1,0 +1,49 @@
+import { localAddress, localDirectory, ports } from './addresses.ts';
+import { demo } from './demo.ts';
+
+interface BannerFacts {
+  seconds: number;
+  listening: Record<string, string>;
+  ownerToken: string;
+  adminToken: string;
+}
+
+/** What a newcomer needs to see once everything is up: what listens where, tokens, and calls to paste. */
+export function banner({ seconds, listening, ownerToken, adminToken }: BannerFacts): string {
+  const api = localAddress(ports.api);
+  const providers = localAddress(ports.providers);
+  const { publisherId, nodeId, version, hostNodeName, personalAccessToken } = demo;
+  const hostNode = encodeURIComponent(hostNodeName);
+  const lines = Object.entries(listening).map(([part, url]) => `  ${part.padEnd(20)} ${url}`);
+  return `
+Up in ${seconds.toFixed(1)} s.
+
+${lines.join('\n')}
+
+Tokens (more with: npm run token -- --user NAME [--admin])
+
+  OWNER='${ownerToken}'
+  ADMIN='${adminToken}'
+  PERSONAL='${personalAccessToken}'
+
+Calls to paste, after the tokens
+
+  curl ${api}/bulk/nodes/versions --json '{"node_versions":[{"node_id":"${nodeId}","version":"${version}"}]}'
+
+  curl -X PUT ${api}/publishers/${publisherId}/nodes/${nodeId} -H "Authorization: Bearer $OWNER" --json '{"tags":["demo","image"]}'
+
+  curl -X PUT '${api}/nodes/${nodeId}/versions/${version}/host-nodes/${hostNode}' -H "Authorization: Bearer $OWNER" --json '{"category":"image/load"}'
+
+  curl ${api}/publishers/${publisherId}/nodes/${nodeId}/versions -H "Authorization: Bearer $OWNER" --json '{"node":{},"node_version":{"version":"2.0.0"},"personal_access_token":"'$PERSONAL'"}'
+
+  curl ${api}/proxy/image-provider/v1/ai/image-relight -H "Authorization: Bearer $OWNER" --json '{"image":"https://example.com/a.png","style":"smooth"}'
+
+  curl ${api}/proxy/video-provider/text2video -H "Authorization: Bearer $OWNER" -H 'Idempotency-Key: first' --json '{"model":"vidq3-pro","prompt":"rain on a lake"}'
+
+Make a provider misbehave (the list of ways: curl ${providers}/control)
+
+  curl ${providers}/control/misbehave --json '{"provider":"video","kind":"status","status":429,"retryAfter":1,"times":2}'
+
+Data is kept under ${localDirectory}. Ctrl-C stops everything.
+`;
+}

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { S3Event } from 'aws-lambda';
+
+interface Bucket {
+  url: string;
+  stop: () => Promise<void>;
+  onObjectCreated: (listener: (event: S3Event) => void) => void;
+}
+
+type Finalizer = (event: S3Event, context: { getRemainingTimeInMillis: () => number }) => Promise<void>;
+
+const limitMs = 300_000;
+
+/** As Lambda does with events that nobody waits for. */
+const maxInvocations = 3;
+
+/**
+ * Lets the embedded S3 call the finaliser as S3 calls the deployed one: for what is put under `staging/`, and
+ * again when it fails. serverless-offline knows no S3 events.
+ */
+export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer> = loadBundle): Bucket {
+  const running = new Set<Promise<void>>();
+  bucket.onObjectCreated((event) => {
+    if (!event.Records.every(({ s3 }) => s3.object.key.startsWith('staging/'))) return;
+    const work = invoke(event, load).finally(() => running.delete(work));
+    running.add(work);
+  });
+  const stop = async () => {
+    await Promise.all(running);
+    await bucket.stop();
+  };
+  return { ...bucket, stop };
+}
+
+/** Never fails: the handler has logged why it did. */
+async function invoke(event: S3Event, load: () => Promise<Finalizer>): Promise<void> {
+  const end = Date.now() + limitMs;
+  for (let invocation = 1; invocation <= maxInvocations; invocation += 1) {
+    const isDone = await load()
+      .then((handler) => handler(event, { getRemainingTimeInMillis: () => end - Date.now() }))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (isDone) return;
+  }
+}
+
+async function loadBundle(): Promise<Finalizer> {
+  const { handler } = await import(pathToFileURL(resolve('dist/finalize-upload/index.js')).href);
+  return handler;
+}

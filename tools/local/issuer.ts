@@ -1,0 +1,90 @@
+import { createPrivateKey, generateKeyPairSync, type JsonWebKey, randomUUID, sign } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { audience, issuerName } from './addresses.ts';
+import developmentKey from './development-key.json' with { type: 'json' };
+
+export interface SigningKey {
+  kid: string;
+  privateKey: JsonWebKey;
+}
+
+interface TokenOptions {
+  user: string;
+  admin?: boolean;
+  expiresInSeconds?: number;
+}
+
+const defaultLifetimeSeconds = 12 * 60 * 60;
+
+export function createSigningKey(kid: string = randomUUID()): SigningKey {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { kid, privateKey: privateKey.export({ format: 'jwk' }) };
+}
+
+/** The local issuer's own key, made at the first start and kept beside the other local data. */
+export async function loadSigningKey(directory: string): Promise<SigningKey> {
+  const file = join(directory, 'issuer-key.json');
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch {
+    const key = createSigningKey();
+    await mkdir(directory, { recursive: true });
+    await writeFile(file, JSON.stringify(key), { mode: 0o600 });
+    return key;
+  }
+}
+
+export function publicKeyOf({ kid, privateKey }: SigningKey): JsonWebKey & { kid: string } {
+  const { d: _, ...publicKey } = privateKey;
+  return { ...publicKey, kid, alg: 'ES256', use: 'sig' };
+}
+
+/** An access token as the local issuer hands it out. */
+export function issueToken(
+  key: SigningKey,
+  { user, admin, expiresInSeconds = defaultLifetimeSeconds }: TokenOptions,
+): string {
+  const now = Math.floor(Date.now() / 1000);
+  return signClaims(key, {
+    iss: issuerName,
+    aud: audience,
+    sub: user,
+    iat: now,
+    exp: now + expiresInSeconds,
+    ...(admin && { role: 'admin' }),
+  });
+}
+
+export function signClaims({ kid, privateKey }: SigningKey, claims: object): string {
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const input = `${encode({ alg: 'ES256', typ: 'JWT', kid })}.${encode(claims)}`;
+  const key = createPrivateKey({ key: privateKey, format: 'jwk' });
+  return `${input}.${sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
+}
+
+/** Serves the key set: the local key, and the one that signed the tokens in `events/`. */
+export async function startIssuer(
+  port: number,
+  key: SigningKey,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const keySet = JSON.stringify({ keys: [publicKeyOf(key), developmentKey] });
+  const server = createServer((request, response) => {
+    const found = request.url === '/.well-known/jwks.json';
+    response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(found ? keySet : '{}');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://localhost:${address.port}`, stop };
+}

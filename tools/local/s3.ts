@@ -1,0 +1,37 @@
+import { mkdir } from 'node:fs/promises';
+import S3rver from '@20minutes/s3rver';
+import type { S3Event } from 'aws-lambda';
+import { s3Conditions } from './s3-conditions.ts';
+
+interface Server {
+  url: string;
+  stop: () => Promise<void>;
+  /** Hears of every object that is put or copied, as a function with S3 events does. */
+  onObjectCreated: (listener: (event: S3Event) => void) => void;
+}
+
+/** Only what comes from the network and the disk is the server's; the browser rules are those of serverless.yml. */
+const corsRules = `<CORSConfiguration><CORSRule>
+  <AllowedOrigin>*</AllowedOrigin><AllowedMethod>PUT</AllowedMethod><AllowedMethod>GET</AllowedMethod>
+  <AllowedHeader>*</AllowedHeader>
+</CORSRule></CORSConfiguration>`;
+
+/** Starts the embedded S3 server with one bucket. It checks signatures, expiry and signed headers. */
+export async function startS3(port: number, directory: string, bucketName: string): Promise<Server> {
+  await mkdir(directory, { recursive: true });
+  const server = new S3rver({
+    port,
+    address: '127.0.0.1',
+    silent: true,
+    directory,
+    configureBuckets: [{ name: bucketName, configs: [corsRules] }],
+  });
+  server.middleware.unshift(s3Conditions());
+  const address = await server.run();
+  const onObjectCreated: Server['onObjectCreated'] = (listener) => {
+    server.on('event', (event: S3Event) => {
+      if (event.Records.every(({ eventName }) => eventName.startsWith('ObjectCreated:'))) listener(event);
+    });
+  };
+  return { url: `http://localhost:${address.port}`, stop: () => server.close(), onObjectCreated };
+}

@@ -1,0 +1,44 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { bucket, s3 } from '../../lib/artifacts/bucket.ts';
+import { stagingKey } from '../../lib/artifacts/object-keys.ts';
+import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { changeHostNode } from '../../lib/registry/host-nodes.ts';
+import { createPublisher, putMember } from '../../lib/registry/publisher-administration.ts';
+import { registerVersion } from '../../lib/registry/publishing.ts';
+import { putPersonalAccessToken } from '../../lib/registry/token-administration.ts';
+import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
+import { demo } from './demo.ts';
+import { demoArchive } from './demo-archive.ts';
+
+const decadeMs = 10 * 365 * 24 * 60 * 60 * 1000;
+
+/** Seeds the demo publisher with all it owns, archives too, once; false where it is there already. */
+export async function seed(): Promise<boolean> {
+  const { publisherId, owner, member, nodeId, version, hostNodeName, personalAccessToken } = demo;
+  if (!(await createPublisher({ id: publisherId, name: 'Demo Publisher', website: 'https://example.com' })))
+    return false;
+  await putMember(publisherId, owner, { role: 'owner', name: 'Olga Owner', email: 'olga@example.com' });
+  await putMember(publisherId, member, { role: 'member', name: 'Mats Member', email: 'mats@example.com' });
+  const tokenHash = hashPersonalAccessToken(personalAccessToken);
+  const expiresAt = new Date(Date.now() + decadeMs).toISOString();
+  await putPersonalAccessToken({ publisherId, hash: tokenHash, label: 'demo', expiresAt });
+
+  const caller = { userId: owner, isAdmin: false };
+  const deadline = Date.now() + 10_000;
+  const node = { name: 'Demo Node', description: 'A node to try the service with.', tags: ['demo'] };
+  for (const label of [version, '1.1.0']) {
+    const input = { version: label, changelog: `Changes of ${label}`, dependencies: ['numpy>=2'] };
+    const publication = { publisherId, nodeId, node, version: input, tokenHash, caller, deadline };
+    const key = stagingKey((await registerVersion(publication)).upload);
+    await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: await demoArchive(label) }));
+    await finalizeUpload(key, deadline);
+  }
+  const changes = {
+    description: 'Loads an image',
+    function: 'load',
+    return_types: 'IMAGE',
+    policy: 'HostNodePolicyActive',
+  } as const;
+  await changeHostNode({ nodeId, version, hostNodeName, changes, editor: caller, deadline });
+  return true;
+}

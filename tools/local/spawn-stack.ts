@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface LocalStack {
+  apiUrl: string;
+  simulatorsUrl: string;
+  pagesUrl: string;
+  /** For commands that are to find this stack, as those of the README find the one on the standard ports. */
+  environment: NodeJS.ProcessEnv;
+  /** Where it listens and keeps its data, to start it there again. */
+  place: Place;
+  /** The process group of all its parts. */
+  group: number;
+  /** What it has printed so far. */
+  output: () => string;
+  /** A token as the banner prints it, such as OWNER. */
+  token: (name: string) => string;
+  /** Ctrl-C in a terminal: the signal goes to the whole group. The data goes too, unless it is to be kept. */
+  stop: (options?: { keepData: boolean }) => Promise<void>;
+}
+
+interface Place {
+  offset: number;
+  directory: string;
+}
+
+const patienceMs = 50_000;
+
+/** `npm start` as a user types it, on ports and in a folder of its own. */
+export async function startLocalStack(given?: Place): Promise<LocalStack> {
+  const place = given ?? {
+    offset: freshOffset(),
+    directory: await mkdtemp(join(tmpdir(), 'node-registry-stack-')),
+  };
+  const { offset, directory } = place;
+  const environment = cleanEnvironment(place);
+  const child = spawn('npm', ['start'], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    const fail = () => reject(new Error(`The local stack did not start.\n${output}`));
+    const timer = setTimeout(() => {
+      process.kill(-Number(child.pid), 'SIGINT');
+      fail();
+    }, patienceMs);
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      if (!output.includes('Ctrl-C stops everything')) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', fail);
+  });
+  const stop = async ({ keepData } = { keepData: false }) => {
+    process.kill(-Number(child.pid), 'SIGINT');
+    await exited;
+    if (!keepData) await rm(directory, { recursive: true, force: true });
+  };
+  const token = (name: string) => new RegExp(`${name}='([^']+)'`).exec(output)?.[1] ?? '';
+  const at = (port: number) => `http://localhost:${port + offset}`;
+  const urls = { apiUrl: at(3000), simulatorsUrl: at(3003), pagesUrl: at(3004) };
+  const addresses = {
+    AWS_ENDPOINT_URL_DYNAMODB: at(8000),
+    AWS_ENDPOINT_URL_S3: at(4569),
+    TOKEN_JWKS_URL: `${at(3001)}/.well-known/jwks.json`,
+    IMAGE_PROVIDER_URL: `${at(3003)}/image`,
+    VIDEO_PROVIDER_URL: `${at(3003)}/video`,
+  };
+  return {
+    ...urls,
+    environment: { ...environment, ...addresses },
+    place,
+    group: Number(child.pid),
+    output: () => output,
+    token,
+    stop,
+  };
+}
+
+/** Below the ports that the system hands out by itself. */
+function freshOffset(): number {
+  return 10_000 + Math.floor(Math.random() * 9000);
+}
+
+/** Without what the test run set for its own servers. */
+function cleanEnvironment({ offset, directory }: Place): NodeJS.ProcessEnv {
+  const ours = /^(?:AWS|TOKEN|TABLE|BUCKET|IMAGE_PROVIDER|VIDEO_PROVIDER)_/;
+  const rest = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
+  return { ...rest, NODE_OPTIONS: '', LOCAL_PORT_OFFSET: String(offset), LOCAL_DIRECTORY: directory };
+}

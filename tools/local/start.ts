@@ -1,0 +1,160 @@
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { parseArgs } from 'node:util';
+import { buildFunctions } from '../build/build.ts';
+import { referencePath } from '../openapi/reference-page.ts';
+import { startSimulators } from '../simulators/start-simulators.ts';
+import { bucketName, localAddress, localDirectory, ports, tableName } from './addresses.ts';
+import { startApi } from './api.ts';
+import { banner } from './banner.ts';
+import { demo } from './demo.ts';
+import { createTable, startDynamoDb } from './dynamodb.ts';
+import { finalizeOnUpload } from './finalize-on-upload.ts';
+import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
+import { startPages } from './pages.ts';
+import { createRequestLog } from './request-log.ts';
+import { startS3 } from './s3.ts';
+
+const usage = `Usage: npm start [-- --fresh]
+
+Brings the whole service up on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3
+and a token issuer, with a demo publisher. Data is kept under .local/ between starts.
+
+  --fresh   begin anew, without the data of earlier starts
+  --help    show this text
+
+Environment
+  AWS_ENDPOINT_URL_DYNAMODB   another DynamoDB than the embedded one
+  AWS_ENDPOINT_URL_S3         another S3 than the embedded one
+  LOCAL_PORT_OFFSET           a number that is added to every port
+  LOCAL_DIRECTORY             another folder for the data than .local
+`;
+
+interface Part {
+  stop: () => Promise<void>;
+}
+
+const running: Part[] = [];
+const requests = createRequestLog();
+
+async function start(fresh: boolean): Promise<void> {
+  const began = performance.now();
+  await requireFreePorts();
+  if (fresh) await rm(localDirectory, { recursive: true, force: true });
+  const key = await loadSigningKey(localDirectory);
+  const [dynamodbUrl, s3Url] = await Promise.all([
+    process.env.AWS_ENDPOINT_URL_DYNAMODB ??
+      run(startDynamoDb({ port: ports.dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
+    process.env.AWS_ENDPOINT_URL_S3 ??
+      run(startS3(ports.s3, `${localDirectory}/s3`, bucketName).then((bucket) => finalizeOnUpload(bucket))),
+    run(startIssuer(ports.issuer, key)),
+    run(startSimulators({ port: ports.providers })),
+    buildFunctions(),
+  ]);
+  setEnvironment(dynamodbUrl, s3Url);
+  const ownerToken = issueToken(key, { user: demo.owner });
+  const parts = {
+    'HTTP API': localAddress(ports.api),
+    DynamoDB: dynamodbUrl,
+    S3: s3Url,
+    'Token issuer': localAddress(ports.issuer),
+    'Provider simulators': localAddress(ports.providers),
+  };
+  await Promise.all([
+    run(startApi(showLine)),
+    run(startPages({ port: ports.pages, parts, ownerToken, requests })),
+    fillStore(dynamodbUrl),
+  ]);
+  process.stdout.write(
+    banner({
+      seconds: (performance.now() - began) / 1000,
+      listening: {
+        ...parts,
+        'Home page': localAddress(ports.pages),
+        'API reference': localAddress(ports.pages) + referencePath,
+      },
+      ownerToken,
+      adminToken: issueToken(key, { user: 'demo-admin', admin: true }),
+    }),
+  );
+}
+
+/** For serverless.yml, which takes the addresses from here, and for the functions' own modules in the seed. */
+function setEnvironment(dynamodbUrl: string, s3Url: string): void {
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'S3RVER',
+    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodbUrl,
+    AWS_ENDPOINT_URL_S3: s3Url,
+    TABLE_NAME: tableName,
+    BUCKET_NAME: bucketName,
+    TOKEN_JWKS_URL: `${localAddress(ports.issuer)}/.well-known/jwks.json`,
+    IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
+    VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
+  });
+}
+
+async function fillStore(dynamodbUrl: string): Promise<void> {
+  await createTable(dynamodbUrl, tableName);
+  const { seed } = await import('./seed.ts');
+  await seed();
+}
+
+/** The functions log JSON lines; what serverless-offline says around them is left out. */
+function showLine(line: string): void {
+  requests.read(line);
+  if (line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
+}
+
+/** Remembers a part, so that it is stopped with the others, and hands on its address. */
+async function run<P extends Part & { url?: string }>(starting: Promise<P>): Promise<string> {
+  const part = await starting;
+  running.push(part);
+  return part.url ?? '';
+}
+
+async function requireFreePorts(): Promise<void> {
+  for (const [part, port] of Object.entries(ports)) {
+    if (await isFree(port)) continue;
+    throw new Error(
+      `Port ${port} (${part}) is taken. Stop the program that listens there, then start again.`,
+    );
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}
+
+let stopping = false;
+
+async function stop(exitCode: number): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  await Promise.allSettled(running.map((part) => part.stop()));
+  process.exit(exitCode);
+}
+
+/** npm hands a signal to the shell between it and this process, and the shell just dies of it. */
+function stopWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && stop(0), 500).unref();
+}
+
+const { values } = parseArgs({ options: { fresh: { type: 'boolean' }, help: { type: 'boolean' } } });
+if (values.help) {
+  process.stdout.write(usage);
+} else {
+  process.on('SIGINT', () => stop(0));
+  process.on('SIGTERM', () => stop(0));
+  stopWithParent();
+  start(values.fresh ?? false).catch((error: Error) => {
+    process.stderr.write(`${error.message}\n`);
+    return stop(1);
+  });
+}

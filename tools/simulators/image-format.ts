@@ -1,0 +1,30 @@
+import type { WireFormat } from './wire-format.ts';
+
+export const imageFormat: WireFormat = {
+  provider: 'image',
+  paths: ['/v1/ai/image-relight'],
+  states: ['CREATED', 'IN_PROGRESS', 'COMPLETED'],
+  keyOf: (headers) => String(headers['x-api-key'] ?? ''),
+  findFault: (_, { image }) =>
+    typeof image === 'string'
+      ? undefined
+      : {
+          status: 400,
+          message: 'Validation error',
+          invalidParams: [{ name: 'image', reason: 'Field required' }],
+        },
+  creditsOf: () => 1,
+  outOfCredits: { status: 402, message: 'Your balance is too low' },
+  notifyUrlOf: ({ webhook_url }) => webhook_url,
+  notification: ({ id, state }) => ({
+    task_id: id,
+    status: state,
+    generated: state === 'COMPLETED' ? [`https://images.example/${id}.png`] : [],
+  }),
+  reply: ({ id, state }) => ({ data: { task_id: id, status: state, generated: [] } }),
+  emptyReply: ({ id }) => ({ data: { task_id: id, status: '', generated: null, has_nsfw: null } }),
+  fault: ({ message, invalidParams }) => ({
+    message,
+    ...(invalidParams && { invalid_params: invalidParams }),
+  }),
+};

@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { imageFormat } from './image-format.ts';
+import { type Misbehaviour, misbehaviours } from './misbehaviours.ts';
+import { Tasks } from './tasks.ts';
+import { videoFormat } from './video-format.ts';
+import type { Fault, Fields, WireFormat } from './wire-format.ts';
+
+/** One request as a provider saw it. `taskId` is there where a task was started, and credits spent. */
+export interface Received {
+  provider: 'image' | 'video';
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: Fields;
+  taskId?: string;
+}
+
+interface Settings {
+  keys: Record<'image' | 'video', string>;
+  tickMs: number;
+}
+
+const formats: readonly WireFormat[] = [imageFormat, videoFormat];
+const startingCredits = 1_000_000;
+const longestRecord = 500;
+
+/** Both providers: what they were sent, what they took, what they have been told to do wrong. */
+export class Simulation {
+  readonly received: Received[] = [];
+  readonly tasks: Tasks;
+  credits = startingCredits;
+  readonly #misbehaviours: Misbehaviour[] = [];
+  readonly #stopping = new AbortController();
+  readonly #keys: Settings['keys'];
+
+  constructor({ keys, tickMs }: Settings) {
+    this.#keys = keys;
+    this.tasks = new Tasks(tickMs, this.#stopping.signal);
+  }
+
+  misbehave(misbehaviour: Misbehaviour): void {
+    this.#misbehaviours.push({ ...misbehaviour });
+  }
+
+  reset(): void {
+    this.#misbehaviours.length = 0;
+    this.received.length = 0;
+    this.credits = startingCredits;
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse, text: string): Promise<void> {
+    const { url = '/', headers } = request;
+    const format = formats.find(({ provider }) => url.startsWith(`/${provider}/`));
+    if (!format) return void response.writeHead(404).end();
+    const path = url.slice(format.provider.length + 1);
+    const entry: Received = { provider: format.provider, path, headers, body: JSON.parse(text) };
+    this.received.push(entry);
+    if (this.received.length > longestRecord) this.received.shift();
+
+    const accept = (empty = false) => this.#accept(format, entry, empty);
+    const options = this.#nextMisbehaviour(format.provider);
+    if (options) {
+      const { fault } = format;
+      const stopped = this.#stopping.signal;
+      return misbehaviours[options.kind]({ options, response, path: url, accept, fault, stopped });
+    }
+    const fault = this.#findFault(format, entry, request.method);
+    const content = fault ? format.fault(fault) : accept();
+    response.writeHead(fault?.status ?? 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(content));
+  }
+
+  #accept(format: WireFormat, entry: Received, empty: boolean): Fields {
+    const { provider, states, notification } = format;
+    const credits = format.creditsOf(entry.body);
+    const notifyUrl = format.notifyUrlOf(entry.body);
+    const task = this.tasks.start({ provider, states, notifyUrl, notification });
+    entry.taskId = task.id;
+    this.credits -= credits;
+    return (empty ? format.emptyReply : format.reply)(task, entry.body, credits);
+  }
+
+  #findFault(
+    format: WireFormat,
+    { path, headers, body }: Received,
+    method: string | undefined,
+  ): Fault | undefined {
+    if (method !== 'POST' || !format.paths.includes(path)) return { status: 404, message: 'not found' };
+    if (format.keyOf(headers) !== this.#keys[format.provider])
+      return { status: 401, reason: 'Unauthorized', message: 'The key is not valid' };
+    return this.credits < format.creditsOf(body) ? format.outOfCredits : format.findFault(path, body);
+  }
+
+  #nextMisbehaviour(provider: string): Misbehaviour | undefined {
+    const index = this.#misbehaviours.findIndex((next) => (next.provider ?? provider) === provider);
+    const found = this.#misbehaviours[index];
+    if (!found) return undefined;
+    found.times = (found.times ?? 1) - 1;
+    if (found.times <= 0) this.#misbehaviours.splice(index, 1);
+    return found;
+  }
+}

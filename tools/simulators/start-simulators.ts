@@ -1,0 +1,57 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerControl } from './control.ts';
+import { Simulation } from './simulation.ts';
+
+interface Settings {
+  port?: number;
+  keys?: Record<'image' | 'video', string>;
+  /** How long a task stays in each of its states. */
+  tickMs?: number;
+}
+
+export interface Simulators {
+  url: string;
+  simulation: Simulation;
+  stop: () => Promise<void>;
+}
+
+/** The keys that serverless.yml gives to the local functions. */
+const localKeys = { image: 'local-image-key', video: 'local-video-key' };
+
+/** Starts both providers on one port: `/image`, `/video`, and `/control` to watch and disturb them. */
+export async function startSimulators({
+  port = 0,
+  keys = localKeys,
+  tickMs = 2000,
+}: Settings = {}): Promise<Simulators> {
+  const simulation = new Simulation({ keys, tickMs });
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const text = await readText(request);
+    if (request.url?.startsWith('/control')) answerControl(simulation, request, response, text);
+    else await simulation.answer(request, response, text);
+  };
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    simulation,
+    stop: () =>
+      new Promise((resolve) => {
+        simulation.stop();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,77 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface Task {
+  id: string;
+  provider: string;
+  state: string;
+  /** Every status update that was sent, and what the receiver answered. */
+  notifications: { state: string; answer: number | string }[];
+}
+
+interface NewTask {
+  provider: string;
+  /** The states that the task moves through, one a tick. */
+  states: readonly string[];
+  notifyUrl: unknown;
+  notification: (task: Task) => object;
+}
+
+const notifyTimeoutMs = 2000;
+const mostTasks = 1000;
+
+/** Tasks that run on a clock and tell of every new state, until the signal stops them all. */
+export class Tasks {
+  readonly list: Task[] = [];
+  readonly #tickMs: number;
+  readonly #stopped: AbortSignal;
+
+  constructor(tickMs: number, stopped: AbortSignal) {
+    this.#tickMs = tickMs;
+    this.#stopped = stopped;
+  }
+
+  start(settings: NewTask): Task {
+    const { provider, states } = settings;
+    const id = provider === 'video' ? String(randomInt(1e14, 2e14)) : randomUUID();
+    const task = { id, provider, state: states[0] ?? '', notifications: [] };
+    this.list.push(task);
+    if (this.list.length > mostTasks) this.list.shift();
+    void this.#run(task, settings);
+    return task;
+  }
+
+  async #run(task: Task, { states, notifyUrl, notification }: NewTask): Promise<void> {
+    for (const state of states.slice(1)) {
+      await pause(this.#tickMs, undefined, { ref: false, signal: this.#stopped }).catch(() => {});
+      if (this.#stopped.aborted) return;
+      task.state = state;
+      if (isLoopback(notifyUrl)) {
+        const answer = await notify(notifyUrl, notification(task), this.#stopped);
+        task.notifications.push({ state, answer });
+      }
+    }
+  }
+}
+
+/** Simulators call nobody but programs on this machine, whatever address a request names. */
+function isLoopback(url: unknown): url is string {
+  const hostname = typeof url === 'string' ? URL.parse(url)?.hostname : undefined;
+  return hostname !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+async function notify(url: string, content: object, stopped: AbortSignal): Promise<number | string> {
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(content),
+      redirect: 'manual',
+      signal: AbortSignal.any([stopped, AbortSignal.timeout(notifyTimeoutMs)]),
+    });
+    await answer.body?.cancel();
+    return answer.status;
+  } catch (error) {
+    return String(error);
+  }
+}

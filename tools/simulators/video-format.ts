@@ -1,0 +1,74 @@
+import type { Task } from './tasks.ts';
+import type { Fields, WireFormat } from './wire-format.ts';
+
+const common = ['callback_url', 'model', 'payload', 'resolution'];
+const knownFields: Record<string, readonly string[]> = {
+  '/text2video': [
+    ...common,
+    ...['aspect_ratio', 'audio', 'audio_type', 'bgm', 'duration', 'enhance', 'images', 'is_rec', 'meta_data'],
+    ...['movement_amplitude', 'off_peak', 'priority', 'prompt', 'seed', 'style', 'voice_id', 'watermark'],
+    ...['wm_position', 'wm_url'],
+  ],
+  '/extend': [...common, 'duration', 'images', 'prompt', 'video_creation_id', 'video_url'],
+  '/multiframe': [...common, 'image_settings', 'start_image'],
+};
+
+/** Fields of a request that a reply does not repeat. */
+const notEchoed = new Set([
+  ...['audio', 'audio_type', 'callback_url', 'enhance', 'is_rec', 'meta_data', 'priority', 'voice_id'],
+  ...['wm_position', 'wm_url'],
+]);
+const echoesOfTextToVideo = [
+  'bgm',
+  'duration',
+  'images',
+  'movement_amplitude',
+  'off_peak',
+  'payload',
+  'seed',
+];
+
+export const videoFormat: WireFormat = {
+  provider: 'video',
+  paths: Object.keys(knownFields),
+  states: ['created', 'queueing', 'processing', 'success'],
+  keyOf: (headers) => /^Token (.+)$/.exec(headers.authorization ?? '')?.[1],
+  findFault: (path, body) => {
+    const unknown = Object.keys(body).find((name) => !knownFields[path]?.includes(name));
+    return unknown === undefined
+      ? undefined
+      : { status: 400, reason: 'InvalidArgument', message: `unknown field "${unknown}"` };
+  },
+  creditsOf: ({ duration, is_rec }) => 4 * Number(duration ?? 5) + (is_rec === true ? 10 : 0),
+  outOfCredits: { status: 400, reason: 'CreditInsufficient', message: 'credits are insufficient' },
+  notifyUrlOf: ({ callback_url }) => callback_url,
+  notification: ({ id, state }) => ({
+    id,
+    state,
+    creations: state === 'success' ? [{ id: `${id}-1`, url: `https://videos.example/${id}.mp4` }] : [],
+  }),
+  reply: (task, body, credits) => ({
+    ...required(task, credits),
+    created_at: new Date().toISOString().replace('Z', '968916Z'),
+    ...Object.fromEntries(Object.entries(body).filter(([name]) => !notEchoed.has(name))),
+  }),
+  emptyReply: (task, _, credits) => ({
+    ...required(task, credits),
+    created_at: '',
+    model: '',
+    prompt: null,
+    ...Object.fromEntries(echoesOfTextToVideo.map((name, index) => [name, ['', 0, null][index % 3]])),
+    image_settings: [{ key_image: 'https://images.example/1.png', prompt: '', duration: 0 }],
+    start_image: '',
+  }),
+  fault: ({ status, reason = 'Internal', message = '' }) => ({
+    code: status,
+    reason,
+    message,
+    metadata: { trace_id: '1' },
+  }),
+};
+
+function required({ id, state }: Task, credits: number): Fields {
+  return { task_id: id, state, credits, type: 'task', extra: { nested: true } };
+}
