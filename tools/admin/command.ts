@@ -1,0 +1,61 @@
+/** What one command is, and nothing of how the command line is read or printed. */
+export interface Command {
+  /** The names of what stands after the noun and the verb, all of them needed. */
+  parameters: readonly string[];
+  /** One sentence for the list of commands, without a full stop. */
+  summary: string;
+  /** What one should know before running it; shown by --help. */
+  notes?: string | undefined;
+  options: Record<string, Option>;
+  /** Command lines without `npm run admin --`, for --help. */
+  examples: readonly string[];
+  run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<Outcome>;
+}
+
+type OptionValue = string | boolean | undefined;
+
+/** With a placeholder the option takes a value, without one it is a switch. */
+export interface Option {
+  about: string;
+  value?: string;
+  short?: string;
+  required?: true;
+}
+
+export interface Outcome {
+  /** What --json prints. */
+  data: unknown;
+  /** What a person reads. */
+  text: string;
+}
+
+type Values<Options extends Record<string, Option>> = {
+  [Name in keyof Options]: Options[Name] extends { required: true }
+    ? string
+    : Options[Name] extends { value: string }
+      ? string | undefined
+      : boolean | undefined;
+};
+
+interface Definition<Parameter extends string, Options extends Record<string, Option>>
+  extends Omit<Command, 'parameters' | 'options' | 'run'> {
+  parameters: readonly Parameter[];
+  options: Options;
+  run(parameters: Record<Parameter, string>, options: Values<Options>): Promise<Outcome>;
+}
+
+/** Gives `run` the types of the parameters and options declared beside it, which parse.ts has checked. */
+export function command<const Parameter extends string, const Options extends Record<string, Option>>(
+  definition: Definition<Parameter, Options>,
+): Command {
+  return {
+    ...definition,
+    run: (parameters, options) =>
+      definition.run(parameters as Record<Parameter, string>, options as Values<Options>),
+  };
+}
+
+/** The command line was not understood. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,0 +1,31 @@
+import type { Command } from './command.ts';
+import * as hostNodes from './host-nodes.ts';
+import * as members from './members.ts';
+import * as nodeVersions from './node-versions.ts';
+import * as nodes from './nodes.ts';
+import * as publishers from './publishers.ts';
+import * as tokens from './tokens.ts';
+import * as uploads from './uploads.ts';
+
+/** Every command there is, in the order in which help lists them: a new one is one line here. */
+export const commands: Record<string, Command> = {
+  'publisher create': publishers.create,
+  'publisher show': publishers.show,
+  'publisher ban': publishers.ban,
+  'publisher unban': publishers.unban,
+  'member add': members.add,
+  'member remove': members.remove,
+  'token create': tokens.create,
+  'token list': tokens.list,
+  'token revoke': tokens.revoke,
+  'node show': nodes.show,
+  'node ban': nodes.ban,
+  'node unban': nodes.unban,
+  'node-version list': nodeVersions.list,
+  'node-version flag': nodeVersions.flag,
+  'node-version unflag': nodeVersions.unflag,
+  'node-version ban': nodeVersions.ban,
+  'node-version unban': nodeVersions.unban,
+  'host-node list': hostNodes.list,
+  'uploads sweep': uploads.sweep,
+};

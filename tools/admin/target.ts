@@ -1,0 +1,58 @@
+import { connect } from 'node:net';
+import { parseArgs } from 'node:util';
+import { Refusal } from '../../lib/registry/refusal.ts';
+import { bucketName, localAddress, ports, tableName } from '../local/addresses.ts';
+
+const patienceMs = 2000;
+
+/**
+ * Points the registry at the deployed table that --region and --table name, with the credentials that the AWS
+ * SDK finds by itself; else at the local stack, or at another DynamoDB that the environment names.
+ */
+export function chooseTarget(args: string[]): void {
+  const { values } = parseArgs({
+    args,
+    strict: false,
+    options: { region: { type: 'string' }, table: { type: 'string' } },
+  });
+  if (typeof values.region === 'string' && typeof values.table === 'string') {
+    Object.assign(process.env, { AWS_REGION: values.region, TABLE_NAME: values.table });
+    return;
+  }
+  // A profile or a session of the shell would win over the key that the local servers know.
+  delete process.env.AWS_PROFILE;
+  delete process.env.AWS_SESSION_TOKEN;
+  process.env.AWS_ENDPOINT_URL_DYNAMODB ??= localAddress(ports.dynamodb);
+  process.env.AWS_ENDPOINT_URL_S3 ??= localAddress(ports.s3);
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'S3RVER',
+    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+    TABLE_NAME: tableName,
+    BUCKET_NAME: bucketName,
+  });
+}
+
+/** Says at once, and in words, that a server is not running; the SDK would try again and then say little. */
+export async function requireListening(): Promise<void> {
+  const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  if (address === undefined || (await listens(new URL(address)))) return;
+  const remedy = address === localAddress(ports.dynamodb) ? 'start it with npm start' : 'is it running?';
+  throw new Refusal(`Nothing listens on ${address}: ${remedy}`);
+}
+
+function listens({ hostname, port, protocol }: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+    });
+    const settle = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(patienceMs, () => settle(false));
+    socket.once('connect', () => settle(true));
+    socket.once('error', () => settle(false));
+  });
+}
