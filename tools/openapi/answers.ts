@@ -1,0 +1,81 @@
+import type { Contract } from '../../lib/contract.ts';
+import { type ErrorCode, errorCatalogue } from '../../lib/errors.ts';
+import { sampleError, sampleFault } from './examples.ts';
+import { headerReferences, headersOfStatus } from './headers.ts';
+import type { JsonObject } from './json.ts';
+import { sampleReplies } from './replies.ts';
+import { reference, replyName } from './schemas.ts';
+
+/** All answers of an operation by status: its success, and each error that it can give with its codes. */
+export function describeAnswers(contract: Contract): JsonObject {
+  const codes = errorsOf(contract);
+  const statuses = [...new Set(codes.map((code) => errorCatalogue[code].status))].sort((a, b) => a - b);
+  const refusals = statuses.map((status) => [
+    status,
+    refusal(
+      contract,
+      status,
+      codes.filter((code) => errorCatalogue[code].status === status),
+    ),
+  ]);
+  return { [contract.status]: success(contract), ...Object.fromEntries(refusals) };
+}
+
+/** What any operation can answer, beside what its contract lists. */
+export function errorsOf(contract: Contract): ErrorCode[] {
+  return [
+    'invalid_request',
+    ...(contract.access === 'anyone' ? [] : (['unauthorized'] as const)),
+    ...contract.errors,
+    ...(contract.idempotent
+      ? (['idempotency_in_flight', 'idempotency_consumed', 'idempotency_mismatch'] as const)
+      : []),
+    'request_too_large',
+    'unsupported_media_type',
+    'internal_error',
+    'unavailable',
+  ];
+}
+
+/** One example for each code of the catalogue that is used; the answers refer to them. */
+export function errorExamples(contracts: readonly Contract[]): JsonObject {
+  const used = new Set(contracts.flatMap(errorsOf));
+  used.delete('invalid_request');
+  return Object.fromEntries([...used].sort().map((code) => [code, { value: sampleError(code) }]));
+}
+
+function success(contract: Contract): JsonObject {
+  const headers = [
+    'x-request-id',
+    ...(contract.headers?.reply ?? []),
+    ...(contract.idempotent ? ['Idempotent-Replayed'] : []),
+  ];
+  const sample = { value: sampleReplies[contract.name] };
+  return {
+    description: contract.status === 201 ? 'Registered' : 'Done',
+    headers: headerReferences(headers),
+    content: { 'application/json': { schema: reference(replyName(contract)), examples: { sample } } },
+  };
+}
+
+function refusal(contract: Contract, status: number, codes: ErrorCode[]): JsonObject {
+  const examples = codes.map((code) => [
+    code,
+    code === 'invalid_request' ? { value: sampleFault(contract) } : { $ref: `#/components/examples/${code}` },
+  ]);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${asMarkdown(errorCatalogue[code].message)}`).join('\n\n'),
+    headers: headerReferences(headersOfStatus(status)),
+    content: {
+      'application/json': {
+        schema: { allOf: [reference('Error'), { properties: { error: { enum: codes } } }] },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+/** A viewer would take `<token>` for an HTML tag and leave it out. */
+function asMarkdown(sentence: string): string {
+  return sentence.replaceAll('<', '&lt;');
+}

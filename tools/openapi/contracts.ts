@@ -1,0 +1,10 @@
+import { readdir } from 'node:fs/promises';
+import type { Contract } from '../../lib/contract.ts';
+
+/** Every contract under lib/contracts, so that no operation can be left out of the document. */
+export async function loadContracts(): Promise<Contract[]> {
+  const folder = new URL('../../lib/contracts/', import.meta.url);
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();
+  const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)));
+  return modules.flatMap((exported) => Object.values<Contract>(exported));
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import type { Contract } from '../../lib/contract.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
+import { errorCatalogue } from '../../lib/errors.ts';
+import { faultsOf } from '../../lib/faults.ts';
+import type { ErrorBody } from '../../lib/schemas/error-body.ts';
+import type { JsonObject } from './json.ts';
+
+const requestId = '01J0ZK6Q8N4Y3V5T7R9P2M4W6X';
+
+interface Sample {
+  path: Record<string, string>;
+  body: JsonObject;
+}
+
+/** The request of an operation's sample event, the same that `invoke local` and the tests send. */
+export function sampleRequest({ name }: Contract): Sample {
+  const file = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const { pathParameters, body } = JSON.parse(
+    readFileSync(new URL(`../../events/${file}.json`, import.meta.url), 'utf8'),
+  );
+  return { path: pathParameters ?? {}, body: JSON.parse(body) };
+}
+
+/** An error as the service tells it, with the catalogue's own sentence. */
+export function sampleError(code: ErrorCode): ErrorBody {
+  return { error: code, message: errorCatalogue[code].message, request_id: requestId };
+}
+
+/** What the service really finds wrong with the sample request once its first field has the wrong type. */
+export function sampleFault(contract: Contract): ErrorBody {
+  const { body } = sampleRequest(contract);
+  const [[field, value] = ['', '']] = Object.entries(body);
+  const broken = { ...body, [field]: typeof value === 'string' ? 7 : 'seven' };
+  const { error } = contract.body.safeParse(broken);
+  return { ...sampleError('invalid_request'), details: error ? faultsOf('body', error, broken) : [] };
+}

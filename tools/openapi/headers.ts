@@ -1,0 +1,71 @@
+import { errorCatalogue } from '../../lib/errors.ts';
+import type { JsonObject } from './json.ts';
+
+const text = { type: 'string' };
+
+/**
+ * Request headers, as parameters of the operations that read them. They have no examples: viewers send an example
+ * along with every request that is tried, and one key for all of them would answer the first one for ever.
+ */
+export const headerParameters: Record<string, JsonObject> = {
+  'x-request-id': {
+    name: 'x-request-id',
+    in: 'header',
+    description:
+      'Names the request in its answer and in the log; the service makes one up where it is absent',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  },
+  'Idempotency-Key': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  },
+  'If-Match': {
+    name: 'If-Match',
+    in: 'header',
+    description: 'Changes the resource only while it has this ETag; 412 precondition_failed otherwise',
+    schema: text,
+  },
+};
+
+/** Answer headers, as components that the answers refer to. */
+export const answerHeaders: Record<string, JsonObject> = {
+  'x-request-id': {
+    description: 'The request, as the log names it: the x-request-id that was sent, else a new one',
+    required: true,
+    schema: text,
+  },
+  ETag: { description: 'The revision of the resource, for If-Match', schema: text, example: '"7"' },
+  Deprecation: {
+    description: 'Since when a field that was sent is deprecated (RFC 9745)',
+    schema: text,
+    example: '@1767225600',
+  },
+  'Idempotent-Replayed': {
+    description: '`true` where this is the stored answer to an earlier request with the same Idempotency-Key',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'Retry-After': {
+    description: 'After how many seconds the same request may be sent again',
+    schema: text,
+    example: '2',
+  },
+  'WWW-Authenticate': { description: 'How to authenticate', schema: text, example: 'Bearer' },
+};
+
+/** The headers that come with an error, by the status of its code. */
+export function headersOfStatus(status: number): string[] {
+  const headers: Record<number, string> = {
+    [errorCatalogue.unauthorized.status]: 'WWW-Authenticate',
+    [errorCatalogue.idempotency_in_flight.status]: 'Retry-After',
+    [errorCatalogue.provider_busy.status]: 'Retry-After',
+    [errorCatalogue.unavailable.status]: 'Retry-After',
+  };
+  return ['x-request-id', ...(headers[status] === undefined ? [] : [headers[status]])];
+}
+
+export function headerReferences(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,134 @@
+import * as z from 'zod/mini';
+import type { Contract } from '../../lib/contract.ts';
+import { ErrorBody } from '../../lib/schemas/error-body.ts';
+import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';
+import { Node, NodeInput } from '../../lib/schemas/node.ts';
+import { NodeVersion, NodeVersionInput } from '../../lib/schemas/node-version.ts';
+import { isObject, type JsonObject } from './json.ts';
+
+/** Each resource as it is answered, and as it is taken; what is only answered is read-only. */
+const resources = [
+  [Node, NodeInput],
+  [NodeVersion, NodeVersionInput],
+  [HostNode, HostNodeInput],
+] as const;
+
+const pathOfComponents = '#/components/schemas/';
+
+/** The schemas of all bodies and replies, by the name that `requestName` and `replyName` give them. */
+export function describeSchemas(contracts: readonly Contract[]): Record<string, JsonObject> {
+  const requests = contracts.map((contract) => [requestName(contract), contract.body] as const);
+  const replies = contracts.map((contract) => [replyName(contract), contract.reply] as const);
+  const described = {
+    ...describe(Object.fromEntries(requests), 'input'),
+    ...describe({ ...Object.fromEntries(replies), Error: ErrorBody }, 'output'),
+  };
+  markReadOnly(described);
+  return Object.fromEntries(Object.entries(described).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function requestName({ name }: Contract): string {
+  return `${capitalized(name)}Request`;
+}
+
+export function replyName({ name, reply }: Contract): string {
+  return z.globalRegistry.get(reply)?.id ?? `${capitalized(name)}Reply`;
+}
+
+export function reference(name: string): JsonObject {
+  return { $ref: `${pathOfComponents}${name}` };
+}
+
+/** A parameter's schema and description, which OpenAPI keeps apart. */
+export function describeParameters(parameters: Contract['parameters']): Record<string, JsonObject> {
+  const { properties } = tidy(z.toJSONSchema(parameters, { io: 'input' })) as { properties: object };
+  return { ...properties };
+}
+
+/** Wraps all schemas in one object: zod then tells apart what has a name of its own, and refers to it. */
+function describe(
+  schemas: Record<string, z.ZodMiniType>,
+  io: 'input' | 'output',
+): Record<string, JsonObject> {
+  const { properties, $defs } = z.toJSONSchema(z.object(schemas), { io, override: nameInt32 });
+  const unnamed = Object.entries(properties ?? {}).filter(([, schema]) => !isReference(schema));
+  const text = JSON.stringify({ ...Object.fromEntries(unnamed), ...$defs });
+  return tidy(JSON.parse(text.replaceAll('#/$defs/', pathOfComponents))) as Record<string, JsonObject>;
+}
+
+/**
+ * Clients send whole resources back, so a request takes the read-only fields too and ignores them. Requests that
+ * carry a resource are found by its fields: all those that it takes.
+ */
+function markReadOnly(described: Record<string, JsonObject>): void {
+  for (const [resource, input] of resources) {
+    const answered = propertiesOf(described[String(z.globalRegistry.get(resource)?.id)]);
+    const taken = Object.keys(input.shape);
+    const readOnly = Object.fromEntries(
+      Object.entries(answered)
+        .filter(([field]) => !taken.includes(field))
+        .map(([field, schema]) => [field, { ...schema, readOnly: true }]),
+    );
+    Object.assign(answered, readOnly);
+    for (const schema of objectsIn(described)) {
+      const properties = propertiesOf(schema);
+      if (properties !== answered && taken.every((field) => field in properties))
+        schema.properties = { ...readOnly, ...properties };
+    }
+  }
+}
+
+function propertiesOf(schema: JsonObject | undefined): Record<string, JsonObject> {
+  return (schema?.properties ?? {}) as Record<string, JsonObject>;
+}
+
+function objectsIn(value: unknown): JsonObject[] {
+  if (!isObject(value)) return [];
+  return [...(value.type === 'object' ? [value] : []), ...Object.values(value).flatMap(objectsIn)];
+}
+
+/**
+ * Leaves out what zod says and no reader of the document needs: bounds of the number types themselves, the
+ * pattern behind a format, and that an answer has no further fields, which would forbid us to add one.
+ */
+function tidy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tidy);
+  if (!isObject(value)) return value;
+  const { propertyNames: _, ...schema } = value;
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
+  if (schema.format === 'date-time') delete schema.pattern;
+  tidyInteger(schema);
+  return nullableInPlace(
+    Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, tidy(inner)])),
+  );
+}
+
+function nameInt32({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonObject }): void {
+  if (zodSchema instanceof z.core.$ZodNumberFormat && zodSchema._zod.def.format === 'int32')
+    jsonSchema.format = 'int32';
+}
+
+const int32 = 2 ** 31;
+
+function tidyInteger(schema: JsonObject): void {
+  if (schema.type !== 'integer') return;
+  if (schema.minimum === -int32 || schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === int32 - 1 || schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+}
+
+/** `anyOf: [text, null]` reads better as one type, and generators of clients handle it better. */
+function nullableInPlace(schema: JsonObject): JsonObject {
+  const [first, second, third] = Array.isArray(schema.anyOf) ? schema.anyOf : [];
+  if (!isObject(first) || typeof first.type !== 'string' || second?.type !== 'null' || third) return schema;
+  const { anyOf: _, ...rest } = schema;
+  const values = Array.isArray(first.enum) && { enum: [...first.enum, null] };
+  return { ...first, ...rest, type: [first.type, 'null'], ...values };
+}
+
+function isReference(schema: unknown): boolean {
+  return isObject(schema) && '$ref' in schema;
+}
+
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
