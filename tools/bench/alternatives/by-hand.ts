@@ -1,0 +1,12 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { Request, startTask } from './task.ts';
+
+/** The least that the endpoint can be: what any framework adds is added to this. */
+export async function handler(event: APIGatewayProxyEventV2) {
+  const request = Request.parse(JSON.parse(String(event.body)));
+  return {
+    statusCode: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(startTask(request)),
+  };
+}

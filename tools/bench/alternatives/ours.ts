@@ -1,0 +1,8 @@
+import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
+import { endpoint } from '../../../lib/endpoint.ts';
+import { startTask } from './task.ts';
+
+/** Open to anyone, as the others are: none of them reads an access token. */
+export const handler = endpoint({ ...textToVideo, access: 'anyone' }, async ({ body }) => ({
+  body: startTask(body),
+}));

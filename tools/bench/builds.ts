@@ -1,0 +1,45 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { bundle } from '../build/build.ts';
+
+/** Bundles a handler in the usual way: all of it, minified, with what a CommonJS dependency needs in an ES module. */
+export async function buildUsually(entry: string, folder: string): Promise<string> {
+  const file = join(folder, 'index.js');
+  await build({
+    entryPoints: [entry],
+    outfile: file,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    minify: true,
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+    logLevel: 'error',
+  });
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  return file;
+}
+
+/** Bundles a handler as the functions of this service are. */
+export async function buildOurs(entry: string, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const { outputs } = await bundle(entry, folder);
+  await Promise.all(outputs.map(({ path, contents }) => writeFile(path, contents)));
+  return join(folder, 'index.js');
+}
+
+/** A handler without dependencies: nothing that answers at all can start faster. */
+export async function buildFloor(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, 'index.js');
+  await writeFile(
+    file,
+    'export const handler = async ({ body }) => ({ statusCode: 200, body: JSON.stringify(JSON.parse(body)) });',
+  );
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  return file;
+}

@@ -1,0 +1,168 @@
+import { join } from 'node:path';
+import { buildFloor, buildOurs, buildUsually } from './builds.ts';
+import { amount, type Figure, inTurns, ratio } from './figures.ts';
+import { type ColdStart, Lambda } from './lambda.ts';
+import { readEvent, type World } from './world.ts';
+
+interface Conditions {
+  world: World;
+  /** Where bundles are put. */
+  folder: string;
+  rounds: number;
+}
+
+interface Case {
+  title: string;
+  name: string;
+  event: () => Promise<unknown>;
+  reach?: number;
+  reachInit?: number;
+}
+
+const proxy = { reach: 2, reachInit: 1.6 };
+const store = { reachInit: 2.2 };
+
+const cases: Case[] = [
+  { title: 'text to video', name: 'text-to-video', ...proxy },
+  { title: 'extend video', name: 'extend-video', ...proxy },
+  { title: 'multiframe video', name: 'multiframe-video', ...proxy },
+  { title: 'relight image', name: 'relight-image', ...proxy },
+  { title: 'update node', name: 'update-node', reach: 2.5, ...store },
+  { title: 'update host node', name: 'update-host-node', reach: 2.5, ...store },
+  { title: 'publish', name: 'publish-node-version', reach: 2.6, ...store },
+].map((entry) => ({ ...entry, event: () => readEvent(entry.name) }));
+
+for (const [count, reach] of [
+  [100, 2.8],
+  [1000, 4.6],
+] as const) {
+  const event = () => bulkEvent(count);
+  cases.push({ title: `bulk of ${count}`, name: 'bulk-node-versions', event, reach, ...store });
+}
+
+cases.push({
+  title: 'finalize upload',
+  name: 'finalize-upload',
+  event: async () => {
+    const { uploadArchive } = await import('./filling.ts');
+    const event = JSON.stringify(await readEvent('finalize-upload'));
+    return JSON.parse(event.replace(/staging[^"]+/, await uploadArchive()));
+  },
+});
+
+const cpuShareOf512Mb = 512 / 1769;
+
+/** Each function from the start of its process to its first answer, over the floor and beside the usual build. */
+export async function measureColdStarts(
+  { world, folder, rounds }: Conditions,
+  isUsualToo: boolean,
+): Promise<Figure[]> {
+  const { addNodes } = await import('./filling.ts');
+  await addNodes(1000);
+  return withLambda(async (lambda) => {
+    const floor = await buildFloor(join(folder, 'floor'));
+    const runs: Record<string, () => Promise<ColdStart>> = {};
+    const run = (file: string, event: () => Promise<unknown>) => async () =>
+      requireSuccess(await lambda.start({ file, event: await event(), environment: world.environment }));
+    runs.floor = run(floor, () => readEvent('text-to-video'));
+    for (const { title, name, event } of cases) {
+      const entry = `functions/${name}.ts`;
+      runs[title] = run(await buildOurs(entry, join(folder, 'ours', name)), event);
+      if (isUsualToo)
+        runs[`${title}, usual`] = run(await buildUsually(entry, join(folder, 'usual', name)), event);
+    }
+    const results = await inTurns(rounds, runs);
+    const part = (name: string, field: 'totalMs' | 'initMs' | 'cpuMs') =>
+      (results[name] ?? []).map((result) => result[field]);
+    const over = (title: string, field: 'totalMs' | 'initMs' | 'cpuMs', goal: { reach?: number }) => {
+      const usual = isUsualToo && {
+        usual: ratio('', part(`${title}, usual`, field), part('floor', field)).median,
+      };
+      const label = { totalMs: 'cold', initMs: 'init', cpuMs: 'cold cpu' }[field];
+      return ratio(`${label}: ${title}`, part(title, field), part('floor', field), { ...usual, ...goal });
+    };
+    return cases.flatMap(({ title, reach, reachInit }) => [
+      over(title, 'totalMs', reach === undefined ? {} : { reach }),
+      over(title, 'initMs', reachInit === undefined ? {} : { reach: reachInit }),
+      over(title, 'cpuMs', {}),
+    ]);
+  });
+}
+
+/** The first invocation at the CPU share of 512 MB, over that of the usual build. */
+export async function measureSmallMemory({ world, folder, rounds }: Conditions): Promise<Figure[]> {
+  return withLambda(async (lambda) => {
+    const figures: Figure[] = [];
+    for (const { title, name, event } of cases.filter((entry) => /text|update node/.test(entry.title))) {
+      const run = (build: string) => async () => {
+        const file = join(folder, build, name, 'index.js');
+        const start = { file, event: await event(), environment: world.environment };
+        const { totalMs, initMs } = requireSuccess(
+          await lambda.start({ ...start, cpuShare: cpuShareOf512Mb }),
+        );
+        return totalMs - initMs;
+      };
+      const results = await inTurns(rounds, { ours: run('ours'), usual: run('usual') });
+      figures.push(
+        ratio(`first invocation at 512 MB: ${title}`, results.ours, results.usual, { reach: 0.15 }),
+      );
+    }
+    return figures;
+  });
+}
+
+/** The same endpoint, made as the documentation of each framework shows. */
+export async function measureColdAlternatives(
+  { world, folder, rounds }: Conditions,
+  files: Record<string, string>,
+): Promise<Figure[]> {
+  return withLambda(async (lambda) => {
+    const event = await readEvent('text-to-video');
+    const floor = await buildFloor(join(folder, 'floor'));
+    const entries = Object.entries({ floor, ...files });
+    const runs = Object.fromEntries(
+      entries.map(([name, file]) => [
+        name,
+        async () =>
+          requireSuccess(await lambda.start({ file, event, environment: world.environment })).totalMs,
+      ]),
+    );
+    const results = await inTurns(rounds, runs);
+    return Object.keys(files).map((name) =>
+      ratio(`cold endpoint: ${name}`, results[name] ?? [], results.floor ?? []),
+    );
+  });
+}
+
+/** The most memory that a proxy ever holds for an image of 5 MB, with a heap as at 1,024 MB. */
+export async function measurePeakMemory({ world, folder }: Conditions): Promise<Figure> {
+  const event = await readEvent('relight-image');
+  const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024) });
+  const file = join(folder, 'ours', 'relight-image', 'index.js');
+  return withLambda(async (lambda) => {
+    const start = { file, event: { ...event, body }, environment: world.environment };
+    const { peakMb } = requireSuccess(await lambda.start(start));
+    return amount('peak memory: 5 MB relight', 'MB', peakMb, { reach: 200 });
+  });
+}
+
+export async function bulkEvent(count: number): Promise<unknown> {
+  const pairs = Array.from({ length: count }, (_, index) => ({ node_id: `node-${index}`, version: '1.0.0' }));
+  return { ...(await readEvent('bulk-node-versions')), body: JSON.stringify({ node_versions: pairs }) };
+}
+
+function requireSuccess(start: ColdStart): ColdStart {
+  const { statusCode = 200 } = (start.answer ?? {}) as { statusCode?: number };
+  if (statusCode < 300) return start;
+  throw new Error(`A measured function answered ${JSON.stringify(start.answer)}.`);
+}
+
+async function withLambda<Result>(work: (lambda: Lambda) => Promise<Result>): Promise<Result> {
+  const lambda = new Lambda();
+  await lambda.listen();
+  try {
+    return await work(lambda);
+  } finally {
+    await lambda.stop();
+  }
+}

@@ -1,0 +1,81 @@
+import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { bucket, s3 } from '../../lib/artifacts/bucket.ts';
+import { stagingKey } from '../../lib/artifacts/object-keys.ts';
+import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { type Item, toAttributes } from '../../lib/registry/attribute-values.ts';
+import { hostNodeKey, nodeVersionKey } from '../../lib/registry/keys.ts';
+import { registerVersion } from '../../lib/registry/publishing.ts';
+import { dynamodb, tableName } from '../../lib/registry/table.ts';
+import { demo } from '../local/demo.ts';
+import { demoArchive } from '../local/demo-archive.ts';
+
+/** What the measured functions find in the store, beside the demo publisher. */
+
+const largestWrite = 25;
+let uploads = 0;
+
+/** Puts an archive for a new version, as a publisher does, and returns its key. */
+export async function uploadArchive(): Promise<string> {
+  uploads += 1;
+  const { publisherId, nodeId, personalAccessToken, owner } = demo;
+  const version = `2.0.${uploads}`;
+  const { upload } = await registerVersion({
+    publisherId,
+    nodeId,
+    node: {},
+    version: { version },
+    tokenHash: hashPersonalAccessToken(personalAccessToken),
+    caller: { userId: owner, isAdmin: false },
+    deadline: Date.now() + 10_000,
+  });
+  const key = stagingKey(upload);
+  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: await demoArchive(version) }));
+  return key;
+}
+
+/** One version of each of the nodes `node-0`, `node-1` and so on, of the size that versions usually have. */
+export async function addNodes(count: number): Promise<void> {
+  await write(Array.from({ length: count }, (_, index) => versionOf(`node-${index}`, '1.0.0')));
+}
+
+export async function addVersions(nodeId: string, count: number): Promise<void> {
+  await write(Array.from({ length: count }, (_, index) => versionOf(nodeId, `0.1.${index}`)));
+}
+
+export async function addHostNodes(nodeId: string, version: string, count: number): Promise<void> {
+  const nameOf = (index: number) => `Host node ${index}`;
+  await write(
+    Array.from({ length: count }, (_, index) => ({
+      ...hostNodeKey(nodeId, version, nameOf(index)),
+      host_node_name: nameOf(index),
+      description: 'One of many',
+      revision: 1,
+    })),
+  );
+}
+
+function versionOf(nodeId: string, version: string): Item {
+  return {
+    ...nodeVersionKey(nodeId, version),
+    id: `${nodeId}-${version}`,
+    node_id: nodeId,
+    publisher_id: demo.publisherId,
+    version,
+    status: 'NodeVersionStatusActive',
+    changelog: 'Says in a sentence or two what is new in this version, and what has been fixed.',
+    dependencies: ['numpy>=2', 'pillow'],
+    createdAt: '2026-11-20T12:00:00.000Z',
+    downloadUrl: `https://downloads.example.com/archives/${nodeId}/${version}/archive.zip`,
+    revision: 1,
+  };
+}
+
+async function write(items: Item[]): Promise<void> {
+  for (let start = 0; start < items.length; start += largestWrite) {
+    const requests = items
+      .slice(start, start + largestWrite)
+      .map((item) => ({ PutRequest: { Item: toAttributes(item) } }));
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [tableName]: requests } }));
+  }
+}

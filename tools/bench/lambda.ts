@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+
+/** What Lambda's own bootstrap starts Node with at 1024 MB. */
+const flags = [
+  '--expose-gc',
+  '--max-http-header-size=81920',
+  '--max-semi-space-size=51',
+  '--max-old-space-size=921',
+];
+const runtime = resolve(import.meta.dirname, 'runtime.js');
+const patienceMs = 30_000;
+
+/** What the process tells of itself, when it has its answer. */
+interface Report {
+  answer: unknown;
+  /** What it had computed by then, on all its threads. */
+  cpuMs: number;
+  /** The most memory that it ever held. */
+  peakMb: number;
+  /** The parts of Node that it had loaded. */
+  modules: string[];
+}
+
+export interface ColdStart extends Report {
+  /** From the start of the process until it asks for its event. */
+  initMs: number;
+  /** From the start of the process until its answer has arrived. */
+  totalMs: number;
+}
+
+interface Start {
+  file: string;
+  event: unknown;
+  environment: NodeJS.ProcessEnv;
+  /** Of a core, from when it has asked for its event: as Lambda does, which starts functions at full speed. */
+  cpuShare?: number;
+}
+
+/** Starts functions as Lambda does, each in a process of its own, and takes the time of its first answer. */
+export class Lambda {
+  readonly #server: Server;
+  #event = '';
+  #asked: () => void = () => {};
+  #answered: (report: Report) => void = () => {};
+
+  constructor() {
+    this.#server = createServer(async (request, response) => {
+      if (request.url === '/next') {
+        this.#asked();
+        response.end(this.#event);
+        return;
+      }
+      this.#answered(JSON.parse((await buffer(request)).toString()));
+      response.end();
+    });
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+  }
+
+  async start({ file, event, environment, cpuShare = 1 }: Start): Promise<ColdStart> {
+    this.#event = JSON.stringify(event);
+    const { port } = this.#server.address() as AddressInfo;
+    const began = performance.now();
+    const child = spawn(process.execPath, [...flags, runtime, resolve(file)], {
+      env: { ...environment, RUNTIME_PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: patienceMs,
+    });
+    child.stdout.resume();
+    const errors = buffer(child.stderr);
+    return new Promise((done, fail) => {
+      let initMs = 0;
+      let result: ColdStart | undefined;
+      let release = () => {};
+      this.#asked = () => {
+        initMs = performance.now() - began;
+        if (cpuShare < 1) release = hold(child, cpuShare);
+      };
+      this.#answered = (report) => {
+        result = { initMs, totalMs: performance.now() - began, ...report };
+        release();
+      };
+      child.once('exit', async () => {
+        release();
+        if (result) done(result);
+        else fail(new Error(`${file} gave no answer. ${await errors}`));
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((done) => this.#server.close(done));
+  }
+}
+
+/** What Lambda's scheduler does to a function with little memory: it runs a part of every 20 ms. */
+const periodMs = 20;
+
+function hold(child: ChildProcess, share: number): () => void {
+  let isRunning = true;
+  let timer: NodeJS.Timeout;
+  const turn = () => {
+    isRunning = !isRunning;
+    child.kill(isRunning ? 'SIGCONT' : 'SIGSTOP');
+    timer = setTimeout(turn, periodMs * (isRunning ? share : 1 - share));
+  };
+  timer = setTimeout(turn, periodMs * share);
+  return () => {
+    clearTimeout(timer);
+    child.kill('SIGCONT');
+  };
+}

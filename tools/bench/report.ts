@@ -1,0 +1,66 @@
+import { cpus } from 'node:os';
+import type { Figure } from './figures.ts';
+
+export interface Report {
+  date: string;
+  machine: string;
+  figures: Figure[];
+}
+
+export function machineName(): string {
+  return `${cpus().length} x ${cpus()[0]?.model.trim() ?? process.arch}, Node ${process.versions.node}`;
+}
+
+export function table({ date, machine, figures }: Report): string {
+  const header = ['', 'measured', 'middle half', 'usual', 'to reach'];
+  const rows = figures.map(({ name, unit, median, low, high, usual, reach }) => [
+    name,
+    show(median, unit),
+    low === high ? '' : `${low.toFixed(2)} to ${high.toFixed(2)}`,
+    usual === undefined ? '' : show(usual, unit),
+    reach === undefined ? '' : show(reach, unit),
+    reach !== undefined && median > reach ? 'not reached' : '',
+  ]);
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => String(row[column]).length)),
+  );
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ');
+  return [`${date}, ${machine}`, '', line(header), ...rows.map(line)].join('\n').concat('\n');
+}
+
+function show(value: number, unit: Figure['unit']): string {
+  return unit === 'times' ? value.toFixed(2) : `${value.toFixed(0)} ${unit}`;
+}
+
+/** What moved by more than the noise of both runs. */
+export function compare(before: Report, after: Report): string[] {
+  return after.figures.flatMap((now) => {
+    const then = before.figures.find(({ name }) => name === now.name);
+    if (!then) return [`${now.name} is new: ${show(now.median, now.unit)}`];
+    const isApart = now.low > then.high || now.high < then.low;
+    const isNotable = Math.abs(now.median - then.median) > then.median * leastChange;
+    if (!isApart || !isNotable) return [];
+    const word = now.median > then.median ? 'worse' : 'better';
+    return [`${now.name} is ${word}: ${show(then.median, then.unit)} -> ${show(now.median, now.unit)}`];
+  });
+}
+
+const leastChange = 0.02;
+
+/** What no noise explains: sizes do not vary, and of computing times the better quarter of the rounds must be worse. */
+const worst = { 'first load': 1.05, 'cold cpu': 1.5, 'warm endpoint': 2.5 };
+
+export function grossRegressions(before: Report, after: Report): string[] {
+  return after.figures.flatMap(({ name, median, low, unit }) => {
+    const then = before.figures.find((figure) => figure.name === name);
+    const [, bound] = Object.entries(worst).find(([kind]) => name.startsWith(kind)) ?? [];
+    return then && bound && low > then.median * bound
+      ? [`${name}: ${show(then.median, unit)} -> ${show(median, unit)}`]
+      : [];
+  });
+}

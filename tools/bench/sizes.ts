@@ -1,0 +1,49 @@
+import { relative } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { bundle } from '../build/build.ts';
+import { amount, type Figure } from './figures.ts';
+
+export interface Load {
+  /** Gzipped, as bundles travel, in kilobytes. */
+  kilobytes: number;
+  /** The source files that something of is in there. */
+  inputs: string[];
+}
+
+const proxies = ['text-to-video', 'extend-video', 'multiframe-video', 'relight-image'];
+const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
+
+/** What each function has to load before it can answer: its entry and all that this imports at once. */
+export async function measureSizes(): Promise<Figure[]> {
+  const rows = [
+    ...proxies.map((name) => ({ name, reach: 14 })),
+    ...stores.map((name) => ({ name, reach: 80 })),
+    { name: 'finalize-upload', reach: 130 },
+  ];
+  return Promise.all(
+    rows.map(async ({ name, reach }) =>
+      amount(`first load: ${name}`, 'KB', (await loadsOf(name)).first.kilobytes, { reach }),
+    ),
+  );
+}
+
+/** What a function loads at its start, and all that its package has. */
+export async function loadsOf(name: string): Promise<{ first: Load; whole: Load }> {
+  const { outputs, metafile } = await bundle(`functions/${name}.ts`, 'dist');
+  const contents = new Map(outputs.map(({ path, contents }) => [relative('.', path), contents]));
+  const load = (files: string[]): Load => ({
+    kilobytes: files.reduce((sum, file) => sum + gzipSync(contents.get(file) ?? '').length, 0) / 1024,
+    inputs: files.flatMap((file) =>
+      Object.entries(metafile.outputs[file]?.inputs ?? {})
+        .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+        .map(([input]) => input),
+    ),
+  });
+  const first = new Set(['dist/index.js']);
+  for (const file of first) {
+    for (const { kind, path } of metafile.outputs[file]?.imports ?? [])
+      if (kind === 'import-statement') first.add(path);
+  }
+  const whole = Object.keys(metafile.outputs).filter((file) => file.endsWith('.js'));
+  return { first: load([...first]), whole: load(whole) };
+}

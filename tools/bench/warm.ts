@@ -1,0 +1,102 @@
+import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { type Figure, inTurns, ratio } from './figures.ts';
+import { readEvent } from './world.ts';
+
+export type Handler = (event: unknown, context: object) => Promise<unknown>;
+
+export const context = { getRemainingTimeInMillis: () => 29_000 };
+
+const tasksPerRound = 40;
+const callsPerTask = 50;
+const warmUpRounds = 10;
+
+/** Everything around the story of an endpoint, in one process, over doing it by hand; the others beside it. */
+export async function measureWarm(files: Record<string, string>, rounds: number): Promise<Figure[]> {
+  const event = JSON.stringify(await readEvent('text-to-video'));
+  const runs: Record<string, () => Promise<number>> = {};
+  for (const [name, file] of Object.entries(files)) {
+    const { handler } = (await import(pathToFileURL(file).href)) as { handler: Handler };
+    runs[name] = async () => {
+      let sum = 0;
+      for (let task = 0; task < tasksPerRound; task += 1) {
+        // What a request leaves behind is freed after its task; in one long task it would all be one's to carry.
+        await setImmediate();
+        // As Lambda hands them over: parsed, and each one new.
+        const events = Array.from({ length: callsPerTask }, () => JSON.parse(event));
+        sum += await cpuOf(callsPerTask, () => handler(events.pop(), context));
+      }
+      return sum / tasksPerRound;
+    };
+  }
+  return quietly(async () => {
+    await inTurns(warmUpRounds, runs);
+    const results = await inTurns(rounds, runs);
+    return Object.keys(files)
+      .filter((name) => name !== byHand)
+      .map((name) =>
+        ratio(`warm endpoint: ${name}`, results[name] ?? [], results[byHand] ?? [], {
+          ...(name === 'this service' && { reach: 1.5 }),
+        }),
+      );
+  });
+}
+
+export const byHand = 'by hand';
+
+/** What a proxy does to 5 MB of image before it is sent, over JSON.parse of the same. */
+export async function measureLargeBody(rounds: number): Promise<Figure> {
+  const { parseJsonBody } = await import('../../lib/json-body.ts');
+  const { RelightRequest } = await import('../../lib/schemas/relight.ts');
+  const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024), prompt: 'A lamp from the left' });
+  const event = { body, headers: {} };
+  const runs = {
+    ours: () => cpuOf(5, async () => RelightRequest.parse(parseJsonBody(event))),
+    plain: () => cpuOf(5, async () => JSON.parse(body)),
+  };
+  await inTurns(3, runs);
+  const { ours, plain } = await inTurns(rounds, runs);
+  return ratio('5 MB relight, parse and validate', ours, plain, { reach: 1.1 });
+}
+
+/** A signed upload, over the way that the SDK's documentation shows. */
+export async function measureSigning(rounds: number): Promise<Figure> {
+  const { signUpload } = await import('../../lib/artifacts/signed-upload.ts');
+  const { bucket, s3 } = await import('../../lib/artifacts/bucket.ts');
+  const key = 'staging/node/1.0.0/id/upload.zip';
+  const command = () => new PutObjectCommand({ Bucket: bucket, Key: key, ContentType: 'application/zip' });
+  const runs = {
+    ours: () => cpuOf(200, () => signUpload(key)),
+    usual: () => cpuOf(200, () => getSignedUrl(s3, command(), { expiresIn: 900 })),
+  };
+  await inTurns(warmUpRounds, runs);
+  const { ours, usual } = await inTurns(rounds, runs);
+  return ratio('presign over getSignedUrl', ours, usual, { reach: 0.12 });
+}
+
+/** What nothing waits for is measured in computing time, which other programs do not stretch. */
+async function cpuOf(times: number, work: () => Promise<unknown>): Promise<number> {
+  const began = process.cpuUsage();
+  for (let index = 0; index < times; index += 1) await work();
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / times;
+}
+
+export async function timeOf(times: number, work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  for (let index = 0; index < times; index += 1) await work();
+  return (performance.now() - began) / times;
+}
+
+/** The functions' own log lines cost what they cost, and are not shown. */
+export async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { write } = process.stdout;
+  process.stdout.write = () => true;
+  try {
+    return await work();
+  } finally {
+    process.stdout.write = write;
+  }
+}
