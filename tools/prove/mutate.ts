@@ -1,0 +1,87 @@
+// npm run mutate [-- AREA...]
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Stryker } from '@stryker-mutator/core';
+import { areas, type Area, isAreaName, leastOverall } from './mutation-areas.ts';
+
+const usage = `Tests the tests: changes lib in one small place at a time, and looks whether a test fails.
+
+Usage: npm run mutate [-- AREA...]
+
+Areas, all of them unless you say, and the share of changes that must be noticed
+${Object.entries(areas)
+  .map(([name, { least }]) => `  ${name.padEnd(13)}  ${least} %`)
+  .join('\n')}
+
+All together ${leastOverall} %. Exits with 1 below that. What no test noticed is shown; docs/security.md says why it may stay.
+`;
+
+interface Tally {
+  mutants: number;
+  killed: number;
+}
+
+function readNames(): (keyof typeof areas)[] | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      options: { help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    });
+    if (values.help) return void process.stdout.write(usage);
+    const unknown = positionals.filter((name) => !isAreaName(name));
+    if (unknown.length > 0) return refuse(`There is no area "${unknown.join(', ')}".`);
+    return (positionals.length > 0 ? positionals : Object.keys(areas)).filter(isAreaName);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return refuse(`${error.message.split(/\n|\. /)[0]}.`);
+  }
+}
+
+function refuse(sentence: string): undefined {
+  process.stderr.write(`${sentence} See npm run mutate -- --help\n`);
+  process.exitCode = 2;
+}
+
+const base = JSON.parse(readFileSync('tools/prove/mutate.json', 'utf8'));
+
+/** Stryker runs every test file that it is given for every mutant, so that each area has only its own. */
+async function mutate({ files, tests }: Area): Promise<Tally> {
+  const testMatch = tests.map((name) => `<rootDir>/tests/${name}.test.ts`);
+  const jest = { ...base.jest, config: { ...base.jest.config, testMatch } };
+  const plugins = ['@stryker-mutator/*', './tools/prove/ignore-descriptions.js'];
+  const mutants = await new Stryker({
+    ...base,
+    plugins,
+    ignorers: ['descriptions'],
+    jest,
+    mutate: [...files],
+  }).runMutationTest();
+  const counted = mutants.filter(
+    ({ status }) => !['Ignored', 'CompileError', 'RuntimeError'].includes(status),
+  );
+  const killed = counted.filter(({ status }) => status === 'Killed' || status === 'Timeout');
+  return { mutants: counted.length, killed: killed.length };
+}
+
+function show(name: string, { mutants, killed }: Tally, least: number): void {
+  const score = (100 * killed) / mutants;
+  process.stdout.write(`${name}: ${killed} of ${mutants} mutants killed, ${score.toFixed(1)} %\n`);
+  if (score < least) {
+    process.stderr.write(`${name}: at least ${least} % must be killed.\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function mutateAll(names: (keyof typeof areas)[]): Promise<void> {
+  const all: Tally = { mutants: 0, killed: 0 };
+  for (const name of names) {
+    const { mutants, killed } = await mutate(areas[name]);
+    show(name, { mutants, killed }, areas[name].least);
+    all.mutants += mutants;
+    all.killed += killed;
+  }
+  if (names.length === Object.keys(areas).length) show('all', all, leastOverall);
+}
+
+const names = readNames();
+if (names) await mutateAll(names);

@@ -1,0 +1,73 @@
+export interface Area {
+  files: readonly string[];
+  /** The test files that are to notice a change, under tests/: few and fast ones, for all of them run each time. */
+  tests: readonly string[];
+  /** The least share of mutants that must be killed, in per cent. */
+  least: number;
+}
+
+export const leastOverall = 80;
+
+/** What money, rights and published bytes hang on is held to more than the rest. */
+export const areas = {
+  idempotency: {
+    files: ['lib/idempotency.ts', 'lib/json-body.ts'],
+    tests: ['lib/idempotency', 'lib/json-body'],
+    least: 90,
+  },
+  tokens: {
+    files: ['lib/auth/*.ts'],
+    tests: ['lib/personal-access-tokens', 'lib/access-tokens'],
+    least: 90,
+  },
+  finaliser: {
+    files: ['lib/registry/finalizing.ts', 'lib/uploads/finalize-upload.ts'],
+    tests: ['lib/finalizing', 'functions/finalize-upload'],
+    least: 90,
+  },
+  archives: {
+    files: ['lib/artifacts/archive-*.ts'],
+    tests: ['lib/artifacts-hostile', 'lib/artifacts-check'],
+    least: 90,
+  },
+  outcomes: {
+    files: ['lib/providers/{call-provider,exchange,provider-errors,retry-after}.ts'],
+    tests: ['lib/providers/call-provider', 'lib/providers/retries', 'lib/providers/outcomes'],
+    least: 90,
+  },
+  replies: {
+    files: ['lib/providers/{provider-text,reply-fields,image-provider,video-provider}.ts'],
+    tests: ['lib/providers/adapters', 'lib/providers/provider-text', 'lib/providers/reply-fields'],
+    least: 95,
+  },
+  keys: {
+    files: ['lib/providers/{provider-key,secret-store}.ts'],
+    tests: ['lib/providers/provider-key'],
+    least: 85,
+  },
+  validators: {
+    files: ['lib/schemas/*.ts', 'lib/faults.ts'],
+    tests: ['lib/faults', 'lib/media-requests', 'lib/registry-requests', 'lib/version-label'],
+    least: 90,
+  },
+  registry: {
+    files: ['lib/registry/*.ts', '!lib/registry/finalizing.ts'],
+    tests: [
+      'functions/{update-node,publish-node-version,update-host-node,bulk-node-versions}',
+      'tools/admin',
+    ],
+    least: 70,
+  },
+  boundary: {
+    files: ['lib/{endpoint,errors,http-request,log,metrics,serialized-json}.ts'],
+    tests: [
+      'lib/{errors,log,serialized-json,http-request,metrics}',
+      'functions/{relight-image,every-endpoint}',
+    ],
+    least: 70,
+  },
+} as const satisfies Record<string, Area>;
+
+export function isAreaName(name: string): name is keyof typeof areas {
+  return Object.hasOwn(areas, name);
+}
