@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Context } from 'aws-lambda';
+import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
+import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
+import { handler as publishNodeVersion } from '../../functions/publish-node-version.ts';
+import { handler as updateHostNode } from '../../functions/update-host-node.ts';
+import { handler as updateNode } from '../../functions/update-node.ts';
+import { bucket, s3 } from '../../lib/artifacts/bucket.ts';
+import { archiveKey } from '../../lib/artifacts/object-keys.ts';
+import { dynamodb } from '../../lib/registry/table.ts';
+import { demoArchive } from '../../tools/local/demo-archive.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { invoke, sampleBody } from '../support/invoke.ts';
+import { misbehave, proxies } from '../support/proxies.ts';
+import { bearer } from '../support/tokens.ts';
+import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts';
+
+/*
+ * There is no AWS here that would refuse a call, so the functions are run and what they call is held against
+ * tests/deploy/statements.json, both ways: nothing is called that is not granted, and nothing is granted in vain.
+ */
+
+interface Need {
+  action: string;
+  /** A partition key, an index or an object. */
+  target: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
+type Input = any;
+
+const needs: Need[] = [];
+const list: Record<string, string[]> = JSON.parse(readFileSync('tests/deploy/statements.json', 'utf8'));
+
+/** What a role may do to the table and the bucket, one action and one pattern at a time. */
+function grantsOf(role: string): Need[] {
+  return (list[role] ?? []).flatMap((statement) => {
+    const [, actions = '', where = '', keys] =
+      /^Allow (.+?) on (.+?)(?: with keys (.+))?$/.exec(statement) ?? [];
+    const patterns =
+      keys?.split(', ') ?? where.split(', ').map((arn) => arn.replace(/^.*(:::[\w-]+\/|\/index\/)/, ''));
+    return actions
+      .split(', ')
+      .filter((action) => /^(dynamodb:|s3:(Get|Put)Object)/.test(action))
+      .flatMap((action) => patterns.map((target) => ({ action, target })));
+  });
+}
+
+function covers(grant: Need, need: Need): boolean {
+  return grant.action === need.action && need.target.startsWith(grant.target.replace('*', ''));
+}
+
+const partition = ({ pk }: Input) => String(pk.S);
+
+const transacted: Record<string, string> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+const translations: Record<string, (input: Input) => Need[]> = {
+  BatchGetItemCommand: ({ RequestItems }) =>
+    Object.values<Input>(RequestItems).flatMap(({ Keys }) =>
+      Keys.map((key: Input) => ({ action: 'dynamodb:BatchGetItem', target: partition(key) })),
+    ),
+  TransactWriteItemsCommand: ({ TransactItems }) =>
+    TransactItems.flatMap((item: Input) =>
+      Object.entries<Input>(item).map(([kind, { Key, Item }]) => ({
+        action: `dynamodb:${transacted[kind]}`,
+        target: partition(Key ?? Item),
+      })),
+    ),
+  PutItemCommand: ({ Item }) => [{ action: 'dynamodb:PutItem', target: partition(Item) }],
+  UpdateItemCommand: ({ Key }) => [{ action: 'dynamodb:UpdateItem', target: partition(Key) }],
+  DeleteItemCommand: ({ Key }) => [{ action: 'dynamodb:DeleteItem', target: partition(Key) }],
+  QueryCommand: ({ IndexName }) => [{ action: 'dynamodb:Query', target: IndexName }],
+  HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
+  GetObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
+  CopyObjectCommand: ({ Key, CopySource }) => [
+    { action: 's3:GetObject', target: decodeURIComponent(CopySource).slice(bucket.length + 1) },
+    { action: 's3:PutObject', target: Key },
+  ],
+};
+
+for (const { middlewareStack } of [dynamodb, s3]) {
+  (middlewareStack as typeof dynamodb.middlewareStack).add(
+    (next, { commandName }) =>
+      (args) => {
+        const translate = translations[String(commandName)];
+        needs.push(...(translate?.(args.input) ?? [{ action: String(commandName), target: 'unknown' }]));
+        return next(args);
+      },
+    { step: 'initialize', name: 'recordNeeds' },
+  );
+}
+
+const headers = { authorization: bearer('demo-owner') };
+const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+
+beforeAll(() => seed());
+
+/** A version is published over HTTP; what its URL may do counts as a call too, which the caller makes. */
+async function publishByUrl(key?: string): Promise<void> {
+  const { body } = await invoke(publishNodeVersion, 'publish-node-version', {
+    headers: { ...headers, 'idempotency-key': key },
+  });
+  const path = new URL(body.signedUrl).pathname.replace(/^\/\w+\//, '');
+  needs.push({ action: 's3:PutObject', target: decodeURIComponent(path) });
+}
+
+/** A proxied request with a key: answered, replayed, and released where the provider refuses it. */
+async function proxy(name: keyof typeof proxies): Promise<void> {
+  const call = (key: string, body = sampleBody(name)) =>
+    invoke(proxies[name], name, { body, headers: { ...headers, 'idempotency-key': key } });
+  await call(`granted-${name}`);
+  misbehave({ kind: 'status', status: 422 });
+  await call(`released-${name}`);
+  if (name === 'relight-image') return;
+  // An answer that does not fit one record is kept in parts, and read back from them.
+  const large = { ...sampleBody(name), payload: randomBytes(600_000).toString('base64') };
+  await call(`large-${name}`, large);
+  await call(`large-${name}`, large);
+}
+
+describe('what a function calls, it is granted, and what it is granted, it calls', () => {
+  test.each<[string, () => Promise<unknown>]>([
+    ['UpdateNodeRole', () => invoke(updateNode, 'update-node', { headers })],
+    ['UpdateHostNodeRole', () => invoke(updateHostNode, 'update-host-node', { headers })],
+    ['BulkNodeVersionsRole', () => invoke(bulkNodeVersions, 'bulk-node-versions')],
+    ['PublishNodeVersionRole', () => publishByUrl().then(() => publishByUrl('granted'))],
+    ['RelightImageRole', () => proxy('relight-image')],
+    ['TextToVideoRole', () => proxy('text-to-video')],
+    ['ExtendVideoRole', () => proxy('extend-video')],
+    ['MultiframeVideoRole', () => proxy('multiframe-video')],
+    ['FinalizeUploadRole', finalizeAndSweep],
+  ])('%s', async (role, work) => {
+    needs.length = 0;
+    await work();
+    const grants = grantsOf(role);
+
+    expect(needs.length).toBeGreaterThan(0);
+    expect(needs.filter((need) => !grants.some((grant) => covers(grant, need)))).toEqual([]);
+    const inVain = grants.filter((grant) => !needs.some((need) => covers(grant, need)));
+    expect(inVain.filter((grant) => !rarely(role, grant))).toEqual([]);
+  });
+});
+
+/** Calls that only uncommon answers lead to; every other proxy and every other test has them. */
+function rarely(role: string, { action, target }: Need): boolean {
+  if (target !== 'IDEMPOTENCY#*') return false;
+  const isLarge = action === 'dynamodb:BatchGetItem';
+  return role === 'PublishNodeVersionRole'
+    ? isLarge || action === 'dynamodb:DeleteItem'
+    : role === 'RelightImageRole' && isLarge;
+}
+
+/** An upload is finalised, and its event comes a second time; then a sweep runs. */
+async function finalizeAndSweep(): Promise<void> {
+  const upload = await publish('granted', '1.0.0');
+  const archive = await demoArchive('1.0.0');
+  await put(upload, archive);
+  // A finaliser that died right after its copy has left this.
+  await putObject(archiveKey(upload, sha256(archive)), archive);
+  needs.length = 0;
+  await finalizeUpload(eventOf(upload), context);
+  await finalizeUpload(eventOf(upload), context);
+  await finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
+}

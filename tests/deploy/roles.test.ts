@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { everything, type Packaged, type Part, packageFullStage, type Template } from './packaging.ts';
+import { asText, holds } from './references.ts';
+
+let stage: Packaged;
+
+beforeAll(async () => {
+  stage = await packageFullStage();
+}, 60_000);
+
+interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Resource: Part;
+  Condition?: Part;
+}
+
+/** The statements of each role, as far as their conditions hold. */
+function statements({ Resources }: Template): Map<string, Statement[]> {
+  const roles = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::IAM::Role');
+  return new Map(
+    roles.map(([name, { Properties }]) => [
+      name,
+      Properties.Policies.flatMap(({ PolicyDocument }: Part) => PolicyDocument.Statement.flatMap(unfold)),
+    ]),
+  );
+}
+
+function unfold(statement: Part): Statement[] {
+  if (!('Fn::If' in statement)) return 'Ref' in statement ? [] : [statement];
+  const [condition, yes, no] = statement['Fn::If'];
+  return unfold(holds(stage.template, condition) ? yes : no);
+}
+
+function actions(role: string): string[] {
+  return (statements(stage.template).get(role) ?? []).flatMap(({ Action }) => Action);
+}
+
+function granting(action: string): string[] {
+  const all = [...statements(stage.template)].flatMap(([role, list]) =>
+    list
+      .filter(({ Action }) => [Action].flat().includes(action))
+      .flatMap(({ Resource }) => [Resource].flat().map((resource) => `${role} ${asText(resource)}`)),
+  );
+  return all.sort();
+}
+
+function objects(key: string): string {
+  return `arn:\${AWS::Partition}:s3:::${everything.bucketName}/${key}`;
+}
+
+/** How every resource of a service in this account and region begins. */
+function own(service: string): string {
+  return `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}`;
+}
+
+function inWords({ Effect, Action, Resource, Condition }: Statement): string {
+  const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
+  const condition = keys
+    ? ` with keys ${keys.join(', ')}`
+    : Condition
+      ? ` when ${conditionText(Condition)}`
+      : '';
+  const what = [Action].flat().join(', ');
+  const where = [Resource].flat().map(asText).join(', ');
+  return `${Effect} ${what} on ${where}${condition}`;
+}
+
+function conditionText(condition: Part): string {
+  return Object.entries<Part>(condition)
+    .flatMap(([operator, tests]) =>
+      Object.entries<Part>(tests).map(
+        ([key, value]) => `${key} ${operator} ${[value].flat().map(asText).join(' or ')}`,
+      ),
+    )
+    .join(' and ');
+}
+
+describe('the roles', () => {
+  test('grant exactly what tests/deploy/statements.json says', () => {
+    const words = [...statements(stage.template)].map(([role, list]) => [role, list.map(inWords)]);
+
+    expect(Object.fromEntries(words)).toEqual(
+      JSON.parse(readFileSync('tests/deploy/statements.json', 'utf8')),
+    );
+  });
+
+  test('are one a function, that only Lambda may take on', () => {
+    const functions = Object.values(stage.template.Resources).filter(
+      ({ Type }) => Type === 'AWS::Lambda::Function',
+    );
+    const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
+
+    expect(new Set(roles).size).toBe(9);
+    for (const role of roles) {
+      const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
+      expect(trust).toEqual([
+        { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
+      ]);
+    }
+    expect([...statements(stage.template).keys()].sort()).toEqual([...roles, 'RolloutRole'].sort());
+  });
+
+  test('have no action with a star, and a star for a resource only where AWS has nothing narrower', () => {
+    const all = [...statements(stage.template).values()].flat();
+
+    expect(all.flatMap(({ Action }) => Action).filter((action) => action.includes('*'))).toEqual([]);
+    const open = all
+      .filter(({ Resource }) => [Resource].flat().includes('*'))
+      .flatMap(({ Action }) => Action);
+    expect(new Set(open)).toEqual(
+      new Set(['xray:PutTraceSegments', 'xray:PutTelemetryRecords', 'cloudwatch:DescribeAlarms']),
+    );
+  });
+
+  test('never touch the table but by partition keys that the function has business with', () => {
+    for (const { Action, Resource, Condition } of [...statements(stage.template).values()].flat()) {
+      if (![Action].flat().some((action) => action.startsWith('dynamodb:')) || Action === 'dynamodb:Query')
+        continue;
+      expect(asText(Resource)).toBe(asText({ 'Fn::GetAtt': ['Table', 'Arn'] }));
+      expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(expect.any(Array));
+    }
+  });
+
+  test('let bulk do nothing but BatchGetItem', () => {
+    expect(actions('BulkNodeVersionsRole').filter((action) => !/^(logs|xray):/.test(action))).toEqual([
+      'dynamodb:BatchGetItem',
+    ]);
+  });
+
+  test('let a presigned URL put under staging only, and only the finaliser publish', () => {
+    expect(granting('s3:PutObject')).toEqual([
+      `FinalizeUploadRole ${objects('archives/*')}`,
+      `PublishNodeVersionRole ${objects('staging/*')}`,
+    ]);
+  });
+
+  test('let a proxy read the one secret of its own provider, and nobody else any', () => {
+    expect(granting('secretsmanager:GetSecretValue')).toEqual([
+      `RelightImageRole ${own('secretsmanager')}:secret:image-key-??????`,
+    ]);
+    expect(granting('ssm:GetParameter')).toEqual(
+      ['ExtendVideoRole', 'MultiframeVideoRole', 'TextToVideoRole'].map(
+        (role) => `${role} ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
+      ),
+    );
+    expect(granting('kms:Decrypt').map((grant) => grant.split(' ')[0])).toEqual([
+      'ExtendVideoRole',
+      'MultiframeVideoRole',
+      'RelightImageRole',
+      'TextToVideoRole',
+    ]);
+  });
+
+  test('let no function delete anything but idempotency records', () => {
+    const deleting = [...statements(stage.template)].flatMap(([, list]) =>
+      list.filter(({ Action }) => [Action].flat().some((action) => /Delete/.test(action))),
+    );
+
+    expect(deleting).toHaveLength(5);
+    for (const { Condition } of deleting)
+      expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(['IDEMPOTENCY#*']);
+  });
+});

@@ -1,0 +1,227 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { demo } from '../../tools/local/demo.ts';
+import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
+
+const run = promisify(execFile);
+
+let stack: LocalStack;
+
+beforeAll(async () => {
+  stack = await startLocalStack();
+}, 60_000);
+
+afterAll(() => stack.stop());
+
+async function request(method: string, path: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(stack.apiUrl + path, {
+    method,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape
+  const reply = (await response.json().catch(() => undefined)) as any;
+  return { status: response.status, headers: response.headers, body: reply };
+}
+
+const owner = () => ({ authorization: `Bearer ${stack.token('OWNER')}` });
+
+describe('npm start', () => {
+  test('prints what listens, tokens, and calls that work when they are pasted', async () => {
+    const calls = stack
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('  curl '));
+    const tokens = ['OWNER', 'ADMIN', 'PERSONAL'].map((name) => `${name}='${stack.token(name)}'`).join('\n');
+
+    expect(calls.length).toBeGreaterThanOrEqual(4);
+    for (const call of calls) {
+      const { stdout } = await run('sh', [
+        '-c',
+        `${tokens}\n${call.trim()} --silent --write-out '\\n%{http_code}'`,
+      ]);
+      expect(stdout).toMatch(/\n20[01]$/);
+    }
+    await fetch(`${stack.simulatorsUrl}/control/reset`, { method: 'POST' });
+  });
+
+  test.each([
+    ['by a stack that runs already', 0],
+    ['by another program', 1],
+  ])('says in one sentence that a port is taken %s', async (_, move) => {
+    const blocker = createServer();
+    await new Promise<void>((resolve) => blocker.listen(8000 + stack.place.offset + 1, '127.0.0.1', resolve));
+    const offset = stack.place.offset + move;
+    const second = await startLocalStack({ ...stack.place, offset }).catch((error: Error) => error.message);
+    await new Promise((resolve) => blocker.close(resolve));
+
+    expect(second).toMatch(/Port \d+ \(\w+\) is taken\./);
+    expect(second).not.toContain('    at ');
+    expect((await request('POST', '/bulk/nodes/versions', { node_versions: [] })).status).toBe(200);
+  });
+});
+
+describe('over HTTP', () => {
+  test.each([
+    ['PUT', '/publishers/demo/nodes/demo-node', 'update-node'],
+    ['POST', '/publishers/demo/nodes/demo-node/versions', 'publish-node-version'],
+    ['PUT', '/nodes/demo-node/versions/1.0.0/host-nodes/x', 'update-host-node'],
+    ['POST', '/bulk/nodes/versions', 'bulk-node-versions'],
+    ['POST', '/proxy/image-provider/v1/ai/image-relight', 'relight-image'],
+    ['POST', '/proxy/video-provider/text2video', 'text-to-video'],
+    ['POST', '/proxy/video-provider/extend', 'extend-video'],
+    ['POST', '/proxy/video-provider/multiframe', 'multiframe-video'],
+  ])('%s %s reaches its function', async (method, path) => {
+    const { status, body, headers } = await request(method, path, '{', owner());
+
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    expect(headers.get('x-request-id')).toBeTruthy();
+  });
+
+  test.each([
+    ['GET', '/bulk/nodes/versions'],
+    ['POST', '/nowhere'],
+    ['DELETE', '/publishers/demo/nodes/demo-node'],
+  ])('%s %s is no route', async (method, path) => {
+    const response = await fetch(stack.apiUrl + path, { method });
+
+    expect(response.status).toBe(404);
+  });
+
+  test('a browser on another origin may call: the preflight allows what the API takes', async () => {
+    const response = await fetch(`${stack.apiUrl}/bulk/nodes/versions`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example.com',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,idempotency-key,if-match',
+      },
+    });
+    const allowed = String(response.headers.get('access-control-allow-headers')).toLowerCase();
+
+    expect(response.ok).toBe(true);
+    expect(response.headers.get('access-control-allow-origin')).toMatch(
+      /^(?:\*|https:\/\/app\.example\.com)$/,
+    );
+    for (const name of ['authorization', 'content-type', 'idempotency-key', 'if-match'])
+      expect(allowed).toContain(name);
+  });
+
+  test.each([
+    ['Load Image (demo)'],
+    ['a|b'],
+    ['a/b'],
+    ['50%25 off'],
+    ['100%'],
+    ['名前 ünï 🖼'],
+    ["quote's & more?"],
+  ])('the host node name %j arrives decoded exactly once', async (name) => {
+    const path = `/nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/${encodeURIComponent(name)}`;
+    const { status, body } = await request('PUT', path, { category: 'e2e' }, owner());
+
+    expect([status, body.host_node_name]).toEqual([200, name]);
+  });
+
+  test('a body of more than 6 MB is refused, one of nearly 6 MB is read', async () => {
+    const bodyOf = (bytes: number) => JSON.stringify({ node_versions: [], padding: 'x'.repeat(bytes) });
+
+    expect((await request('POST', '/bulk/nodes/versions', bodyOf(5.9 * 1024 * 1024))).status).toBe(200);
+    const { status, body } = await request('POST', '/bulk/nodes/versions', bodyOf(6.1 * 1024 * 1024));
+    expect([status, body.error]).toEqual([413, 'request_too_large']);
+  });
+
+  test('an image of 4 MB as base64 is relit, and a payload of 1,048,576 characters goes through, not one more', async () => {
+    const image = 'A'.repeat(4 * 1024 * 1024);
+    const video = (length: number) =>
+      request('POST', '/proxy/video-provider/text2video', { payload: 'p'.repeat(length) }, owner());
+
+    expect(
+      (await request('POST', '/proxy/image-provider/v1/ai/image-relight', { image }, owner())).status,
+    ).toBe(200);
+    const [most, tooMuch] = [await video(1_048_576), await video(1_048_577)];
+    expect([most.status, most.body.payload.length]).toEqual([200, 1_048_576]);
+    expect([tooMuch.status, tooMuch.body.details[0].path]).toEqual([400, 'body.payload']);
+  });
+
+  test('a version is published, uploaded and seen by bulk', async () => {
+    const version = { version: '3.0.0', changelog: 'over HTTP' };
+    const publication = { node: {}, node_version: version, personal_access_token: demo.personalAccessToken };
+    const published = await request('POST', '/publishers/demo/nodes/e2e-node/versions', publication, owner());
+    const upload = await fetch(published.body.signedUrl, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/zip' },
+      body: 'zip',
+    });
+    const found = await request('POST', '/bulk/nodes/versions', {
+      node_versions: [{ node_id: 'e2e-node', version: '3.0' }],
+    });
+
+    expect([published.status, upload.status]).toEqual([201, 200]);
+    expect(found.body.node_versions[0].node_version).toMatchObject({
+      id: published.body.node_version.id,
+      changelog: 'over HTTP',
+    });
+  });
+});
+
+describe('npm run publish-node', () => {
+  test('takes a folder through the whole life of a version', async () => {
+    const folder = await mkdtemp(join(stack.place.directory, 'folder-'));
+    await writeFile(join(folder, 'node.py'), 'print("hello")\n');
+    const { stdout } = await run(
+      'npm',
+      [
+        ...['run', 'publish-node', '--silent', '--', folder, '--publisher', demo.publisherId],
+        ...['--node', 'published-by-command', '--version', '1.0.0', '--base-url', stack.apiUrl],
+        ...['--token', demo.personalAccessToken, '--access-token', stack.token('OWNER')],
+      ],
+      { env: stack.environment },
+    );
+    const [, address = '', digest] = /download {2}(\S+)\nsha256 {4}(\S+)/.exec(stdout) ?? [];
+    const archive = await (await fetch(address)).bytes();
+    const found = await request('POST', '/bulk/nodes/versions', {
+      node_versions: [{ node_id: 'published-by-command', version: '1.0.0' }],
+    });
+    const node = await request('PUT', '/publishers/demo/nodes/published-by-command', {}, owner());
+
+    expect(createHash('sha256').update(archive).digest('hex')).toBe(digest);
+    expect(found.body.node_versions[0].node_version).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      downloadUrl: address,
+      sha256: digest,
+      size_bytes: archive.length,
+    });
+    expect(node.body.latest_version).toEqual(found.body.node_versions[0].node_version);
+  }, 20_000);
+});
+
+describe('serverless invoke local', () => {
+  const names = readdirSync('events').map((file) => file.replace('.json', ''));
+
+  test.each(names)('answers the sample event of %s', async (name) => {
+    const functionName = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const command = ['invoke', 'local', '-f', functionName, '-p', `events/${name}.json`];
+    const { stdout } = await run('serverless', command, { env: stack.environment });
+
+    if (name === 'finalize-upload') expect(stdout).toContain('"event":"upload"');
+    else expect([200, 201]).toContain(JSON.parse(stdout.slice(stdout.lastIndexOf('\n{\n') + 1)).statusCode);
+  });
+});
+
+test('data stays between starts, and Ctrl-C leaves no process behind', async () => {
+  await request('PUT', '/publishers/demo/nodes/demo-node', { author: 'kept' }, owner());
+  await stack.stop({ keepData: true });
+  const { stdout } = await run('ps', ['-eo', 'args']);
+  expect(stdout).not.toContain(stack.place.directory);
+  await expect(fetch(`${stack.apiUrl}/bulk/nodes/versions`)).rejects.toThrow();
+
+  stack = await startLocalStack(stack.place);
+  const { body } = await request('PUT', '/publishers/demo/nodes/demo-node', {}, owner());
+  expect(body.author).toBe('kept');
+}, 60_000);

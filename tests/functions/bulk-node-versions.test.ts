@@ -1,0 +1,244 @@
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/bulk-node-versions.ts';
+import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
+import { dynamodb } from '../../lib/registry/table.ts';
+import { invoke } from '../support/invoke.ts';
+import { addVersion, countRequests } from '../support/registry.ts';
+
+interface Pair {
+  node_id: string;
+  version: string;
+}
+
+function fetchAll(pairs: Pair[], remainingMs = 29_000) {
+  return invoke(handler, 'bulk-node-versions', { body: { node_versions: pairs }, remainingMs });
+}
+
+function pairsOf(count: number): Pair[] {
+  return Array.from({ length: count }, (_, index) => ({ node_id: `node-${index}`, version: '1.0.0' }));
+}
+
+beforeAll(async () => {
+  await addVersion('acme', 'Tool', '1.0.0', {
+    changelog: 'first',
+    downloadUrl: 'https://example.com/tool.zip',
+  });
+  for (let index = 0; index < 1000; index += 50) {
+    await Promise.all(
+      pairsOf(1000)
+        .slice(index, index + 50)
+        .map((pair) => addVersion('acme', pair.node_id, pair.version)),
+    );
+  }
+});
+
+afterEach(() => {
+  dynamodb.middlewareStack.remove('fault');
+});
+
+describe('POST /bulk/nodes/versions', () => {
+  describe('200', () => {
+    test('answers each pair in order, its identifier exactly as it was sent, duplicates included', async () => {
+      const pairs = [
+        { node_id: 'tool', version: 'v1.0' },
+        { node_id: 'nothing', version: '1.0.0' },
+        { node_id: 'Tool', version: '1.0.0' },
+        { node_id: 'tool', version: 'v1.0' },
+      ];
+      const { status, body } = await fetchAll(pairs);
+
+      expect(status).toBe(200);
+      expect(bulkNodeVersions.reply.parse(body)).toEqual(body);
+      expect(body.node_versions.map(({ identifier }: { identifier: Pair }) => identifier)).toEqual(pairs);
+      expect(body.node_versions.map((entry: { status: string }) => entry.status)).toEqual([
+        'success',
+        'not_found',
+        'success',
+        'success',
+      ]);
+      expect(body.node_versions[0].node_version).toEqual({
+        id: 'Tool-1.0.0',
+        node_id: 'Tool',
+        version: '1.0.0',
+        status: 'NodeVersionStatusActive',
+        changelog: 'first',
+        downloadUrl: 'https://example.com/tool.zip',
+      });
+    });
+
+    test('gives each entry exactly one of node_version and error_message', async () => {
+      const odd = [
+        { node_id: 'tool', version: '1.0.0rc1' },
+        { node_id: 'x'.repeat(201), version: '1.0.0' },
+      ];
+      const { body } = await fetchAll([
+        ...pairsOf(2),
+        ...odd,
+        { node_id: '', version: '' },
+        { node_id: 'none', version: '1.0.0' },
+      ]);
+
+      for (const entry of body.node_versions) {
+        expect(Number('node_version' in entry) + Number('error_message' in entry)).toBe(1);
+        expect('node_version' in entry).toBe(entry.status === 'success');
+      }
+    });
+
+    test.each([
+      [
+        'a label that is no version',
+        { node_id: 'tool', version: 'nightly' },
+        'The version is not a semantic version such as 1.2.3.',
+      ],
+      [
+        'an over-long id',
+        { node_id: 'x'.repeat(201), version: '1.0.0' },
+        'The node_id must have 1 to 200 characters.',
+      ],
+      ['an empty id', { node_id: '', version: '1.0.0' }, 'The node_id must have 1 to 200 characters.'],
+    ])('says in the entry what is wrong with %s', async (_, pair, message) => {
+      const { body } = await fetchAll([pair, { node_id: 'tool', version: '1.0.0' }]);
+
+      expect(body.node_versions[0]).toEqual({ identifier: pair, status: 'error', error_message: message });
+      expect(body.node_versions[1].status).toBe('success');
+    });
+
+    test('does not find a node by an id that only has the same fold', async () => {
+      await addVersion('acme', 'dotted.name', '1.0.0');
+
+      expect(
+        (await fetchAll([{ node_id: 'dotted-name', version: '1.0.0' }])).body.node_versions[0].status,
+      ).toBe('not_found');
+    });
+
+    test('answers none, and asks the store nothing', async () => {
+      const { result, requests } = await countRequests(() => fetchAll([]));
+
+      expect(result.body).toEqual({ node_versions: [] });
+      expect(requests).toEqual([]);
+    });
+
+    test('answers a thousand with ten batches, all in flight before the first answer', async () => {
+      let inFlight = 0;
+      let mostInFlight = 0;
+      dynamodb.middlewareStack.add(
+        (next) => async (args) => {
+          inFlight += 1;
+          mostInFlight = Math.max(mostInFlight, inFlight);
+          const result = await next(args);
+          inFlight -= 1;
+          return result;
+        },
+        { step: 'finalizeRequest', name: 'fault' },
+      );
+      const { result, requests } = await countRequests(() => fetchAll(pairsOf(1000)));
+
+      expect(result.body.node_versions.every(({ status }: { status: string }) => status === 'success')).toBe(
+        true,
+      );
+      expect(requests).toEqual(Array(10).fill('BatchGetItemCommand'));
+      expect(mostInFlight).toBe(10);
+    });
+
+    test('reads a pair once, however often it is asked for', async () => {
+      const { requests } = await countRequests(() =>
+        fetchAll(Array(1000).fill({ node_id: 'tool', version: '1.0.0' })),
+      );
+
+      expect(requests).toHaveLength(1);
+    });
+
+    test('asks again for keys that the store left out', async () => {
+      const seen = new Set<string>();
+      leaveOut((key, index) => index % 2 === 0 && !seen.has(key) && seen.add(key).size > 0);
+      const { body } = await fetchAll(pairsOf(30));
+
+      expect(body.node_versions.every(({ status }: { status: string }) => status === 'success')).toBe(true);
+    });
+
+    test('says in the entry which keys the store did not give by the deadline, and answers the others', async () => {
+      leaveOut((key) => key.includes('NODE#node-7'));
+      const { status, body } = await fetchAll(pairsOf(10), 1500);
+
+      expect(status).toBe(200);
+      expect(body.node_versions[7]).toMatchObject({
+        status: 'error',
+        error_message: expect.stringContaining('overloaded'),
+      });
+      expect(
+        body.node_versions.filter((entry: { status: string }) => entry.status === 'success'),
+      ).toHaveLength(9);
+    });
+
+    test('cuts an answer that would pass 6 MB entry by entry, not as a whole', async () => {
+      const long = 'say "hello"\\ '.repeat(8000);
+      await addVersion('acme', 'long', '1.0.0', { changelog: long });
+      const { status, text, body } = await fetchAll([
+        ...Array(100).fill({ node_id: 'long', version: '1.0.0' }),
+        ...pairsOf(20),
+      ]);
+
+      expect(status).toBe(200);
+      expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(6 * 1024 * 1024);
+      const states = body.node_versions.map((entry: { status: string }) => entry.status);
+      expect(states.filter((state: string) => state === 'error').length).toBeGreaterThan(10);
+      expect(states.slice(0, 20)).toEqual(Array(20).fill('success'));
+      expect(body.node_versions).toHaveLength(120);
+      expect(
+        body.node_versions.find((entry: { status: string }) => entry.status === 'error').error_message,
+      ).toContain('too large');
+    });
+  });
+
+  describe('400 for the whole request', () => {
+    test('with 1001 pairs', async () => {
+      const { status, body } = await fetchAll(pairsOf(1001));
+
+      expect(status).toBe(400);
+      expect(body.details).toEqual([{ path: 'body.node_versions', message: 'must have at most 1000 items' }]);
+    });
+
+    test.each([
+      ['no list', {}, 'body.node_versions'],
+      ['a pair without a version', { node_versions: [{ node_id: 'a' }] }, 'body.node_versions.0.version'],
+      ['a pair that is text', { node_versions: ['a@1'] }, 'body.node_versions.0'],
+    ])('with %s', async (_, body, faulty) => {
+      const answer = await invoke(handler, 'bulk-node-versions', { body });
+
+      expect(answer.body.details[0].path).toBe(faulty);
+    });
+  });
+
+  test('is open to callers without a token, and does not even read one that is sent', async () => {
+    const { status } = await invoke(handler, 'bulk-node-versions', {
+      headers: { authorization: 'Bearer garbage' },
+    });
+
+    expect(status).toBe(200);
+  });
+});
+
+/** Moves chosen keys of every batch to UnprocessedKeys before they leave, as a throttled table does. */
+function leaveOut(isLeftOut: (key: string, index: number) => boolean): void {
+  dynamodb.middlewareStack.add(
+    (next) => async (args) => {
+      const { RequestItems } = args.input as { RequestItems: Record<string, { Keys: object[] }> };
+      const [table = '', request] = Object.entries(RequestItems)[0] ?? [];
+      const keys = request?.Keys ?? [];
+      const left = keys.filter((key, index) => isLeftOut(JSON.stringify(key), index));
+      const kept = keys.filter((key) => !left.includes(key));
+      if (kept.length === 0)
+        return {
+          response: {},
+          output: { $metadata: {}, Responses: {}, UnprocessedKeys: { [table]: { Keys: left } } },
+        };
+      const result = await next({
+        ...args,
+        input: { RequestItems: { [table]: { ...request, Keys: kept } } },
+      });
+      Object.assign(result.output, left.length > 0 && { UnprocessedKeys: { [table]: { Keys: left } } });
+      return result;
+    },
+    { step: 'initialize', name: 'fault' },
+  );
+}

@@ -1,0 +1,209 @@
+import { readdirSync } from 'node:fs';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { dynamodb } from '../../lib/registry/table.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { proxies } from '../support/proxies.ts';
+import { bearer } from '../support/tokens.ts';
+
+type Handler = Parameters<typeof invoke>[0];
+
+/** What every endpoint owes its callers, whatever it does. */
+const names = readdirSync('functions')
+  .map((file) => file.replace('.ts', ''))
+  .filter((name) => 'routeKey' in sampleEvent(name));
+
+const openToAnyone = ['bulk-node-versions'];
+
+const handlers = new Map<string, Handler>(Object.entries(proxies));
+
+beforeAll(async () => {
+  await seed();
+  for (const name of names) {
+    if (!handlers.has(name)) handlers.set(name, (await import(`../../functions/${name}.ts`)).handler);
+  }
+});
+
+afterEach(() => {
+  dynamodb.middlewareStack.remove('fault');
+});
+
+function call(name: string, changes: Parameters<typeof invoke>[2] = {}) {
+  const handler = handlers.get(name);
+  if (!handler) throw new Error(`There is no handler ${name}.`);
+  return invoke(handler, name, changes);
+}
+
+describe.each(names)('%s', (name) => {
+  test('answers its sample event as JSON, with the request id of the gateway', async () => {
+    const { status, headers } = await call(name);
+
+    expect([200, 201]).toContain(status);
+    expect(headers['content-type']).toBe('application/json');
+    expect(headers['x-request-id']).toBe(`sample-${name}`);
+  });
+
+  test.each([
+    ['a caller’s request id of 128 characters', 'x'.repeat(128), 'x'.repeat(128)],
+    ['one of the allowed characters', 'a.B_9-z', 'a.B_9-z'],
+    ['one that is too long', 'x'.repeat(129), `sample-${name}`],
+    ['one with other characters', 'a b', `sample-${name}`],
+    ['an empty one', '', `sample-${name}`],
+  ])('echoes or replaces %s', async (_, given, expected) => {
+    const { headers, body } = await call(name, { rawBody: 'no json', headers: { 'x-request-id': given } });
+
+    expect(headers['x-request-id']).toBe(expected);
+    expect(body.request_id).toBe(expected);
+  });
+
+  test.each([
+    ['{', 'is not valid JSON'],
+    ['', 'is missing; send a JSON object'],
+    ['{"a":"\\ud800"}', 'contains text that is not valid Unicode'],
+    ['{"a":"\ud800"}', 'contains text that is not valid Unicode'],
+    ['{"__proto__":{"isAdmin":true}}', 'has a key named __proto__'],
+    ['{"\\u005f_proto__":{}}', 'has a key named __proto__'],
+  ])('answers 400 to the body %j', async (rawBody, message) => {
+    const { status, body } = await call(name, { rawBody });
+
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error: 'invalid_request', details: [{ path: 'body', message }] });
+  });
+
+  test.each([['null'], ['[]'], ['"text"'], ['7'], ['true']])(
+    'answers 400 to the JSON value %s',
+    async (rawBody) => {
+      const { status, body } = await call(name, { rawBody });
+
+      expect([status, body.error]).toEqual([400, 'invalid_request']);
+    },
+  );
+
+  test('reads a base64 body', async () => {
+    const rawBody = Buffer.from(JSON.stringify(sampleBody(name))).toString('base64');
+    const { status } = await call(name, { rawBody, isBase64Encoded: true });
+
+    expect([200, 201]).toContain(status);
+  });
+
+  test('answers 400 to a base64 body that is no UTF-8', async () => {
+    const rawBody = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]).toString('base64');
+    const { status, body } = await call(name, { rawBody, isBase64Encoded: true });
+
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+  });
+
+  test('ignores unknown fields, and lets no __proto__ through that hides in base64', async () => {
+    const { status } = await call(name, { body: { ...sampleBody(name), unknown_field: { deep: [1] } } });
+    const hidden = Buffer.from('{"__proto__":{}}').toString('base64');
+
+    expect([200, 201]).toContain(status);
+    expect((await call(name, { rawBody: hidden, isBase64Encoded: true })).status).toBe(400);
+  });
+
+  test.each([
+    ['application/json; charset=utf-8', true],
+    ['APPLICATION/JSON', true],
+    ['application/problem+json', true],
+    [undefined, true],
+    ['', true],
+    ['text/plain', false],
+    ['application/x-www-form-urlencoded', false],
+    ['application/jsonp', false],
+  ])('takes the content type %j: %s', async (contentType, isTaken) => {
+    const { status, body } = await call(name, { headers: { 'content-type': contentType } });
+
+    if (isTaken) expect([200, 201]).toContain(status);
+    else expect([status, body.error]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  test('answers an event without headers', async () => {
+    const { headers: _, ...event } = sampleEvent(name);
+    const { statusCode } = (await handlers.get(name)?.(event as never, {} as never)) ?? {};
+
+    expect(statusCode).toBe(openToAnyone.includes(name) ? 200 : 401);
+  });
+
+  test('answers 413 to a body of more than 6 MB', async () => {
+    const { status, body } = await call(name, { rawBody: `"${'x'.repeat(6 * 1024 * 1024)}"` });
+
+    expect([status, body.error]).toEqual([413, 'request_too_large']);
+  });
+
+  test('answers a fixed 500 to an unknown fault, and keeps the cause for the log', async () => {
+    const secret = 'the connection string of the store';
+    if (!(await breakStore(name, new Error(secret)))) return;
+    loggedLines.length = 0;
+    const { status, text, body } = await call(name);
+
+    expect(status).toBe(500);
+    expect(body).toEqual({
+      error: 'internal_error',
+      message: 'Something went wrong on our side.',
+      request_id: `sample-${name}`,
+    });
+    expect(text).not.toContain(secret);
+    expect(loggedLines.join('')).toContain(secret);
+  });
+
+  test('answers 503 with Retry-After while the store is throttled or down', async () => {
+    const down = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    if (!(await breakStore(name, down))) return;
+    const { status, headers, body } = await call(name);
+
+    expect([status, body.error]).toEqual([503, 'unavailable']);
+    expect(headers['retry-after']).toBe('1');
+  });
+
+  test('answers 503 while there is still time to, where the store hangs', async () => {
+    if (!(await breakStore(name, new Promise<never>(() => {}), 600))) return;
+    const { status, body } = await call(name, { remainingMs: 600 });
+
+    expect([status, body.error]).toEqual([503, 'unavailable']);
+  });
+
+  test('writes one log line a request, without the token', async () => {
+    loggedLines.length = 0;
+    const authorization = bearer('demo-owner');
+    await call(name, { headers: { authorization } });
+
+    const lines = loggedLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      level: 'info',
+      function: expect.any(String),
+      status: expect.any(Number),
+      ms: expect.any(Number),
+    });
+    expect(loggedLines.join('')).not.toContain(authorization.slice(7));
+  });
+});
+
+describe.each(names.filter((name) => !openToAnyone.includes(name)))('%s', (name) => {
+  test('answers 401 with WWW-Authenticate where there is no token', async () => {
+    const { status, headers, body } = await call(name, { headers: { authorization: undefined } });
+
+    expect([status, body.error]).toEqual([401, 'unauthorized']);
+    expect(headers['www-authenticate']).toBe('Bearer');
+  });
+});
+
+/** Breaks every call to the store; false for an operation that asks the store nothing. */
+async function breakStore(
+  name: string,
+  fault: Error | Promise<never>,
+  remainingMs = 29_000,
+): Promise<boolean> {
+  let asked = false;
+  dynamodb.middlewareStack.add(
+    () => async () => {
+      asked = true;
+      if (fault instanceof Promise) return fault;
+      throw fault;
+    },
+    { step: 'initialize', name: 'fault' },
+  );
+  await call(name, { remainingMs });
+  return asked;
+}

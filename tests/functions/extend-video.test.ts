@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import { invoke, sampleBody } from '../support/invoke.ts';
+import { choice, images, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import { proxies, simulation } from '../support/proxies.ts';
+
+const handler = proxies['extend-video'];
+const extend = (body: object, headers = {}) => invoke(handler, 'extend-video', { body, headers });
+
+const source = { video_creation_id: '867913241582301184', video_url: 'https://example.com/boat.mp4' };
+
+const full = {
+  ...source,
+  model: 'vidq2-pro',
+  callback_url: 'https://example.com/hook',
+  duration: 7,
+  images: ['https://example.com/end.png'],
+  payload: 'pass it through',
+  prompt: 'The boat lands',
+  resolution: '1080p',
+};
+
+describe('POST /proxy/video-provider/extend', () => {
+  describe('200', () => {
+    test('answers the task that the provider started, with what it echoes', async () => {
+      const { status, body } = await extend(full);
+
+      const { callback_url, ...echoes } = full;
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        ...echoes,
+        task_id: simulation.received[0]?.taskId,
+        state: 'created',
+        credits: 28,
+        created_at: expect.any(String),
+      });
+    });
+
+    test('sends every field to the provider as it came', async () => {
+      await extend(full);
+
+      expect(simulation.received).toMatchObject([{ provider: 'video', path: '/extend' }]);
+      expect(simulation.received[0]?.body).toEqual(full);
+    });
+
+    test('sends the default, and no field that nobody knows or that is empty', async () => {
+      await extend({ model: 'vidq2-turbo', prompt: '', video_url: '', video_creation_id: '', seed: 7 });
+
+      expect(simulation.received[0]?.body).toEqual({ model: 'vidq2-turbo', duration: 5 });
+    });
+  });
+
+  describe('400', () => {
+    test.each(['video_url', 'video_creation_id'])('refuses a request that lacks only %s', async (field) => {
+      const { status, body } = await extend({ ...full, [field]: undefined, duration: 8 });
+
+      const other = field === 'video_url' ? 'video_creation_id' : 'video_url';
+      expect(status).toBe(400);
+      expect(body.details).toEqual([
+        { path: 'body.duration', message: 'must be at most 7' },
+        { path: `body.${field}`, message: `is required together with ${other}` },
+      ]);
+      expect(simulation.received).toEqual([]);
+    });
+  });
+
+  describe('401', () => {
+    test('answers no caller without an access token', async () => {
+      const { status } = await extend(sampleBody('extend-video'), { authorization: undefined });
+
+      expect(status).toBe(401);
+      expect(simulation.received).toEqual([]);
+    });
+  });
+
+  describe('limits', () => {
+    testLimits('extend-video', [
+      ['model', ['vidq2-pro', 'vidq2-turbo'], [undefined, '', 'vidq3-pro', 'vidq2-pro-fast', 1, null]],
+      webAddress('callback_url'),
+      wholeNumber('duration', 1, 7),
+      ['images', [undefined, ...images.map((one) => [one])], [[], images.slice(0, 2), images[0], null]],
+      ['images.0', images, ['', 'ftp://example.com', 5, null]],
+      text('payload', 1_048_576),
+      text('prompt', 2000),
+      choice('resolution', '540p', '720p', '1080p'),
+      ['video_creation_id', ['x'], [undefined, '', 5, null]],
+      ['video_url', ['http://localhost/v'], [undefined, '', 'ftp://example.com/v', '/v', 5, null]],
+    ]);
+  });
+});

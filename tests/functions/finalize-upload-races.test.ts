@@ -1,0 +1,85 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { copyOnce, findObject } from '../../lib/artifacts/bucket.ts';
+import { archiveKey } from '../../lib/artifacts/object-keys.ts';
+import { latestOf } from '../../lib/registry/latest-version.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../lib/registry/node-version-administration.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { SeededRandom } from '../../tools/prove/seeded-random.ts';
+import { storedNode } from '../support/registry.ts';
+import { finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
+
+const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
+const rounds = 100;
+const stable = Array.from({ length: 14 }, (_, index) => `1.${index}.0`);
+const preReleases = Array.from({ length: 6 }, (_, index) => `2.0.0-beta.${index}`);
+
+beforeAll(async () => {
+  await seed();
+});
+
+test('of twenty versions finalised at once, the highest stable one becomes the latest, every time', async () => {
+  for (let round = 0; round < rounds; round += 1) {
+    const nodeId = `twenty-${round}`;
+    await publish(nodeId, '0.1.0');
+    const labels = new SeededRandom(round).shuffled([...stable, ...preReleases]);
+    const uploads = await Promise.all(labels.map((label) => publish(nodeId, label)));
+    await Promise.all(uploads.map((upload) => put(upload, archive)));
+    await Promise.all(uploads.map((upload) => finalize(upload)));
+
+    expect((await storedNode(nodeId))?.latest_version).toMatchObject({ version: '1.13.0' });
+  }
+  console.info(`${rounds} rounds of ${stable.length + preReleases.length} finalisers`);
+}, 300_000);
+
+test('a pre-release is the latest until a stable version comes', async () => {
+  for (const label of ['1.0.0-rc.1', '1.0.0-rc.2', '0.9.0', '1.0.0-rc.3']) {
+    const upload = await publish('pre-released', label);
+    await put(upload, archive);
+    await finalize(upload);
+  }
+  const node = await storedNode('pre-released');
+  expect(node?.latest_version).toMatchObject({ version: '0.9.0' });
+});
+
+test('a version that is banned while it is finalised never stays the latest', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const nodeId = `banned-${round}`;
+    const uploads = await Promise.all(['1.0.0', '2.0.0'].map((label) => publish(nodeId, label)));
+    await Promise.all(uploads.map((upload) => put(upload, archive)));
+    await Promise.all([
+      ...uploads.map((upload) => finalize(upload)),
+      banNodeVersion(nodeId, '2.0.0', 'test'),
+    ]);
+
+    const node = await storedNode(nodeId);
+    expect(node?.latest_version).toMatchObject({ version: '1.0.0' });
+  }
+}, 60_000);
+
+test('a version that was banned before its archive came is finalised after the ban is lifted', async () => {
+  const upload = await publish('ban-lifted', '1.0.0');
+  await put(upload, archive);
+  await banNodeVersion('ban-lifted', '1.0.0', 'test');
+  await finalize(upload);
+  expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
+  await unbanNodeVersion('ban-lifted', '1.0.0');
+  await finalize(upload);
+
+  expect(latestOf([await storedVersion('ban-lifted', '1.0.0')])).toMatchObject({ sha256: sha256(archive) });
+});
+
+test('a finaliser that copies late leaves the published bytes alone', async () => {
+  const upload = await publish('late-copy', '1.0.0');
+  await put(upload, archive);
+  const judged = await findObject(`staging/late-copy/1.0.0/${upload.versionId}/${upload.uploadId}.zip`);
+  if (!judged) throw new Error('The upload is not there.');
+  await finalize(upload);
+  await put(upload, zip([{ name: 'evil.py', data: 'x' }]));
+
+  await copyOnce(judged, archiveKey(upload, sha256(archive)));
+  await expect(copyOnce(judged, archiveKey(upload, 'another'))).rejects.toMatchObject({
+    name: 'ObjectChanged',
+  });
+  expect(await findObject(archiveKey(upload, sha256(archive)))).toMatchObject({ sizeBytes: archive.length });
+});

@@ -1,0 +1,306 @@
+import { Readable } from 'node:stream';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/finalize-upload.ts';
+import { s3 } from '../../lib/artifacts/bucket.ts';
+import { stagingKey } from '../../lib/artifacts/object-keys.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { sampleEvent } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { storedNode } from '../support/registry.ts';
+import { download, eventOf, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
+
+const context = { getRemainingTimeInMillis: () => 60_000 };
+const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
+const other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
+
+beforeAll(async () => {
+  await seed();
+});
+
+afterEach(() => {
+  s3.middlewareStack.remove('fault');
+});
+
+describe('an archive that arrived', () => {
+  test('makes its version active, with address, size and digest', async () => {
+    const upload = await publish('arrives', '1.0.0');
+    await put(upload, archive);
+    await finalize(upload);
+
+    const version = await storedVersion('arrives', '1.0.0');
+    expect(version).toMatchObject({
+      id: upload.versionId,
+      status: 'NodeVersionStatusActive',
+      size_bytes: archive.length,
+      sha256: sha256(archive),
+    });
+    expect(version).not.toHaveProperty('status_reason');
+    expect(version).not.toHaveProperty('pending_shard');
+    expect(await download(version.downloadUrl)).toEqual(archive);
+    expect(await storedNode('arrives')).toMatchObject({
+      latest_version: { version: '1.0.0', sha256: sha256(archive), downloadUrl: version.downloadUrl },
+    });
+  });
+
+  test('is published once, however often its event comes', async () => {
+    const upload = await publish('repeated', '1.0.0');
+    await put(upload, archive);
+    await finalize(upload, upload);
+    const first = await storedVersion('repeated', '1.0.0');
+    await Promise.all([finalize(upload), finalize(upload)]);
+
+    expect(await storedVersion('repeated', '1.0.0')).toEqual(first);
+  });
+});
+
+describe('bytes that were published', () => {
+  test('stay when the signed URL is used a second time', async () => {
+    const upload = await publish('used-twice', '1.0.0');
+    await put(upload, archive);
+    await finalize(upload);
+    await put(upload, other);
+    await finalize(upload);
+
+    const version = await storedVersion('used-twice', '1.0.0');
+    expect(version.sha256).toBe(sha256(archive));
+    expect(await download(version.downloadUrl)).toEqual(archive);
+  });
+
+  test('are those of one of many uploads that race for one URL', async () => {
+    const upload = await publish('raced', '1.0.0');
+    const rounds = [archive, other, archive, other].map(async (bytes) => {
+      await put(upload, bytes);
+      await finalize(upload);
+    });
+    await Promise.all(rounds);
+    await finalize(upload);
+
+    const version = await storedVersion('raced', '1.0.0');
+    expect([sha256(archive), sha256(other)]).toContain(version.sha256);
+    expect(sha256(await download(version.downloadUrl))).toBe(version.sha256);
+  });
+
+  test('belong to the metadata of the latest publish, not to an earlier one', async () => {
+    const early = await publish('resumed', '1.0.0');
+    await put(early, other);
+    const late = await publish('resumed', '1.0.0');
+    await put(late, archive);
+    await finalize(early);
+    expect(await storedVersion('resumed', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
+    await finalize(late);
+
+    expect(late.versionId).toBe(early.versionId);
+    expect(await storedVersion('resumed', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
+  });
+});
+
+describe('an archive that is refused', () => {
+  test('leaves its version pending, with a reason to act on, and is resumed by a good one', async () => {
+    const upload = await publish('mended', '1.0.0');
+    await put(upload, Buffer.from('this is no zip file, whatever its name says'));
+    await finalize(upload);
+    expect(await storedVersion('mended', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusPending',
+      status_reason:
+        'The archive was refused: it is not a zip file. Pack the folder as a plain .zip, without anything before it. Then publish this version again.',
+    });
+    const again = await publish('mended', '1.0.0');
+    await put(again, archive);
+    await finalize(again);
+
+    expect(await storedVersion('mended', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('does not touch a version that is active already', async () => {
+    const upload = await publish('late-refusal', '1.0.0');
+    await put(upload, archive);
+    await finalize(upload);
+    await put(upload, Buffer.from('no zip'));
+    await finalize(upload);
+
+    expect(await storedVersion('late-refusal', '1.0.0')).not.toHaveProperty('status_reason');
+  });
+});
+
+describe('a download from S3 that breaks off', () => {
+  test.each<[string, () => Readable]>([
+    ['with an error', () => Readable.from(brokenOff(archive.subarray(0, 10)))],
+    ['as if it were at its end', () => Readable.from([archive.subarray(0, 10)])],
+  ])('%s is tried again later, and not held against the archive', async (label, body) => {
+    const nodeId = `broken-${label.length}`;
+    const upload = await publish(nodeId, '1.0.0');
+    await put(upload, archive);
+    s3.middlewareStack.add(
+      (next) => async (args) => {
+        const result = await next(args);
+        if ('Body' in result.output && !('Range' in args.input))
+          Object.assign(result.output, { Body: body() });
+        return result;
+      },
+      { step: 'initialize', name: 'fault' },
+    );
+    await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalised.');
+    s3.middlewareStack.remove('fault');
+
+    expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({
+      status_reason: expect.stringContaining('Waiting for the archive'),
+    });
+    await finalize(upload);
+    expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({ sha256: sha256(archive) });
+  });
+});
+
+describe('an event', () => {
+  test('may be about an object or a version that is not there', async () => {
+    const upload = await publish('nothing-came', '1.0.0');
+    await finalize(upload);
+    await expect(
+      handler(JSON.parse(JSON.stringify(sampleEvent('finalize-upload'))), context),
+    ).resolves.toBeUndefined();
+
+    expect(await storedVersion('nothing-came', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusPending',
+    });
+  });
+
+  test('has its key decoded as S3 encodes it', async () => {
+    const upload = await publish('encoded-key', '1.0.0');
+    await put(upload, archive);
+    const event = eventOf(upload);
+    for (const record of event.Records) record.s3.object.key = record.s3.object.key.replaceAll('-', '%2D');
+    await handler(event, context);
+
+    expect(await storedVersion('encoded-key', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('loses no record for the failure of another, and then fails as a whole', async () => {
+    const upload = await publish('beside-a-failure', '1.0.0');
+    await put(upload, archive);
+    const event = eventOf(upload, upload);
+    for (const record of event.Records.slice(0, 1)) {
+      record.s3.object.key = stagingKey({ ...upload, nodeId: 'x'.repeat(2100) });
+    }
+
+    await expect(handler(event, context)).rejects.toThrow('1 uploads could not be finalised.');
+    expect(await storedVersion('beside-a-failure', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+    });
+  });
+
+  test('is logged in one line that says what became of it', async () => {
+    const upload = await publish('logged', '1.0.0');
+    await put(upload, archive);
+    loggedLines.length = 0;
+    await finalize(upload);
+
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        level: 'info',
+        event: 'upload',
+        function: 'finalizeUpload',
+        key: stagingKey(upload),
+        size_bytes: archive.length,
+        outcome: 'published',
+        ms: expect.any(Number),
+        lag_ms: expect.any(Number),
+      }),
+    ]);
+  });
+});
+
+describe('what became of an upload', () => {
+  test('is told in the log, with the reason of a refusal', async () => {
+    const good = await publish('told', '1.0.0');
+    const bad = await publish('told', '2.0.0');
+    const early = await publish('told', '3.0.0');
+    const late = await publish('told', '3.0.0');
+    await put(good, archive);
+    await put(bad, Buffer.from('no zip'));
+    loggedLines.length = 0;
+    await finalize(good, good, bad, early, late, { ...late, versionId: 'another' });
+    const foreign = eventOf(late);
+    for (const { s3 } of foreign.Records) s3.object.key = 'elsewhere/told.zip';
+    await handler(foreign, context);
+
+    const lines = loggedLines.map((line) => JSON.parse(line));
+    expect(lines.map(({ outcome }) => outcome)).toEqual([
+      ...['published', 'published_before', 'refused', 'superseded', 'missing', 'unknown', 'unknown'],
+    ]);
+    expect(lines[2].reason).toContain('it is not a zip file.');
+  });
+
+  test('is that it was published before, where another finaliser won', async () => {
+    const upload = await publish('won-by-another', '1.0.0');
+    await put(upload, archive);
+    meanwhile('CopyObjectCommand', () => finalize(upload), 1);
+    loggedLines.length = 0;
+    await finalize(upload);
+
+    const outcomes = loggedLines.map((line) => JSON.parse(line).outcome);
+    expect(outcomes).toEqual(['published', 'published_before']);
+  });
+
+  test('is that it was superseded, where the version was published again while a bad archive was judged', async () => {
+    const upload = await publish('judged-late', '1.0.0');
+    await put(upload, Buffer.from('this is no zip, and it is long enough to be looked into'));
+    meanwhile('GetObjectCommand', () => publish('judged-late', '1.0.0'), 1);
+    loggedLines.length = 0;
+    await finalize(upload);
+
+    expect(loggedLines.map((line) => JSON.parse(line).outcome)).toEqual(['superseded']);
+  });
+});
+
+describe('a URL that is used again while its archive is judged', () => {
+  test('has the newer bytes judged and published', async () => {
+    const upload = await publish('used-meanwhile', '1.0.0');
+    await put(upload, archive);
+    meanwhile('GetObjectCommand', () => put(upload, other), 1);
+    await finalize(upload);
+
+    const version = await storedVersion('used-meanwhile', '1.0.0');
+    expect(version.sha256).toBe(sha256(other));
+    expect(await download(version.downloadUrl)).toEqual(other);
+  });
+
+  test('is given up after five looks, and left to a later event', async () => {
+    const upload = await publish('used-all-the-time', '1.0.0');
+    await put(upload, archive);
+    let looks = 0;
+    meanwhile('GetObjectCommand', () => {
+      looks += 1;
+      return put(upload, looks % 2 === 0 ? archive : other);
+    });
+    await expect(finalize(upload)).rejects.toMatchObject({
+      errors: [expect.objectContaining({ name: 'ObjectChanged' })],
+    });
+    s3.middlewareStack.remove('fault');
+
+    expect(looks).toBe(5);
+    await finalize(upload);
+    expect(await storedVersion('used-all-the-time', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+    });
+  });
+});
+
+/** Lets something happen before each S3 command of this name, or only before the first few. */
+function meanwhile(command: string, work: () => Promise<unknown>, times = Number.POSITIVE_INFINITY): void {
+  let left = times;
+  s3.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (context.commandName === command && left > 0) {
+        left -= 1;
+        await work();
+      }
+      return next(args);
+    },
+    { step: 'initialize', name: 'fault' },
+  );
+}
+
+async function* brokenOff(beginning: Buffer): AsyncGenerator<Buffer> {
+  yield beginning;
+  throw new Error('The connection was lost.');
+}

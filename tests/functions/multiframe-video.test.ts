@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import { invoke, sampleBody } from '../support/invoke.ts';
+import { choice, image, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import { misbehave, proxies, simulation } from '../support/proxies.ts';
+
+const handler = proxies['multiframe-video'];
+const join = (body: object, headers = {}) => invoke(handler, 'multiframe-video', { body, headers });
+
+const keyFrame = { key_image: 'https://example.com/key.png' };
+
+const full = {
+  image_settings: [{ ...keyFrame, duration: 2, prompt: 'Up' }, { ...keyFrame, duration: 7 }, keyFrame],
+  model: 'vidq2-turbo',
+  start_image: 'data:image/png;base64,iVBORw0KGgo=',
+  callback_url: 'https://example.com/hook',
+  payload: 'pass it through',
+  resolution: '540p',
+};
+
+describe('POST /proxy/video-provider/multiframe', () => {
+  describe('200', () => {
+    test('answers the task that the provider started, with what it echoes', async () => {
+      const { status, body } = await join(full);
+
+      const { callback_url, ...echoes } = full;
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        ...echoes,
+        task_id: simulation.received[0]?.taskId,
+        state: 'created',
+        credits: 20,
+        created_at: expect.any(String),
+      });
+    });
+
+    test('sends every field to the provider as it came', async () => {
+      await join(full);
+
+      expect(simulation.received).toMatchObject([{ provider: 'video', path: '/multiframe' }]);
+      expect(simulation.received[0]?.body).toEqual(full);
+    });
+
+    test('sends no field that nobody knows or that is empty', async () => {
+      const image_settings = [{ ...keyFrame, prompt: '', seed: 1 }, keyFrame];
+      await join({ ...full, image_settings, callback_url: '', payload: '', resolution: '', seed: 7 });
+
+      const { model, start_image } = full;
+      expect(simulation.received[0]?.body).toEqual({
+        model,
+        start_image,
+        image_settings: [keyFrame, keyFrame],
+      });
+    });
+
+    test('leaves out what the provider says is not set inside an echo', async () => {
+      misbehave({ kind: 'empty_echoes' });
+      const { body } = await join(full);
+
+      expect(body.image_settings).toEqual([{ key_image: 'https://images.example/1.png' }]);
+      expect(body).not.toHaveProperty('start_image');
+    });
+  });
+
+  describe('401', () => {
+    test('answers no caller without an access token', async () => {
+      const { status } = await join(sampleBody('multiframe-video'), { authorization: undefined });
+
+      expect(status).toBe(401);
+      expect(simulation.received).toEqual([]);
+    });
+  });
+
+  describe('limits', () => {
+    const frames = (count: number) => Array.from({ length: count }, () => keyFrame);
+
+    testLimits('multiframe-video', [
+      ['image_settings', [frames(2), frames(9)], [undefined, [], frames(1), frames(10), keyFrame, null]],
+      image('image_settings.1.key_image'),
+      wholeNumber('image_settings.0.duration', 2, 7),
+      text('image_settings.0.prompt', 2000),
+      ['image_settings.0', [keyFrame], ['x', [], null]],
+      ['model', ['vidq2-pro', 'vidq2-turbo'], [undefined, '', 'vidq3-pro', 'vidq1', 1, null]],
+      image('start_image'),
+      webAddress('callback_url'),
+      text('payload', 1_048_576),
+      choice('resolution', '540p', '720p', '1080p'),
+    ]);
+  });
+});

@@ -1,0 +1,352 @@
+import { request } from 'node:http';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { handler as bulk } from '../../functions/bulk-node-versions.ts';
+import { handler } from '../../functions/publish-node-version.ts';
+import { createPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
+import { invoke } from '../support/invoke.ts';
+import {
+  addNode,
+  addPublisher,
+  addToken,
+  addVersion,
+  countRequests,
+  setPublisherFields,
+  storedItem,
+  storedNode,
+} from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+let token: string;
+let rivalToken: string;
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner', mats: 'member' });
+  await addPublisher('rival', { rita: 'owner' });
+  token = await addToken('acme');
+  rivalToken = await addToken('rival');
+});
+
+interface Publication {
+  publisherId?: string;
+  nodeId: string;
+  version?: string;
+  node?: object;
+  fields?: object;
+  token?: string;
+  as?: string;
+  headers?: Record<string, string | undefined>;
+}
+
+function publish({
+  publisherId = 'acme',
+  nodeId,
+  version = '1.0.0',
+  node = {},
+  fields = {},
+  ...rest
+}: Publication) {
+  return invoke(handler, 'publish-node-version', {
+    path: { publisherId, nodeId },
+    body: { personal_access_token: rest.token ?? token, node, node_version: { version, ...fields } },
+    headers: { authorization: rest.as ?? bearer('mats'), ...rest.headers },
+  });
+}
+
+function put(url: string, body: string, contentType: string | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'content-length': String(body.length),
+      ...(contentType && { 'content-type': contentType }),
+    };
+    const upload = request(url, { method: 'PUT', headers }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode ?? 0));
+    });
+    upload.once('error', reject);
+    upload.end(body);
+  });
+}
+
+describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
+  describe('201', () => {
+    test('creates the node with its first version, pending until the archive arrives', async () => {
+      const { status, body } = await publish({
+        nodeId: 'First-One',
+        version: 'v1.2',
+        node: { name: 'First' },
+      });
+
+      expect(status).toBe(201);
+      expect(publishNodeVersion.reply.parse(body)).toEqual(body);
+      expect(body.node_version).toMatchObject({
+        node_id: 'First-One',
+        version: '1.2.0',
+        status: 'NodeVersionStatusPending',
+        status_reason: expect.stringContaining('signedUrl'),
+        host_node_extract_status: 'pending',
+      });
+      expect(body.node_version).not.toHaveProperty('downloadUrl');
+      const node = await storedNode('first-one');
+      expect(node).toMatchObject({
+        id: 'First-One',
+        name: 'First',
+        publisher_id: 'acme',
+        status: 'NodeStatusActive',
+      });
+      expect(node).not.toHaveProperty('latest_version');
+    });
+
+    test.each([[''], [null], ['OTHER-CASE']])('keeps the id of a node when its body says %j', async (id) => {
+      await publish({ nodeId: 'other-case' });
+      const { status } = await publish({
+        nodeId: 'other-case',
+        version: '1.1.0',
+        node: { id, author: 'new' },
+      });
+
+      expect(status).toBe(201);
+      expect(await storedNode('other-case')).toMatchObject({ id: 'other-case', author: 'new' });
+    });
+
+    test('resumes a pending version: same id, new metadata, another URL', async () => {
+      const first = await publish({ nodeId: 'resumed', fields: { changelog: 'old', tags: ['a'] } });
+      const second = await publish({ nodeId: 'resumed', fields: { changelog: 'new' } });
+
+      expect(second.status).toBe(201);
+      expect(second.body.node_version).toMatchObject({ id: first.body.node_version.id, changelog: 'new' });
+      expect(second.body.node_version).not.toHaveProperty('tags');
+      expect(second.body.signedUrl).not.toBe(first.body.signedUrl);
+    });
+
+    test('updates the metadata of a node that exists, and keeps what is absent', async () => {
+      await addNode('acme', 'kept', { name: 'Kept', author: 'before' });
+      await publish({ nodeId: 'kept', node: { id: 'KEPT', author: 'after', tags_admin: ['safe'] } });
+
+      const node = await storedNode('kept');
+      expect(node).toMatchObject({ name: 'Kept', author: 'after' });
+      expect(node).not.toHaveProperty('tags_admin');
+    });
+
+    test('ignores what the service sets itself, and what only admins may set', async () => {
+      const lies = {
+        id: 'mine',
+        status: 'NodeVersionStatusActive',
+        downloadUrl: 'https://evil.example',
+        createdAt: 1,
+      };
+      const { body } = await publish({ nodeId: 'honest', fields: { ...lies, tags_admin: ['safe'] } });
+
+      expect(body.node_version).toMatchObject({
+        status: 'NodeVersionStatusPending',
+        id: expect.not.stringMatching('mine'),
+      });
+      expect(body.node_version).not.toHaveProperty('downloadUrl');
+      expect(body.node_version).not.toHaveProperty('tags_admin');
+    });
+
+    test('is returned by bulk at once', async () => {
+      const { body } = await publish({ nodeId: 'seen', version: '2.0.0-rc.1' });
+      const pair = { node_id: 'seen', version: '2.0.0-rc.1' };
+      const found = await invoke(bulk, 'bulk-node-versions', { body: { node_versions: [pair] } });
+
+      expect(found.body.node_versions[0]).toEqual({
+        identifier: pair,
+        status: 'success',
+        node_version: body.node_version,
+      });
+    });
+
+    test('takes two requests to DynamoDB, and notes the last use of the token', async () => {
+      const { requests } = await countRequests(() => publish({ nodeId: 'counted' }));
+
+      expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
+      const { createHash } = await import('node:crypto');
+      const stored = await storedItem(
+        'PUBLISHER#acme',
+        `TOKEN#${createHash('sha256').update(token).digest('hex')}`,
+      );
+      expect(stored).toHaveProperty('last_used_at', expect.stringMatching(/^\d{4}-/));
+    });
+
+    test('answers a repeated Idempotency-Key with the first answer, byte for byte', async () => {
+      const headers = { 'idempotency-key': 'publish-1' };
+      const first = await publish({ nodeId: 'keyed', headers });
+      const again = await publish({ nodeId: 'keyed', headers });
+
+      expect(again.text).toBe(first.text);
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      expect((await publish({ nodeId: 'keyed', version: '3.0.0', headers })).body.error).toBe(
+        'idempotency_mismatch',
+      );
+    });
+  });
+
+  describe('signedUrl', () => {
+    test('takes a PUT that sends nothing but its content type', async () => {
+      const { body } = await publish({ nodeId: 'uploaded' });
+
+      expect(await put(body.signedUrl, 'bytes', 'application/zip')).toBe(200);
+    });
+
+    test('refuses another type, no type, a changed key and a changed expiry', async () => {
+      const { signedUrl } = (await publish({ nodeId: 'guarded' })).body;
+
+      expect(await put(signedUrl, 'bytes', 'text/plain')).toBe(403);
+      expect(await put(signedUrl, 'bytes', undefined)).toBe(403);
+      expect(await put(signedUrl.replace('/guarded/', '/other/'), 'bytes', 'application/zip')).toBe(403);
+      expect(await put(signedUrl.replace('Expires=900', 'Expires=901'), 'bytes', 'application/zip')).toBe(
+        403,
+      );
+    });
+
+    test('expires after 15 minutes, is new each time, and asks for no checksum', async () => {
+      const urls = [
+        (await publish({ nodeId: 'twice' })).body.signedUrl,
+        (await publish({ nodeId: 'twice' })).body.signedUrl,
+      ];
+      const query = new URL(urls[0]).searchParams;
+
+      expect(query.get('X-Amz-Expires')).toBe('900');
+      expect(query.get('X-Amz-SignedHeaders')).toBe('content-type;host');
+      expect(urls.join('')).not.toMatch(/checksum/i);
+      expect(new URL(urls[0]).pathname).not.toBe(new URL(urls[1]).pathname);
+    });
+  });
+
+  describe('refusals', () => {
+    test.each([['1.0.0rc1'], ['nightly'], ['1.2.3.4'], [''], ['1.0.0-'], ['9'.repeat(65)]])(
+      '400 for the version label %j',
+      async (version) => {
+        const { status, body } = await publish({ nodeId: 'labelled', version });
+
+        expect([status, body.details[0].path]).toEqual([400, 'body.node_version.version']);
+        expect(await storedNode('labelled')).toBeUndefined();
+      },
+    );
+
+    test('400 where node, node_version or the token is missing, all at once', async () => {
+      const { status, body } = await invoke(handler, 'publish-node-version', {
+        body: {},
+        headers: { authorization: bearer('mats') },
+      });
+
+      expect(status).toBe(400);
+      expect(body.details).toEqual([
+        { path: 'body.node', message: 'is required' },
+        { path: 'body.node_version', message: 'is required' },
+        { path: 'body.personal_access_token', message: 'is required' },
+      ]);
+    });
+
+    test('400 for a node id that is not the one of the path', async () => {
+      const { body } = await publish({ nodeId: 'one', node: { id: 'two' } });
+
+      expect(body.details).toEqual([{ path: 'body.node.id', message: 'must be the node id of the path' }]);
+    });
+
+    test('401 for a personal access token that is unknown, mistyped, expired or of another publisher', async () => {
+      const expired = await addToken('acme', -1);
+      const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
+      for (const wrong of [createPersonalAccessToken(), mistyped, expired, rivalToken, 'nonsense']) {
+        const { status, body, text } = await publish({ nodeId: 'closed', token: wrong });
+
+        expect([status, body.error]).toEqual([401, 'invalid_personal_access_token']);
+        expect(text).not.toContain(wrong);
+      }
+      expect(await storedNode('closed')).toBeUndefined();
+    });
+
+    test('401 without an access token', async () => {
+      expect((await publish({ nodeId: 'closed', headers: { authorization: undefined } })).body.error).toBe(
+        'unauthorized',
+      );
+    });
+
+    test('403 for a valid token of somebody who is no member', async () => {
+      const { status, body } = await publish({ nodeId: 'closed', as: bearer('stranger') });
+
+      expect([status, body.error]).toEqual([403, 'forbidden']);
+    });
+
+    test("403 for another publisher's node, a banned node and a banned publisher", async () => {
+      await addNode('rival', 'theirs');
+      await addNode('acme', 'banned', { status: 'NodeStatusBanned' });
+      expect((await publish({ nodeId: 'theirs' })).body.error).toBe('forbidden');
+      expect((await publish({ nodeId: 'banned' })).body.error).toBe('node_banned');
+
+      await setPublisherFields('acme', { banned: true });
+      const answer = await publish({ nodeId: 'whatever' });
+      await setPublisherFields('acme', { banned: null });
+      expect(answer.body.error).toBe('publisher_banned');
+    });
+
+    test('404 for a publisher that does not exist', async () => {
+      expect((await publish({ publisherId: 'nobody', nodeId: 'x' })).body.error).toBe('publisher_not_found');
+    });
+
+    test.each([
+      ['NodeVersionStatusActive'],
+      ['NodeVersionStatusBanned'],
+      ['NodeVersionStatusFlagged'],
+      ['NodeVersionStatusDeleted'],
+    ])('409 version_exists for a version that is %s, and nothing changes', async (status) => {
+      const nodeId = `arrived-${status.toLowerCase()}`;
+      await addNode('acme', nodeId, { name: 'before' });
+      await addVersion('acme', nodeId, '1.0.0', { status, changelog: 'before' });
+      const { body } = await publish({ nodeId, node: { name: 'after' }, fields: { changelog: 'after' } });
+
+      expect(body.error).toBe('version_exists');
+      expect(await storedNode(nodeId)).toMatchObject({ name: 'before' });
+      expect(await storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0')).toMatchObject({ changelog: 'before' });
+    });
+
+    test('409 node_id_taken for an id that differs from a known one only in punctuation, or is deleted', async () => {
+      await addNode('acme', 'my-node');
+      await addNode('acme', 'gone', { status: 'NodeStatusDeleted' });
+
+      expect((await publish({ nodeId: 'my_node' })).body.error).toBe('node_id_taken');
+      expect((await publish({ nodeId: 'MY.NODE' })).body.error).toBe('node_id_taken');
+      expect((await publish({ nodeId: 'gone' })).body.error).toBe('node_id_taken');
+    });
+
+    test('413 for a version whose record would not fit', async () => {
+      const { status, body } = await publish({ nodeId: 'huge', fields: { changelog: 'x'.repeat(130_000) } });
+
+      expect([status, body.error]).toEqual([413, 'record_too_large']);
+    });
+  });
+
+  describe('races', () => {
+    test('50 publishes of one version at once give one id', async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => publish({ nodeId: 'raced' })));
+
+      const ids = new Set(answers.map(({ body }) => body.node_version?.id));
+      expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+      ids.delete(undefined);
+      expect(ids.size).toBe(1);
+      expect(await storedItem('NODE#raced', 'VERSION#1.0.0')).toMatchObject({ id: [...ids][0] });
+    });
+
+    test('50 publishes of different versions at once all succeed, and every one is stored', async () => {
+      const versions = Array.from({ length: 50 }, (_, index) => `1.${index}.0`);
+      const answers = await Promise.all(versions.map((version) => publish({ nodeId: 'busy', version })));
+
+      expect(answers.map(({ status }) => status)).toEqual(versions.map(() => 201));
+      const stored = await Promise.all(
+        versions.map((version) => storedItem('NODE#busy', `VERSION#${version}`)),
+      );
+      expect(stored.map((item) => item?.id)).toEqual(answers.map(({ body }) => body.node_version.id));
+    });
+
+    test('two publishers that claim ids with the same fold: one wins', async () => {
+      const answers = await Promise.all([
+        publish({ nodeId: 'claimed-id' }),
+        publish({ publisherId: 'rival', nodeId: 'claimed_id', token: rivalToken, as: bearer('rita') }),
+      ]);
+
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+      expect(answers.find(({ status }) => status === 409)?.body.error).toBe('node_id_taken');
+    });
+  });
+});

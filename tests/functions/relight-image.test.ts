@@ -1,0 +1,186 @@
+import { describe, expect, test } from '@jest/globals';
+import { invoke, sampleBody } from '../support/invoke.ts';
+import {
+  choice,
+  flag,
+  image,
+  optionalImage,
+  testLimits,
+  webAddress,
+  wholeNumber,
+} from '../support/limits.ts';
+import { proxies, simulation } from '../support/proxies.ts';
+
+const handler = proxies['relight-image'];
+const relight = (changes = {}, headers = {}) =>
+  invoke(handler, 'relight-image', { body: { ...sampleBody('relight-image'), ...changes }, headers });
+
+const url = 'https://example.com/a.png';
+
+const full = {
+  image: url,
+  advanced_settings: {
+    whites: 1,
+    blacks: 2,
+    brightness: 3,
+    contrast: 4,
+    saturation: 5,
+    engine: 'cool',
+    transfer_light_a: 'high',
+    transfer_light_b: 'soft_mid',
+    fixed_generation: true,
+  },
+  change_background: false,
+  interpolate_from_original: true,
+  light_transfer_strength: 0,
+  preserve_details: false,
+  prompt: 'A (warm:1.2) evening',
+  style: 'brighter',
+  transfer_light_from_lightmap: 'data:image/png;base64,iVBORw0KGgo=',
+  webhook_url: 'https://example.com/hook?id=1',
+};
+
+describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
+  describe('200', () => {
+    test('answers the task that the provider started', async () => {
+      const { status, body } = await relight();
+
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        data: { generated: [], task_id: simulation.received[0]?.taskId, status: 'CREATED' },
+      });
+    });
+
+    test('sends every field to the provider as it came', async () => {
+      await relight(full);
+
+      expect(simulation.received).toMatchObject([{ provider: 'image', path: '/v1/ai/image-relight' }]);
+      expect(simulation.received[0]?.body).toEqual(full);
+    });
+
+    test('sends the defaults, and no field that nobody knows or that is empty', async () => {
+      const body = { image: url, prompt: '', webhook_url: '', sampler: 'x', advanced_settings: { gamma: 1 } };
+      await invoke(handler, 'relight-image', { body });
+
+      expect(simulation.received[0]?.body).toEqual({
+        image: url,
+        advanced_settings: {},
+        change_background: true,
+        interpolate_from_original: false,
+        light_transfer_strength: 100,
+        preserve_details: true,
+        style: 'standard',
+      });
+    });
+
+    test('sends our key in its own header and nothing of the headers that came', async () => {
+      await relight({}, { cookie: 'session=1', 'x-forwarded-for': '1.2.3.4', 'x-api-key': 'of-the-caller' });
+
+      expect(simulation.received[0]?.headers).toEqual({
+        'content-type': 'application/json',
+        'content-length': expect.any(String),
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        host: expect.stringMatching(/^localhost:\d+$/),
+        connection: 'keep-alive',
+        'x-api-key': process.env.IMAGE_PROVIDER_KEY,
+      });
+    });
+
+    test('takes an image of 4 MB as base64', async () => {
+      const image = 'A'.repeat(4 * 1024 * 1024);
+      const { status } = await relight({ image });
+
+      expect(status).toBe(200);
+      expect(simulation.received[0]?.body.image).toBe(image);
+    });
+  });
+
+  describe('400', () => {
+    test('refuses both sources of light at once', async () => {
+      const { status, body } = await relight({
+        transfer_light_from_lightmap: url,
+        transfer_light_from_reference_image: url,
+      });
+
+      expect(status).toBe(400);
+      expect(body.details).toEqual([
+        {
+          path: 'body.transfer_light_from_reference_image',
+          message: 'cannot be sent together with transfer_light_from_lightmap; send one of them',
+        },
+      ]);
+    });
+
+    test('names all faults at once, rules between fields among them', async () => {
+      const { body } = await relight({
+        image: 7,
+        light_transfer_strength: 101,
+        advanced_settings: { whites: -1, engine: 'steam' },
+        transfer_light_from_lightmap: url,
+        transfer_light_from_reference_image: url,
+      });
+
+      expect(body.details.map(({ path }: { path: string }) => path)).toEqual([
+        'body.image',
+        'body.advanced_settings.whites',
+        'body.advanced_settings.engine',
+        'body.light_transfer_strength',
+        'body.transfer_light_from_reference_image',
+      ]);
+      expect(simulation.received).toEqual([]);
+    });
+  });
+
+  describe('401', () => {
+    test('answers no caller without an access token', async () => {
+      const { status } = await relight({}, { authorization: undefined });
+
+      expect(status).toBe(401);
+      expect(simulation.received).toEqual([]);
+    });
+  });
+
+  describe('limits', () => {
+    const weights = ['(a:1)', '(a:1.4) (b:1.0)', '((a:1.1) b:1.2)', 'a: 9', 'ratio:2) (x', 'x'.repeat(9000)];
+    const wrongWeights = ['(a:0.99)', '(a:1.41)', '(a : 1.5 )', '((a:1.2) b:1.5)', '(a:-1.2)', '(a:.5)'];
+
+    testLimits('relight-image', [
+      image('image'),
+      ['advanced_settings', [{}, undefined], ['x', [], 1, null]],
+      wholeNumber('advanced_settings.whites', 0, 100),
+      wholeNumber('advanced_settings.blacks', 0, 100),
+      wholeNumber('advanced_settings.brightness', 0, 100),
+      wholeNumber('advanced_settings.contrast', 0, 100),
+      wholeNumber('advanced_settings.saturation', 0, 100),
+      choice(
+        'advanced_settings.engine',
+        ...['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy', 'colorful_anime', 'hard_transform'],
+        'softy',
+      ),
+      choice(
+        'advanced_settings.transfer_light_a',
+        ...['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'],
+      ),
+      choice(
+        'advanced_settings.transfer_light_b',
+        ...['automatic', 'composition', 'straight', 'smooth_in', 'smooth_out', 'smooth_both', 'reverse_both'],
+        ...['soft_in', 'soft_out', 'soft_mid', 'strong_mid', 'style_shift', 'strong_shift'],
+      ),
+      flag('advanced_settings.fixed_generation'),
+      flag('change_background'),
+      flag('interpolate_from_original'),
+      wholeNumber('light_transfer_strength', 0, 100),
+      flag('preserve_details'),
+      ['prompt', ['', undefined, ...weights], [...wrongWeights, 5, null]],
+      choice(
+        'style',
+        ...['standard', 'darker_but_realistic', 'clean', 'smooth', 'brighter', 'contrasted_n_hdr'],
+        'just_composition',
+      ),
+      optionalImage('transfer_light_from_lightmap'),
+      optionalImage('transfer_light_from_reference_image'),
+      webAddress('webhook_url'),
+    ]);
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, test } from '@jest/globals';
+import { invoke, sampleBody } from '../support/invoke.ts';
+import { choice, flag, images, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import { misbehave, proxies, simulation } from '../support/proxies.ts';
+
+const handler = proxies['text-to-video'];
+const generate = (body: object, headers = {}) => invoke(handler, 'text-to-video', { body, headers });
+
+const int32 = [-(2 ** 31), 2 ** 31 - 1] as const;
+
+const full = {
+  aspect_ratio: '16:9',
+  audio: false,
+  audio_type: 'speech_only',
+  bgm: true,
+  callback_url: 'https://example.com/hook',
+  duration: 16,
+  enhance: true,
+  images: ['https://example.com/a.png'],
+  is_rec: true,
+  meta_data: '{"a":1}',
+  model: 'vidq3-pro',
+  movement_amplitude: 'small',
+  off_peak: true,
+  payload: 'pass it through',
+  priority: -1,
+  prompt: 'A boat',
+  resolution: '2K',
+  seed: 42,
+  style: 'anime',
+  voice_id: 'v1',
+  watermark: true,
+  wm_position: 2,
+  wm_url: 'https://example.com/mark.png',
+};
+
+describe('POST /proxy/video-provider/text2video', () => {
+  describe('200', () => {
+    test('answers the task that the provider started, with what it echoes', async () => {
+      const { status, body } = await generate(full);
+
+      const { audio, audio_type, callback_url, enhance, is_rec, meta_data, priority, ...rest } = full;
+      const { voice_id, wm_position, wm_url, ...echoes } = rest;
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        ...echoes,
+        task_id: simulation.received[0]?.taskId,
+        state: 'created',
+        credits: 74,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+      });
+    });
+
+    test('sends every field to the provider as it came', async () => {
+      await generate(full);
+
+      expect(simulation.received).toMatchObject([{ provider: 'video', path: '/text2video' }]);
+      expect(simulation.received[0]?.body).toEqual(full);
+    });
+
+    test('sends the defaults, and no field that nobody knows or that is empty', async () => {
+      await generate({ prompt: '', model: '', callback_url: '', images: [], loop: true });
+
+      expect(simulation.received[0]?.body).toEqual({ watermark: false });
+    });
+
+    test.each([
+      [{ model: 'vidq3-pro' }, true],
+      [{ model: 'vidq3-pro', audio: false }, false],
+      [{ model: 'vidq2-pro' }, undefined],
+      [{}, undefined],
+    ])('sends the default of audio for %j', async (body, audio) => {
+      await generate(body);
+
+      expect(simulation.received[0]?.body.audio).toBe(audio);
+    });
+
+    test('sends our key as the provider wants it and nothing of the headers that came', async () => {
+      await generate({}, { cookie: 'session=1', 'x-request-id': 'r1' });
+
+      expect(simulation.received[0]?.headers).toEqual({
+        'content-type': 'application/json',
+        'content-length': expect.any(String),
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        host: expect.stringMatching(/^localhost:\d+$/),
+        connection: 'keep-alive',
+        authorization: `Token ${process.env.VIDEO_PROVIDER_KEY}`,
+      });
+    });
+
+    test('leaves out the echoes that the provider says are not set', async () => {
+      misbehave({ kind: 'empty_echoes' });
+      const { status, body } = await generate(full);
+
+      expect(status).toBe(200);
+      expect(Object.keys(body).sort()).toEqual(['created_at', 'credits', 'state', 'task_id']);
+      expect(Date.parse(body.created_at)).toBeGreaterThan(Date.now() - 5000);
+    });
+
+    test('leaves out the echoes that it could not answer within 6 MB', async () => {
+      const payload = '"'.repeat(600_000);
+      const prompt = '\\'.repeat(2000);
+      const { status, body, text } = await generate({ payload, prompt, images: ['A'.repeat(4_300_000)] });
+
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ task_id: expect.any(String), prompt });
+      expect(body.payload === payload).toBe(true);
+      expect(body).not.toHaveProperty('images');
+      expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(6 * 1024 * 1024);
+    });
+  });
+
+  describe('400', () => {
+    test('names all faults at once, rules between fields among them', async () => {
+      const { status, body } = await generate({
+        duration: 11,
+        model: 'vidq2-pro-fast',
+        seed: 'x',
+        style: 'x',
+      });
+
+      expect(status).toBe(400);
+      expect(body.details).toEqual([
+        { path: 'body.seed', message: 'must be a number' },
+        { path: 'body.style', message: 'must be one of general, anime' },
+        { path: 'body.duration', message: 'must be 1 to 10 seconds for vidq2-pro-fast' },
+      ]);
+      expect(simulation.received).toEqual([]);
+    });
+
+    test.each([
+      ['vidq3-pro', 16],
+      ['vidq2-pro-fast', 10],
+      ['vidq2-pro', 8],
+      ['vidq2-turbo', 8],
+      ['vidq1', 16],
+      ['vidq1-classic', 16],
+      ['vid2.0', 16],
+      [undefined, 16],
+    ])('keeps the durations of model %s', async (model, longest) => {
+      const statuses = [];
+      for (const duration of [0, 1, longest, longest + 1])
+        statuses.push((await generate({ model, duration })).status);
+
+      expect(statuses).toEqual([400, 200, 200, 400]);
+      expect(simulation.received).toHaveLength(2);
+    });
+  });
+
+  describe('401', () => {
+    test('answers no caller without an access token', async () => {
+      const { status } = await generate(sampleBody('text-to-video'), { authorization: undefined });
+
+      expect(status).toBe(401);
+      expect(simulation.received).toEqual([]);
+    });
+  });
+
+  describe('limits', () => {
+    const models = ['vidq3-pro', 'vidq2-pro-fast', 'vidq2-pro', 'vidq2-turbo', 'vidq1', 'vidq1-classic'];
+
+    testLimits('text-to-video', [
+      text('aspect_ratio', 32),
+      flag('audio'),
+      choice('audio_type', 'all', 'speech_only', 'sound_effect_only'),
+      flag('bgm'),
+      webAddress('callback_url'),
+      ['duration', [1, 8, undefined], [0, 9, 1.5, '5', null]],
+      flag('enhance'),
+      ['images', [[], undefined, ...images.map((one) => [one])], [images.slice(0, 2), images[0], null]],
+      ['images.0', images, ['', 'ftp://example.com', 5, null]],
+      flag('is_rec'),
+      ['meta_data', ['', '{}', '[1]', '"x"'], ['{', 'x', {}, null]],
+      ['model', ['', undefined, ...models, 'vid2.0'], ['vidq9', 'VIDQ1', 'constructor', 1, null]],
+      choice('movement_amplitude', 'auto', 'small', 'medium', 'large'),
+      flag('off_peak'),
+      text('payload', 1_048_576),
+      wholeNumber('priority', ...int32),
+      text('prompt', 2000),
+      choice('resolution', '360p', '540p', '720p', '1080p', '2K'),
+      wholeNumber('seed', ...int32),
+      choice('style', 'general', 'anime'),
+      ['voice_id', ['', 'v1'], [5, null]],
+      flag('watermark'),
+      wholeNumber('wm_position', 1, 4),
+      webAddress('wm_url'),
+    ]);
+  });
+});

@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/update-host-node.ts';
+import { HostNode } from '../../lib/schemas/host-node.ts';
+import { invoke } from '../support/invoke.ts';
+import {
+  addNode,
+  addPublisher,
+  addVersion,
+  countRequests,
+  setPublisherFields,
+  storedItem,
+} from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+const owner = bearer('olga');
+const admin = bearer('ada', { admin: true });
+
+interface Place {
+  nodeId?: string;
+  version?: string;
+  hostNodeName?: string;
+}
+
+function update(body: unknown, place: Place = {}, authorization = owner) {
+  const path = { nodeId: 'tools', version: '1.0.0', hostNodeName: 'Load', ...place };
+  return invoke(handler, 'update-host-node', { path, body, headers: { authorization } });
+}
+
+function stored(name: string) {
+  return storedItem('NODE#tools#1.0.0', `HOST_NODE#${name}`);
+}
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner', mats: 'member' });
+  await addPublisher('rival', { rita: 'owner' });
+  await addNode('acme', 'Tools');
+  await addVersion('acme', 'Tools', '1.0.0');
+});
+
+describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () => {
+  describe('200', () => {
+    test('creates an entry that is absent, then keeps, clears and replaces its fields', async () => {
+      const full = {
+        category: 'image',
+        description: 'Loads',
+        deprecated: false,
+        output_is_list: [true, false],
+      };
+      const created = await update({ ...full, policy: 'HostNodePolicyLocalOnly' }, { hostNodeName: 'New' });
+      const changed = await update(
+        { category: null, description: 'Loads more', policy: '' },
+        { hostNodeName: 'New' },
+      );
+
+      expect(created.status).toBe(200);
+      expect(created.body).toEqual({ ...full, policy: 'HostNodePolicyLocalOnly', host_node_name: 'New' });
+      expect(HostNode.parse(created.body)).toEqual(created.body);
+      expect(changed.body).toEqual({
+        description: 'Loads more',
+        deprecated: false,
+        output_is_list: [true, false],
+        policy: 'HostNodePolicyLocalOnly',
+        host_node_name: 'New',
+      });
+    });
+
+    test.each([
+      ['Load Image (v2)'],
+      ['a|b'],
+      ['a/b'],
+      ['50%25'],
+      ['näht 画像 🖼'],
+      ['x'.repeat(200)],
+      ['__proto__'],
+    ])('takes the name %j as it is delivered, decoded once', async (hostNodeName) => {
+      const { status, body } = await update({ function: 'run' }, { hostNodeName });
+
+      expect([status, body.host_node_name]).toEqual([200, hostNodeName]);
+      expect(await stored(hostNodeName)).toMatchObject({ function: 'run' });
+    });
+
+    test('ignores a host_node_name in the body', async () => {
+      expect((await update({ host_node_name: 'Other' })).body.host_node_name).toBe('Load');
+    });
+
+    test('finds the version by any of its spellings', async () => {
+      expect((await update({}, { version: 'v1.0', nodeId: 'TOOLS' })).status).toBe(200);
+    });
+
+    test('lets two writers on different fields both win', async () => {
+      const fields = ['category', 'description', 'function', 'input_types', 'return_names', 'return_types'];
+      const answers = await Promise.all(
+        fields.map((field) => update({ [field]: 'set' }, { hostNodeName: 'Raced' })),
+      );
+      const winners = fields.filter((_, index) => answers[index]?.status === 200);
+
+      expect(answers.every(({ status, body }) => status === 200 || body.error === 'conflict')).toBe(true);
+      expect(winners.length).toBeGreaterThanOrEqual(2);
+      const item = await stored('Raced');
+      expect(winners.filter((field) => item?.[field] === 'set')).toEqual(winners);
+    });
+
+    test('takes two requests to DynamoDB', async () => {
+      const { requests } = await countRequests(() => update({ category: 'counted' }));
+
+      expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
+    });
+
+    test('lets an admin ban and unban an entry', async () => {
+      const place = { hostNodeName: 'Banned' };
+      expect((await update({ policy: 'HostNodePolicyBanned' }, place, admin)).body.policy).toBe(
+        'HostNodePolicyBanned',
+      );
+      expect((await update({ policy: 'HostNodePolicyActive' }, place)).body.error).toBe('forbidden');
+      expect((await update({ policy: null }, place)).body.error).toBe('forbidden');
+      expect((await update({ description: 'still' }, place)).body.policy).toBe('HostNodePolicyBanned');
+      expect((await update({ policy: 'HostNodePolicyActive' }, place, admin)).status).toBe(200);
+    });
+  });
+
+  describe('refusals, each of which changes nothing', () => {
+    test.each([
+      ['an unknown policy', { policy: 'Maybe' }, 'body.policy'],
+      ['flags that are no booleans', { output_is_list: [1] }, 'body.output_is_list.0'],
+      ['a description that is a list', { description: [] }, 'body.description'],
+      ['deprecated as text', { deprecated: 'yes' }, 'body.deprecated'],
+    ])('400 for %s', async (_, body, faulty) => {
+      const answer = await update(body, { hostNodeName: 'Refused' });
+
+      expect(answer.body).toMatchObject({ error: 'invalid_request', details: [{ path: faulty }] });
+      expect(await stored('Refused')).toBeUndefined();
+    });
+
+    test('400 for a name of 201 characters', async () => {
+      const { status, body } = await update({}, { hostNodeName: 'x'.repeat(201) });
+
+      expect([status, body.details[0].path]).toEqual([400, 'path.hostNodeName']);
+    });
+
+    test.each([
+      ['a member', bearer('mats')],
+      ['a stranger', bearer('stranger')],
+      ["another publisher's owner", bearer('rita')],
+    ])('403 forbidden for %s', async (_, authorization) => {
+      const { status, body } = await update({ category: 'mine' }, { hostNodeName: 'Refused' }, authorization);
+
+      expect([status, body.error]).toEqual([403, 'forbidden']);
+      expect(await stored('Refused')).toBeUndefined();
+    });
+
+    test('403 forbidden for an owner who bans', async () => {
+      expect((await update({ policy: 'HostNodePolicyBanned' })).body.error).toBe('forbidden');
+    });
+
+    test('403 for a banned publisher and for a banned node', async () => {
+      await setPublisherFields('acme', { banned: true });
+      const ofPublisher = await update({ category: 'x' });
+      await setPublisherFields('acme', { banned: null });
+      await addNode('acme', 'spam', { status: 'NodeStatusBanned' });
+      await addVersion('acme', 'spam', '1.0.0');
+
+      expect(ofPublisher.body.error).toBe('publisher_banned');
+      expect((await update({}, { nodeId: 'spam' })).body.error).toBe('node_banned');
+    });
+
+    test.each([
+      ['an unknown node', { nodeId: 'nothing' }, 'node_not_found'],
+      ['an unknown version', { version: '9.9.9' }, 'node_version_not_found'],
+      ['a label that is no version', { version: 'nightly' }, 'node_version_not_found'],
+    ])('404 for %s', async (_, place, code) => {
+      const { status, body } = await update({}, place);
+
+      expect([status, body.error]).toEqual([404, code]);
+    });
+
+    test('413 for an entry that would not fit', async () => {
+      const { status, body } = await update(
+        { input_types: 'x'.repeat(420_000) },
+        { hostNodeName: 'Refused' },
+      );
+
+      expect([status, body.error]).toEqual([413, 'record_too_large']);
+      expect(await stored('Refused')).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,286 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/update-node.ts';
+import { dynamodb } from '../../lib/registry/table.ts';
+import { Node } from '../../lib/schemas/node.ts';
+import { invoke } from '../support/invoke.ts';
+import {
+  addNode,
+  addPublisher,
+  countRequests,
+  setPublisherFields,
+  storedItem,
+  storedNode,
+} from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+const path = { publisherId: 'acme', nodeId: 'Some.Node' };
+const owner = { authorization: bearer('olga') };
+const admin = { authorization: bearer('ada', { admin: true }) };
+
+function update(body: unknown, headers: Record<string, string> = owner, at: Record<string, string> = path) {
+  return invoke(handler, 'update-node', { path: at, body, headers });
+}
+
+/** Lets so many updates through to the store, and their answers get lost under the SDK's own retries. */
+function loseAnswers(count: number): void {
+  let left = count;
+  dynamodb.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const result = await next(args);
+        if (commandName !== 'UpdateItemCommand' || left === 0) return result;
+        left -= 1;
+        throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+      },
+    { step: 'finalizeRequest', priority: 'low', name: 'lostAnswers' },
+  );
+}
+
+afterEach(() => {
+  dynamodb.middlewareStack.remove('lostAnswers');
+});
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner', mats: 'member' });
+  await addPublisher('rival', { rita: 'owner' });
+});
+
+beforeEach(async () => {
+  await addNode('acme', 'Some.Node', { name: 'Some Node', description: 'before', tags: ['old'] });
+});
+
+describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
+  describe('200', () => {
+    test('keeps what is absent, clears what is null, replaces the rest, and answers the whole node', async () => {
+      const { status, body, headers } = await update({
+        description: null,
+        tags: ['new'],
+        author: 'A. U. Thor',
+      });
+
+      expect(status).toBe(200);
+      expect(Node.parse(body)).toEqual(body);
+      expect(body).toMatchObject({ id: 'Some.Node', name: 'Some Node', tags: ['new'], author: 'A. U. Thor' });
+      expect(body).not.toHaveProperty('description');
+      expect(body.publisher).toMatchObject({
+        id: 'acme',
+        members: expect.arrayContaining([expect.objectContaining({ id: 'olga', role: 'owner' })]),
+      });
+      expect(headers.etag).toMatch(/^"\d+"$/);
+    });
+
+    test('takes a whole node back as it was read, and ignores what the service sets itself', async () => {
+      const { body: before } = await update({ name: 'Round trip', icon: '', tags: [] });
+      const lies = {
+        id: 'other',
+        downloads: 9e6,
+        rating: 5,
+        repo_stars: '5',
+        latest_version: 7,
+        created_at: null,
+      };
+      const { status, body } = await update({ ...before, ...lies });
+
+      expect(status).toBe(200);
+      expect(body).toEqual(before);
+    });
+
+    test('ignores the fields of admins from an owner and an empty status from anyone', async () => {
+      const fields = {
+        status: 'NodeStatusDeleted',
+        status_detail: 'x',
+        search_ranking: 1,
+        tags_admin: ['safe'],
+      };
+      await update({ ...fields, preempted_host_node_names: ['Load'] });
+      const { body } = await update({ status: '' }, admin);
+
+      expect(body.status).toBe('NodeStatusActive');
+      for (const field of ['status_detail', 'search_ranking', 'tags_admin', 'preempted_host_node_names']) {
+        expect(body).not.toHaveProperty(field);
+      }
+    });
+
+    test('lets an admin set the fields of admins, and unban', async () => {
+      const banned = await update(
+        { status: 'NodeStatusBanned', status_detail: 'spam', search_ranking: 3 },
+        admin,
+      );
+      const restored = await update({ status: 'NodeStatusActive' }, admin);
+
+      expect(banned.body).toMatchObject({
+        status: 'NodeStatusBanned',
+        status_detail: 'spam',
+        search_ranking: 3,
+      });
+      expect(restored.body.status).toBe('NodeStatusActive');
+    });
+
+    test('finds a node whatever the case of its id', async () => {
+      const { status, body } = await update({ tags: ['x'] }, owner, { ...path, nodeId: 'some.node' });
+
+      expect([status, body.id]).toEqual([200, 'Some.Node']);
+    });
+
+    test('stores translations of any shape and answers them unchanged', async () => {
+      const translations = { de: { name: 'Knoten', deep: { list: [1e300, null, { '': true }] } } };
+      const { body } = await update({ translations });
+
+      expect(body.translations).toEqual(translations);
+    });
+
+    test('tells users of category that it is deprecated', async () => {
+      const { headers, body } = await update({ category: 'image' });
+
+      expect(headers.deprecation).toBe('@1767225600');
+      expect(body.category).toBe('image');
+      expect((await update({ category: null })).headers).not.toHaveProperty('deprecation');
+    });
+
+    test('no 412 for the only writer, whose write went through while its answer was lost', async () => {
+      const { headers } = await update({});
+      loseAnswers(1);
+      const { status, body } = await update(
+        { author: 'only' },
+        { ...owner, 'if-match': String(headers.etag) },
+      );
+
+      expect([status, body.author]).toEqual([200, 'only']);
+    });
+
+    test('honours If-Match: the current ETag and * pass, and two writers with one ETag cannot both win', async () => {
+      const { headers } = await update({ tags: ['a'] });
+      const matching = { ...owner, 'if-match': `"0", ${headers.etag}` };
+      const results = await Promise.all([
+        update({ name: 'first' }, matching),
+        update({ name: 'second' }, matching),
+      ]);
+
+      expect(results.map(({ status }) => status).sort()).toEqual([200, 412]);
+      expect((await update({ tags: ['b'] }, { ...owner, 'if-match': '*' })).status).toBe(200);
+    });
+
+    test('lets two writers on different fields both win', async () => {
+      const writes = Array.from({ length: 20 }, (_, index) =>
+        update(index % 2 ? { author: `author ${index}` } : { license: `license ${index}` }),
+      );
+      const statuses = (await Promise.all(writes)).map(({ status }) => status);
+
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      expect(await storedNode('some.node')).toMatchObject({
+        author: expect.stringMatching(/^author /),
+        license: expect.stringMatching(/^license /),
+        name: 'Some Node',
+      });
+    });
+
+    test('takes two requests to DynamoDB', async () => {
+      const { requests } = await countRequests(() => update({ tags: ['counted'] }));
+
+      expect(requests).toEqual(['BatchGetItemCommand', 'UpdateItemCommand']);
+    });
+  });
+
+  describe('refusals, each of which changes nothing', () => {
+    let before: unknown;
+    beforeEach(async () => {
+      before = await storedNode('some.node');
+    });
+    afterEach(async () => {
+      expect(await storedNode('some.node')).toEqual(before);
+    });
+
+    test.each([
+      ['a name that is a number', { name: 5 }, 'body.name'],
+      ['tags that are text', { tags: 'a' }, 'body.tags'],
+      ['a tag that is a number', { tags: ['a', 1] }, 'body.tags.1'],
+      ['an icon that is no web address', { icon: 'javascript:alert(1)' }, 'body.icon'],
+      ['a relative repository', { repository: '/home' }, 'body.repository'],
+      ['an unknown status', { status: 'Gone' }, 'body.status'],
+      ['a translation that is text', { translations: { de: 'Knoten' } }, 'body.translations.de'],
+      ['a search ranking that is no whole number', { search_ranking: 1.5 }, 'body.search_ranking'],
+    ])('400 for %s', async (_, body, faulty) => {
+      const answer = await update(body);
+
+      expect(answer.body).toMatchObject({ error: 'invalid_request', details: [{ path: faulty }] });
+      expect(answer.status).toBe(400);
+    });
+
+    test('400 for translations nested so deep that they could not be written out again', async () => {
+      const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
+      const rawBody = `{"translations":{"de":${deep}}}`;
+      const { status } = await invoke(handler, 'update-node', { path, rawBody, headers: owner });
+
+      expect(status).toBe(400);
+    });
+
+    test('400 names every fault at once, in path and body', async () => {
+      const { body } = await update({ name: 5, tags: 'a' }, owner, { publisherId: 'Acme!', nodeId: '-x' });
+
+      const paths = body.details.map(({ path: where }: { path: string }) => where);
+      expect(paths).toEqual(['path.publisherId', 'path.nodeId', 'body.name', 'body.tags']);
+    });
+
+    test.each([
+      ['a member', bearer('mats')],
+      ['a stranger', bearer('stranger')],
+      ["another publisher's owner", bearer('rita')],
+    ])('403 forbidden for %s', async (_, authorization) => {
+      const { status, body } = await update({ name: 'mine' }, { authorization });
+
+      expect([status, body.error]).toEqual([403, 'forbidden']);
+    });
+
+    test('403 forbidden for an owner who names a publisher of their own that does not own the node', async () => {
+      const { body } = await update(
+        { name: 'mine' },
+        { authorization: bearer('rita') },
+        { ...path, publisherId: 'rival' },
+      );
+
+      expect(body.error).toBe('forbidden');
+    });
+
+    test('404 for a publisher, a node, and an id that differs in punctuation', async () => {
+      const answers = [
+        await update({}, owner, { ...path, publisherId: 'nobody' }),
+        await update({}, owner, { ...path, nodeId: 'nothing' }),
+        await update({}, owner, { ...path, nodeId: 'some-node' }),
+      ];
+
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+      expect(answers.map(({ body }) => body.error)).toEqual([
+        'publisher_not_found',
+        'node_not_found',
+        'node_not_found',
+      ]);
+    });
+
+    test('412 for an ETag of another revision', async () => {
+      const { status, body } = await update({ name: 'late' }, { ...owner, 'if-match': '"0"' });
+
+      expect([status, body.error]).toEqual([412, 'precondition_failed']);
+    });
+
+    test('413 for a record that would not fit', async () => {
+      const { status, body } = await update({ description: 'x'.repeat(300_000) });
+
+      expect([status, body.error]).toEqual([413, 'record_too_large']);
+    });
+  });
+
+  test('403 for a banned node and for a banned publisher, and an admin passes both', async () => {
+    await update({ status: 'NodeStatusBanned' }, admin);
+    const bannedNode = await update({ name: 'x' });
+    await update({ status: 'NodeStatusActive' }, admin);
+    await setPublisherFields('acme', { banned: true });
+    const bannedPublisher = await update({ name: 'x' });
+    const byAdmin = await update({ name: 'x' }, admin);
+    await setPublisherFields('acme', { banned: null });
+
+    expect(bannedNode.body.error).toBe('node_banned');
+    expect(bannedPublisher.body.error).toBe('publisher_banned');
+    expect(byAdmin.status).toBe(200);
+    expect(await storedItem('PUBLISHER#acme', 'PUBLISHER')).not.toHaveProperty('banned');
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import { invoke, sampleBody } from '../support/invoke.ts';
+
+/** The environment is read when a function is loaded, so that it is set before. */
+Object.assign(process.env, {
+  VIDEO_EXTEND_SOURCE: 'either',
+  VIDEO_MODELS_EXTRA: 'vidq4-pro, vidq4-turbo,',
+  VIDEO_PROVIDER_MODEL_PREFIX: 'acme',
+  PROXY_ACCESS_TOKEN: 'optional',
+});
+const { proxies, simulation } = await import('../support/proxies.ts');
+
+const generate = (body: object, headers = {}) =>
+  invoke(proxies['text-to-video'], 'text-to-video', { body, headers });
+const extend = (body: object) => invoke(proxies['extend-video'], 'extend-video', { body });
+
+describe('VIDEO_EXTEND_SOURCE=either', () => {
+  test.each([
+    { video_url: 'https://example.com/boat.mp4' },
+    { video_creation_id: '867913241582301184' },
+    { video_url: 'https://example.com/boat.mp4', video_creation_id: '867913241582301184' },
+  ])('lets %j through', async (source) => {
+    const { status } = await extend({ model: 'vidq2-pro', ...source });
+
+    expect(status).toBe(200);
+    expect(simulation.received[0]?.body).toMatchObject(source);
+  });
+});
+
+describe('VIDEO_MODELS_EXTRA', () => {
+  test.each(['vidq4-pro', 'vidq4-turbo', 'vidq3-pro'])('lets model %s through', async (model) => {
+    const statuses = [];
+    for (const duration of [16, 17]) statuses.push((await generate({ model, duration })).status);
+
+    expect(statuses).toEqual([200, 400]);
+  });
+
+  test('adds models to the other operations too, and lets no other one through', async () => {
+    const statuses = [];
+    for (const model of ['vidq4-pro', 'vidq5', ''])
+      statuses.push((await extend({ ...sampleBody('extend-video'), model })).status);
+
+    expect(statuses).toEqual([200, 400, 400]);
+  });
+});
+
+describe('VIDEO_PROVIDER_MODEL_PREFIX', () => {
+  test('spells models as the provider does on the way out, and as the interface does on the way back', async () => {
+    const { body } = await generate({ model: 'vidq3-pro' });
+
+    expect(simulation.received[0]?.body).toMatchObject({ model: 'acmeq3-pro', audio: true });
+    expect(body.model).toBe('vidq3-pro');
+  });
+});
+
+describe('PROXY_ACCESS_TOKEN=optional', () => {
+  test('lets callers without a token in, and still refuses a bad one', async () => {
+    expect((await generate({}, { authorization: undefined })).status).toBe(200);
+    expect((await generate({}, { authorization: 'Bearer a.b.c' })).status).toBe(401);
+  });
+
+  test('does not open relight', async () => {
+    const { status } = await invoke(proxies['relight-image'], 'relight-image', {
+      headers: { authorization: undefined },
+    });
+
+    expect(status).toBe(401);
+  });
+});

@@ -1,0 +1,60 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describeError, log, note, withLogFields } from '../../lib/log.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+
+beforeEach(() => {
+  loggedLines.length = 0;
+});
+
+describe('a log line', () => {
+  test('is one line of JSON with its level, its event and its fields', () => {
+    log('info', 'sweep');
+    log('warn', 'upload', { outcome: 'two\nlines' });
+
+    expect(loggedLines).toEqual([
+      '{"level":"info","event":"sweep"}\n',
+      '{"level":"warn","event":"upload","outcome":"two\\nlines"}\n',
+    ]);
+  });
+
+  test('has what its own request has noted by then, and nothing of another one', async () => {
+    const request = (id: number) =>
+      withLogFields({ id }, async () => {
+        await Promise.resolve();
+        note({ provider: `p${id}` });
+        log('info', 'request', { ms: id });
+      });
+    await Promise.all([request(1), request(2)]);
+    note({ provider: 'nobody' });
+    log('info', 'request');
+
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      { level: 'info', event: 'request', id: 1, provider: 'p1', ms: 1 },
+      { level: 'info', event: 'request', id: 2, provider: 'p2', ms: 2 },
+      { level: 'info', event: 'request' },
+    ]);
+  });
+});
+
+describe('an error in the log', () => {
+  test('is told with what caused it, and where it arose', () => {
+    const error = new Error('outer', { cause: new TypeError('inner', { cause: 'a text' }) });
+
+    expect(describeError(error)).toEqual({
+      causes: ['Error: outer', 'TypeError: inner'],
+      stack: error.stack,
+    });
+  });
+
+  test('that is none is told without a stack', () => {
+    expect(describeError('a text')).toEqual({ causes: [] });
+    expect(Object.keys(describeError(undefined))).toEqual(['causes']);
+  });
+
+  test('that is its own cause is told eight times', () => {
+    const error = new Error('round');
+    error.cause = error;
+
+    expect(describeError(error).causes).toEqual(Array(8).fill('Error: round'));
+  });
+});

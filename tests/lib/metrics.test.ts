@@ -1,0 +1,154 @@
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Context, S3Event } from 'aws-lambda';
+import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { bearer } from '../support/tokens.ts';
+
+/** As on a deployed stage; the modules read it when they are loaded. */
+process.env.METRICS_NAMESPACE = 'node-registry/test';
+const { seed } = await import('../../tools/local/seed.ts');
+const { misbehave, proxies } = await import('../support/proxies.ts');
+const { handler: bulkNodeVersions } = await import('../../functions/bulk-node-versions.ts');
+const { handler: finalizeUpload } = await import('../../functions/finalize-upload.ts');
+
+interface Directive {
+  Namespace: string;
+  Dimensions: string[][];
+  Metrics: { Name: string; Unit: string }[];
+}
+
+type Line = Record<string, unknown> & { _aws?: { Timestamp: number; CloudWatchMetrics: Directive[] } };
+
+/** The metrics of a line as CloudWatch takes them: per set of dimensions, each metric's value. */
+function metricsOf(line: Line) {
+  return (line._aws?.CloudWatchMetrics ?? []).map(({ Dimensions, Metrics }) => ({
+    dimensions: Object.fromEntries(Dimensions.flat().map((name) => [name, line[name]])),
+    values: Object.fromEntries(Metrics.map(({ Name }) => [Name, line[Name]])),
+  }));
+}
+
+function lines(event: string): Line[] {
+  return loggedLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
+}
+
+const authorization = bearer('demo-owner');
+const relight = (headers: Record<string, string> = {}, changes = {}) =>
+  invoke(proxies['relight-image'], 'relight-image', { headers: { authorization, ...headers }, ...changes });
+
+beforeAll(() => seed());
+beforeEach(() => {
+  loggedLines.length = 0;
+});
+
+describe('the line of a request', () => {
+  test('counts it by function and answer', async () => {
+    await invoke(bulkNodeVersions, 'bulk-node-versions');
+    await invoke(bulkNodeVersions, 'bulk-node-versions', { rawBody: '{' });
+
+    expect(lines('request').map(metricsOf)).toEqual([
+      [{ dimensions: { function: 'bulkNodeVersions', code: 'ok' }, values: { requests: 1 } }],
+      [{ dimensions: { function: 'bulkNodeVersions', code: 'invalid_request' }, values: { requests: 1 } }],
+    ]);
+  });
+
+  test('is one line that CloudWatch accepts: a time, a namespace, units, and every name is a field of it', async () => {
+    await relight();
+
+    expect(loggedLines).toHaveLength(1);
+    const [line] = lines('request') as [Line];
+    expect(Math.abs(Number(line._aws?.Timestamp) - Date.now())).toBeLessThan(60_000);
+    for (const { Namespace, Dimensions, Metrics } of line._aws?.CloudWatchMetrics ?? []) {
+      expect(Namespace).toBe('node-registry/test');
+      expect(Metrics.map(({ Unit }) => Unit).every((unit) => ['Count', 'Milliseconds'].includes(unit))).toBe(
+        true,
+      );
+      for (const name of Dimensions.flat()) expect(line[name]).toEqual(expect.any(String));
+      for (const { Name } of Metrics) expect(line[Name]).toEqual(expect.any(Number));
+    }
+  });
+
+  test('says all that an operator looks for, and nothing of what was asked, by whom or with which key', async () => {
+    const body = { ...sampleBody('relight-image'), prompt: 'a prompt that is nobody’s business' };
+    await relight({ 'x-request-id': 'mine' }, { body });
+
+    expect(lines('request')).toEqual([
+      expect.objectContaining({
+        level: 'info',
+        function: 'relightImage',
+        route: 'POST /proxy/image-provider/v1/ai/image-relight',
+        status: 200,
+        code: 'ok',
+        ms: expect.any(Number),
+        cold_start: expect.any(Boolean),
+        request_id: 'mine',
+        gateway_request_id: 'sample-relight-image',
+        principal: expect.stringMatching(/^[0-9a-f]{16}$/),
+        provider: 'image',
+        provider_outcome: 'answered',
+        provider_ms: expect.any(Number),
+      }),
+    ]);
+    for (const secret of ['nobody', authorization, 'demo-owner', String(process.env.IMAGE_PROVIDER_KEY)])
+      expect(loggedLines.join('')).not.toContain(secret);
+  });
+
+  test.each([
+    ['a success', undefined, { provider_errors: 0, provider_credentials_refused: 0 }],
+    ['a failure of the provider', 500, { provider_errors: 1, provider_credentials_refused: 0 }],
+    ['a refused key', 401, { provider_errors: 0, provider_credentials_refused: 1 }],
+    ['a request that it rejects', 422, { provider_errors: 0, provider_credentials_refused: 0 }],
+    ['an account without credits', 402, { provider_errors: 0, provider_credentials_refused: 0 }],
+  ])('counts %s for what it is', async (_, status, expected) => {
+    if (status) misbehave({ kind: 'status', status });
+    await relight();
+
+    expect(metricsOf(lines('request')[0] as Line)[1]).toEqual({
+      dimensions: { provider: 'image' },
+      values: { provider_calls: 1, provider_ms: expect.any(Number), ...expected },
+    });
+  });
+
+  test('adds up the credits that the provider reports', async () => {
+    const { body } = await invoke(proxies['text-to-video'], 'text-to-video', { headers: { authorization } });
+
+    expect(metricsOf(lines('request')[0] as Line)[1]?.values.credits).toBe(body.credits);
+  });
+
+  test('counts a replayed answer as one, and not as a second call', async () => {
+    const headers = { 'idempotency-key': 'counted-once' };
+    await relight(headers);
+    await relight(headers);
+
+    const [first, second] = lines('request').map(metricsOf);
+    expect(first?.map(({ dimensions }) => Object.keys(dimensions))).toEqual([
+      ['function', 'code'],
+      ['provider'],
+    ]);
+    expect(second).toEqual([
+      { dimensions: { function: 'relightImage', code: 'ok' }, values: { requests: 1 } },
+      { dimensions: { function: 'relightImage' }, values: { idempotent_replays: 1 } },
+    ]);
+  });
+});
+
+describe('the lines of the finaliser', () => {
+  const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+
+  test('count each upload by what became of it, and how long it had waited', async () => {
+    const event: S3Event = JSON.parse(JSON.stringify(sampleEvent('finalize-upload')));
+    for (const record of event.Records) record.eventTime = new Date(Date.now() - 5000).toISOString();
+    await finalizeUpload(event, context);
+
+    expect(lines('upload').map(metricsOf)[0]).toEqual([
+      { dimensions: { outcome: 'unknown' }, values: { uploads: 1 } },
+      { dimensions: {}, values: { lag_ms: expect.any(Number) } },
+    ]);
+    expect(Number(lines('upload')[0]?.lag_ms)).toBeGreaterThanOrEqual(5000);
+  });
+
+  test('count what a sweep found, even when it is nothing', async () => {
+    await finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
+
+    expect(lines('sweep').map(metricsOf)).toEqual([[{ dimensions: {}, values: { sweep_findings: 0 } }]]);
+  });
+});

@@ -1,0 +1,212 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { withLogFields } from '../../../lib/log.ts';
+import { callProvider } from '../../../lib/providers/call-provider.ts';
+import type { Provider } from '../../../lib/providers/provider.ts';
+
+interface Reply {
+  status: number;
+  retryAfter?: string;
+  text?: string;
+}
+
+const received: { url: string | undefined; method: string | undefined; headers: IncomingHttpHeaders }[] = [];
+let forgotten = 0;
+let reply: Reply = { status: 200 };
+
+const server = createServer((request, response) => {
+  const { url, method, headers } = request;
+  received.push({ url, method, headers });
+  request.resume();
+  if (reply.status === 0) return void request.socket.destroy();
+  response.writeHead(reply.status, reply.retryAfter === undefined ? {} : { 'retry-after': reply.retryAfter });
+  response.end(reply.text ?? '{"task":"task-1"}');
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+const provider: Provider = {
+  name: 'third',
+  url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+  key: {
+    read: async () => 'a key',
+    forget: () => {
+      forgotten += 1;
+    },
+  },
+  keyHeader: 'x-key',
+  keyScheme: '',
+  echoesRequest: false,
+  readFault: () => ({}),
+};
+
+beforeEach(() => {
+  received.length = 0;
+  forgotten = 0;
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** One call; `fields` receives what it adds to the request's log line. */
+function call(
+  limitMs = 5000,
+  fields: Record<string, unknown> = {},
+  changes: Partial<Provider> = {},
+  body: object = {},
+) {
+  const paid = { path: '/x', body, deadline: Date.now() + limitMs, beforeSending: async () => {} };
+  return withLogFields(fields, () => callProvider({ ...provider, ...changes }, paid, ({ task }) => task));
+}
+
+describe('the request', () => {
+  test.each([
+    ['the key alone', '', 'a key'],
+    ['a scheme before the key', 'Token', 'Token a key'],
+  ])('is JSON, for JSON, with %s', async (_, keyScheme, key) => {
+    reply = { status: 200 };
+    await call(5000, {}, { keyScheme });
+
+    expect(received).toMatchObject([
+      {
+        url: '/x',
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          'accept-encoding': 'identity',
+          'x-key': key,
+        },
+      },
+    ]);
+  });
+
+  test('that cannot be made is a fault of ours, which says nothing about the network', async () => {
+    const key = { ...provider.key, read: async () => 'two\nlines' };
+
+    await expect(call(5000, {}, { key })).rejects.toMatchObject({ name: 'TypeError' });
+    expect(received).toEqual([]);
+  });
+
+  test('of 300 kB may be echoed with every character escaped, and not by a provider that echoes nothing', async () => {
+    const body = { prompt: 'x'.repeat(300_000) };
+    reply = { status: 200, text: JSON.stringify({ task: 'task-1', prompt: 'x'.repeat(2_500_000) }) };
+
+    expect(await call(5000, {}, { echoesRequest: true }, body)).toBe('task-1');
+    await expect(call(5000, {}, {}, body)).rejects.toMatchObject({ code: 'provider_invalid_reply' });
+  });
+});
+
+describe('the log line of a call', () => {
+  test.each([
+    [{ status: 200 }, 'answered'],
+    [{ status: 422 }, 'refused'],
+    [{ status: 500 }, 'answered'],
+  ])('has the provider, its time and how it went, after %j', async (answer, provider_outcome) => {
+    reply = answer;
+    const fields: Record<string, unknown> = {};
+    await call(5000, fields).catch(() => {});
+
+    expect(fields).toEqual({
+      provider: 'third',
+      provider_ms: expect.any(Number),
+      provider_outcome,
+      provider_status: answer.status,
+    });
+    expect(fields.provider_ms).toBeLessThan(5000);
+  });
+
+  test('has no status where none came, and the number of attempts', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const fields: Record<string, unknown> = {};
+    const began = performance.now();
+
+    await expect(call(5000, fields, { url: 'http://no-such-host.invalid' })).rejects.toMatchObject({
+      code: 'provider_unreachable',
+    });
+    expect(fields).toEqual({
+      provider: 'third',
+      provider_ms: expect.any(Number),
+      provider_outcome: 'not_sent',
+      provider_attempts: 2,
+    });
+    expect(performance.now() - began).toBeGreaterThan(190);
+  });
+});
+
+describe('a failure', () => {
+  test.each([
+    [{ status: 200, text: 'no json' }, 'provider_invalid_reply', 'answered', 'the provider answered 200'],
+    [{ status: 200, text: '{}' }, 'provider_invalid_reply', 'answered', 'the provider answered 200'],
+    [{ status: 500 }, 'provider_failed', 'answered', 'the provider answered 500'],
+    [{ status: 422 }, 'provider_rejected', 'refused', 'the provider answered 422'],
+    [{ status: 402 }, 'provider_quota', 'refused', 'the provider answered 402'],
+    [{ status: 0 }, 'provider_timeout', 'unknown', 'the exchange failed'],
+  ])('after %j is %s, and its outcome is %s', async (answer, code, settlement, cause) => {
+    reply = answer;
+
+    await expect(call()).rejects.toMatchObject({
+      code,
+      settlement,
+      cause: expect.objectContaining({ message: expect.stringContaining(cause) }),
+    });
+  });
+
+  test.each([
+    [422, 'Too wide. Try less', 'The provider rejected the request: Too wide. Try less.'],
+    [422, 'Too wide!', 'The provider rejected the request: Too wide!'],
+    [422, '', 'The provider rejected the request.'],
+    [402, 'Your card ends in 1234', 'The account of this service at the provider is out of credits.'],
+  ])('after a %i that says %j is told as %j', async (status, text, message) => {
+    reply = { status };
+
+    await expect(call(5000, {}, { readFault: () => ({ text }) })).rejects.toMatchObject({ message });
+  });
+});
+
+describe('the key', () => {
+  test.each([
+    [200, 0],
+    [400, 0],
+    [401, 1],
+    [403, 0],
+    [500, 0],
+  ])('after a %i is forgotten %i times', async (status, times) => {
+    reply = { status };
+    await call().catch(() => {});
+
+    expect(forgotten).toBe(times);
+  });
+});
+
+describe('the time that is left', () => {
+  test('must suffice for a reply, or nothing is sent and the caller may try again', async () => {
+    reply = { status: 200 };
+
+    await expect(call(900)).rejects.toMatchObject({ code: 'unavailable', settlement: 'refused' });
+    expect(received).toEqual([]);
+    expect(await call(1500)).toBe('task-1');
+  });
+
+  test('must suffice for the wait and a reply, or there is no second attempt', async () => {
+    reply = { status: 429, retryAfter: '1' };
+    const began = performance.now();
+
+    await expect(call(1800)).rejects.toMatchObject({ code: 'provider_busy' });
+    expect(received).toHaveLength(1);
+    expect(performance.now() - began).toBeLessThan(900);
+  });
+
+  test('does not matter where the provider says "not now", but not when', async () => {
+    reply = { status: 429 };
+
+    await expect(call()).rejects.toMatchObject({ code: 'provider_busy' });
+    expect(received).toHaveLength(1);
+  });
+});

@@ -1,0 +1,74 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { invoke } from '../../support/invoke.ts';
+import { acceptedTasks, misbehave, proxies, simulation } from '../../support/proxies.ts';
+
+const call = (remainingMs?: number) =>
+  invoke(proxies['relight-image'], 'relight-image', remainingMs === undefined ? {} : { remainingMs });
+
+/** Only the clock and its timers stand still; everything that the wire needs runs on. */
+const realThings = [
+  ...(['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'performance', 'hrtime'] as const),
+  ...(['setInterval', 'clearInterval'] as const),
+];
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+beforeAll(async () => {
+  await call();
+});
+
+describe('a provider that stalls', () => {
+  test.each(['before_headers', 'after_headers'] as const)(
+    'is given up at 25 seconds, %s, and not before',
+    async (stage) => {
+      misbehave({ kind: 'stall', stage });
+      jest.useFakeTimers({ doNotFake: [...realThings] });
+      let answered = false;
+      const answer = call().finally(() => {
+        answered = true;
+      });
+      while (simulation.received.length === 0) await turn();
+
+      jest.advanceTimersByTime(24_999);
+      for (let count = 0; count < 20; count += 1) await turn();
+      expect(answered).toBe(false);
+
+      jest.advanceTimersByTime(1);
+      const { status, body } = await answer;
+      expect([status, body.error]).toEqual([504, 'provider_timeout']);
+    },
+  );
+
+  test('is given up a second before the invocation ends, where that is earlier', async () => {
+    misbehave({ kind: 'stall' });
+    const started = performance.now();
+    const { body } = await call(2200);
+
+    expect(body.error).toBe('provider_timeout');
+    expect(performance.now() - started).toBeGreaterThan(1100);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  test('leaves no socket and no timer behind', async () => {
+    const held = () =>
+      process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind.startsWith('TCPSocket'))
+        .length;
+    const before = held();
+    misbehave({ kind: 'stall', times: 5 });
+    await Promise.all(Array.from({ length: 5 }, () => call(2100)));
+    for (let count = 0; count < 200 && held() > before; count += 1) await turn();
+
+    expect(held()).toBeLessThanOrEqual(before);
+  });
+});
+
+test('nothing is sent that could not be awaited any more', async () => {
+  const { status, body } = await call(1500);
+
+  expect([status, body.error]).toEqual([503, 'unavailable']);
+  expect(simulation.received).toEqual([]);
+  expect(acceptedTasks()).toBe(0);
+});

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { dynamodb } from '../../../lib/registry/table.ts';
+import type { Misbehaviour } from '../../../tools/simulators/misbehaviours.ts';
+import { invoke, type Result } from '../../support/invoke.ts';
+import { acceptedTasks, misbehave, proxies } from '../../support/proxies.ts';
+
+const call = (key: string): Promise<Result> =>
+  invoke(proxies['text-to-video'], 'text-to-video', {
+    headers: { 'idempotency-key': key },
+    // A provider that falls silent costs each test this time; a busy machine needs half a second of it before.
+    remainingMs: 2500,
+  });
+
+const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work));
+
+async function oneAfterAnother<T>(count: number, work: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  while (results.length < count) results.push(await work());
+  return results;
+}
+
+/** The provider misbehaves at the first request only: whoever sends another one buys a second task. */
+const misbehaviours: [Misbehaviour | undefined, string][] = [
+  [undefined, '200'],
+  [{ kind: 'reset' }, '409 idempotency_consumed'],
+  [{ kind: 'stall' }, '409 idempotency_consumed'],
+  [{ kind: 'stall', stage: 'after_headers' }, '409 idempotency_consumed'],
+  [{ kind: 'delay', ms: 3000 }, '409 idempotency_consumed'],
+  [{ kind: 'trickle', ms: 500, bytes: 1 }, '409 idempotency_consumed'],
+  [{ kind: 'reset', stage: 'after_headers' }, '502 provider_invalid_reply'],
+  [{ kind: 'truncated' }, '502 provider_invalid_reply'],
+  [{ kind: 'html' }, '502 provider_invalid_reply'],
+  [{ kind: 'oversize' }, '502 provider_invalid_reply'],
+  [{ kind: 'redirect' }, '502 provider_invalid_reply'],
+  [{ kind: 'reply', without: ['task_id'] }, '502 provider_invalid_reply'],
+  [{ kind: 'status', status: 500, accepted: true }, '502 provider_failed'],
+  [{ kind: 'status', status: 503, accepted: true }, '502 provider_failed'],
+  [{ kind: 'status', status: 504, accepted: true }, '502 provider_failed'],
+  [{ kind: 'empty_echoes' }, '200'],
+  [{ kind: 'numeric_ids' }, '200'],
+];
+
+/** Refusals: the same key may be tried again, and then buys its one task. */
+const refusals: Misbehaviour[] = [
+  ...[400, 401, 402, 403, 404, 409, 422, 429].map((status) => ({ kind: 'status', status }) as const),
+  { kind: 'status', status: 400, reason: 'CreditInsufficient' },
+  { kind: 'status', status: 503, retryAfter: 60 },
+];
+
+describe('a paid request with an Idempotency-Key', () => {
+  test.each(misbehaviours)(
+    'is taken at most once over ten concurrent and ten later requests, with %j',
+    async (misbehaviour, later) => {
+      const key = randomUUID();
+      if (misbehaviour) misbehave(misbehaviour);
+      const concurrent = await times(10, () => call(key));
+      const afterwards = await oneAfterAnother(10, () => call(key));
+
+      const first = concurrent.filter(({ body }) => body.error !== 'idempotency_in_flight');
+      expect(acceptedTasks()).toBeLessThanOrEqual(1);
+      expect(first).toHaveLength(1);
+      for (const { status, body, text, headers } of afterwards) {
+        expect([status, body.error].join(' ').trim()).toBe(later);
+        if (!later.startsWith('409')) expect(text).toBe(first[0]?.text);
+        expect(headers['idempotent-replayed']).toBe(later.startsWith('409') ? undefined : 'true');
+      }
+    },
+  );
+
+  test.each(refusals)(
+    'may be sent again after a refusal, and is then taken once, with %j',
+    async (refusal) => {
+      const key = randomUUID();
+      misbehave(refusal);
+      const refused = await call(key);
+      const afterwards = await oneAfterAnother(10, () => call(key));
+
+      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect(new Set(afterwards.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(new Set(afterwards.map(({ text }) => text)).size).toBe(1);
+      expect(acceptedTasks()).toBe(1);
+    },
+  );
+});
+
+type Fault = 'before' | 'after' | 'crash';
+
+let storeCalls = 0;
+
+/**
+ * Lets the store fail at one of its calls: before the write, after it, or there and from then on, which is what
+ * an invocation that dies looks like from outside.
+ */
+function failStore(at: number, fault: Fault): void {
+  storeCalls = 0;
+  dynamodb.middlewareStack.add(
+    (next) => async (args) => {
+      storeCalls += 1;
+      const strikes = storeCalls === at || (fault === 'crash' && storeCalls > at);
+      if (!strikes) return next(args);
+      if (fault === 'after' || (fault === 'crash' && storeCalls === at)) await next(args);
+      throw Object.assign(new Error('the store is gone'), { name: 'TimeoutError' });
+    },
+    { step: 'initialize', name: 'fault' },
+  );
+}
+
+function repairStore(): void {
+  dynamodb.middlewareStack.remove('fault');
+}
+
+afterEach(repairStore);
+
+describe('a paid request while the store fails', () => {
+  const treatments: (Misbehaviour | undefined)[] = [
+    undefined,
+    { kind: 'reset' },
+    { kind: 'truncated' },
+    { kind: 'status', status: 500, accepted: true },
+    { kind: 'status', status: 429 },
+  ];
+  const faults: Fault[] = ['before', 'after', 'crash'];
+  const mostSteps = 6;
+
+  test.each(faults.flatMap((fault) => treatments.map((treatment) => [fault, treatment] as const)))(
+    'is taken at most once, failing %s any step, with %j',
+    async (fault, treatment) => {
+      let steps = 0;
+      for (let at = 1; at <= mostSteps; at += 1) {
+        const key = randomUUID();
+        const before = acceptedTasks();
+        if (treatment) misbehave(treatment);
+        failStore(at, fault);
+        const during = await call(key);
+        if (storeCalls >= at) steps = at;
+        repairStore();
+        const afterwards = [
+          ...(await times(10, () => call(key))),
+          ...(await oneAfterAnother(3, () => call(key))),
+        ];
+
+        const answered = [during, ...afterwards].filter(({ status }) => status === 200);
+        expect(acceptedTasks() - before).toBeLessThanOrEqual(1);
+        expect(new Set(answered.map(({ body }) => body.task_id)).size).toBeLessThanOrEqual(1);
+      }
+      expect(steps).toBeGreaterThanOrEqual(3);
+      expect(steps).toBeLessThan(mostSteps);
+    },
+  );
+
+  test('is not sent at all where the key cannot be claimed or marked as sent', async () => {
+    for (const at of [1, 2]) {
+      failStore(at, 'before');
+      const { status, body, headers } = await call(randomUUID());
+      repairStore();
+
+      expect([status, body.error, headers['retry-after']]).toEqual([503, 'unavailable', '1']);
+    }
+    expect(acceptedTasks()).toBe(0);
+  });
+
+  test('is answered though the answer cannot be kept, and is never sent again', async () => {
+    const key = randomUUID();
+    failStore(3, 'before');
+    const first = await call(key);
+    repairStore();
+    const again = await call(key);
+
+    expect(first.status).toBe(200);
+    expect(again.status).toBe(409);
+    expect(acceptedTasks()).toBe(1);
+  });
+});

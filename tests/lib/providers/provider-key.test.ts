@@ -1,0 +1,213 @@
+import { createHash, createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { callProvider } from '../../../lib/providers/call-provider.ts';
+import { providerKey } from '../../../lib/providers/provider-key.ts';
+import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
+
+interface Asked {
+  method: string | undefined;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+const asked: Asked[] = [];
+let answer: { status: number; content: object | string } | 'never' = { status: 200, content: {} };
+
+/** Stands for both stores, which differ in nothing but the name of the action and the shape of its answer. */
+const store = createServer(async (request, response) => {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  asked.push({ method: request.method, headers: request.headers, body });
+  if (answer === 'never') return;
+  response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.1' });
+  const { content } = answer;
+  response.end(typeof content === 'string' ? content : JSON.stringify(content));
+});
+await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+const address = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+process.env.AWS_ENDPOINT_URL_SSM = address;
+process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = address;
+
+const holdsParameter = (value: string) => {
+  answer = { status: 200, content: { Parameter: { Name: '/node-registry/key', Value: value } } };
+};
+const deadline = () => Date.now() + 5000;
+
+beforeEach(() => {
+  asked.length = 0;
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+afterAll(() => {
+  store.closeAllConnections();
+  store.close();
+});
+
+describe('a key that is no reference', () => {
+  test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key'])('is %j itself, and stays', async (value) => {
+    const key = providerKey(value);
+    key.forget();
+
+    expect(await key.read(deadline())).toBe(value);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('a key by reference', () => {
+  test('is read from SSM with decryption', async () => {
+    holdsParameter('from-ssm');
+
+    expect(await providerKey('ssm:/node-registry/key').read(deadline())).toBe('from-ssm');
+    expect(asked[0]?.method).toBe('POST');
+    expect(asked[0]?.headers).toMatchObject({
+      'x-amz-target': 'AmazonSSM.GetParameter',
+      'content-type': 'application/x-amz-json-1.1',
+    });
+    expect(JSON.parse(String(asked[0]?.body))).toEqual({ Name: '/node-registry/key', WithDecryption: true });
+  });
+
+  test('is read from Secrets Manager', async () => {
+    answer = { status: 200, content: { SecretString: 'from-secrets-manager\n' } };
+
+    expect(await providerKey('secretsmanager:prod/key').read(deadline())).toBe('from-secrets-manager');
+    expect(asked[0]?.headers['x-amz-target']).toBe('secretsmanager.GetSecretValue');
+    expect(JSON.parse(String(asked[0]?.body))).toEqual({ SecretId: 'prod/key' });
+  });
+
+  test.each(['ssm', 'secretsmanager'])('is asked for with a valid signature for %s', async (service) => {
+    answer = { status: 200, content: { Parameter: { Value: 'x' }, SecretString: 'x' } };
+    await providerKey(`${service}:key`).read(deadline());
+
+    expect(asked[0]?.headers.authorization).toBe(expectedSignature(service, asked[0] as Asked));
+  });
+
+  test('is read while the function loads, and once for all requests', async () => {
+    holdsParameter('early');
+    const key = providerKey('ssm:/node-registry/key');
+    for (let turn = 0; turn < 100 && asked.length === 0; turn += 1)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(asked).toHaveLength(1);
+
+    await Promise.all([key.read(deadline()), key.read(deadline())]);
+    await key.read(deadline());
+    expect(asked).toHaveLength(1);
+  });
+
+  test('that could not be read is read again by the request that needs it', async () => {
+    answer = { status: 400, content: { __type: 'ParameterNotFound' } };
+    const key = providerKey('ssm:/node-registry/key');
+
+    await expect(key.read(deadline())).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: new Error('ssm answered 400 ParameterNotFound for the secret "/node-registry/key"'),
+    });
+    holdsParameter('there now');
+    expect(await key.read(deadline())).toBe('there now');
+  });
+
+  test('is not waited for beyond the request’s own deadline', async () => {
+    answer = { status: 500, content: {} };
+    const key = providerKey('ssm:/node-registry/key');
+    await key.read(deadline()).catch(() => {});
+    answer = 'never';
+    const began = performance.now();
+
+    await expect(key.read(Date.now() + 200)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(performance.now() - began).toBeLessThan(1500);
+  });
+
+  test('is not taken from an answer that is an error', async () => {
+    answer = { status: 400, content: { Parameter: { Value: 'no key' } } };
+
+    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
+      cause: new Error('ssm answered 400  for the secret "/key"'),
+    });
+  });
+
+  test('is never quoted in the error about a reply that cannot be read', async () => {
+    answer = { status: 200, content: '{"Parameter":{"Value":"half a sec' };
+
+    const error = await providerKey('ssm:/key')
+      .read(deadline())
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'unavailable', cause: expect.any(Error) });
+    expect(String((error as Error).cause)).not.toContain('half');
+  });
+
+  test.each([
+    [{}],
+    [{ Parameter: { Value: '' } }],
+    [{ Parameter: { Value: 'two\nlines' } }],
+    [{ Parameter: null }],
+    [[]],
+  ])('that the store answers as %j is not there', async (content) => {
+    answer = { status: 200, content };
+
+    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('a key that the provider refuses', () => {
+  test('is read anew for the next request, and that one is taken', async () => {
+    const simulators = await startSimulators({ keys: { image: 'new-key', video: '' } });
+    holdsParameter('old-key');
+    const provider = {
+      name: 'image',
+      url: `${simulators.url}/image`,
+      key: providerKey('ssm:/key'),
+      keyHeader: 'x-api-key',
+      keyScheme: '',
+      echoesRequest: false,
+      readFault: () => ({}),
+    };
+    const request = { path: '/v1/ai/image-relight', body: { image: 'AAAA' } };
+    const call = () =>
+      callProvider(
+        provider,
+        { ...request, deadline: deadline(), beforeSending: async () => {} },
+        () => 'taken',
+      );
+
+    await provider.key.read(deadline());
+    holdsParameter('new-key');
+    const minuteLater = Date.now() + 60_000;
+    jest.spyOn(Date, 'now').mockReturnValue(minuteLater);
+    await expect(call()).rejects.toMatchObject({ code: 'provider_credentials', settlement: 'refused' });
+    expect(simulators.simulation.received).toHaveLength(1);
+    expect(await call()).toBe('taken');
+    await simulators.stop();
+  });
+
+  test('is not read anew at every refusal', async () => {
+    holdsParameter('revoked');
+    const key = providerKey('ssm:/key');
+    for (let count = 0; count < 10; count += 1) {
+      await key.read(deadline());
+      key.forget();
+    }
+
+    expect(asked).toHaveLength(1);
+  });
+});
+
+/** Signature Version 4 by the book, for a POST to `/` without a query. */
+function expectedSignature(service: string, { headers, body }: Asked): string {
+  const time = String(headers['x-amz-date']);
+  const scope = `${time.slice(0, 8)}/us-east-1/${service}/aws4_request`;
+  const names = /SignedHeaders=([^,]+)/.exec(String(headers.authorization))?.[1] ?? '';
+  expect(names.split(';')).toEqual(expect.arrayContaining(['host', 'x-amz-date', 'x-amz-target']));
+  const lines = names.split(';').map((name) => `${name}:${headers[name]}\n`);
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  const canonical = ['POST', '/', '', lines.join(''), names, sha256(body)].join('\n');
+  const text = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n');
+  const secret: Buffer = Buffer.from(`AWS4${process.env.AWS_SECRET_ACCESS_KEY}`);
+  const key = scope.split('/').reduce((key, part) => createHmac('sha256', key).update(part).digest(), secret);
+  const signature = createHmac('sha256', key).update(text).digest('hex');
+  const credential = `${process.env.AWS_ACCESS_KEY_ID}/${scope}`;
+  return `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${names}, Signature=${signature}`;
+}

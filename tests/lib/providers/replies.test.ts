@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import { relightImage } from '../../../lib/contracts/relight-image.ts';
+import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
+import { invoke } from '../../support/invoke.ts';
+import { fc } from '../../support/properties.ts';
+import { misbehave, proxies, simulation } from '../../support/proxies.ts';
+
+const contracts = { 'relight-image': relightImage, 'text-to-video': textToVideo } as const;
+const names = Object.keys(contracts) as (keyof typeof contracts)[];
+
+/** Any value under the names that a reply has, and under others. */
+const anyField = fc.constantFrom(
+  ...['data', 'task_id', 'state', 'credits', 'status', 'generated', 'duration', 'images', 'model', 'payload'],
+  ...['seed', 'bgm', 'created_at', 'watermark', 'toString', 'length'],
+);
+const anyReply = fc.dictionary(anyField, fc.jsonValue({ maxDepth: 3 }));
+
+/** A task's own fields as they should be, and anything else beside them. */
+const anyTask = anyReply.map((echoes) => ({
+  ...echoes,
+  task_id: 'task-1',
+  state: 'created',
+  credits: 5,
+  data: { ...echoes, task_id: 'task-1' },
+}));
+
+async function answerTo(name: keyof typeof contracts, reply: unknown) {
+  simulation.reset();
+  misbehave({ kind: 'text', text: JSON.stringify(reply) });
+  return invoke(proxies[name], name);
+}
+
+describe.each(names)('whatever the provider replies, %s', (name) => {
+  test('answers as its contract says, or that the reply cannot be read', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(anyReply, anyTask, fc.jsonValue()), async (reply) => {
+        const { status, body } = await answerTo(name, reply);
+
+        if (status !== 200) expect([status, body.error]).toEqual([502, 'provider_invalid_reply']);
+        else expect(contracts[name].reply.safeParse(body).error).toBeUndefined();
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('answers with the task that was started, whatever stands beside it', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyTask, async (reply) => {
+        const { status, text } = await answerTo(name, reply);
+
+        expect(status).toBe(200);
+        expect(text).toContain('"task_id":"task-1"');
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe.each(names)('whatever the caller sends, %s', (name) => {
+  test('takes it or names its faults', async () => {
+    const anyBody = fc.dictionary(
+      fc.constantFrom(
+        ...['image', 'prompt', 'advanced_settings', 'style', 'webhook_url', 'transfer_light_from_lightmap'],
+        ...['images', 'duration', 'model', 'payload', 'meta_data', 'callback_url', 'seed', 'wm_url'],
+      ),
+      fc.oneof(
+        fc.jsonValue({ maxDepth: 3 }),
+        fc.constantFrom('vidq3-pro', 'https://example.com/a', '(a:1.2)', 'AAAA'),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(anyBody, fc.jsonValue()), async (body) => {
+        simulation.reset();
+        const answer = await invoke(proxies[name], name, { rawBody: JSON.stringify(body) });
+
+        if (answer.status === 200) return;
+        expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
+        expect(answer.body.details.length).toBeGreaterThan(0);
+        expect(simulation.received).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,135 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import { withLogFields } from '../../../lib/log.ts';
+import { callProvider } from '../../../lib/providers/call-provider.ts';
+import type { Provider } from '../../../lib/providers/provider.ts';
+import { providerKey } from '../../../lib/providers/provider-key.ts';
+import { readRetryAfter } from '../../../lib/providers/retry-after.ts';
+import { invoke } from '../../support/invoke.ts';
+import { acceptedTasks, misbehave, proxies, simulation } from '../../support/proxies.ts';
+
+const generate = () => invoke(proxies['text-to-video'], 'text-to-video');
+
+describe('a second attempt', () => {
+  test.each([429, 503])('follows a %i after the time that the provider asks for', async (status) => {
+    misbehave({ kind: 'status', status, retryAfter: 1 });
+    const started = performance.now();
+    const answer = await generate();
+
+    expect(answer.status).toBe(200);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(1000);
+    expect(simulation.received).toHaveLength(2);
+    expect(acceptedTasks()).toBe(1);
+  });
+
+  test('takes a date for an answer to when', async () => {
+    misbehave({ kind: 'status', status: 429, retryAfter: new Date(Date.now() - 60_000).toUTCString() });
+
+    expect((await generate()).status).toBe(200);
+  });
+
+  test('is the last one, however it ends', async () => {
+    misbehave({ kind: 'status', status: 503, retryAfter: 0 });
+    misbehave({ kind: 'reset' });
+    const { body } = await generate();
+
+    expect(body.error).toBe('provider_timeout');
+    expect(simulation.received).toHaveLength(2);
+    expect(acceptedTasks()).toBe(1);
+  });
+
+  test('sends the same request', async () => {
+    misbehave({ kind: 'status', status: 429, retryAfter: 0 });
+    await generate();
+
+    const [first, second] = simulation.received;
+    expect(second?.body).toEqual(first?.body);
+    expect(second?.headers).toEqual(first?.headers);
+  });
+
+  test.each([401, 500, 502, 504])('never follows a %i, even one with a Retry-After', async (status) => {
+    misbehave({ kind: 'status', status, retryAfter: 0 });
+    await generate();
+
+    expect(simulation.received).toHaveLength(1);
+  });
+
+  test('is made where no connection came about, and marks the request as sent once', async () => {
+    let marks = 0;
+    const fields: Record<string, unknown> = {};
+    const provider = providerAt(await closedPort());
+    const work = withLogFields(fields, () =>
+      callProvider(
+        provider,
+        {
+          path: '/x',
+          body: {},
+          deadline: Date.now() + 5000,
+          beforeSending: async () => {
+            marks += 1;
+          },
+        },
+        () => 'read',
+      ),
+    );
+
+    await expect(work).rejects.toMatchObject({ code: 'provider_unreachable', settlement: 'refused' });
+    expect(fields).toMatchObject({ provider_outcome: 'not_sent', provider_attempts: 2 });
+    expect(marks).toBe(1);
+  });
+});
+
+describe('Retry-After', () => {
+  test.each([
+    ['0', 0],
+    ['120', 120_000],
+    [' 5 ', 5000],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    ['Thu Jan  1 00:00:00 1970', 0],
+  ])('reads %j', (header, milliseconds) => {
+    expect(readRetryAfter(header)).toBe(milliseconds);
+  });
+
+  test.each([
+    undefined,
+    '',
+    '-1',
+    '1.5',
+    'soon',
+    '1e9',
+    '99999999999',
+    'Xyz, 99 Foo',
+    'on Thu, 01 Jan 1970 00:00:00 GMT',
+  ])('does not make a time of %j', (header) => {
+    expect(readRetryAfter(header)).toBeUndefined();
+  });
+
+  test('reads a date as the time until then', () => {
+    const soon = new Date(Date.now() + 60_000).toUTCString();
+
+    expect(readRetryAfter(soon)).toBeGreaterThan(58_000);
+    expect(readRetryAfter(soon)).toBeLessThanOrEqual(60_000);
+  });
+});
+
+function providerAt(url: string): Provider {
+  return {
+    name: 'third',
+    url,
+    key: providerKey('a key'),
+    keyHeader: 'x-key',
+    keyScheme: '',
+    echoesRequest: false,
+    readFault: () => ({}),
+  };
+}
+
+/** A port on which nobody listens any more. */
+async function closedPort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}

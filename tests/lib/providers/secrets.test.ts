@@ -1,0 +1,110 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Misbehaviour } from '../../../tools/simulators/misbehaviours.ts';
+import { invoke, sampleBody } from '../../support/invoke.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+import { misbehave, proxies, proxyNames } from '../../support/proxies.ts';
+import { bearer } from '../../support/tokens.ts';
+
+/** What must not get out, by the name under which a failing test speaks of it. */
+const token = bearer('secret-keeper').replace('Bearer ', '');
+const image = Buffer.from('a picture that is nobody else’s business, '.repeat(8)).toString('base64');
+const secrets: Record<string, string> = {
+  imageKey: String(process.env.IMAGE_PROVIDER_KEY),
+  videoKey: String(process.env.VIDEO_PROVIDER_KEY),
+  token,
+  signature: String(token.split('.')[2]),
+  image: image.slice(100, 200),
+  prompt: 'a prompt like no other',
+};
+
+/** What a provider does that repeats in its errors all that it was sent. */
+function misbehavioursOf(key: string | undefined): (Misbehaviour | undefined)[] {
+  const talk = [key, `Token ${key}`, secrets.prompt, image, `data:image/png;base64,${image}`].join(' ');
+  const statuses = [400, 401, 402, 403, 404, 422, 429, 500, 503];
+  return [
+    undefined,
+    ...statuses.map((status) => ({ kind: 'status', status, message: talk, reason: talk }) as const),
+    { kind: 'status', status: 422, message: talk, invalidParams: [{ name: talk, reason: talk }] },
+    { kind: 'text', text: talk },
+    { kind: 'html' },
+    { kind: 'reset' },
+    { kind: 'stall' },
+    { kind: 'truncated' },
+    { kind: 'reply', fields: { credits: talk, task_id: null } },
+  ];
+}
+
+const answers: { status: number; text: string }[] = [];
+
+/** Every request of this file, in any state: no token, a refused body, and all that a provider does. */
+async function callEverything(): Promise<void> {
+  for (const name of proxyNames) {
+    const headers = { authorization: `Bearer ${token}` };
+    const body = { ...sampleBody(name), ...imagesFor(name) };
+    const key = name === 'relight-image' ? secrets.imageKey : secrets.videoKey;
+    for (const misbehaviour of misbehavioursOf(key)) {
+      if (misbehaviour) misbehave(misbehaviour);
+      answers.push(await invoke(proxies[name], name, { headers, body, remainingMs: 2100 }));
+    }
+    const refused = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
+    answers.push(await invoke(proxies[name], name, { headers, body: refused }));
+    answers.push(await invoke(proxies[name], name, { headers: { authorization: `Bearer ${token}x` }, body }));
+  }
+}
+
+function imagesFor(name: string): object {
+  const prompt = secrets.prompt;
+  if (name === 'relight-image') return { image, transfer_light_from_lightmap: image, prompt };
+  if (name === 'multiframe-video') return { start_image: image };
+  return { images: [image], prompt };
+}
+
+beforeAll(callEverything, 30_000);
+
+test.each(Object.keys(secrets))('no log line of the whole run has the %s in it', (name) => {
+  expect(loggedLines.length).toBeGreaterThanOrEqual(answers.length);
+  expect(loggedLines.filter((line) => line.includes(String(secrets[name])))).toEqual([]);
+});
+
+/** A success repeats the images and the prompt to their sender, as the interface has it. */
+test.each(['imageKey', 'videoKey', 'token', 'signature'])(
+  'no answer of the whole run has the %s in it',
+  (name) => {
+    expect(answers.length).toBeGreaterThan(70);
+    expect(answers.filter(({ text }) => text.includes(String(secrets[name])))).toEqual([]);
+  },
+);
+
+test('no error has an image in it', () => {
+  const errors = answers.filter(({ status }) => status !== 200);
+
+  expect(errors.length).toBeGreaterThan(60);
+  expect(errors.filter(({ text }) => text.includes(String(secrets.image)))).toEqual([]);
+});
+
+test('the log says what each provider did, and what it cost', () => {
+  const lines = loggedLines.map((line) => JSON.parse(line));
+
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      event: 'request',
+      function: 'textToVideo',
+      status: 200,
+      provider: 'video',
+      provider_outcome: 'answered',
+      provider_status: 200,
+      provider_ms: expect.any(Number),
+      credits: 20,
+    }),
+  );
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      function: 'relightImage',
+      status: 502,
+      code: 'provider_credentials',
+      provider: 'image',
+      provider_outcome: 'refused',
+      provider_status: 401,
+    }),
+  );
+});

@@ -1,0 +1,156 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, parse as parsePath, relative } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import type { Contract } from '../lib/contract.ts';
+import { concerns } from '../lib/environment.ts';
+import { errorCatalogue } from '../lib/errors.ts';
+
+/** One name in five places, and documents that say what the code says: nothing here may drift. */
+
+const readme = readFileSync('README.md', 'utf8');
+const names = readdirSync('functions').map((file) => parsePath(file).name);
+const endpoints = readdirSync('lib/contracts').map((file) => parsePath(file).name);
+const { functions } = parse(readFileSync('serverless.yml', 'utf8'));
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+async function contractOf(name: string): Promise<Contract> {
+  return (await import(`../lib/contracts/${name}.ts`))[camelCase(name)];
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+    .map((file) => join(folder, file));
+}
+
+/** The project's own files that a file imports, and the packages it takes. */
+function importsOf(file: string): { own: string[]; packages: string[] } {
+  const specifiers = [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(
+    ([, name]) => String(name),
+  );
+  return {
+    own: specifiers
+      .filter((name) => name.startsWith('.'))
+      .map((name) => relative('.', join(dirname(file), name))),
+    packages: specifiers.filter((name) => !name.startsWith('.')),
+  };
+}
+
+describe('a function', () => {
+  test.each(names)('%s has its entry in serverless.yml, its sample event and its tests', (name) => {
+    expect(functions[camelCase(name)]?.handler).toBe(`dist/${name}/index.handler`);
+    expect(readdirSync('events')).toContain(`${name}.json`);
+    expect(readdirSync('tests/functions')).toContain(`${name}.test.ts`);
+  });
+
+  test('has no entry, event or contract without it', () => {
+    expect(Object.keys(functions).sort()).toEqual(names.map(camelCase).sort());
+    expect(
+      readdirSync('events')
+        .map((file) => parsePath(file).name)
+        .sort(),
+    ).toEqual([...names].sort());
+    expect(endpoints.filter((name) => !names.includes(name))).toEqual([]);
+    expect(names.filter((name) => !endpoints.includes(name))).toEqual(['finalize-upload']);
+  });
+
+  test.each(endpoints)(
+    '%s has one route, the same in its contract, serverless.yml, its event and the README',
+    async (name) => {
+      const { name: functionName, method, path } = await contractOf(name);
+      const routes = functions[functionName].events.map(({ httpApi }: { httpApi: string }) => httpApi);
+
+      expect(functionName).toBe(camelCase(name));
+      expect(routes).toEqual([`${method} ${path}`]);
+      expect(JSON.parse(readFileSync(`events/${name}.json`, 'utf8')).routeKey).toBe(`${method} ${path}`);
+      expect(readme).toContain(`\`${method} ${path}\` | \`${functionName}\``);
+    },
+  );
+
+  test.each(names)('%s is short, and leaves JSON, errors, the environment and the SDK to lib', (name) => {
+    const source = readFileSync(`functions/${name}.ts`, 'utf8');
+
+    expect(source.split('\n').length).toBeLessThanOrEqual(50);
+    expect(source).not.toMatch(/\btry\b|\bcatch\b|JSON\.|process\.env|@aws-sdk|\blog\(/);
+    expect(source.match(/^export /gm)).toHaveLength(1);
+  });
+});
+
+describe('dependencies point one way', () => {
+  const rooms = ['registry', 'artifacts', 'providers', 'auth'];
+
+  test.each(sources('lib').concat(sources('functions')))('%s', (file) => {
+    const { own } = importsOf(file);
+    const room = rooms.find((name) => file.startsWith(`lib/${name}/`));
+
+    expect(own.filter((target) => target.startsWith('tools/') || target.startsWith('tests/'))).toEqual([]);
+    expect(own.filter((target) => target.startsWith('functions/'))).toEqual([]);
+    if (room) {
+      const foreign = own.filter((target) =>
+        rooms.some((name) => name !== room && target.startsWith(`lib/${name}/`)),
+      );
+      expect(foreign).toEqual([]);
+    }
+    if (file.startsWith('lib/schemas/')) {
+      expect(
+        own.filter((target) => !target.startsWith('lib/schemas/') && target !== 'lib/errors.ts'),
+      ).toEqual([]);
+    }
+  });
+
+  test('only the boundary knows middy', () => {
+    const knowing = sources('lib').filter((file) =>
+      importsOf(file).packages.some((name) => name.startsWith('@middy')),
+    );
+
+    expect(knowing).toEqual(['lib/endpoint.ts']);
+  });
+});
+
+describe('the README', () => {
+  test('lists the errors exactly as the catalogue has them', () => {
+    const rows = Object.entries(errorCatalogue).map(
+      ([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`,
+    );
+
+    expect(readme.match(/^\| \d{3} \| `\w+` \|.*$/gm)).toEqual(rows);
+  });
+
+  test('lists every environment variable with its default and meaning', () => {
+    const described = new Map<string, string>();
+    for (const concern of Object.values(concerns)) {
+      for (const [name, field] of Object.entries<z.ZodMiniType>(concern().shape)) {
+        const { success, data } = field.safeParse(undefined);
+        const about = z.globalRegistry.get(field)?.description;
+        const hasDefault = success && data !== undefined && String(data) !== '';
+        const shown = hasDefault ? `\`${data}\`` : success ? '' : 'required';
+        if (!described.has(name)) described.set(name, `| \`${name}\` | ${shown} | ${about} |`);
+      }
+    }
+
+    expect(readme.match(/^\| `[A-Z][A-Z_0-9]+` \|.*$/gm)).toEqual([...described.values()]);
+  });
+
+  test('keeps error codes free of the word that one client crashes on', () => {
+    expect(Object.keys(errorCatalogue).filter((code) => code.includes('message'))).toEqual([]);
+  });
+
+  test('names only scripts that there are', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const named = [...readme.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => String(name));
+
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+test('docs/security.md points only to tests that there are', () => {
+  const named = readFileSync('docs/security.md', 'utf8').match(/tests\/[\w/-]+\.test\.ts/g) ?? [];
+
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((file) => !existsSync(file))).toEqual([]);
+});

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { bundle } from '../tools/build/build.ts';
+
+/** What comes from others. It needs no network: the lock file and the bundles say all of it. */
+
+interface Locked {
+  integrity?: string;
+  resolved?: string;
+  license?: string;
+  dev?: boolean;
+  link?: boolean;
+  hasInstallScript?: boolean;
+}
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const { packages }: { packages: Record<string, Locked> } = JSON.parse(
+  readFileSync('package-lock.json', 'utf8'),
+);
+const locked = Object.entries(packages).filter(
+  ([path, { link }]) => path.startsWith('node_modules/') && !link,
+);
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+describe('the lock file', () => {
+  test('has the digest of every package, and names no registry', () => {
+    expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
+    expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+    expect(locked.length).toBeGreaterThan(100);
+  });
+
+  test('has only packages whose licence lets us use them so', () => {
+    const permissive =
+      /^\(?(?:MIT|Apache-2\.0|ISC|0BSD|BSD-[23]-Clause|BlueOak-1\.0\.0|Python-2\.0|PSF-2\.0)\b/;
+    const others = locked.filter(([, { license }]) => !permissive.test(license ?? ''));
+
+    // The data of caniuse-lite may be used with attribution. The others carry the MIT licence, in files of their own.
+    expect(others.map(([path]) => nameOf(path)).sort()).toEqual(othersLooked);
+    expect(others.every(([, { dev }]) => dev)).toBe(true);
+  });
+});
+
+const othersLooked = ['busboy', 'caniuse-lite', 'humanize-number', 'streamsearch'];
+
+test('every install script is allowed or refused by name, and no name is left over', () => {
+  const scripted = locked
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([path]) => nameOf(path));
+
+  expect(Object.keys(manifest.allowScripts).sort()).toEqual([...new Set(scripted)].sort());
+});
+
+/** What a function may hold of others, in bytes of its bundle. A new name here is a decision, not a side effect. */
+const endpoint = { '@middy/core': 4_000, zod: 32_000, 'aws-jwt-verify': 15_000, 'the AWS SDK': 180_000 };
+
+const allowed: Record<string, Record<string, number>> = {
+  'relight-image': endpoint,
+  'text-to-video': endpoint,
+  'extend-video': endpoint,
+  'multiframe-video': endpoint,
+  'update-node': endpoint,
+  'update-host-node': endpoint,
+  'bulk-node-versions': endpoint,
+  'publish-node-version': endpoint,
+  'finalize-upload': { zod: 28_000, yauzl: 25_000, pend: 1_000, 'the AWS SDK': 300_000 },
+};
+
+const sdk = /^@(?:aws-sdk|aws|smithy)\/|^(?:tslib|bowser|mnemonist|obliterator)$/;
+
+/** The bytes of each package in a function's bundle, all its files together. */
+async function bytesByPackage(name: string): Promise<Record<string, number>> {
+  const { metafile } = await bundle(`functions/${name}.ts`, 'unused');
+  const bytes: Record<string, number> = {};
+  for (const { inputs } of Object.values(metafile.outputs))
+    for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+      const found = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+      if (found === undefined || bytesInOutput === 0) continue;
+      const owner = sdk.test(found) ? 'the AWS SDK' : found;
+      bytes[owner] = (bytes[owner] ?? 0) + bytesInOutput;
+    }
+  return bytes;
+}
+
+describe('a bundle', () => {
+  const found: Record<string, Record<string, number>> = {};
+
+  test.each(Object.entries(allowed))('of %s holds little code of few packages', async (name, limits) => {
+    const bytes = await bytesByPackage(name);
+    found[name] = bytes;
+
+    expect(Object.keys(bytes).sort()).toEqual(Object.keys(limits).sort());
+    for (const [owner, limit] of Object.entries(limits)) expect(bytes[owner]).toBeLessThan(limit);
+  });
+
+  afterAll(() => console.table(found));
+});

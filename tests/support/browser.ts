@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+
+export const hasBrowser = existsSync(path);
+export const note = hasBrowser
+  ? ''
+  : ` (skipped: there is no Chromium at ${path}; CHROMIUM_PATH may name one)`;
+
+/** Debian's Chromium runs as root in most containers, where it has no sandbox; and it shall not call home. */
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: path, args: flags });
+}
+
+interface Watched {
+  page: Page;
+  /** What a page must not do: fail in its script, or ask any other machine for anything. */
+  faults: string[];
+}
+
+export async function openPage(browser: Browser, width: number): Promise<Watched> {
+  const page = await browser.newPage({ viewport: { width, height: 900 } });
+  const faults: string[] = [];
+  page.on('pageerror', ({ message }) => faults.push(message));
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.protocol.startsWith('http') && url.hostname !== 'localhost') faults.push(request.url());
+  });
+  return { page, faults };
+}

@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+
+/** The environment of a function, as serverless.yml sets it locally; each test file has a table of its own. */
+Object.assign(process.env, {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'S3RVER',
+  AWS_SECRET_ACCESS_KEY: 'S3RVER',
+  TABLE_NAME: `test-${randomUUID()}`,
+  BUCKET_NAME: 'archives',
+  TOKEN_ISSUER: 'http://localhost:3001',
+  TOKEN_AUDIENCE: 'node-registry',
+  IMAGE_PROVIDER_URL: 'http://localhost:3003/image',
+  IMAGE_PROVIDER_KEY: 'image-key-of-the-tests',
+  VIDEO_PROVIDER_URL: 'http://localhost:3003/video',
+  VIDEO_PROVIDER_KEY: 'video-key-of-the-tests',
+});

@@ -1,0 +1,84 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { Contract } from '../../lib/contract.ts';
+import { loadContracts } from '../../tools/openapi/contracts.ts';
+import { sampleEvent } from './invoke.ts';
+
+/** What befalls a request on its way: an answer in the function's place, a lost connection, or a lost answer. */
+type Disturbance =
+  | { status: number; headers?: Record<string, string>; body?: object }
+  | 'hang up'
+  | 'lose the answer';
+
+interface HttpApi {
+  url: string;
+  received: { route: string; headers: IncomingHttpHeaders }[];
+  disturb: (...disturbances: Disturbance[]) => void;
+  /** Forgets what was received and what is still to go wrong. */
+  reset: () => void;
+  stop: () => Promise<void>;
+}
+
+/** The functions behind real HTTP: requests become the gateway's events, and the next ones may go wrong. */
+export async function startHttpApi(): Promise<HttpApi> {
+  const contracts = await loadContracts();
+  const received: HttpApi['received'] = [];
+  const disturbances: Disturbance[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await readBody(request);
+    const found = findRoute(contracts, request);
+    received.push({ route: `${request.method} ${request.url}`, headers: request.headers });
+    const disturbance = disturbances.shift();
+    if (disturbance === 'hang up' || !found) return void request.socket.destroy();
+    if (typeof disturbance === 'object') {
+      response.writeHead(disturbance.status, { 'content-type': 'application/json', ...disturbance.headers });
+      return response.end(JSON.stringify(disturbance.body ?? {}));
+    }
+    const answer = await call(found, request.headers, body);
+    if (disturbance === 'lose the answer') return void request.socket.destroy();
+    response.writeHead(answer.statusCode, answer.headers).end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const reset = () => {
+    received.length = 0;
+    disturbances.length = 0;
+  };
+  return { url, received, disturb: (...next) => disturbances.push(...next), reset, stop };
+}
+
+interface Route {
+  contract: Contract;
+  pathParameters: Record<string, string>;
+}
+
+function findRoute(contracts: readonly Contract[], { method, url = '' }: IncomingMessage): Route | undefined {
+  for (const contract of contracts) {
+    const pattern = new RegExp(`^${contract.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+    const match = contract.method === method ? pattern.exec(url) : null;
+    if (!match) continue;
+    const encoded = Object.entries(match.groups ?? {});
+    const pathParameters = encoded.map(([name, text]) => [name, decodeURIComponent(text)]);
+    return { contract, pathParameters: Object.fromEntries(pathParameters) };
+  }
+  return undefined;
+}
+
+async function call({ contract, pathParameters }: Route, headers: IncomingHttpHeaders, body: string) {
+  const name = contract.name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const { handler } = await import(`../../functions/${name}.ts`);
+  const event = { ...sampleEvent(name), headers, pathParameters, body };
+  const context = { getRemainingTimeInMillis: () => 29_000 };
+  return handler(event as APIGatewayProxyEventV2, context as Context);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+
+type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Answer>;
+
+interface Answer {
+  statusCode: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+interface Changes {
+  path?: Record<string, string>;
+  body?: unknown;
+  /** Sent as it is, where it is no JSON value that is to be told. */
+  rawBody?: string;
+  headers?: Record<string, string | undefined>;
+  isBase64Encoded?: boolean;
+  remainingMs?: number;
+}
+
+export interface Result {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into replies of every shape
+  body: any;
+}
+
+/** Calls a handler with its sample event, changed in the few fields that matter to the test. */
+export async function invoke(handler: Handler, name: string, changes: Changes = {}): Promise<Result> {
+  const event = sampleEvent(name);
+  const headers = Object.entries({ ...event.headers, ...changes.headers }).filter(
+    ([, value]) => value !== undefined,
+  );
+  event.headers = Object.fromEntries(headers);
+  event.pathParameters = { ...event.pathParameters, ...changes.path };
+  if (changes.body !== undefined) event.body = JSON.stringify(changes.body);
+  if (changes.rawBody !== undefined) event.body = changes.rawBody;
+  if (changes.isBase64Encoded !== undefined) event.isBase64Encoded = changes.isBase64Encoded;
+  const { remainingMs = 29_000 } = changes;
+  const context = { getRemainingTimeInMillis: () => remainingMs } as Context;
+  const answer = await handler(event, context);
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text: answer.body,
+    body: JSON.parse(answer.body),
+  };
+}
+
+export function sampleEvent(name: string): APIGatewayProxyEventV2 {
+  return JSON.parse(readFileSync(`events/${name}.json`, 'utf8'));
+}
+
+export function sampleBody(name: string): Record<string, unknown> {
+  return JSON.parse(String(sampleEvent(name).body));
+}

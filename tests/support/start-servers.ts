@@ -1,0 +1,24 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startDynamoDb } from '../../tools/local/dynamodb.ts';
+import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
+import { startS3 } from '../../tools/local/s3.ts';
+import { servers } from './servers.ts';
+
+/** Starts the embedded servers once for the whole run; tests find them through the environment. */
+export default async function startServers(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'node-registry-tests-'));
+  const key = createSigningKey();
+  const [dynamodb, s3, issuer] = await Promise.all([
+    startDynamoDb(),
+    startS3(0, join(directory, 's3'), 'archives'),
+    startIssuer(0, key),
+  ]);
+  Object.assign(servers, { directory, running: [dynamodb, s3, issuer] });
+  process.env.TEST_DIRECTORY = directory;
+  process.env.AWS_ENDPOINT_URL_DYNAMODB = dynamodb.url;
+  process.env.AWS_ENDPOINT_URL_S3 = s3.url;
+  process.env.TOKEN_JWKS_URL = `${issuer.url}/.well-known/jwks.json`;
+  process.env.TEST_SIGNING_KEY = JSON.stringify(key);
+}

@@ -1,0 +1,7 @@
+import { rm } from 'node:fs/promises';
+import { servers } from './servers.ts';
+
+export default async function stopServers(): Promise<void> {
+  await Promise.all(servers.running.map(({ stop }) => stop()));
+  await rm(servers.directory, { recursive: true, force: true });
+}

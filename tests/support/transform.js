@@ -1,0 +1,14 @@
+import { transformSync } from 'esbuild';
+
+/** Jest's TypeScript: types are stripped by the same esbuild that bundles the functions. */
+export default {
+  process(source, path) {
+    return transformSync(source, {
+      loader: 'ts',
+      format: 'esm',
+      target: 'node24',
+      sourcemap: 'inline',
+      sourcefile: path,
+    });
+  },
+};

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
+import type { S3Event } from 'aws-lambda';
+import { handler } from '../../functions/finalize-upload.ts';
+import { bucket, s3 } from '../../lib/artifacts/bucket.ts';
+import { stagingKey, type Upload } from '../../lib/artifacts/object-keys.ts';
+import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import type { Item } from '../../lib/registry/attribute-values.ts';
+import { nodeVersionKey } from '../../lib/registry/keys.ts';
+import { registerVersion } from '../../lib/registry/publishing.ts';
+import { demo } from '../../tools/local/demo.ts';
+import { sampleEvent } from './invoke.ts';
+import { storedItem } from './registry.ts';
+
+const limitMs = 60_000;
+
+/** Registers a version of the demo publisher, or resumes it. */
+export async function publish(nodeId: string, version: string): Promise<Upload> {
+  const { upload } = await registerVersion({
+    publisherId: demo.publisherId,
+    nodeId,
+    node: {},
+    version: { version },
+    tokenHash: hashPersonalAccessToken(demo.personalAccessToken),
+    caller: undefined,
+    deadline: Date.now() + limitMs,
+  });
+  return upload;
+}
+
+export async function putObject(key: string, bytes: Buffer): Promise<void> {
+  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes }));
+}
+
+export async function put(upload: Upload, bytes: Buffer): Promise<void> {
+  await putObject(stagingKey(upload), bytes);
+}
+
+/** S3's event about one or more uploads, made of the sample. */
+export function eventOf(...uploads: Upload[]): S3Event {
+  const { Records } = JSON.parse(JSON.stringify(sampleEvent('finalize-upload')));
+  return {
+    Records: uploads.map((upload) => {
+      const record = structuredClone(Records[0]);
+      record.s3.object.key = stagingKey(upload);
+      return record;
+    }),
+  };
+}
+
+export async function finalize(...uploads: Upload[]): Promise<void> {
+  await handler(eventOf(...uploads), { getRemainingTimeInMillis: () => limitMs });
+}
+
+export async function storedVersion(nodeId: string, version: string): Promise<Item> {
+  const { pk, sk } = nodeVersionKey(nodeId, version);
+  return (await storedItem(pk, sk)) ?? {};
+}
+
+export async function download(url: unknown): Promise<Buffer> {
+  const response = await fetch(String(url));
+  if (!response.ok) throw new Error(`The download answered ${response.status}.`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

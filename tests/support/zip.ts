@@ -1,0 +1,115 @@
+import { crc32, deflateRawSync } from 'node:zlib';
+
+/** One file of a zip made by hand. All but the first two fields are for telling lies. */
+export interface ZipFile {
+  name: string | Buffer;
+  data?: string | Buffer;
+  method?: number;
+  flags?: number;
+  mode?: number;
+  extra?: Buffer;
+  comment?: string;
+  /** What the directory says, where it is not the truth. */
+  states?: { crc32?: number; bytes?: number; packedBytes?: number; offset?: number };
+  /** What stands before the data, where it differs from the directory. */
+  local?: { name?: string; bytes?: number; method?: number; flags?: number; signature?: number };
+  packed?: Buffer;
+  /** Bytes between this file's data and what follows. */
+  after?: Buffer;
+}
+
+interface ZipOptions {
+  before?: Buffer;
+  beforeDirectory?: Buffer;
+  beforeEnd?: Buffer;
+  after?: Buffer;
+  comment?: string | Buffer;
+  entryCount?: number;
+  directoryOffset?: number;
+  disk?: number;
+  /** The directory lists the files in another order than they lie. */
+  isListedBackwards?: boolean;
+}
+
+const utf8Names = 0x800;
+
+/** Builds a zip byte by byte, so that tests can make any that a zip library would refuse to. */
+export function zip(files: ZipFile[], options: ZipOptions = {}): Buffer {
+  const parts: Buffer[] = [];
+  let position = 0;
+  const append = (...buffers: Buffer[]) => {
+    for (const buffer of buffers) {
+      parts.push(buffer);
+      position += buffer.length;
+    }
+  };
+  append(options.before ?? Buffer.alloc(0));
+  const headers = files.map((file) => {
+    const offset = file.states?.offset ?? position;
+    const { local, central, packed } = headersOf(file, offset);
+    append(local, packed, file.after ?? Buffer.alloc(0));
+    return central;
+  });
+  append(options.beforeDirectory ?? Buffer.alloc(0));
+  const start = position;
+  append(...(options.isListedBackwards ? headers.toReversed() : headers));
+  const size = position - start;
+  append(options.beforeEnd ?? Buffer.alloc(0));
+  append(endRecord(start, size, files.length, options), options.after ?? Buffer.alloc(0));
+  return Buffer.concat(parts);
+}
+
+function headersOf(file: ZipFile, offset: number) {
+  const { method = 8, flags = utf8Names, extra = Buffer.alloc(0), states = {}, local = {} } = file;
+  const name = Buffer.from(file.name);
+  const data = Buffer.from(file.data ?? '');
+  const packed = file.packed ?? (method === 8 ? deflateRawSync(data) : data);
+  const bytes = states.bytes ?? data.length;
+  const packedBytes = states.packedBytes ?? packed.length;
+  const sum = states.crc32 ?? crc32(data);
+  const localName = Buffer.from(local.name ?? name);
+
+  const header = Buffer.alloc(30);
+  header.writeUInt32LE(local.signature ?? 0x04034b50, 0);
+  header.writeUInt16LE(20, 4);
+  header.writeUInt16LE(local.flags ?? flags, 6);
+  header.writeUInt16LE(local.method ?? method, 8);
+  header.writeUInt32LE(sum, 14);
+  header.writeUInt32LE(packedBytes, 18);
+  header.writeUInt32LE(local.bytes ?? bytes, 22);
+  header.writeUInt16LE(localName.length, 26);
+
+  const comment = Buffer.from(file.comment ?? '');
+  const central = Buffer.alloc(46);
+  central.writeUInt32LE(0x02014b50, 0);
+  central.writeUInt16LE(0x0314, 4);
+  central.writeUInt16LE(20, 6);
+  central.writeUInt16LE(flags, 8);
+  central.writeUInt16LE(method, 10);
+  central.writeUInt32LE(sum, 16);
+  central.writeUInt32LE(packedBytes, 20);
+  central.writeUInt32LE(bytes, 24);
+  central.writeUInt16LE(name.length, 28);
+  central.writeUInt16LE(extra.length, 30);
+  central.writeUInt16LE(comment.length, 32);
+  central.writeUInt32LE(((file.mode ?? 0o100644) << 16) >>> 0, 38);
+  central.writeUInt32LE(offset, 42);
+  return {
+    local: Buffer.concat([header, localName]),
+    packed,
+    central: Buffer.concat([central, name, extra, comment]),
+  };
+}
+
+function endRecord(start: number, size: number, entries: number, options: ZipOptions): Buffer {
+  const comment = Buffer.from(options.comment ?? '');
+  const record = Buffer.alloc(22);
+  record.writeUInt32LE(0x06054b50, 0);
+  record.writeUInt16LE(options.disk ?? 0, 4);
+  record.writeUInt16LE(options.entryCount ?? entries, 8);
+  record.writeUInt16LE(options.entryCount ?? entries, 10);
+  record.writeUInt32LE(size, 12);
+  record.writeUInt32LE(options.directoryOffset ?? start, 16);
+  record.writeUInt16LE(comment.length, 20);
+  return Buffer.concat([record, comment]);
+}

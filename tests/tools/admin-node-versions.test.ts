@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as bulk } from '../../functions/bulk-node-versions.ts';
+import { handler as publish } from '../../functions/publish-node-version.ts';
+import { toAttributes } from '../../lib/registry/attribute-values.ts';
+import { update } from '../../lib/registry/expressions.ts';
+import { nodeVersionKey } from '../../lib/registry/keys.ts';
+import { dynamodb, tableName } from '../../lib/registry/table.ts';
+import { admin, adminJson, duringNextTransaction } from '../support/admin.ts';
+import { invoke } from '../support/invoke.ts';
+import { addNode, addPublisher, addToken, addVersion, storedNode } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+const reason = ['--reason', 'Steals keys: go back'];
+let token: string;
+let nodeId: string;
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner' });
+  token = await addToken('acme');
+});
+
+beforeEach(async () => {
+  nodeId = `node-${randomUUID()}`;
+  await addNode('acme', nodeId);
+});
+
+/** Stores active versions and lets the node's latest version follow, as a ban and its unban do. */
+async function addActive(...versions: string[]): Promise<void> {
+  for (const version of versions)
+    await addVersion('acme', nodeId, version, { downloadUrl: `https://example.com/${version}.zip` });
+  await admin('node-version', 'ban', nodeId, versions[0] ?? '', ...reason);
+  await admin('node-version', 'unban', nodeId, versions[0] ?? '');
+}
+
+async function inBulk(version: string) {
+  const { body } = await invoke(bulk, 'bulk-node-versions', {
+    body: { node_versions: [{ node_id: nodeId, version }] },
+  });
+  return body.node_versions[0].node_version;
+}
+
+async function latestVersion(): Promise<string | undefined> {
+  return (await adminJson('node', 'show', nodeId)).latest_version?.version;
+}
+
+function publishVersion(version: string) {
+  return invoke(publish, 'publish-node-version', {
+    path: { publisherId: 'acme', nodeId },
+    headers: { authorization: bearer('olga') },
+    body: { personal_access_token: token, node: {}, node_version: { version } },
+  });
+}
+
+describe('node-version ban', () => {
+  test('takes the download from every caller, and unban gives back exactly what was there', async () => {
+    await addActive('1.0.0', '1.1.0');
+    const before = await inBulk('1.1.0');
+
+    await admin('node-version', 'ban', nodeId, 'v1.1', ...reason);
+    const banned = await inBulk('1.1.0');
+    await admin('node-version', 'unban', nodeId, '1.1.0');
+
+    expect(banned).toEqual({
+      id: before.id,
+      node_id: nodeId,
+      version: '1.1.0',
+      status: 'NodeVersionStatusBanned',
+      status_reason: 'Steals keys: go back',
+    });
+    expect(before.downloadUrl).toBe('https://example.com/1.1.0.zip');
+    expect(await inBulk('1.1.0')).toEqual(before);
+  });
+
+  test('twice keeps what the unban needs, and the later reason', async () => {
+    await addActive('1.0.0');
+    const before = await inBulk('1.0.0');
+    await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
+
+    const second = await adminJson('node-version', 'ban', nodeId, '1.0.0', '--reason', 'Worse');
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+    const again = await admin('node-version', 'unban', nodeId, '1.0.0');
+
+    expect(second.status_reason).toBe('Worse');
+    expect(again.status).toBe(0);
+    expect(await inBulk('1.0.0')).toEqual(before);
+  });
+
+  test('lets the latest version follow: stable ones by precedence, then pre-releases, then none', async () => {
+    await addActive('1.2.0', '1.10.0', '2.0.0-beta.2', '2.0.0-beta.10');
+    const seen = [await latestVersion()];
+
+    for (const version of ['1.10.0', '1.2.0', '2.0.0-beta.10', '2.0.0-beta.2']) {
+      await admin('node-version', 'ban', nodeId, version, ...reason);
+      seen.push(await latestVersion());
+    }
+    await admin('node-version', 'unban', nodeId, '1.2.0');
+
+    expect(seen).toEqual(['1.10.0', '1.2.0', '2.0.0-beta.10', '2.0.0-beta.2', undefined]);
+    expect((await storedNode(nodeId))?.latest_version).toEqual(await inBulk('1.2.0'));
+  });
+
+  test('of a version that waits for its upload stops the publish, and unban lets it resume', async () => {
+    const { body } = await publishVersion('1.0.0');
+    await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
+    const banned = await publishVersion('1.0.0');
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+
+    const resumed = await publishVersion('1.0.0');
+
+    expect([banned.status, banned.body.error]).toEqual([409, 'version_exists']);
+    expect(resumed.status).toBe(201);
+    expect(resumed.body.node_version.id).toBe(body.node_version.id);
+  });
+
+  test('does not lose an upload that finishes between its reads and its write', async () => {
+    await addActive('1.0.0', '3.0.0');
+    await publishVersion('2.0.0');
+
+    await duringNextTransaction(
+      () => activate('2.0.0'),
+      () => admin('node-version', 'ban', nodeId, '3.0.0', ...reason),
+    );
+
+    expect(await latestVersion()).toBe('2.0.0');
+  });
+
+  test('keeps a flag that another administrator sets between its reads and its write', async () => {
+    await addActive('1.0.0');
+
+    await duringNextTransaction(
+      () => admin('node-version', 'flag', nodeId, '1.0.0', '--reason', 'Under review'),
+      () => admin('node-version', 'ban', nodeId, '1.0.0', ...reason),
+    );
+    const banned = await inBulk('1.0.0');
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+
+    expect(banned.status).toBe('NodeVersionStatusBanned');
+    const flagged = { status: 'NodeVersionStatusFlagged', status_reason: 'Under review' };
+    expect(await inBulk('1.0.0')).toMatchObject(flagged);
+  });
+
+  test.each(['9.9.9', 'nightly'])('says that there is no version %s', async (version) => {
+    const { status, stderr } = await admin('node-version', 'ban', nodeId, version, ...reason);
+
+    expect([status, stderr]).toEqual([1, `The node "${nodeId}" has no version "${version}".\n`]);
+  });
+});
+
+describe('node-version flag', () => {
+  test('warns in bulk and in the node, and leaves the version to be downloaded', async () => {
+    await addActive('1.0.0', '1.1.0');
+    const before = await inBulk('1.1.0');
+
+    await admin('node-version', 'flag', nodeId, '1.1.0', '--reason', 'Under review');
+    const flagged = await inBulk('1.1.0');
+    const inNode = (await storedNode(nodeId))?.latest_version;
+    await admin('node-version', 'unflag', nodeId, '1.1.0');
+
+    const warning = { status: 'NodeVersionStatusFlagged', status_reason: 'Under review' };
+    expect(flagged).toEqual({ ...before, ...warning });
+    expect(inNode).toEqual(flagged);
+    expect(await inBulk('1.1.0')).toEqual(before);
+    expect((await storedNode(nodeId))?.latest_version).toEqual(before);
+  });
+
+  test('outlives a ban', async () => {
+    await addActive('1.0.0');
+    await admin('node-version', 'flag', nodeId, '1.0.0', '--reason', 'Under review');
+    const flagged = await inBulk('1.0.0');
+    await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
+    const whileBanned = await admin('node-version', 'unflag', nodeId, '1.0.0');
+
+    await admin('node-version', 'unban', nodeId, '1.0.0');
+
+    expect(whileBanned.stderr).toMatch(/is banned; only active and flagged ones/);
+    expect(await inBulk('1.0.0')).toEqual(flagged);
+  });
+
+  test('changes nothing of a version that waits for its upload', async () => {
+    await publishVersion('1.0.0');
+    const before = await inBulk('1.0.0');
+
+    const { status, stderr } = await admin('node-version', 'flag', nodeId, '1.0.0', ...reason);
+
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `Version 1.0.0 of "${nodeId}" is pending; only active and flagged ones can be flagged.\n`,
+    );
+    expect(await inBulk('1.0.0')).toEqual(before);
+  });
+});
+
+describe('node-version list', () => {
+  test('shows the highest version first and marks the latest', async () => {
+    await addActive('1.2.0', '1.10.0');
+    await admin('node-version', 'ban', nodeId, '1.10.0', ...reason);
+
+    const { stdout } = await admin('node-version', 'list', nodeId);
+
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
+      ['VERSION', 'STATUS'],
+      ['1.10.0', 'banned'],
+      ['1.2.0 (latest)', 'active'],
+    ]);
+  });
+});
+
+/** An upload's end, against a latest version that is higher: the node is not written. */
+async function activate(version: string): Promise<void> {
+  const changes = { status: 'NodeVersionStatusActive', downloadUrl: 'https://example.com/late.zip' };
+  const key = toAttributes(nodeVersionKey(nodeId, version));
+  await dynamodb.send(
+    new UpdateItemCommand({ TableName: tableName, Key: key, ...update(changes, ['pk', 'exists']) }),
+  );
+}

@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buildOurs } from '../../tools/bench/builds.ts';
+import { type Figure, quantile, ratio } from '../../tools/bench/figures.ts';
+import { Lambda } from '../../tools/bench/lambda.ts';
+import { compare, grossRegressions, table } from '../../tools/bench/report.ts';
+import { loadsOf } from '../../tools/bench/sizes.ts';
+import { bundle } from '../../tools/build/build.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { sampleEvent } from '../support/invoke.ts';
+
+/** What makes the functions start fast, as facts that no clock is needed for. */
+
+const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
+const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
+
+describe('after one invocation in a process of its own', () => {
+  let simulators: Simulators;
+  let folder: string;
+  const lambda = new Lambda();
+
+  beforeAll(async () => {
+    [simulators, folder] = await Promise.all([
+      startSimulators(),
+      mkdtemp(join(tmpdir(), 'node-registry-bundles-')),
+      lambda.listen(),
+      seed(),
+    ]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([simulators.stop(), lambda.stop(), rm(folder, { recursive: true, force: true })]);
+  });
+
+  test.each([...proxies, ...stores])(
+    '%s has answered, and undici was never loaded',
+    async (name) => {
+      const { answer, modules } = await lambda.start({
+        file: await buildOurs(`functions/${name}.ts`, join(folder, name)),
+        event: sampleEvent(name),
+        environment: {
+          ...process.env,
+          NODE_OPTIONS: '',
+          IMAGE_PROVIDER_URL: `${simulators.url}/image`,
+          IMAGE_PROVIDER_KEY: 'local-image-key',
+          VIDEO_PROVIDER_URL: `${simulators.url}/video`,
+          VIDEO_PROVIDER_KEY: 'local-video-key',
+        },
+      });
+
+      expect(answer).toMatchObject({ statusCode: name === 'publish-node-version' ? 201 : 200 });
+      expect(modules).toContain('NativeModule http');
+      expect(modules.filter((module) => module.includes('undici'))).toEqual([]);
+    },
+    30_000,
+  );
+});
+
+describe('a bundle', () => {
+  test.each([...proxies, ...stores])(
+    'of %s has no credentials but those of its role, and no S3 client',
+    async (name) => {
+      const { whole } = await loadsOf(name);
+
+      expect(whole.inputs.filter((file) => /credential-provider|client-s3/.test(file))).toEqual([
+        'credentials:@aws-sdk/credential-provider-node',
+      ]);
+    },
+  );
+
+  test.each(proxies)('of %s loads nothing of the SDK before a request needs it', async (name) => {
+    const { first, whole } = await loadsOf(name);
+
+    expect(first.inputs.filter((file) => /@aws-sdk|@smithy/.test(file))).toEqual([]);
+    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-dynamodb'))).toBe(true);
+  });
+
+  test('of finalize-upload is the only one with an S3 client', async () => {
+    const { whole } = await loadsOf('finalize-upload');
+
+    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-s3'))).toBe(true);
+  });
+
+  test.each([...proxies, ...stores, 'finalize-upload'])(
+    'of %s has of zod only what its schemas call, and no descriptions',
+    async (name) => {
+      const { whole } = await loadsOf(name);
+      const ofZod = whole.inputs.filter((file) => file.includes('node_modules/zod/'));
+
+      expect(ofZod).toContain('node_modules/zod/v4/mini/schemas.js');
+      expect(ofZod.filter((file) => /classic|locales|json-schema|registries/.test(file))).toEqual([]);
+    },
+  );
+
+  test.each(['update-node', 'finalize-upload'])(
+    'of %s knows only the operations that it calls',
+    async (name) => {
+      const { outputs } = await bundle(`functions/${name}.ts`, 'dist');
+      const isKnown = (operation: string) =>
+        outputs.some(
+          ({ path, contents }) => path.endsWith('.js') && Buffer.from(contents).includes(operation),
+        );
+
+      expect(['BatchGetItem', 'DescribeTable', 'PutBucketPolicy'].filter(isKnown)).toEqual(['BatchGetItem']);
+    },
+  );
+
+  test.each([
+    ...proxies.map((name) => [name, 26] as const),
+    ...stores.map((name) => [name, 82] as const),
+    ['finalize-upload', 120] as const,
+  ])('of %s loads at most %i KB, gzipped, before its first answer', async (name, kilobytes) => {
+    expect((await loadsOf(name)).first.kilobytes).toBeLessThan(kilobytes);
+  });
+});
+
+describe('the bench', () => {
+  const figure = (name: string, median: number, spread: number): Figure => ({
+    name,
+    unit: 'times',
+    median,
+    low: median - spread,
+    high: median + spread,
+  });
+  const report = (...figures: Figure[]) => ({ date: '2026-11-20', machine: 'any', figures });
+
+  test('divides round by round, so that a slow round disturbs nothing', () => {
+    expect(ratio('cold', [20, 200, 22], [10, 100, 10])).toMatchObject({ median: 2, low: 2 });
+    expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
+  });
+
+  test('tells what moved by more than the noise, and nothing else', () => {
+    const before = report(figure('a', 2, 0.1), figure('b', 2, 0.1), figure('c', 2, 0.1));
+    const after = report(
+      figure('a', 2.5, 0.1),
+      figure('b', 2.1, 0.1),
+      figure('c', 1.5, 0.1),
+      figure('d', 1, 0),
+    );
+
+    expect(compare(before, after)).toEqual([
+      'a is worse: 2.00 -> 2.50',
+      'c is better: 2.00 -> 1.50',
+      'd is new: 1.00',
+    ]);
+  });
+
+  test('fails for what no noise explains: much more computing, or a little more to load', () => {
+    const before = report(
+      figure('cold: x', 2, 0),
+      figure('cold cpu: x', 2, 0),
+      figure('cold cpu: noisy', 2, 0),
+      figure('first load: x', 40, 0),
+    );
+    const after = report(
+      figure('cold: x', 4, 0),
+      figure('cold cpu: x', 3.1, 0),
+      figure('cold cpu: noisy', 3.1, 0.2),
+      figure('first load: x', 43, 0),
+    );
+
+    expect(grossRegressions(before, after)).toEqual([
+      'cold cpu: x: 2.00 -> 3.10',
+      'first load: x: 40.00 -> 43.00',
+    ]);
+  });
+
+  test('marks in its table what is not reached yet', () => {
+    const lines = table(
+      report({ ...figure('a', 3, 0.1), reach: 2 }, { ...figure('b', 1, 0.1), reach: 2 }),
+    ).split('\n');
+
+    expect(lines.find((line) => line.startsWith('a'))).toContain('not reached');
+    expect(lines.find((line) => line.startsWith('b'))).not.toContain('not reached');
+  });
+
+  test('explains itself', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['tools/bench/bench.ts', '--help']);
+
+    expect(stdout).toMatch(/--short.*--compare.*--json.*--save/s);
+  });
+});

@@ -1,0 +1,133 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startSimulators } from '../../tools/simulators/start-simulators.ts';
+
+const simulators = await startSimulators({ keys: { image: 'image-key', video: 'video-key' }, tickMs: 10 });
+const { simulation, url } = simulators;
+
+const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body), headers });
+const video = (body: object, path = '/video/text2video') =>
+  post(path, body, { authorization: 'Token video-key' });
+const image = (body: object) => post('/image/v1/ai/image-relight', body, { 'x-api-key': 'image-key' });
+
+async function contentOf<Content>(answer: Promise<Response>): Promise<Content> {
+  return (await (await answer).json()) as Content;
+}
+
+const notified: Record<string, unknown>[] = [];
+const receiver = createServer(async (request, response) => {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  notified.push(JSON.parse(text));
+  response.end();
+});
+await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+const hook = `http://localhost:${(receiver.address() as AddressInfo).port}/hook`;
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 300 && !isSo(); turn += 1) await pause(10);
+}
+
+beforeEach(() => {
+  simulation.reset();
+  notified.length = 0;
+});
+
+afterAll(async () => {
+  await simulators.stop();
+  receiver.closeAllConnections();
+  receiver.close();
+});
+
+describe('a task', () => {
+  test('of the video provider moves through its states and tells of each', async () => {
+    const { task_id } = await contentOf<{ task_id: string }>(video({ callback_url: hook }));
+    await until(() => notified.length >= 3);
+
+    expect(notified.map(({ id, state }) => [id, state])).toEqual([
+      [task_id, 'queueing'],
+      [task_id, 'processing'],
+      [task_id, 'success'],
+    ]);
+  });
+
+  test('of the image provider moves through its states and tells of each', async () => {
+    const { data } = await contentOf<{ data: { task_id: string } }>(
+      image({ image: 'AAAA', webhook_url: hook }),
+    );
+    await until(() => notified.length >= 2);
+
+    expect(notified).toEqual([
+      { task_id: data.task_id, status: 'IN_PROGRESS', generated: [] },
+      { task_id: data.task_id, status: 'COMPLETED', generated: [expect.stringContaining(data.task_id)] },
+    ]);
+  });
+
+  test('calls no address outside this machine', async () => {
+    await video({ callback_url: 'http://callback.example/hook' });
+    const task = simulation.tasks.list.at(-1);
+    await until(() => task?.state === 'success');
+
+    expect(task).toMatchObject({ state: 'success', notifications: [] });
+  });
+});
+
+describe('a request', () => {
+  test('with a field that the video provider does not know is refused', async () => {
+    const answer = await video({ model: 'vidq2-pro', seed: 1 }, '/video/extend');
+
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 400, reason: 'InvalidArgument' });
+  });
+
+  test('without the right key is refused in either shape', async () => {
+    const answers = [await post('/video/text2video', {}), await post('/image/v1/ai/image-relight', {})];
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+    expect(await answers[0]?.json()).toHaveProperty('reason');
+    expect(await answers[1]?.json()).toEqual({ message: expect.any(String) });
+  });
+
+  test('costs credits, and is refused when there are not enough', async () => {
+    await post('/control/credits', { credits: 50 });
+    const { credits } = await contentOf<{ credits: number }>(video({ duration: 5, is_rec: true }));
+    const refused = await video({ duration: 8 });
+
+    expect(credits).toBe(30);
+    expect(simulation.credits).toBe(20);
+    expect(await refused.json()).toMatchObject({ reason: 'CreditInsufficient' });
+  });
+});
+
+describe('the control address', () => {
+  test('makes the next requests of a provider go wrong, and no others', async () => {
+    await post('/control/misbehave', {
+      provider: 'video',
+      kind: 'status',
+      status: 429,
+      retryAfter: 3,
+      times: 2,
+    });
+    const answers = [await image({ image: 'A' }), await video({}), await video({}), await video({})];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 200]);
+    expect(answers[1]?.headers.get('retry-after')).toBe('3');
+  });
+
+  test('shows what was received and taken, without the length of images', async () => {
+    await image({ image: 'A'.repeat(5000) });
+    const { received } = await contentOf<{ received: { body: object }[] }>(fetch(`${url}/control/record`));
+
+    expect(received).toMatchObject([{ provider: 'image', taskId: expect.any(String) }]);
+    expect(received[0]?.body).toEqual({ image: `${'A'.repeat(200)}… (5000 characters)` });
+  });
+
+  test('says what it can do, also to who asks for something else', async () => {
+    expect(await (await fetch(`${url}/control`)).text()).toContain('POST /control/misbehave');
+    expect((await fetch(`${url}/control/x`)).status).toBe(404);
+    expect((await post('/control/misbehave', { kind: 'explode' })).status).toBe(400);
+  });
+});
