@@ -44,11 +44,7 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let output = '';
   await new Promise<void>((resolve, reject) => {
-    const fail = () => reject(new Error(`The local stack did not start.\n${output}`));
-    const timer = setTimeout(() => {
-      process.kill(-Number(child.pid), 'SIGINT');
-      fail();
-    }, patienceMs);
+    const timer = setTimeout(() => process.kill(-Number(child.pid), 'SIGINT'), patienceMs);
     const read = (chunk: Buffer) => {
       output += chunk;
       if (!output.includes('Ctrl-C stops everything')) return;
@@ -57,7 +53,10 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    child.once('exit', fail);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      reject(new Error(`The local stack did not start.\n${output}`));
+    });
   });
   const stop = async ({ keepData } = { keepData: false }) => {
     process.kill(-Number(child.pid), 'SIGINT');
@@ -85,9 +84,11 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
   };
 }
 
-/** Below the ports that the system hands out by itself. */
+/** Below the ports that the system hands out by itself, and never the same for two workers of one test run. */
 function freshOffset(): number {
-  return 10_000 + Math.floor(Math.random() * 9000);
+  const worker = Number(process.env.JEST_WORKER_ID ?? 0);
+  const run = Math.floor(Math.random() * 28);
+  return 10_000 + 10 * (16 * run + (worker % 16));
 }
 
 /** Without what the test run set for its own servers. */
