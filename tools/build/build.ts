@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join, parse, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
+import { digestFile, isUpToDate, rememberBuild } from './up-to-date.ts';
 
 interface Output {
   path: string;
@@ -9,7 +10,8 @@ interface Output {
 }
 
 /** Bundles every function into a folder of its own, as it is deployed: `dist/<name>/index.js`, an ES module. */
-export async function buildFunctions(): Promise<string[]> {
+export async function buildFunctions(): Promise<'built' | 'up to date'> {
+  if (await isUpToDate('.')) return 'up to date';
   const files = (await readdir('functions')).filter((file) => file.endsWith('.ts'));
   const bundles = await Promise.all(
     files.map((file) => bundle(`functions/${file}`, resolve('dist', parse(file).name))),
@@ -17,7 +19,8 @@ export async function buildFunctions(): Promise<string[]> {
   const outputs = bundles.flatMap(({ outputs }) => outputs);
   await Promise.all(outputs.map(replace));
   await removeOthers(new Set(outputs.map(({ path }) => path)));
-  return files;
+  await rememberBuild('.');
+  return 'built';
 }
 
 /** One handler's bundle in memory, with esbuild's account of what is in it. */
@@ -62,13 +65,12 @@ async function replace({ path, contents }: Output): Promise<void> {
 async function removeOthers(paths: ReadonlySet<string>): Promise<void> {
   const entries = await readdir(resolve('dist'), { recursive: true, withFileTypes: true });
   const stale = entries
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.new'))
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.new') && entry.name !== digestFile)
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !paths.has(path));
   await Promise.all(stale.map((path) => rm(path, { force: true })));
 }
 
 if (import.meta.main) {
-  const files = await buildFunctions();
-  process.stdout.write(`Built ${files.length} functions into dist/.\n`);
+  process.stdout.write(`The functions in dist/ are ${await buildFunctions()}.\n`);
 }

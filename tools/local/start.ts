@@ -34,7 +34,13 @@ interface Part {
   stop: () => Promise<void>;
 }
 
-const running: Part[] = [];
+/** Stores that are there already. */
+const given = {
+  dynamodb: process.env.AWS_ENDPOINT_URL_DYNAMODB,
+  s3: process.env.AWS_ENDPOINT_URL_S3,
+};
+
+const parts: Promise<Part>[] = [];
 const requests = createRequestLog();
 
 async function start(fresh: boolean): Promise<void> {
@@ -42,18 +48,11 @@ async function start(fresh: boolean): Promise<void> {
   await requireFreePorts();
   if (fresh) await rm(localDirectory, { recursive: true, force: true });
   const key = await loadSigningKey(localDirectory);
-  const [dynamodbUrl, s3Url] = await Promise.all([
-    process.env.AWS_ENDPOINT_URL_DYNAMODB ??
-      run(startDynamoDb({ port: ports.dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
-    process.env.AWS_ENDPOINT_URL_S3 ??
-      run(startS3(ports.s3, `${localDirectory}/s3`, bucketName).then((bucket) => finalizeOnUpload(bucket))),
-    run(startIssuer(ports.issuer, key)),
-    run(startSimulators({ port: ports.providers })),
-    buildFunctions(),
-  ]);
+  const dynamodbUrl = given.dynamodb ?? localAddress(ports.dynamodb);
+  const s3Url = given.s3 ?? localAddress(ports.s3);
   setEnvironment(dynamodbUrl, s3Url);
   const ownerToken = issueToken(key, { user: demo.owner });
-  const parts = {
+  const listening = {
     'HTTP API': localAddress(ports.api),
     DynamoDB: dynamodbUrl,
     S3: s3Url,
@@ -62,14 +61,16 @@ async function start(fresh: boolean): Promise<void> {
   };
   await Promise.all([
     run(startApi(showLine)),
-    run(startPages({ port: ports.pages, parts, ownerToken, requests })),
-    fillStore(dynamodbUrl),
+    run(startIssuer(ports.issuer, key)),
+    run(startSimulators({ port: ports.providers })),
+    run(startPages({ port: ports.pages, parts: listening, ownerToken, requests })),
+    Promise.all([startStores(), buildFunctions()]).then(() => fillStores(dynamodbUrl)),
   ]);
   process.stdout.write(
     banner({
       seconds: (performance.now() - began) / 1000,
       listening: {
-        ...parts,
+        ...listening,
         'Home page': localAddress(ports.pages),
         'API reference': localAddress(ports.pages) + referencePath,
       },
@@ -95,7 +96,17 @@ function setEnvironment(dynamodbUrl: string, s3Url: string): void {
   });
 }
 
-async function fillStore(dynamodbUrl: string): Promise<void> {
+async function startStores(): Promise<void> {
+  const { dynamodb, s3 } = ports;
+  await Promise.all([
+    given.dynamodb ?? run(startDynamoDb({ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
+    given.s3 ??
+      run(startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) => finalizeOnUpload(bucket))),
+  ]);
+}
+
+/** The archives that are put here call the finaliser's bundle. */
+async function fillStores(dynamodbUrl: string): Promise<void> {
   await createTable(dynamodbUrl, tableName);
   const { seed } = await import('./seed.ts');
   await seed();
@@ -107,11 +118,10 @@ function showLine(line: string): void {
   if (line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
 }
 
-/** Remembers a part, so that it is stopped with the others, and hands on its address. */
-async function run<P extends Part & { url?: string }>(starting: Promise<P>): Promise<string> {
-  const part = await starting;
-  running.push(part);
-  return part.url ?? '';
+/** Remembers a part before it has started, so that it is stopped whatever becomes of the others. */
+async function run(part: Promise<Part>): Promise<void> {
+  parts.push(part);
+  await part;
 }
 
 async function requireFreePorts(): Promise<void> {
@@ -136,7 +146,7 @@ let stopping = false;
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = true;
-  await Promise.allSettled(running.map((part) => part.stop()));
+  await Promise.allSettled(parts.map(async (part) => (await part).stop()));
   process.exit(exitCode);
 }
 
