@@ -4,10 +4,10 @@ import { type Upload, uploadOf } from '../../lib/artifacts/object-keys.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { hasStruck, LostConnection, planFault, revive, withFault } from '../support/faults.ts';
+import { SeededRandom } from '../../tools/prove/seeded-random.ts';
+import { LostConnection, overTheWire, revive, withFault } from '../support/faults.ts';
 import { invoke } from '../support/invoke.ts';
 import { storedNode } from '../support/registry.ts';
-import { SeededRandom } from '../../tools/prove/seeded-random.ts';
 import { download, finalize, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
@@ -21,6 +21,9 @@ const maxInvocations = 3;
 /** The most calls that one run makes without a fault, so that every step of it is struck. */
 const lastCall = 14;
 
+/** Stories told at once: much of a story is waiting to try again. */
+const tellers = 4;
+
 beforeAll(async () => {
   await seed();
 });
@@ -31,11 +34,17 @@ test('whatever fails, a version ends published once or cleanly refused, and is n
     counts[what] = (counts[what] ?? 0) + 1;
   };
   const began = Date.now();
-  const stories: Story[] = [];
-  for (let run = 1; run <= runs; run += 1) stories.push(await tellStory(run, count));
-  planFault(undefined);
+  const stories: Promise<Story>[] = [];
+  const tell = async () => {
+    while (stories.length < runs) {
+      const story = tellStory(stories.length + 1, count);
+      stories.push(story);
+      await story;
+    }
+  };
+  await Promise.all(Array.from({ length: tellers }, tell));
   await sweepUploads({ from: began, to: Date.now() + 1000, deadline: Date.now() + 60_000 });
-  for (const story of stories) count(await endingOf(story));
+  for (const story of stories) count(await endingOf(await story));
 
   console.info(`${runs} runs`, counts);
   expect(counts.published).toBeGreaterThan(runs / 2);
@@ -55,11 +64,12 @@ async function tellStory(run: number, count: (what: string) => void): Promise<St
   const nodeId = `faults-${run}`;
   const isBad = random.below(8) === 0;
   const archive = isBad ? Buffer.from(`no zip ${run}`) : zip([{ name: 'node.py', data: `print(${run})` }]);
-  planFault({ at: 1 + random.below(lastCall), kind: random.pick(['before', 'after', 'kill'] as const) });
-
-  const late = await publishAndUpload(nodeId, archive, random, count);
-  for (const upload of random.shuffled(late)) await deliver(upload);
-  if (hasStruck()) count('struck');
+  const fault = { at: 1 + random.below(lastCall), kind: random.pick(['before', 'after', 'kill'] as const) };
+  const struck = await withFault(fault, async () => {
+    const late = await publishAndUpload(nodeId, archive, random, count);
+    for (const upload of random.shuffled(late)) await deliver(upload);
+  });
+  if (struck) count('struck');
   return { nodeId, archive, isBad };
 }
 
@@ -111,7 +121,7 @@ async function publishAndUpload(
     const url = new URL(answer.body.signedUrl);
     const upload = uploadOf(decodeURIComponent(url.pathname).replace(/^\/[^/]+\//, ''));
     if (!upload) throw new Error(`The signed URL ${url} is of no upload.`);
-    const arrived = await withFault(async () => {
+    const arrived = await overTheWire(async () => {
       const headers = { 'content-type': 'application/zip' };
       const { status } = await fetch(url, { method: 'PUT', body: new Uint8Array(archive), headers });
       expect(status).toBe(200);

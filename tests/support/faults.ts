@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { s3 } from '../../lib/artifacts/bucket.ts';
 import { dynamodb } from '../../lib/registry/table.ts';
 
@@ -12,41 +13,45 @@ interface Fault {
   kind: FaultKind;
 }
 
-let fault: Fault | undefined;
-let calls = 0;
-let isKilled = false;
-
-/** Lets one fault strike in what follows; the SDKs' own retries do not get over it. */
-export function planFault(planned: Fault | undefined): void {
-  fault = planned;
-  calls = 0;
-  isKilled = false;
+interface Plan {
+  fault: Fault;
+  calls: number;
+  isKilled: boolean;
 }
 
-/** Whether the planned fault has struck. */
-export function hasStruck(): boolean {
-  return fault !== undefined && calls >= fault.at;
+/** Of each story its own, so that stories can be told at once. */
+const plans = new AsyncLocalStorage<Plan>();
+
+/** Lets one fault strike in the story, and says whether it did; the SDKs' own retries do not get over it. */
+export async function withFault(fault: Fault, story: () => Promise<void>): Promise<boolean> {
+  const plan = { fault, calls: 0, isKilled: false };
+  await plans.run(plan, story);
+  return plan.calls >= fault.at;
 }
 
 /** The next invocation is another process. */
 export function revive(): void {
-  isKilled = false;
+  const plan = plans.getStore();
+  if (plan) plan.isKilled = false;
 }
 
-/** For calls that go past the SDKs, such as a PUT to a signed URL. */
-export async function withFault<T>(call: () => Promise<T>): Promise<T> {
-  calls += 1;
-  const strikes = fault?.at === calls;
-  if (strikes && fault?.kind === 'kill') isKilled = true;
-  if (isKilled || (strikes && fault?.kind === 'before')) throw new LostConnection('The connection was lost.');
+/** A call over the wire: the SDKs' own, or one that goes past them, such as a PUT to a signed URL. */
+export async function overTheWire<T>(call: () => Promise<T>): Promise<T> {
+  const plan = plans.getStore();
+  if (!plan) return call();
+  const { at, kind } = plan.fault;
+  plan.calls += 1;
+  const strikes = at === plan.calls;
+  if (strikes && kind === 'kill') plan.isKilled = true;
+  if (plan.isKilled || (strikes && kind === 'before')) throw new LostConnection('The connection was lost.');
   const answer = await call();
   if (strikes) throw new LostConnection('The connection was lost.');
   return answer;
 }
 
 const options = { step: 'initialize', name: 'planned-fault' } as const;
-dynamodb.middlewareStack.add((next) => (args) => withFault(() => next(args)), options);
-s3.middlewareStack.add((next) => (args) => withFault(() => next(args)), options);
+dynamodb.middlewareStack.add((next) => (args) => overTheWire(() => next(args)), options);
+s3.middlewareStack.add((next) => (args) => overTheWire(() => next(args)), options);
 
 export class LostConnection extends Error {
   override readonly name = 'TimeoutError';
