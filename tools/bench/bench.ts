@@ -99,7 +99,7 @@ async function measureAll(place: Place): Promise<Figure[]> {
     await measureLargeBody(15),
     await measureSigning(15),
     ...(await measureGrowth(11)),
-    ...(await measureThroughput(place.folder, Number(values.minutes) * 60)),
+    ...(await measureThroughput(Number(values.minutes) * 60)),
   ];
 }
 

@@ -53,8 +53,8 @@ export async function measureLargeBody(rounds: number): Promise<Figure> {
   const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024), prompt: 'A lamp from the left' });
   const event = { body, headers: {} };
   const runs = {
-    ours: () => cpuOf(5, async () => RelightRequest.parse(parseJsonBody(event))),
-    plain: () => cpuOf(5, async () => JSON.parse(body)),
+    ours: () => cpuOf(20, async () => RelightRequest.parse(parseJsonBody(event))),
+    plain: () => cpuOf(20, async () => JSON.parse(body)),
   };
   await inTurns(3, runs);
   const { ours, plain } = await inTurns(rounds, runs);

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LocalStack, startLocalStack } from '../local/spawn-stack.ts';
+import { apiProcess } from '../local/stack-processes.ts';
 import { type HuntOptions, Tally } from './hunt.ts';
 import { type Sample, Traffic } from './load-traffic.ts';
 import { SeededRandom } from './seeded-random.ts';
@@ -58,7 +58,7 @@ async function drive(stack: LocalStack, random: SeededRandom, forMs: number) {
   };
   const probe = async () => {
     while (Date.now() < end) {
-      memory.push(memoryOf(stack));
+      memory.push(apiProcess(stack).kilobytes);
       await pause(probeMs);
     }
   };
@@ -118,30 +118,13 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Kilobytes, of the process that runs the functions. */
-function memoryOf(stack: LocalStack): number {
-  return processesOf(stack).find(({ args }) => isApi(args))?.kilobytes ?? 0;
-}
-
 interface Holdings {
   threads: number;
   files: number;
 }
 
 function holdings(stack: LocalStack): Holdings {
-  const api = processesOf(stack).find(({ args }) => isApi(args));
-  const count = (folder: string) => (api ? readdirSync(`/proc/${api.pid}/${folder}`).length : 0);
+  const { pid } = apiProcess(stack);
+  const count = (folder: string) => readdirSync(`/proc/${pid}/${folder}`).length;
   return { threads: count('task'), files: count('fd') };
-}
-
-function isApi(args: string): boolean {
-  return /node .*serverless.* offline start/.test(args);
-}
-
-function processesOf({ group }: LocalStack) {
-  const text = execFileSync('ps', ['-eo', 'pgid=,pid=,rss=,args='], { encoding: 'utf8' });
-  return text.split('\n').flatMap((line) => {
-    const [, pgid, pid, kilobytes, args = ''] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
-    return Number(pgid) === group ? [{ pid: Number(pid), kilobytes: Number(kilobytes), args }] : [];
-  });
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { areas, type Area, isAreaName, leastOverall } from './mutation-areas.ts';
+import { type Area, areas, isAreaName, leastOverall } from './mutation-areas.ts';
 
 const usage = `Tests the tests: changes lib in one small place at a time, and looks whether a test fails.
 

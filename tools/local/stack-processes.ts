@@ -1,0 +1,19 @@
+import { execFileSync } from 'node:child_process';
+import type { LocalStack } from './spawn-stack.ts';
+
+interface Process {
+  pid: number;
+  /** Resident memory. */
+  kilobytes: number;
+}
+
+/** The process of a local stack that runs the functions. */
+export function apiProcess({ group }: LocalStack): Process {
+  const text = execFileSync('ps', ['-eo', 'pgid=,pid=,rss=,args='], { encoding: 'utf8' });
+  for (const line of text.split('\n')) {
+    const [, pgid, pid, kilobytes, args = ''] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    if (Number(pgid) === group && /node .*serverless.* offline start/.test(args))
+      return { pid: Number(pid), kilobytes: Number(kilobytes) };
+  }
+  throw new Error('The local stack has no process that runs the functions.');
+}
