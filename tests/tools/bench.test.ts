@@ -166,7 +166,7 @@ describe('the bench', () => {
       figure('first load: x', 43, 0),
     );
 
-    expect(grossRegressions(before, after)).toEqual([
+    expect(grossRegressions(before, after).map(({ text }) => text)).toEqual([
       'cold cpu: x: 2.00 -> 3.10',
       'first load: x: 40.00 -> 43.00',
     ]);

@@ -39,6 +39,10 @@ const alternatives = {
   express: 'express',
 };
 
+/** Apart from the others: a function is alone in its process, where V8 knows the one way in which its code is used. */
+const ourselves = [byHand, 'this service'];
+const others = Object.keys(alternatives).filter((name) => !ourselves.includes(name));
+
 const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
@@ -65,20 +69,32 @@ async function run(): Promise<number> {
       await writeFile(pictureFile, picture(report));
     }
     if (values.compare) say(compare(await readBaseline(), report), 'Nothing moved by more than the noise.');
-    if (!values.short) return 0;
-    const worse = grossRegressions(await readBaseline(), report);
-    say(worse, 'Nothing is much worse than the baseline.');
-    return worse.length > 0 ? 1 : 0;
+    return values.short ? await judge(report, { world, folder }) : 0;
   } finally {
     await world.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
+/** Fails only for what is much worse twice: machines have moments. */
+async function judge(report: Report, place: Place): Promise<number> {
+  const baseline = await readBaseline();
+  let worse = grossRegressions(baseline, report);
+  if (worse.length > 0) {
+    const again = grossRegressions(baseline, { ...report, figures: await measureShortly(place) });
+    worse = worse.filter(({ name }) => again.some((figure) => figure.name === name));
+  }
+  say(
+    worse.map(({ text }) => text),
+    'Nothing is much worse than the baseline.',
+  );
+  return worse.length > 0 ? 1 : 0;
+}
+
 type Place = Pick<Parameters<typeof measureColdStarts>[0], 'world' | 'folder'>;
 
 async function measureShortly(place: Place): Promise<Figure[]> {
-  const files = await buildAlternatives(place.folder);
+  const files = await buildAlternatives(place.folder, ourselves);
   return [
     ...(await measureSizes()),
     ...(await measureColdStarts({ ...place, rounds: 4 }, false)),
@@ -87,7 +103,7 @@ async function measureShortly(place: Place): Promise<Figure[]> {
 }
 
 async function measureAll(place: Place): Promise<Figure[]> {
-  const files = await buildAlternatives(place.folder);
+  const files = await buildAlternatives(place.folder, [...ourselves, ...others]);
   const { measureGrowth } = await import('./growth.ts');
   return [
     ...(await measureSizes()),
@@ -95,7 +111,8 @@ async function measureAll(place: Place): Promise<Figure[]> {
     ...(await measureSmallMemory({ ...place, rounds: 11 })),
     await measurePeakMemory({ ...place, rounds: 1 }),
     ...(await measureColdAlternatives({ ...place, rounds: 15 }, files)),
-    ...(await measureWarm(files, 21)),
+    ...(await measureWarm(of(files, ourselves), 21)),
+    ...(await measureWarm(of(files, [byHand, ...others]), 21)),
     await measureLargeBody(15),
     await measureSigning(15),
     ...(await measureGrowth(11)),
@@ -103,8 +120,12 @@ async function measureAll(place: Place): Promise<Figure[]> {
   ];
 }
 
-async function buildAlternatives(folder: string): Promise<Record<string, string>> {
-  const built = Object.entries(alternatives).map(async ([name, file]) => {
+function of(files: Record<string, string>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).filter(([name]) => names.includes(name)));
+}
+
+async function buildAlternatives(folder: string, names: readonly string[]): Promise<Record<string, string>> {
+  const built = Object.entries(of(alternatives, names)).map(async ([name, file]) => {
     const build = file === 'ours' ? buildOurs : buildUsually;
     return [name, await build(`tools/bench/alternatives/${file}.ts`, join(folder, file))] as const;
   });

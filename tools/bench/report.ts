@@ -55,12 +55,12 @@ const leastChange = 0.02;
 /** What no noise explains: sizes do not vary, and of computing times the better quarter of the rounds must be worse. */
 const worst = { 'first load': 1.05, 'cold cpu': 1.5, 'warm endpoint': 2.5 };
 
-export function grossRegressions(before: Report, after: Report): string[] {
+export function grossRegressions(before: Report, after: Report): { name: string; text: string }[] {
   return after.figures.flatMap(({ name, median, low, unit }) => {
     const then = before.figures.find((figure) => figure.name === name);
     const [, bound] = Object.entries(worst).find(([kind]) => name.startsWith(kind)) ?? [];
     return then && bound && low > then.median * bound
-      ? [`${name}: ${show(then.median, unit)} -> ${show(median, unit)}`]
+      ? [{ name, text: `${name}: ${show(then.median, unit)} -> ${show(median, unit)}` }]
       : [];
   });
 }
