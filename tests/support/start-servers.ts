@@ -6,8 +6,12 @@ import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { servers } from './servers.ts';
 
-/** Starts the embedded servers once for the whole run; tests find them through the environment. */
+/**
+ * Starts the embedded servers once for the whole run; tests find them through the environment. Whoever runs tests
+ * many times over has started them already.
+ */
 export default async function startServers(): Promise<void> {
+  if (process.env.TEST_DIRECTORY !== undefined) return;
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-tests-'));
   const key = createSigningKey();
   const [dynamodb, s3, issuer] = await Promise.all([

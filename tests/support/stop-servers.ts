@@ -3,5 +3,5 @@ import { servers } from './servers.ts';
 
 export default async function stopServers(): Promise<void> {
   await Promise.all(servers.running.map(({ stop }) => stop()));
-  await rm(servers.directory, { recursive: true, force: true });
+  if (servers.directory !== '') await rm(servers.directory, { recursive: true, force: true });
 }

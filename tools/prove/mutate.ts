@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
+import startServers from '../../tests/support/start-servers.ts';
+import stopServers from '../../tests/support/stop-servers.ts';
 import { type Area, areas, isAreaName, leastOverall } from './mutation-areas.ts';
 
 const usage = `Tests the tests: changes lib in one small place at a time, and looks whether a test fails.
@@ -84,4 +86,8 @@ async function mutateAll(names: (keyof typeof areas)[]): Promise<void> {
 }
 
 const names = readNames();
-if (names) await mutateAll(names);
+if (names) {
+  // Once, and not for every mutant.
+  await startServers();
+  await mutateAll(names).finally(stopServers);
+}

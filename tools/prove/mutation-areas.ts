@@ -50,12 +50,32 @@ export const areas = {
     tests: ['lib/faults', 'lib/media-requests', 'lib/registry-requests', 'lib/version-label'],
     least: 90,
   },
-  registry: {
-    files: ['lib/registry/*.ts', '!lib/registry/finalizing.ts'],
-    tests: [
-      'functions/{update-node,publish-node-version,update-host-node,bulk-node-versions}',
-      'tools/admin',
+  nodes: {
+    files: ['lib/registry/{nodes,publishers,refusal,keys}.ts'],
+    tests: ['functions/update-node'],
+    least: 70,
+  },
+  publishing: {
+    files: [
+      'lib/registry/{publishing,latest-version,pending-versions}.ts',
+      'lib/uploads/{upload-events,sweep-uploads}.ts',
     ],
+    tests: ['functions/publish-node-version', 'tools/admin-uploads'],
+    least: 70,
+  },
+  reading: {
+    files: ['lib/registry/{node-versions,table,attribute-values}.ts'],
+    tests: ['functions/bulk-node-versions', 'functions/update-node'],
+    least: 70,
+  },
+  'host-nodes': {
+    files: ['lib/registry/{host-nodes,expressions}.ts'],
+    tests: ['functions/update-host-node'],
+    least: 70,
+  },
+  administration: {
+    files: ['lib/registry/*-administration.ts', 'lib/registry/{administration,listing}.ts'],
+    tests: ['tools/{admin,admin-node-versions}'],
     least: 70,
   },
   boundary: {
