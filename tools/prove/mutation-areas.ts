@@ -78,6 +78,16 @@ export const areas = {
     tests: ['tools/{admin,admin-node-versions}'],
     least: 70,
   },
+  configuration: {
+    files: ['lib/{environment,environment-credentials,in-time,sha256}.ts'],
+    tests: ['lib/{environment,environment-credentials,in-time,signed-upload}'],
+    least: 80,
+  },
+  objects: {
+    files: ['lib/artifacts/{bucket,byte-source,download-url,object-keys,object-url,signed-upload}.ts'],
+    tests: ['lib/{artifacts-keys,signed-upload}', 'functions/finalize-upload'],
+    least: 80,
+  },
   boundary: {
     files: ['lib/{endpoint,errors,http-request,log,metrics,serialized-json}.ts'],
     tests: [

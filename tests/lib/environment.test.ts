@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { concerns, readEnvironment } from '../../lib/environment.ts';
+
+type Concern = keyof typeof concerns;
+
+const names = (Object.keys(concerns) as Concern[]).flatMap((concern) =>
+  Object.keys(concerns[concern]().shape),
+);
+
+const before = { ...process.env };
+
+beforeEach(() => {
+  for (const name of names) delete process.env[name];
+});
+
+afterEach(() => {
+  for (const name of names) delete process.env[name];
+  Object.assign(process.env, before);
+});
+
+/** What a function starts with, where nothing more is said. */
+const needed = {
+  tokens: {
+    TOKEN_ISSUER: 'https://issuer.example.com/',
+    TOKEN_AUDIENCE: 'node-registry',
+    TOKEN_JWKS_URL: 'https://issuer.example.com/jwks.json',
+  },
+  metrics: {},
+  registry: { TABLE_NAME: 'nodes' },
+  artifacts: { AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives' },
+  archives: {},
+  imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
+  videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
+  videoRules: {},
+  secretStore: { AWS_REGION: 'eu-west-1' },
+} as const satisfies Record<Concern, Record<string, string>>;
+
+const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
+  tokens: {
+    ADMIN_CLAIM: 'role',
+    ADMIN_CLAIM_VALUE: 'admin',
+    PUBLISH_ACCESS_TOKEN: 'required',
+    PROXY_ACCESS_TOKEN: 'required',
+  },
+  archives: {
+    MAX_ARCHIVE_BYTES: 100_000_000,
+    MAX_ARCHIVE_ENTRIES: 10_000,
+    MAX_UNPACKED_BYTES: 1_000_000_000,
+    MAX_UNPACKED_RATIO: 100,
+  },
+  imageProvider: { IMAGE_PROVIDER_KEY_HEADER: 'x-api-key', IMAGE_PROVIDER_KEY_SCHEME: '' },
+  videoProvider: {
+    VIDEO_PROVIDER_KEY_HEADER: 'authorization',
+    VIDEO_PROVIDER_KEY_SCHEME: 'Token',
+    VIDEO_PROVIDER_MODEL_PREFIX: 'vid',
+  },
+  videoRules: { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: [] },
+};
+
+describe('a concern of the environment', () => {
+  test.each(Object.keys(needed) as Concern[])(
+    '%s takes what it needs and has defaults for the rest',
+    (concern) => {
+      Object.assign(process.env, needed[concern]);
+
+      expect(readEnvironment(concern)).toEqual({ ...needed[concern], ...defaults[concern] });
+    },
+  );
+
+  test.each(
+    Object.entries(needed).flatMap(([concern, values]) =>
+      Object.keys(values).flatMap((name) => [
+        [concern as Concern, name, 'is missing', undefined] as const,
+        [concern as Concern, name, 'is empty', ''] as const,
+      ]),
+    ),
+  )('%s stops the function where %s %s, by its name', (concern, name, _, value) => {
+    Object.assign(process.env, needed[concern]);
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+
+    expect(() => readEnvironment(concern)).toThrow(
+      new Error(`The environment is not valid. ${name}: is required`),
+    );
+  });
+
+  test('tells all that is wrong with it in one sentence', () => {
+    process.env.TOKEN_ISSUER = 'http://issuer.example.com';
+    process.env.PROXY_ACCESS_TOKEN = 'maybe';
+
+    expect(() => readEnvironment('tokens')).toThrow(
+      new Error(
+        'The environment is not valid. ' +
+          'TOKEN_ISSUER: must be an https address (http only on localhost); TOKEN_AUDIENCE: is required; ' +
+          'TOKEN_JWKS_URL: is required; PROXY_ACCESS_TOKEN: must be one of required, optional',
+      ),
+    );
+  });
+});
+
+describe('a variable', () => {
+  test.each([
+    ['tokens', 'TOKEN_ISSUER', 'http://localhost:3001'],
+    ['tokens', 'TOKEN_JWKS_URL', 'http://127.0.0.1:3001/jwks.json'],
+    ['tokens', 'TOKEN_JWKS_URL', 'http://[::1]:3001/jwks.json'],
+    ['tokens', 'TOKEN_JWKS', '{"keys":[]}'],
+    ['tokens', 'ADMIN_CLAIM', 'groups'],
+    ['tokens', 'ADMIN_CLAIM_VALUE', 'registry-admins'],
+    ['tokens', 'PUBLISH_ACCESS_TOKEN', 'optional'],
+    ['tokens', 'PROXY_ACCESS_TOKEN', 'optional'],
+    ['metrics', 'METRICS_NAMESPACE', 'NodeRegistry'],
+    ['artifacts', 'AWS_ENDPOINT_URL_S3', 'http://192.168.0.7:4566'],
+    ['archives', 'DOWNLOAD_BASE_URL', 'https://cdn.example.com/nodes'],
+    ['imageProvider', 'IMAGE_PROVIDER_URL', 'http://localhost:3003/image'],
+    ['imageProvider', 'IMAGE_PROVIDER_KEY_HEADER', 'authorization'],
+    ['imageProvider', 'IMAGE_PROVIDER_KEY_SCHEME', 'Bearer'],
+    ['videoProvider', 'VIDEO_PROVIDER_KEY_SCHEME', 'Bearer'],
+    ['videoProvider', 'VIDEO_PROVIDER_MODEL_PREFIX', 'viduq'],
+    ['videoRules', 'VIDEO_EXTEND_SOURCE', 'either'],
+    ['secretStore', 'AWS_ENDPOINT_URL_SSM', 'http://localhost:4566'],
+    ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'https://secrets.example.com'],
+  ] as const)('of %s, %s, may be %s', (concern, name, value) => {
+    Object.assign(process.env, needed[concern], { [name]: value });
+
+    expect(readEnvironment(concern)).toMatchObject({ [name]: value });
+  });
+
+  const address = 'must be an https address (http only on localhost)';
+  const endpoint = 'must be an absolute http or https URL';
+
+  test.each([
+    ['tokens', 'TOKEN_ISSUER', 'issuer.example.com', address],
+    ['tokens', 'TOKEN_ISSUER', 'ftp://localhost/', address],
+    ['tokens', 'TOKEN_JWKS_URL', 'http://localhost.example.com/jwks.json', address],
+    ['archives', 'DOWNLOAD_BASE_URL', 'http://cdn.example.com', address],
+    ['imageProvider', 'IMAGE_PROVIDER_URL', 'http://image.example.com', address],
+    ['videoProvider', 'VIDEO_PROVIDER_URL', 'http://video.example.com', address],
+    ['artifacts', 'AWS_ENDPOINT_URL_S3', 'localhost:4566', endpoint],
+    ['secretStore', 'AWS_ENDPOINT_URL_SSM', '/ssm', endpoint],
+    ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'ssm', endpoint],
+    ['tokens', 'PUBLISH_ACCESS_TOKEN', 'no', 'must be one of required, optional'],
+    ['videoRules', 'VIDEO_EXTEND_SOURCE', 'neither', 'must be one of both, either'],
+    ['archives', 'MAX_ARCHIVE_BYTES', '0', 'must be at least 1'],
+    ['archives', 'MAX_ARCHIVE_ENTRIES', '1.5', 'must be a whole number'],
+    ['archives', 'MAX_UNPACKED_BYTES', 'many', 'must be a number'],
+    ['archives', 'MAX_UNPACKED_RATIO', '-3', 'must be at least 1'],
+  ] as const)('of %s, %s, is refused as %s', (concern, name, value, reason) => {
+    Object.assign(process.env, needed[concern], { [name]: value });
+
+    expect(() => readEnvironment(concern)).toThrow(
+      new Error(`The environment is not valid. ${name}: ${reason}`),
+    );
+  });
+
+  test('that is a number is read as one', () => {
+    process.env.MAX_ARCHIVE_ENTRIES = '7';
+
+    expect(readEnvironment('archives')).toMatchObject({ MAX_ARCHIVE_ENTRIES: 7 });
+  });
+
+  test('that is a list is read without spaces and empty places', () => {
+    process.env.VIDEO_MODELS_EXTRA = ' vidq3, ,vidq4-pro,';
+
+    expect(readEnvironment('videoRules')).toMatchObject({ VIDEO_MODELS_EXTRA: ['vidq3', 'vidq4-pro'] });
+  });
+});
