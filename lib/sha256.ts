@@ -25,8 +25,7 @@ function keyOf(secret: Secret): KeyObject {
   const known = keys.get(secret);
   if (known) return known;
   if (keys.size >= mostKeys) keys.clear();
-  const key =
-    typeof secret === 'string' ? createSecretKey(secret, 'utf8') : createSecretKey(secret as Buffer);
+  const key = createSecretKey(secret as Buffer);
   keys.set(secret, key);
   return key;
 }
