@@ -65,7 +65,7 @@ export const areas = {
   },
   reading: {
     files: ['lib/registry/{node-versions,table,attribute-values}.ts'],
-    tests: ['functions/bulk-node-versions', 'functions/update-node'],
+    tests: ['lib/{table,node-versions,attribute-values}'],
     least: 70,
   },
   'host-nodes': {
