@@ -23,7 +23,9 @@ export async function findListedVersions(
   deadline: number,
 ): Promise<ListedVersion[]> {
   const keys = (await Promise.all(shards.map((shard) => keysOf(shard, from, to)))).flat();
-  const { items, unread } = await readBatches(keys, deadline);
+  // A version that is published again while the index is read can stand on two of its pages.
+  const distinct = new Map(keys.map((key) => [`${key.pk}\n${key.sk}`, key]));
+  const { items, unread } = await readBatches([...distinct.values()], deadline);
   if (unread.size > 0) throw new ApiError('unavailable');
   return items
     .filter((item) => item?.pending_since !== undefined)
