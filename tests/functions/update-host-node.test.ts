@@ -1,6 +1,9 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-host-node.ts';
+import { dynamodb } from '../../lib/registry/table.ts';
 import { HostNode } from '../../lib/schemas/host-node.ts';
+import { duringNextTransaction } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import {
   addNode,
@@ -35,6 +38,10 @@ beforeAll(async () => {
   await addPublisher('rival', { rita: 'owner' });
   await addNode('acme', 'Tools');
   await addVersion('acme', 'Tools', '1.0.0');
+});
+
+afterEach(() => {
+  dynamodb.middlewareStack.remove('fault');
 });
 
 describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () => {
@@ -100,6 +107,17 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () 
       expect(winners.filter((field) => item?.[field] === 'set')).toEqual(winners);
     });
 
+    test('lets two who create an entry at the same time both win', async () => {
+      const place = { hostNodeName: 'Created twice' };
+      const { status } = await duringNextTransaction(
+        () => update({ category: 'first' }, place),
+        () => update({ description: 'second' }, place),
+      );
+
+      expect(status).toBe(200);
+      expect(await stored('Created twice')).toMatchObject({ category: 'first', description: 'second' });
+    });
+
     test('takes two requests to DynamoDB', async () => {
       const { requests } = await countRequests(() => update({ category: 'counted' }));
 
@@ -161,6 +179,31 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () 
 
       expect(ofPublisher.body.error).toBe('publisher_banned');
       expect((await update({}, { nodeId: 'spam' })).body.error).toBe('node_banned');
+      expect((await update({}, { nodeId: 'spam' }, admin)).status).toBe(200);
+    });
+
+    test('403 forbidden where the publisher of the node is gone', async () => {
+      await addNode('gone', 'orphan');
+      await addVersion('gone', 'orphan', '1.0.0');
+
+      expect((await update({}, { nodeId: 'orphan' })).body.error).toBe('forbidden');
+    });
+
+    test('409 after losing twenty rounds', async () => {
+      let rounds = 0;
+      dynamodb.middlewareStack.add(
+        (next, { commandName }) =>
+          (args) => {
+            if (commandName !== TransactWriteItemsCommand.name) return next(args);
+            rounds += 1;
+            const CancellationReasons = [{ Code: 'ConditionalCheckFailed' }];
+            throw new TransactionCanceledException({ message: 'lost', $metadata: {}, CancellationReasons });
+          },
+        { step: 'initialize', name: 'fault' },
+      );
+      const { body } = await update({}, { hostNodeName: 'Refused' }, admin);
+
+      expect([body.error, rounds]).toEqual(['conflict', 20]);
     });
 
     test.each([

@@ -70,7 +70,7 @@ export const areas = {
   },
   'host-nodes': {
     files: ['lib/registry/{host-nodes,expressions}.ts'],
-    tests: ['functions/update-host-node'],
+    tests: ['functions/update-host-node', 'lib/expressions'],
     least: 70,
   },
   administration: {
