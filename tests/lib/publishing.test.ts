@@ -1,7 +1,7 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { personalAccessTokenKey } from '../../lib/registry/keys.ts';
+import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../lib/registry/keys.ts';
 import { latestOf } from '../../lib/registry/latest-version.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { dynamodb } from '../../lib/registry/table.ts';
@@ -11,7 +11,9 @@ import {
   addNode,
   addPublisher,
   addToken,
+  addVersion,
   countRequests,
+  setPublisherFields,
   storedItem,
   storedNode,
 } from '../support/registry.ts';
@@ -48,6 +50,71 @@ function publish(nodeId: string, publication: Partial<Publication> = {}) {
 const storedVersion = (nodeId: string) => storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0');
 
 describe('a publish', () => {
+  test('of the first version creates its node, and lists the version as waiting', async () => {
+    const node = { name: 'First', id: 'ignored' };
+    const { version, upload } = await publish('First', { node });
+    const [record, born] = [await storedVersion('first'), await storedNode('first')];
+
+    expect(version).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      node_id: 'First',
+      version: '1.0.0',
+      createdAt: record?.pending_since,
+      status: 'NodeVersionStatusPending',
+      status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish answer.',
+      host_node_extract_status: 'pending',
+    });
+    expect(upload).toEqual({
+      nodeId: 'First',
+      version: '1.0.0',
+      versionId: version.id,
+      uploadId: record?.upload_id,
+    });
+    expect(record).toEqual({
+      ...version,
+      ...nodeVersionKey('first', '1.0.0'),
+      publisher_id: 'acme',
+      revision: 1,
+      upload_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      pending_shard: String(version.id).slice(0, 1),
+      pending_since: expect.stringMatching(/^\d{4}-/),
+    });
+    expect(born).toEqual({
+      ...nodeKey('first'),
+      id: 'First',
+      name: 'First',
+      publisher_id: 'acme',
+      status: 'NodeStatusActive',
+      created_at: expect.stringMatching(/^\d{4}-/),
+      revision: 1,
+    });
+  });
+
+  test('of a node that exists changes what it says of it, and keeps the rest', async () => {
+    await addNode('acme', 'Kept', { name: 'Kept', author: 'before' });
+    const { version } = await publish('kept', { node: { author: 'after' } });
+
+    expect(version.node_id).toBe('Kept');
+    expect(await storedNode('kept')).toMatchObject({
+      id: 'Kept',
+      name: 'Kept',
+      author: 'after',
+      revision: 2,
+    });
+  });
+
+  test('of a pending version keeps its id and its birthday, and notes the use of the token', async () => {
+    const before = await publish('again', { version: { version: '1.0.0', changelog: 'before' } });
+    const began = new Date().toISOString();
+    const { result, requests } = await countRequests(() => publish('again'));
+
+    const { changelog: _, ...kept } = before.version;
+    expect(result.version).toEqual(kept);
+    expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
+    const { last_used_at } = (await storedItem('PUBLISHER#acme', `TOKEN#${tokens.acme}`)) ?? {};
+    expect(String(last_used_at) >= began).toBe(true);
+  });
+
   test('resumes what another one of the same version began meanwhile', async () => {
     let first: Awaited<ReturnType<typeof publish>> | undefined;
     const second = await duringNextTransaction(
@@ -65,14 +132,6 @@ describe('a publish', () => {
       changelog: 'second',
       revision: 2,
     });
-  });
-
-  test('tells its publisher what the version waits for', async () => {
-    const { version } = await publish('waiting');
-
-    expect(version.status_reason).toBe(
-      'Waiting for the archive: PUT it to the signedUrl of the publish answer.',
-    );
   });
 
   test('does not take a node that another publisher created meanwhile', async () => {
@@ -103,8 +162,9 @@ describe('a publish', () => {
   });
 
   test('takes the words of an admin from an admin only', async () => {
-    const [version, node] = [{ version: '1.0.0', tags_admin: ['safe'] }, { tags_admin: ['safe'] }];
     const words = { tags_admin: ['safe'] };
+    const version = { ...words, version: '1.0.0' };
+    const node = { ...words, status: 'NodeStatusBanned' } as const;
     const caller = (isAdmin: boolean) => ({ userId: 'mats', isAdmin });
     await publish('words-of-nobody', { version, node });
     await publish('words-of-a-member', { version, node, caller: caller(false) });
@@ -112,10 +172,11 @@ describe('a publish', () => {
 
     for (const nodeId of ['words-of-nobody', 'words-of-a-member']) {
       expect(await storedVersion(nodeId)).not.toHaveProperty('tags_admin');
+      expect(await storedNode(nodeId)).toMatchObject({ status: 'NodeStatusActive' });
       expect(await storedNode(nodeId)).not.toHaveProperty('tags_admin');
     }
     expect(await storedVersion('words-of-an-admin')).toMatchObject(words);
-    expect(await storedNode('words-of-an-admin')).toMatchObject(words);
+    expect(await storedNode('words-of-an-admin')).toMatchObject(node);
   });
 
   test('is refused where its node would no longer fit', async () => {
@@ -125,6 +186,41 @@ describe('a publish', () => {
     await expect(
       publish('full', { version: { version: '2.0.0' }, node: { license: 'x'.repeat(60_000) } }),
     ).rejects.toMatchObject({ code: 'record_too_large' });
+  });
+});
+
+describe('a publish is refused', () => {
+  const stranger = { caller: { userId: 'stranger', isAdmin: false } };
+  const long = { version: { version: '1.0.0', changelog: 'x'.repeat(130_000) } };
+
+  beforeAll(async () => {
+    await addPublisher('stopped', {});
+    await setPublisherFields('stopped', { banned: true });
+    tokens.stopped = hashPersonalAccessToken(await addToken('stopped'));
+    await addNode('acme', 'dash-node');
+    await addNode('rival', 'theirs');
+    await addNode('acme', 'deleted', { status: 'NodeStatusDeleted' });
+    await addNode('acme', 'banned', { status: 'NodeStatusBanned' });
+    await addVersion('acme', 'active', '1.0.0');
+  });
+
+  test.each<[string, string, string, Partial<Publication>]>([
+    ['without a publisher', 'publisher_not_found', 'new', { publisherId: 'nobody' }],
+    ['with an unknown token', 'invalid_personal_access_token', 'new', { tokenHash: 'unknown' }],
+    ['to who is no member', 'forbidden', 'new', stranger],
+    ['to a banned publisher', 'publisher_banned', 'new', { publisherId: 'stopped' }],
+    ['for an id that is nearly taken', 'node_id_taken', 'dash_node', {}],
+    ["for another publisher's node", 'forbidden', 'theirs', {}],
+    ['for a deleted node', 'node_id_taken', 'deleted', {}],
+    ['for a banned node', 'node_banned', 'banned', {}],
+    ['for a version that is active', 'version_exists', 'active', {}],
+    ['for a version that would not fit', 'record_too_large', 'new', long],
+  ])('%s: %s', async (_, code, nodeId, publication) => {
+    await expect(publish(nodeId, publication)).rejects.toMatchObject({ code });
+  });
+
+  test('in none of these cases half-way', async () => {
+    expect(await storedNode('new')).toBeUndefined();
   });
 });
 

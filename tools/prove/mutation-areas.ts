@@ -60,7 +60,7 @@ export const areas = {
       'lib/registry/{publishing,latest-version,pending-versions}.ts',
       'lib/uploads/{upload-events,sweep-uploads}.ts',
     ],
-    tests: ['functions/publish-node-version', 'lib/{publishing,sweeping,upload-events}'],
+    tests: ['lib/{publishing,sweeping,upload-events}'],
     least: 70,
   },
   reading: {
