@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../lib/errors.ts';
@@ -276,5 +280,45 @@ describe('a failed call', () => {
     ['nothing', undefined],
   ])('is left as it is where it is %s', (_, error) => {
     expect(storeError(error)).toBe(error);
+  });
+});
+
+describe('a store that takes a request and never answers', () => {
+  let asked = 0;
+  const store = createServer(() => {
+    asked += 1;
+  });
+
+  afterEach(() => {
+    store.closeAllConnections();
+    store.close();
+  });
+
+  test('is given up after five seconds, and asked three times', async () => {
+    // Only the clock stands still; the wire runs on.
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+    await once(store.listen(0, '127.0.0.1'), 'listening');
+    const { port } = store.address() as AddressInfo;
+    dynamodb.middlewareStack.add(
+      (next) => (args) => {
+        Object.assign(args.request as object, { hostname: '127.0.0.1', port });
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low', name: 'answers' },
+    );
+    const began = Date.now();
+    let error: unknown;
+    void transact([], inSeconds(60)).catch((thrown: unknown) => {
+      error = thrown;
+    });
+    for (let heard = 0; error === undefined && Date.now() - began < 20_000; ) {
+      await turn();
+      jest.advanceTimersByTime(asked > heard ? 4900 : 1);
+      heard = asked;
+    }
+
+    expect(error).toMatchObject({ code: 'unavailable' });
+    expect(asked).toBe(3);
+    expect(Date.now() - began).toBeGreaterThanOrEqual(15_000);
   });
 });
