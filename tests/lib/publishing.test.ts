@@ -189,7 +189,7 @@ describe('a publish', () => {
   });
 });
 
-describe('a publish is refused', () => {
+describe('a publish is refused, and changes nothing,', () => {
   const stranger = { caller: { userId: 'stranger', isAdmin: false } };
   const long = { version: { version: '1.0.0', changelog: 'x'.repeat(130_000) } };
 
@@ -216,11 +216,11 @@ describe('a publish is refused', () => {
     ['for a version that is active', 'version_exists', 'active', {}],
     ['for a version that would not fit', 'record_too_large', 'new', long],
   ])('%s: %s', async (_, code, nodeId, publication) => {
-    await expect(publish(nodeId, publication)).rejects.toMatchObject({ code });
-  });
+    const stored = async () => [await storedNode(nodeId), await storedVersion(nodeId)];
+    const before = await stored();
 
-  test('in none of these cases half-way', async () => {
-    expect(await storedNode('new')).toBeUndefined();
+    await expect(publish(nodeId, publication)).rejects.toMatchObject({ code });
+    expect(await stored()).toEqual(before);
   });
 });
 

@@ -53,7 +53,7 @@ export const areas = {
   nodes: {
     files: ['lib/registry/{nodes,publishers,refusal,keys}.ts'],
     tests: ['functions/update-node', 'lib/nodes'],
-    least: 70,
+    least: 95,
   },
   publishing: {
     files: [
