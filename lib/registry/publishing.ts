@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CancellationReason, TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
 import type { NodeInput } from '../schemas/node.ts';
 import type { NodeVersion, NodeVersionInput } from '../schemas/node-version.ts';
@@ -56,12 +56,9 @@ export async function registerVersion(publication: Publication): Promise<Registr
       deadline,
     );
     if (!failed) return { version: nodeVersionView(record), upload: uploadOf(record) };
-    if (failed[2]?.Code === conditionFailed) throw new ApiError('invalid_personal_access_token');
   }
   throw new ApiError('conflict');
 }
-
-const conditionFailed: CancellationReason['Code'] = 'ConditionalCheckFailed';
 
 function guard(
   { publisherId, nodeId, caller }: Publication,

@@ -1,10 +1,13 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { s3 } from '../../lib/artifacts/bucket.ts';
+import type { Upload } from '../../lib/artifacts/object-keys.ts';
 import { toAttributes } from '../../lib/registry/attribute-values.ts';
 import { nodeVersionKey } from '../../lib/registry/keys.ts';
 import { findListedVersions } from '../../lib/registry/pending-versions.ts';
 import { dynamodb, tableName } from '../../lib/registry/table.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
-import { addVersion } from '../support/registry.ts';
+import { addNode, addVersion, storedNode } from '../support/registry.ts';
+import { put } from '../support/uploads.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -21,6 +24,10 @@ afterEach(() => {
 async function addListed(nodeId: string, since: string, fields: object = {}): Promise<void> {
   const listed = { pending_shard: 'a', pending_since: since, upload_id: `upload of ${nodeId}` };
   await addVersion('acme', nodeId, '1.0.0', { status: 'NodeVersionStatusPending', ...listed, ...fields });
+}
+
+function uploadOf(nodeId: string): Upload {
+  return { nodeId, version: '1.0.0', versionId: `${nodeId}-1.0.0`, uploadId: `upload of ${nodeId}` };
 }
 
 /** Changes what the store is asked or answers, of one command. */
@@ -116,6 +123,34 @@ describe('a sweep', () => {
     jest.spyOn(Date, 'now').mockReturnValue(since + ms);
 
     expect(await sweep(since + hourMs)).toEqual([['never-came', finding]]);
+  });
+
+  test('settles what is active, finalises what came, and goes on after what fails', async () => {
+    const at = day('2022-01-01');
+    const since = new Date(at).toISOString();
+    await addNode('acme', 'half-done');
+    await addListed('half-done', since, { status: 'NodeVersionStatusActive' });
+    await addListed('bad-archive', since);
+    await addListed('failing', since);
+    await put(uploadOf('bad-archive'), Buffer.from('no zip'));
+    const fault = new Error('S3 is down.');
+    s3.middlewareStack.add(
+      (next) => (args) => {
+        if (JSON.stringify(args.input).includes('failing')) throw fault;
+        return next(args);
+      },
+      { step: 'initialize', name: 'fault' },
+    );
+    const swept = await sweepUploads({ from: at, to: at, deadline: inTime() });
+    s3.middlewareStack.remove('fault');
+
+    const findings = swept.map(({ nodeId, finding, error }) => [nodeId, { finding, error }]);
+    expect(Object.fromEntries(findings)).toEqual({
+      'half-done': { finding: 'settled' },
+      'bad-archive': { finding: 'refused' },
+      failing: { finding: 'failed', error: fault },
+    });
+    expect((await storedNode('half-done'))?.latest_version).toMatchObject({ version: '1.0.0' });
   });
 
   test('visits nothing once its time is over', async () => {
