@@ -109,13 +109,15 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () 
 
     test('lets two who create an entry at the same time both win', async () => {
       const place = { hostNodeName: 'Created twice' };
-      const { status } = await duringNextTransaction(
+      const { status, body } = await duringNextTransaction(
         () => update({ category: 'first' }, place),
         () => update({ description: 'second' }, place),
       );
 
+      const both = { category: 'first', description: 'second' };
       expect(status).toBe(200);
-      expect(await stored('Created twice')).toMatchObject({ category: 'first', description: 'second' });
+      expect(body).toMatchObject(both);
+      expect(await stored('Created twice')).toMatchObject(both);
     });
 
     test('takes two requests to DynamoDB', async () => {
