@@ -51,12 +51,11 @@ export function banNodeVersion(nodeId: string, version: string, reason: string):
   return changeStatus(nodeId, version, (current) => {
     if (current.status === 'NodeVersionStatusBanned')
       return current.status_reason === reason ? undefined : { status_reason: reason };
-    const taken = takenByBan.filter((field) => current[field] !== undefined);
     return {
-      ...Object.fromEntries(taken.map((field) => [field, null])),
+      ...Object.fromEntries(takenByBan.map((field) => [field, null])),
       status: 'NodeVersionStatusBanned',
       status_reason: reason,
-      before_ban: Object.fromEntries(taken.map((field) => [field, current[field]])),
+      before_ban: Object.fromEntries(takenByBan.map((field) => [field, current[field]])),
     };
   });
 }

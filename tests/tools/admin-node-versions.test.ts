@@ -9,7 +9,15 @@ import { nodeVersionKey } from '../../lib/registry/keys.ts';
 import { dynamodb, tableName } from '../../lib/registry/table.ts';
 import { admin, adminJson, duringNextTransaction } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
-import { addNode, addPublisher, addToken, addVersion, storedNode } from '../support/registry.ts';
+import {
+  addNode,
+  addPublisher,
+  addToken,
+  addVersion,
+  countRequests,
+  storedItem,
+  storedNode,
+} from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
 const reason = ['--reason', 'Steals keys: go back'];
@@ -43,6 +51,11 @@ async function inBulk(version: string) {
 
 async function latestVersion(): Promise<string | undefined> {
   return (await adminJson('node', 'show', nodeId)).latest_version?.version;
+}
+
+async function storedVersion(version: string) {
+  const { pk, sk } = nodeVersionKey(nodeId, version);
+  return (await storedItem(pk, sk)) ?? {};
 }
 
 function publishVersion(version: string) {
@@ -103,15 +116,30 @@ describe('node-version ban', () => {
 
   test('of a version that waits for its upload stops the publish, and unban lets it resume', async () => {
     const { body } = await publishVersion('1.0.0');
+    const before = await storedVersion('1.0.0');
     await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
+    const kept = await storedVersion('1.0.0');
     const banned = await publishVersion('1.0.0');
     await admin('node-version', 'unban', nodeId, '1.0.0');
+    const after = await storedVersion('1.0.0');
 
     const resumed = await publishVersion('1.0.0');
 
     expect([banned.status, banned.body.error]).toEqual([409, 'version_exists']);
+    expect(before).toMatchObject({ pending_shard: expect.any(String), pending_since: expect.any(String) });
+    expect(Object.keys(kept).filter((field) => field.startsWith('pending_'))).toEqual([]);
+    expect({ ...after, revision: before.revision }).toEqual(before);
     expect(resumed.status).toBe(201);
     expect(resumed.body.node_version.id).toBe(body.node_version.id);
+  });
+
+  test('takes it from the node in the same transaction', async () => {
+    await addActive('1.0.0', '1.1.0');
+
+    const { requests } = await countRequests(() => admin('node-version', 'ban', nodeId, '1.1.0', ...reason));
+
+    expect(requests.filter((name) => name === 'TransactWriteItemsCommand')).toHaveLength(1);
+    expect(await latestVersion()).toBe('1.0.0');
   });
 
   test('does not lose an upload that finishes between its reads and its write', async () => {
@@ -174,8 +202,29 @@ describe('node-version flag', () => {
 
     await admin('node-version', 'unban', nodeId, '1.0.0');
 
-    expect(whileBanned.stderr).toMatch(/is banned; only active and flagged ones/);
+    expect(whileBanned.stderr).toBe(
+      `Version 1.0.0 of "${nodeId}" is banned; only active and flagged ones can be unflagged.\n`,
+    );
     expect(await inBulk('1.0.0')).toEqual(flagged);
+  });
+
+  test('takes a later reason, and writes nothing where nothing changes', async () => {
+    await addActive('1.0.0');
+    const change = async (...args: string[]) => {
+      const { status_reason } = await adminJson('node-version', ...args);
+      return [status_reason, (await storedVersion('1.0.0')).revision];
+    };
+    const flag = (why: string) => change('flag', nodeId, '1.0.0', '--reason', why);
+    const [reasonBefore, revision] = await change('unflag', nodeId, '1.0.0');
+
+    const seen = [await flag('Under review'), await flag('Under review'), await flag('Confirmed')];
+
+    expect([reasonBefore, revision]).toEqual([undefined, 3]);
+    expect(seen).toEqual([
+      ['Under review', 4],
+      ['Under review', 4],
+      ['Confirmed', 5],
+    ]);
   });
 
   test('changes nothing of a version that waits for its upload', async () => {
@@ -194,7 +243,7 @@ describe('node-version flag', () => {
 
 describe('node-version list', () => {
   test('shows the highest version first and marks the latest', async () => {
-    await addActive('1.2.0', '1.10.0');
+    await addActive('1.2.0', '1.9.0', '1.10.0');
     await admin('node-version', 'ban', nodeId, '1.10.0', ...reason);
 
     const { stdout } = await admin('node-version', 'list', nodeId);
@@ -203,7 +252,8 @@ describe('node-version list', () => {
     expect(lines.map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
       ['VERSION', 'STATUS'],
       ['1.10.0', 'banned'],
-      ['1.2.0 (latest)', 'active'],
+      ['1.9.0 (latest)', 'active'],
+      ['1.2.0', 'active'],
     ]);
   });
 });

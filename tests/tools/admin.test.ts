@@ -8,7 +8,7 @@ import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.t
 import { dynamodb, tableName } from '../../lib/registry/table.ts';
 import { admin, adminJson, duringNextTransaction } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
-import { addNode, addPublisher, addToken, addVersion, storedItem } from '../support/registry.ts';
+import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
 let token: string;
@@ -56,6 +56,15 @@ describe('publisher', () => {
     expect((await adminJson('publisher', 'show', 'twice')).name).toBe('First');
   });
 
+  test.each([
+    ['shown', ['show', 'nobody']],
+    ['banned', ['ban', 'nobody', '--reason', 'x']],
+  ])('that does not exist cannot be %s', async (_, args) => {
+    const { status, stderr } = await admin('publisher', ...args);
+
+    expect([status, stderr]).toEqual([1, 'There is no publisher "nobody".\n']);
+  });
+
   test('can neither edit nor publish while it is banned, and can again after an unban', async () => {
     await addNode('acme', 'stopped');
     await admin('publisher', 'ban', 'acme', '--reason', 'Account taken over');
@@ -86,13 +95,25 @@ describe('member', () => {
   });
 
   test('keeps what a second add does not name', async () => {
-    await admin('member', 'add', 'acme', 'vera', '--name', 'Vera', '--email', 'vera@acme.example');
-    await admin('member', 'add', 'acme', 'vera', '--role', 'owner');
+    const add = async (...options: string[]) =>
+      (await adminJson('member', 'add', 'acme', 'vera', ...options)).members;
+    const [name, email] = ['Vera', 'vera@acme.example'];
 
-    const { members } = await adminJson('member', 'add', 'acme', 'vera', '--name', 'Vera V.');
+    const first = await add('--name', name, '--email', email);
+    const second = await add('--role', 'owner');
+    const third = await add('--name', 'Vera V.');
 
-    const user = { id: 'vera', name: 'Vera V.', email: 'vera@acme.example' };
-    expect(members).toContainEqual({ id: 'vera', role: 'owner', user });
+    expect(first).toContainEqual({ id: 'vera', role: 'member', user: { id: 'vera', name, email } });
+    expect(second).toContainEqual({ id: 'vera', role: 'owner', user: { id: 'vera', name, email } });
+    expect(third).toContainEqual({ id: 'vera', role: 'owner', user: { id: 'vera', name: 'Vera V.', email } });
+  });
+
+  test('that is the last owner can be given a name', async () => {
+    await addPublisher('named', { ann: 'owner' });
+
+    const { members } = await adminJson('member', 'add', 'named', 'ann', '--name', 'Ann');
+
+    expect(members).toEqual([{ id: 'ann', role: 'owner', user: { id: 'ann', name: 'Ann' } }]);
   });
 
   test.each([
@@ -225,6 +246,21 @@ describe('node', () => {
     expect((await adminJson('node', 'show', 'gone')).status).toBe('NodeStatusDeleted');
   });
 
+  test('that is not banned is left as it is by an unban', async () => {
+    await addNode('acme', 'quiet', { status_detail: 'Looks for a new owner' });
+    const before = await storedNode('quiet');
+
+    expect((await admin('node', 'unban', 'quiet')).status).toBe(0);
+
+    expect(await storedNode('quiet')).toEqual(before);
+  });
+
+  test('that does not exist cannot be shown', async () => {
+    const { status, stderr } = await admin('node', 'show', 'nothing');
+
+    expect([status, stderr]).toEqual([1, 'There is no node "nothing".\n']);
+  });
+
   test('is not mistaken for one with a similar id', async () => {
     await addNode('acme', 'dash-node');
 
@@ -259,5 +295,14 @@ describe('host-node list', () => {
 
     expect(names).toEqual(['Load | all', 'Save']);
     expect(none).toEqual([]);
+  });
+
+  test.each(['9.9.9', 'nightly'])('says that there is no version %s', async (version) => {
+    const nodeId = `hosts-${randomUUID()}`;
+    await addNode('acme', nodeId);
+
+    const { status, stderr } = await admin('host-node', 'list', nodeId, version);
+
+    expect([status, stderr]).toEqual([1, `The node "${nodeId}" has no version "${version}".\n`]);
   });
 });

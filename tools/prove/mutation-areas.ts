@@ -75,7 +75,7 @@ export const areas = {
   },
   administration: {
     files: ['lib/registry/*-administration.ts', 'lib/registry/{administration,listing}.ts'],
-    tests: ['tools/{admin,admin-node-versions}'],
+    tests: ['tools/{admin,admin-node-versions}', 'lib/administration'],
     least: 70,
   },
   configuration: {
