@@ -65,11 +65,7 @@ export function httpRequest({
   return new Promise((resolve, reject) => {
     let connected = false;
     let head: ReplyHead | undefined;
-    const outgoing = request(url, {
-      method,
-      agent,
-      headers: { ...headers, ...(body && { 'content-length': String(body.length) }) },
-    });
+    const outgoing = request(url, { method, agent, headers });
     const finish = () => {
       clearTimeout(timer);
       clearTimeout(connectTimer);

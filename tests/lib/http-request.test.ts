@@ -1,5 +1,7 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { httpRequest } from '../../lib/http-request.ts';
@@ -8,8 +10,11 @@ import { peer, trustPeer } from '../support/tls-peer.ts';
 const servers: { close: () => void }[] = [];
 const sockets = new Set<Socket>();
 
+beforeAll(trustPeer);
+
 afterEach(() => {
   jest.restoreAllMocks();
+  jest.useRealTimers();
   for (const socket of sockets) socket.destroy();
   for (const server of servers.splice(0)) server.close();
   sockets.clear();
@@ -23,6 +28,15 @@ async function listen(server: Server): Promise<string> {
 }
 
 const serve = (listener: RequestListener) => listen(createServer(listener));
+
+/** Sockets and turns of the loop run on; only the timers of the exchange stand still. */
+function stopTimers(): void {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'Date'] });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await turn();
+}
 
 const post = (url: string, options: { timeoutMs?: number; maxReplyBytes?: number } = {}) =>
   httpRequest({
@@ -63,8 +77,6 @@ describe('what is known to be unsent', () => {
 });
 
 describe('what may have been sent', () => {
-  beforeAll(trustPeer);
-
   test('a connection over TLS that breaks before the reply', async () => {
     const breaks = createTlsServer(peer, (socket) => void socket.once('data', () => socket.destroy()));
 
@@ -143,19 +155,99 @@ describe('an exchange', () => {
     expect(paths).toEqual(['/here']);
   });
 
-  test('reuses a connection, but not one that may have gone stale while the function slept', async () => {
-    const ports = new Set<unknown>();
-    const address = await serve((request, response) => {
-      ports.add(request.socket.remotePort);
+  test('sends what it is given, and says how long it is', async () => {
+    const seen: [IncomingMessage, string][] = [];
+    const address = await serve(async (request, response) => {
+      const chunks = await request.toArray();
+      seen.push([request, Buffer.concat(chunks).toString()]);
       response.end();
     });
-    await post(`http://${address}/`);
-    await post(`http://${address}/`);
-    expect(ports.size).toBe(1);
+    const url = new URL(`http://${address}/a?b=c`);
+    const bounds = { timeoutMs: 2000, maxReplyBytes: 1000 };
+    await httpRequest({ url, method: 'POST', headers: { 'x-a': '1' }, body: Buffer.from('é'), ...bounds });
+    await httpRequest({ url, method: 'GET', ...bounds });
 
-    const later = Date.now() + 60_000;
-    jest.spyOn(Date, 'now').mockReturnValue(later);
-    await post(`http://${address}/`);
-    expect(ports.size).toBe(2);
+    expect(seen.map(([{ method, url }, body]) => [method, url, body])).toEqual([
+      ['POST', '/a?b=c', 'é'],
+      ['GET', '/a?b=c', ''],
+    ]);
+    expect(seen[0]?.[0].headers).toMatchObject({ 'x-a': '1', 'content-length': '2' });
+    expect(seen[0]?.[0].headers).not.toHaveProperty('transfer-encoding');
   });
+
+  test('gives a connection five seconds to be made', async () => {
+    const address = await listen(createTcpServer(() => {}));
+    stopTimers();
+    let isOver = false;
+    const request = post(`https://${address}/`, { timeoutMs: 60_000 }).finally(() => {
+      isOver = true;
+    });
+    const refused = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: false });
+    await until(() => sockets.size > 0);
+
+    jest.advanceTimersByTime(4999);
+    for (let count = 0; count < 20; count += 1) await turn();
+    expect(isOver).toBe(false);
+    jest.advanceTimersByTime(1);
+    await refused;
+  });
+
+  test.each(['http', 'https'])(
+    'over %s may take longer than a connection, once it has one',
+    async (scheme) => {
+      const waiting: (() => void)[] = [];
+      const answerLater: RequestListener = (_, response) => void waiting.push(() => response.end('late'));
+      const server = scheme === 'http' ? createServer(answerLater) : createHttpsServer(peer, answerLater);
+      const address = await listen(server);
+      stopTimers();
+      for (let round = 0; round < 2; round += 1) {
+        const request = post(`${scheme}://${address}/`, { timeoutMs: 60_000 });
+        await until(() => waiting.length > 0);
+        jest.advanceTimersByTime(10_000);
+        waiting.pop()?.();
+
+        expect((await request).body.toString()).toBe('late');
+        expect(jest.getTimerCount()).toBe(0);
+      }
+    },
+  );
+
+  test('says in its error what happened, and keeps the cause', async () => {
+    const address = await listen(
+      createTcpServer((socket) => void socket.once('data', () => socket.destroy())),
+    );
+    const broken = await post(`http://${address}/`).catch((error: unknown) => error);
+    const unknown = await post('http://no-such-host.invalid/').catch((error: unknown) => error);
+
+    expect(broken).toMatchObject({
+      name: 'TransportError',
+      message: 'the exchange failed (connection, after a connection was made)',
+      cause: { code: 'ECONNRESET' },
+    });
+    expect(unknown).toMatchObject({
+      message: 'the exchange failed (connection, before a connection was made)',
+    });
+  });
+
+  test.each(['http', 'https'])(
+    'over %s reuses a connection, but not one that may have gone stale',
+    async (scheme) => {
+      const ports = new Set<unknown>();
+      const answer: RequestListener = (request, response) => {
+        ports.add(request.socket.remotePort);
+        response.end();
+      };
+      const server = scheme === 'http' ? createServer(answer) : createHttpsServer(peer, answer);
+      const url = `${scheme}://${await listen(server)}/`;
+      await post(url);
+      const freeSince = Date.now();
+      const now = jest.spyOn(Date, 'now').mockReturnValue(freeSince + 3900);
+      await post(url);
+      expect(ports.size).toBe(1);
+
+      now.mockReturnValue(freeSince + 3900 + 4001);
+      await post(url);
+      expect(ports.size).toBe(2);
+    },
+  );
 });
