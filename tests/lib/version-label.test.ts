@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { compareVersions, normalizeVersion } from '../../lib/schemas/version-label.ts';
+import { compareVersions, isPreRelease, normalizeVersion } from '../../lib/schemas/version-label.ts';
 import { fc } from '../support/properties.ts';
 
 const number = fc.bigInt({ min: 0n, max: 10n ** 6n }).map(String);
@@ -43,6 +43,8 @@ describe('normalizeVersion', () => {
     ['1.0.0\n'],
     [`1.0.0-${'a'.repeat(59)}`],
     [`1-${'a'.repeat(60)}`],
+    [`1.0.0+${'a'.repeat(59)}`],
+    [`${'0'.repeat(64)}1`],
   ])('does not read %j', (label) => {
     expect(normalizeVersion(label)).toBeUndefined();
   });
@@ -63,7 +65,7 @@ describe('normalizeVersion', () => {
 });
 
 describe('compareVersions', () => {
-  test('orders the example of the semantic versioning standard', () => {
+  test('orders the example of the semantic versioning standard, and every kind of identifier', () => {
     const ordered = [
       '1.0.0-alpha',
       '1.0.0-alpha.1',
@@ -77,10 +79,26 @@ describe('compareVersions', () => {
       '1.2.0',
       '1.10.0',
       '2.0.0-1',
+      '2.0.0-2',
+      '2.0.0-11',
+      '2.0.0--',
+      '2.0.0-10a',
+      '2.0.0-2a',
+      '2.0.0-a',
+      '2.0.0-a10',
+      '2.0.0-a2',
       '2.0.0',
     ];
 
-    expect([...ordered].reverse().sort(compareVersions)).toEqual(ordered);
+    for (const [a, left] of ordered.entries()) {
+      for (const [b, right] of ordered.entries()) {
+        expect([left, right, Math.sign(compareVersions(left, right))]).toEqual([
+          left,
+          right,
+          Math.sign(a - b),
+        ]);
+      }
+    }
   });
 
   test('is an order: antisymmetric, transitive, and zero only for equal versions', () => {
@@ -95,4 +113,12 @@ describe('compareVersions', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['1.0.0', false],
+  ['1.0.0-0', true],
+  ['1.0.0--', true],
+])('%s is a pre-release: %s', (version, expected) => {
+  expect(isPreRelease(version)).toBe(expected);
 });
