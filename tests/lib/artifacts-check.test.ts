@@ -147,5 +147,7 @@ describe('any bytes at all', () => {
 
   test('a name is shown short and without control characters', () => {
     expect(quote(`a\n\u202e${'b'.repeat(300)}`)).toBe(`"a??${'b'.repeat(97)}…"`);
+    expect(quote('\u2028 ü\u2029')).toBe('"? ü?"');
+    expect(quote('b'.repeat(100))).toBe(`"${'b'.repeat(100)}"`);
   });
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { checkArchive } from '../../lib/artifacts/archive-check.ts';
-import { findObject } from '../../lib/artifacts/bucket.ts';
+import { findObject, ObjectChanged } from '../../lib/artifacts/bucket.ts';
 import { putObject } from '../support/uploads.ts';
 import { type ZipFile, zip } from '../support/zip.ts';
 
@@ -114,6 +114,16 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
   [
     'a folder with content',
     zip([file, { name: 'a/', data: 'secret' }]),
+    'the folder "a/" has content of its own.',
+  ],
+  [
+    'a folder with packed content that is nothing',
+    zip([file, { name: 'a/', packed: Buffer.from([1, 0, 0, 0xff, 0xff]) }]),
+    'the folder "a/" has content of its own.',
+  ],
+  [
+    'a folder that states content',
+    zip([file, { name: 'a/', states: { bytes: 1 } }]),
     'the folder "a/" has content of its own.',
   ],
   ['a name twice', zip([file, file]), 'it has two files named "node.py".'],
@@ -241,7 +251,7 @@ describe('a hostile archive is refused with its own reason', () => {
 
     expect(refusal).toMatchObject({
       name: 'ArchiveFault',
-      message: expect.stringContaining(`The archive was refused: `),
+      message: expect.stringMatching(/^The archive was refused: .*\. Then publish this version again\.$/),
     });
     expect(String(refusal)).toContain(reason);
   });
@@ -249,6 +259,7 @@ describe('a hostile archive is refused with its own reason', () => {
   test('too many bytes, of which none is read', async () => {
     const object = { key: 'staging/nothing/is/here/at-all.zip', etag: '', sizeBytes: 100_000_001 };
     await expect(checkArchive(object)).rejects.toThrow('it has 100000001 bytes, and 100000000 are allowed.');
+    await expect(checkArchive({ ...object, sizeBytes: 100_000_000 })).rejects.toBeInstanceOf(ObjectChanged);
   });
 
   afterAll(() => {

@@ -27,7 +27,7 @@ export const areas = {
   },
   archives: {
     files: ['lib/artifacts/archive-*.ts'],
-    tests: ['lib/artifacts-hostile', 'lib/artifacts-check'],
+    tests: ['lib/artifacts-hostile', 'lib/artifacts-check', 'lib/archive-reader'],
     least: 90,
   },
   outcomes: {
