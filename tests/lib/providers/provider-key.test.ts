@@ -49,13 +49,16 @@ afterAll(() => {
 });
 
 describe('a key that is no reference', () => {
-  test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key'])('is %j itself, and stays', async (value) => {
-    const key = providerKey(value);
-    key.forget();
+  test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
+    'is %j itself, and stays',
+    async (value) => {
+      const key = providerKey(value);
+      key.forget();
 
-    expect(await key.read(deadline())).toBe(value);
-    expect(asked).toEqual([]);
-  });
+      expect(await key.read(deadline())).toBe(value);
+      expect(asked).toEqual([]);
+    },
+  );
 });
 
 describe('a key by reference', () => {
@@ -142,13 +145,20 @@ describe('a key by reference', () => {
   test.each([
     [{}],
     [{ Parameter: { Value: '' } }],
+    [{ Parameter: { Value: ' ' } }],
+    [{ Parameter: { Value: 7 } }],
     [{ Parameter: { Value: 'two\nlines' } }],
     [{ Parameter: null }],
     [[]],
+    ['null'],
+    ['"text"'],
   ])('that the store answers as %j is not there', async (content) => {
     answer = { status: 200, content };
 
-    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: new Error('ssm answered 200  for the secret "/key"'),
+    });
   });
 });
 
