@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Context, S3Event } from 'aws-lambda';
+import { errorCatalogue } from '../../lib/errors.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { bearer } from '../support/tokens.ts';
@@ -9,6 +10,7 @@ process.env.METRICS_NAMESPACE = 'node-registry/test';
 const { seed } = await import('../../tools/local/seed.ts');
 const { misbehave, proxies } = await import('../support/proxies.ts');
 const { handler: bulkNodeVersions } = await import('../../functions/bulk-node-versions.ts');
+const { log } = await import('../../lib/log.ts');
 const { handler: finalizeUpload } = await import('../../functions/finalize-upload.ts');
 
 interface Directive {
@@ -21,10 +23,14 @@ type Line = Record<string, unknown> & { _aws?: { Timestamp: number; CloudWatchMe
 
 /** The metrics of a line as CloudWatch takes them: per set of dimensions, each metric's value. */
 function metricsOf(line: Line) {
-  return (line._aws?.CloudWatchMetrics ?? []).map(({ Dimensions, Metrics }) => ({
-    dimensions: Object.fromEntries(Dimensions.flat().map((name) => [name, line[name]])),
-    values: Object.fromEntries(Metrics.map(({ Name }) => [Name, line[Name]])),
-  }));
+  return (line._aws?.CloudWatchMetrics ?? []).map(({ Namespace, Dimensions, Metrics }) => {
+    expect(Namespace).toBe('node-registry/test');
+    for (const { Name, Unit } of Metrics) expect(Unit).toBe(Name.endsWith('_ms') ? 'Milliseconds' : 'Count');
+    return {
+      dimensions: Object.fromEntries(Dimensions.flat().map((name) => [name, line[name]])),
+      values: Object.fromEntries(Metrics.map(({ Name }) => [Name, line[Name]])),
+    };
+  });
 }
 
 function lines(event: string): Line[] {
@@ -51,17 +57,13 @@ describe('the line of a request', () => {
     ]);
   });
 
-  test('is one line that CloudWatch accepts: a time, a namespace, units, and every name is a field of it', async () => {
+  test('is one line that CloudWatch accepts: a time, and every name is a field of it', async () => {
     await relight();
 
     expect(loggedLines).toHaveLength(1);
     const [line] = lines('request') as [Line];
     expect(Math.abs(Number(line._aws?.Timestamp) - Date.now())).toBeLessThan(60_000);
-    for (const { Namespace, Dimensions, Metrics } of line._aws?.CloudWatchMetrics ?? []) {
-      expect(Namespace).toBe('node-registry/test');
-      expect(Metrics.map(({ Unit }) => Unit).every((unit) => ['Count', 'Milliseconds'].includes(unit))).toBe(
-        true,
-      );
+    for (const { Dimensions, Metrics } of line._aws?.CloudWatchMetrics ?? []) {
       for (const name of Dimensions.flat()) expect(line[name]).toEqual(expect.any(String));
       for (const { Name } of Metrics) expect(line[Name]).toEqual(expect.any(Number));
     }
@@ -108,6 +110,18 @@ describe('the line of a request', () => {
     });
   });
 
+  test('counts against the provider what is its own fault, and nothing else', () => {
+    for (const code of Object.keys(errorCatalogue)) log('info', 'request', { code, provider: 'image' });
+
+    const counted = lines('request').filter((line) => metricsOf(line)[1]?.values.provider_errors === 1);
+    expect(counted.map(({ code }) => code)).toEqual([
+      'provider_failed',
+      'provider_unreachable',
+      'provider_invalid_reply',
+      'provider_timeout',
+    ]);
+  });
+
   test('adds up the credits that the provider reports', async () => {
     const { body } = await invoke(proxies['text-to-video'], 'text-to-video', { headers: { authorization } });
 
@@ -146,9 +160,23 @@ describe('the lines of the finaliser', () => {
     expect(Number(lines('upload')[0]?.lag_ms)).toBeGreaterThanOrEqual(5000);
   });
 
+  test('have no lag where nobody knows when the upload was', () => {
+    for (const lag_ms of [undefined, Number.NaN]) log('info', 'upload', { outcome: 'published', lag_ms });
+
+    expect(lines('upload').map(metricsOf)).toEqual(
+      Array(2).fill([{ dimensions: { outcome: 'published' }, values: { uploads: 1 } }]),
+    );
+  });
+
   test('count what a sweep found, even when it is nothing', async () => {
     await finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
 
     expect(lines('sweep').map(metricsOf)).toEqual([[{ dimensions: {}, values: { sweep_findings: 0 } }]]);
   });
+});
+
+test('a line that nothing is counted by stays as it is', () => {
+  log('warn', 'idempotency', { step: 'release' });
+
+  expect(lines('idempotency')).toEqual([{ level: 'warn', event: 'idempotency', step: 'release' }]);
 });
