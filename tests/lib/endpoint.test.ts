@@ -317,7 +317,7 @@ describe('an Idempotency-Key', () => {
       await beforeSending();
       return outcome();
     });
-    return async (key: string, authorization?: string, rest: Changes = {}) => {
+    return async (key: string | undefined, authorization?: string, rest: Changes = {}) => {
       const { status, headers, body } = await call({
         ...rest,
         headers: { 'idempotency-key': key, authorization },
@@ -343,6 +343,13 @@ describe('an Idempotency-Key', () => {
 
     expect(await ask(key)).toEqual([1, 'provider_rejected', undefined]);
     expect(await ask(key)).toEqual([1, 'provider_rejected', 'true']);
+  });
+
+  test('that is not sent lets each request be told', async () => {
+    const ask = counted({}, answered);
+
+    expect(await ask(undefined)).toEqual([1, 201, undefined]);
+    expect(await ask(undefined)).toEqual([2, 201, undefined]);
   });
 
   test('means nothing to an operation that honours none', async () => {
