@@ -212,6 +212,27 @@ describe('an exchange', () => {
     },
   );
 
+  test('that is given up closes its connection', async () => {
+    let closed = 0;
+    const address = await listen(
+      createTcpServer((socket) => {
+        socket.resume().once('close', () => {
+          closed += 1;
+        });
+      }),
+    );
+
+    await expect(post(`http://${address}/`, { timeoutMs: 50 })).rejects.toMatchObject({ reason: 'timeout' });
+    await until(() => closed === 1);
+  });
+
+  test('that fails leaves no timer behind', async () => {
+    stopTimers();
+
+    await expect(post('http://no-such-host.invalid/')).rejects.toMatchObject({ reason: 'connection' });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
   test('says in its error what happened, and keeps the cause', async () => {
     const address = await listen(
       createTcpServer((socket) => void socket.once('data', () => socket.destroy())),
