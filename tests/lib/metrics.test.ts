@@ -25,6 +25,7 @@ type Line = Record<string, unknown> & { _aws?: { Timestamp: number; CloudWatchMe
 function metricsOf(line: Line) {
   return (line._aws?.CloudWatchMetrics ?? []).map(({ Namespace, Dimensions, Metrics }) => {
     expect(Namespace).toBe('node-registry/test');
+    for (const name of Dimensions.flat()) expect(line[name]).toEqual(expect.any(String));
     for (const { Name, Unit } of Metrics) expect(Unit).toBe(Name.endsWith('_ms') ? 'Milliseconds' : 'Count');
     return {
       dimensions: Object.fromEntries(Dimensions.flat().map((name) => [name, line[name]])),
@@ -63,10 +64,8 @@ describe('the line of a request', () => {
     expect(loggedLines).toHaveLength(1);
     const [line] = lines('request') as [Line];
     expect(Math.abs(Number(line._aws?.Timestamp) - Date.now())).toBeLessThan(60_000);
-    for (const { Dimensions, Metrics } of line._aws?.CloudWatchMetrics ?? []) {
-      for (const name of Dimensions.flat()) expect(line[name]).toEqual(expect.any(String));
-      for (const { Name } of Metrics) expect(line[Name]).toEqual(expect.any(Number));
-    }
+    for (const { values } of metricsOf(line))
+      for (const value of Object.values(values)) expect(value).toEqual(expect.any(Number));
   });
 
   test('says all that an operator looks for, and nothing of what was asked, by whom or with which key', async () => {
@@ -111,7 +110,8 @@ describe('the line of a request', () => {
   });
 
   test('counts against the provider what is its own fault, and nothing else', () => {
-    for (const code of Object.keys(errorCatalogue)) log('info', 'request', { code, provider: 'image' });
+    for (const code of Object.keys(errorCatalogue))
+      log('info', 'request', { function: 'relightImage', code, provider: 'image' });
 
     const counted = lines('request').filter((line) => metricsOf(line)[1]?.values.provider_errors === 1);
     expect(counted.map(({ code }) => code)).toEqual([
