@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { GetObjectCommandInput } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ArchiveReader } from '../../lib/artifacts/archive-reader.ts';
 import { findObject, ObjectChanged, type StoredObject, s3 } from '../../lib/artifacts/bucket.ts';
 import { putObject } from '../support/uploads.ts';
 
-const key = 'staging/read/1.0.0/id/upload.zip';
+const key = `staging/read/1.0.0/${randomUUID()}/upload.zip`;
 const content = randomBytes(600_000);
 const windowBytes = 256 * 1024;
 const ranges: unknown[] = [];

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { posix, win32 } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -13,7 +13,7 @@ import { fc } from '../support/properties.ts';
 import { putObject, sha256 } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const key = 'staging/sound/1.0.0/id/upload.zip';
+const key = `staging/sound/1.0.0/${randomUUID()}/upload.zip`;
 
 async function judge(archive: Buffer): Promise<string> {
   await putObject(key, archive);

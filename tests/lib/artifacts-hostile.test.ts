@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { checkArchive } from '../../lib/artifacts/archive-check.ts';
@@ -237,8 +237,10 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
   ],
 ];
 
+/** Of this run alone: mutants are tried side by side on one store. */
+const key = `staging/hostile/1.0.0/${randomUUID()}/upload.zip`;
+
 async function judge(archive: Buffer): Promise<string> {
-  const key = 'staging/hostile/1.0.0/id/upload.zip';
   await putObject(key, archive);
   const object = await findObject(key);
   if (!object) throw new Error('The archive was not put.');
