@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import {
   bucket,
   copyOnce,
@@ -12,6 +12,7 @@ import {
   s3,
   streamObject,
 } from '../../lib/artifacts/bucket.ts';
+import { SilentServer } from '../support/silent-server.ts';
 import { putObject } from '../support/uploads.ts';
 
 const first = Buffer.from('the first bytes');
@@ -134,4 +135,23 @@ describe('a copy', () => {
 
     await expect(copyOnce(object, elsewhere())).rejects.toThrow('failed');
   });
+});
+
+test('S3 that takes a request and never answers is given up after half a minute, and asked three times', async () => {
+  const silence = new SilentServer();
+  await silence.listen();
+  s3.middlewareStack.add(
+    (next) => (args) => {
+      silence.redirect(args.request);
+      return next(args);
+    },
+    { step: 'finalizeRequest', priority: 'low', name: 'answer' },
+  );
+  const { error, ms } = await silence.outwait(() => findObject('any'), { leapMs: 29_900, mostMs: 120_000 });
+  jest.useRealTimers();
+  silence.stop();
+
+  expect(error).toMatchObject({ name: 'TimeoutError' });
+  expect(silence.asked).toBe(3);
+  expect(ms).toBeGreaterThanOrEqual(90_000);
 });

@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ApiError } from '../../lib/errors.ts';
@@ -15,6 +11,7 @@ import {
   tableName,
   transact,
 } from '../../lib/registry/table.ts';
+import { SilentServer } from '../support/silent-server.ts';
 
 const [a, b] = [nodeKey('a'), nodeKey('b')];
 const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
@@ -284,41 +281,26 @@ describe('a failed call', () => {
 });
 
 describe('a store that takes a request and never answers', () => {
-  let asked = 0;
-  const store = createServer(() => {
-    asked += 1;
-  });
+  const store = new SilentServer();
 
-  afterEach(() => {
-    store.closeAllConnections();
-    store.close();
-  });
+  afterEach(() => store.stop());
 
   test('is given up after five seconds, and asked three times', async () => {
-    // Only the clock stands still; the wire runs on.
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
-    await once(store.listen(0, '127.0.0.1'), 'listening');
-    const { port } = store.address() as AddressInfo;
+    await store.listen();
     dynamodb.middlewareStack.add(
       (next) => (args) => {
-        Object.assign(args.request as object, { hostname: '127.0.0.1', port });
+        store.redirect(args.request);
         return next(args);
       },
       { step: 'finalizeRequest', priority: 'low', name: 'answers' },
     );
-    const began = Date.now();
-    let error: unknown;
-    void transact([], inSeconds(60)).catch((thrown: unknown) => {
-      error = thrown;
+    const { error, ms } = await store.outwait(() => transact([], inSeconds(60)), {
+      leapMs: 4900,
+      mostMs: 20_000,
     });
-    for (let heard = 0; error === undefined && Date.now() - began < 20_000; ) {
-      await turn();
-      jest.advanceTimersByTime(asked > heard ? 4900 : 1);
-      heard = asked;
-    }
 
     expect(error).toMatchObject({ code: 'unavailable' });
-    expect(asked).toBe(3);
-    expect(Date.now() - began).toBeGreaterThanOrEqual(15_000);
+    expect(store.asked).toBe(3);
+    expect(ms).toBeGreaterThanOrEqual(15_000);
   });
 });

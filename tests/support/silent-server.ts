@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { jest } from '@jest/globals';
+
+/** A server that takes every request and answers none. */
+export class SilentServer {
+  /** The requests that it has taken. */
+  asked = 0;
+  readonly #server = createServer(() => {
+    this.asked += 1;
+  });
+
+  async listen(): Promise<void> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+  }
+
+  /** Turns a request that an SDK is about to send to this server. */
+  redirect(request: unknown): void {
+    const { port } = this.#server.address() as AddressInfo;
+    Object.assign(request as object, { hostname: '127.0.0.1', port });
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  /** What work fails with that waits for this server, and after how long, by a clock that leaps after each request. */
+  async outwait(
+    work: () => Promise<unknown>,
+    { leapMs, mostMs }: { leapMs: number; mostMs: number },
+  ): Promise<{ error: unknown; ms: number }> {
+    // Only the clock stands still; the wire runs on.
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+    const began = Date.now();
+    let error: unknown;
+    void work().catch((thrown: unknown) => {
+      error = thrown;
+    });
+    for (let heard = 0; error === undefined && Date.now() - began < mostMs; ) {
+      await turn();
+      jest.advanceTimersByTime(this.asked > heard ? leapMs : 1);
+      heard = this.asked;
+    }
+    return { error, ms: Date.now() - began };
+  }
+}
