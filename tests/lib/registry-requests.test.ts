@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
-import { faultsOf } from '../../lib/faults.ts';
 import { clearable } from '../../lib/schemas/clearable.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
 import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';
@@ -9,12 +8,7 @@ import { adminNodeFields, Node, NodeInput } from '../../lib/schemas/node.ts';
 import { adminVersionFields, NodeVersion, NodeVersionInput } from '../../lib/schemas/node-version.ts';
 import { Timestamp } from '../../lib/schemas/timestamp.ts';
 import { VersionLabel } from '../../lib/schemas/version-label.ts';
-
-/** The faults of a value as `field message`; none where it is taken. */
-function faultsIn(schema: z.ZodMiniType, input: unknown): string[] {
-  const { error } = schema.safeParse(input);
-  return error ? faultsOf('body', error, input).map(({ path, message }) => `${path} ${message}`) : [];
-}
+import { faultsIn } from '../support/faults-in.ts';
 
 const text = { taken: ['', 'x'], refused: [[1, 'must be text']] } as const;
 const texts = { taken: [[], ['x']], refused: [['x', 'must be a list']] } as const;

@@ -47,7 +47,7 @@ export const areas = {
   },
   validators: {
     files: ['lib/schemas/*.ts', 'lib/faults.ts'],
-    tests: ['lib/faults', 'lib/media-requests', 'lib/registry-requests', 'lib/version-label'],
+    tests: ['lib/{faults,media-requests,relight-requests,registry-requests,version-label}'],
     least: 93,
   },
   nodes: {
