@@ -87,6 +87,8 @@ async function mutateAll(names: (keyof typeof areas)[]): Promise<void> {
 
 const names = readNames();
 if (names) {
+  // Before Stryker ends the process at once, which no child of it would notice.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stopServers());
   // Once, and not for every mutant.
   await startServers();
   await mutateAll(names).finally(stopServers);
