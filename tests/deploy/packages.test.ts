@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { unzip, unzipInto } from '../../tools/deploy/packages.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
-import { type Packaged, packageFullStage, packagePlainStage, unzip, unzipInto } from './packaging.ts';
+import { type Packaged, packageFullStage, packagePlainStage } from './packaging.ts';
 
 const run = promisify(execFile);
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { requiredParameters } from '../../tools/deploy/packages.ts';
 import {
   everything,
   type Packaged,
@@ -7,7 +8,6 @@ import {
   packageFullStage,
   packagePlainStage,
   refusalOf,
-  required,
 } from './packaging.ts';
 import { asText, holds } from './references.ts';
 
@@ -163,14 +163,14 @@ describe('a stage is refused, in sentences and before anything is made', () => {
     const refusal = await refusalOf('--stage', 'prod', '--param=tokenIsuer=https://issuer.example.com');
 
     expect(refusal).toContain('There is no parameter tokenIsuer.');
-    for (const name of Object.keys(required))
+    for (const name of Object.keys(requiredParameters))
       expect(refusal).toContain(`${name} is missing: --param=${name}=…`);
     expect(refusal).not.toContain('    at ');
   });
 
   test('where a value is unsafe or cannot work, without showing a key', async () => {
     const bad = {
-      ...required,
+      ...requiredParameters,
       tokenIssuer: 'http://localhost:3001',
       tokenKeySetUrl: 'https://127.0.0.1/keys',
       imageProviderKey: 'sk-live-the-key-itself',

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Figure, quantile, ratio } from '../../tools/bench/figures.ts';
+import { amount, type Figure, quantile, ratio } from '../../tools/bench/figures.ts';
 import { Lambda } from '../../tools/bench/lambda.ts';
 import { compare, grossRegressions, table } from '../../tools/bench/report.ts';
 import { loadsOf } from '../../tools/bench/sizes.ts';
@@ -149,6 +149,16 @@ describe('the bench', () => {
       'a is worse: 2.00 -> 2.50',
       'c is better: 2.00 -> 1.50',
       'd is new: 1.00',
+    ]);
+  });
+
+  test('takes more answers a second for better, and more megabytes for worse', () => {
+    const before = report(amount('answers', 'a second', 200), amount('memory', 'MB', 400));
+    const after = report(amount('answers', 'a second', 300), amount('memory', 'MB', 500));
+
+    expect(compare(before, after)).toEqual([
+      'answers is better: 200 a second -> 300 a second',
+      'memory is worse: 400 MB -> 500 MB',
     ]);
   });
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildOurs, buildUsually } from './builds.ts';
+import { buildOurs, buildUsually, unpackFunctions } from './builds.ts';
 import { measureColdAlternatives, measureColdStarts, measurePeakMemory, measureSmallMemory } from './cold.ts';
 import type { Figure } from './figures.ts';
 import { picture } from './picture.ts';
@@ -61,7 +61,8 @@ async function run(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
   const world = await createWorld();
   try {
-    const figures = await (values.short ? measureShortly : measureAll)({ world, folder });
+    const place = { world, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
+    const figures = await (values.short ? measureShortly : measureAll)(place);
     const report = { date: new Date().toISOString().slice(0, 10), machine: machineName(), figures };
     process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : table(report));
     if (values.save) {
@@ -69,7 +70,7 @@ async function run(): Promise<number> {
       await writeFile(pictureFile, picture(report));
     }
     if (values.compare) say(compare(await readBaseline(), report), 'Nothing moved by more than the noise.');
-    return values.short ? await judge(report, { world, folder }) : 0;
+    return values.short ? await judge(report, place) : 0;
   } finally {
     await world.stop();
     await rm(folder, { recursive: true, force: true });
@@ -91,7 +92,7 @@ async function judge(report: Report, place: Place): Promise<number> {
   return worse.length > 0 ? 1 : 0;
 }
 
-type Place = Pick<Parameters<typeof measureColdStarts>[0], 'world' | 'folder'>;
+type Place = Pick<Parameters<typeof measureColdStarts>[0], 'world' | 'folder' | 'deployed'>;
 
 async function measureShortly(place: Place): Promise<Figure[]> {
   const files = await buildAlternatives(place.folder, ourselves);
@@ -109,7 +110,7 @@ async function measureAll(place: Place): Promise<Figure[]> {
     ...(await measureSizes()),
     ...(await measureColdStarts({ ...place, rounds: 21 }, true)),
     ...(await measureSmallMemory({ ...place, rounds: 11 })),
-    await measurePeakMemory({ ...place, rounds: 1 }),
+    await measurePeakMemory(place),
     ...(await measureColdAlternatives({ ...place, rounds: 15 }, files)),
     ...(await measureWarm(of(files, ourselves), 21)),
     ...(await measureWarm(of(files, [byHand, ...others]), 21)),

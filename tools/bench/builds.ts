@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { bundle } from '../build/build.ts';
+import { buildFunctions, bundle } from '../build/build.ts';
+import { packageStage, readZips, requiredParameters, unzipInto } from '../deploy/packages.ts';
 
 /** Bundles a handler in the usual way: all of it, minified, with what a CommonJS dependency needs in an ES module. */
 export async function buildUsually(entry: string, folder: string): Promise<string> {
@@ -22,6 +23,16 @@ export async function buildUsually(entry: string, folder: string): Promise<strin
   });
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   return file;
+}
+
+/** Unpacks the zips that a deployment would send, and tells where each function's bundle is then. */
+export async function unpackFunctions(folder: string): Promise<(name: string) => string> {
+  await buildFunctions();
+  const packages = join(folder, 'packages');
+  await packageStage(resolve('.'), packages, requiredParameters);
+  const zips = await readZips(packages);
+  await Promise.all([...zips.values()].map((zip) => unzipInto(folder, zip)));
+  return (name) => join(folder, 'dist', name, 'index.js');
 }
 
 /** Bundles a handler as the functions of this service are. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildFloor, buildOurs, buildUsually } from './builds.ts';
+import { buildFloor, buildUsually } from './builds.ts';
 import { amount, type Figure, inTurns, ratio } from './figures.ts';
 import { type ColdStart, Lambda } from './lambda.ts';
 import { readEvent, type World } from './world.ts';
@@ -8,6 +8,8 @@ interface Conditions {
   world: World;
   /** Where bundles are put. */
   folder: string;
+  /** The bundle of a function as it is deployed. */
+  deployed: (name: string) => string;
   rounds: number;
 }
 
@@ -54,7 +56,7 @@ const cpuShareOf512Mb = 512 / 1769;
 
 /** Each function from the start of its process to its first answer, over the floor and beside the usual build. */
 export async function measureColdStarts(
-  { world, folder, rounds }: Conditions,
+  { world, folder, deployed, rounds }: Conditions,
   isUsualToo: boolean,
 ): Promise<Figure[]> {
   const { addNodes } = await import('./filling.ts');
@@ -66,10 +68,8 @@ export async function measureColdStarts(
       requireSuccess(await lambda.start({ file, event: await event(), environment: world.environment }));
     runs.floor = run(floor, () => readEvent('text-to-video'));
     for (const { title, name, event } of cases) {
-      const entry = `functions/${name}.ts`;
-      runs[title] = run(await buildOurs(entry, join(folder, 'ours', name)), event);
-      if (isUsualToo)
-        runs[`${title}, usual`] = run(await buildUsually(entry, join(folder, 'usual', name)), event);
+      runs[title] = run(deployed(name), event);
+      if (isUsualToo) runs[`${title}, usual`] = run(await buildUsual(name, folder), event);
     }
     const results = await inTurns(rounds, runs);
     const part = (name: string, field: 'totalMs' | 'initMs' | 'cpuMs') =>
@@ -90,19 +90,21 @@ export async function measureColdStarts(
 }
 
 /** The first invocation at the CPU share of 512 MB, over that of the usual build. */
-export async function measureSmallMemory({ world, folder, rounds }: Conditions): Promise<Figure[]> {
+export async function measureSmallMemory({ world, folder, deployed, rounds }: Conditions): Promise<Figure[]> {
   return withLambda(async (lambda) => {
     const figures: Figure[] = [];
     for (const { title, name, event } of cases.filter((entry) => /text|update node/.test(entry.title))) {
-      const run = (build: string) => async () => {
-        const file = join(folder, build, name, 'index.js');
+      const run = (file: string) => async () => {
         const start = { file, event: await event(), environment: world.environment };
         const { totalMs, initMs } = requireSuccess(
           await lambda.start({ ...start, cpuShare: cpuShareOf512Mb }),
         );
         return totalMs - initMs;
       };
-      const results = await inTurns(rounds, { ours: run('ours'), usual: run('usual') });
+      const results = await inTurns(rounds, {
+        ours: run(deployed(name)),
+        usual: run(await buildUsual(name, folder)),
+      });
       figures.push(
         ratio(`first invocation at 512 MB: ${title}`, results.ours, results.usual, { reach: 0.15 }),
       );
@@ -113,7 +115,7 @@ export async function measureSmallMemory({ world, folder, rounds }: Conditions):
 
 /** The same endpoint, made as the documentation of each framework shows. */
 export async function measureColdAlternatives(
-  { world, folder, rounds }: Conditions,
+  { world, folder, rounds }: Omit<Conditions, 'deployed'>,
   files: Record<string, string>,
 ): Promise<Figure[]> {
   return withLambda(async (lambda) => {
@@ -135,15 +137,22 @@ export async function measureColdAlternatives(
 }
 
 /** The most memory that a proxy ever holds for an image of 5 MB, with a heap as at 1,024 MB. */
-export async function measurePeakMemory({ world, folder }: Conditions): Promise<Figure> {
+export async function measurePeakMemory({
+  world,
+  deployed,
+}: Pick<Conditions, 'world' | 'deployed'>): Promise<Figure> {
   const event = await readEvent('relight-image');
   const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024) });
-  const file = join(folder, 'ours', 'relight-image', 'index.js');
+  const file = deployed('relight-image');
   return withLambda(async (lambda) => {
     const start = { file, event: { ...event, body }, environment: world.environment };
     const { peakMb } = requireSuccess(await lambda.start(start));
     return amount('peak memory: 5 MB relight', 'MB', peakMb, { reach: 200 });
   });
+}
+
+function buildUsual(name: string, folder: string): Promise<string> {
+  return buildUsually(`functions/${name}.ts`, join(folder, 'usual', name));
 }
 
 export async function bulkEvent(count: number): Promise<unknown> {

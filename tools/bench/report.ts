@@ -45,7 +45,8 @@ export function compare(before: Report, after: Report): string[] {
     const isApart = now.low > then.high || now.high < then.low;
     const isNotable = Math.abs(now.median - then.median) > then.median * leastChange;
     if (!isApart || !isNotable) return [];
-    const word = now.median > then.median ? 'worse' : 'better';
+    const isBetter = now.unit === 'a second' ? now.median > then.median : now.median < then.median;
+    const word = isBetter ? 'better' : 'worse';
     return [`${now.name} is ${word}: ${show(then.median, then.unit)} -> ${show(now.median, now.unit)}`];
   });
 }

@@ -4,9 +4,6 @@ import { apiProcess } from '../local/stack-processes.ts';
 import { amount, type Figure } from './figures.ts';
 
 const body = JSON.stringify({ node_versions: [{ node_id: 'demo-node', version: '1.0.0' }] });
-/** By then the function is loaded, and every pool of connections has its size. */
-const warmUpSeconds = 5;
-
 /**
  * Asks a local stack of its own for a node version, over and over, on 1, 8 and 64 connections, and tells how much
  * memory the process of the functions held before and after.
@@ -16,7 +13,8 @@ export async function measureThroughput(seconds: number): Promise<Figure[]> {
   const url = new URL('/bulk/nodes/versions', stack.apiUrl);
   const megabytes = () => apiProcess(stack).kilobytes / 1024;
   try {
-    await drive(url, 64, warmUpSeconds);
+    // By then the function is loaded, every pool of connections has its size, and the heap is near its own.
+    await drive(url, 64, seconds / 3);
     const atStart = megabytes();
     const figures: Figure[] = [];
     for (const connections of [1, 8, 64]) {
