@@ -107,8 +107,8 @@ async function publishByUrl(key?: string): Promise<void> {
   const { body } = await invoke(publishNodeVersion, 'publish-node-version', {
     headers: { ...headers, 'idempotency-key': key },
   });
-  const path = new URL(body.signedUrl).pathname.replace(/^\/\w+\//, '');
-  needs.push({ action: 's3:PutObject', target: decodeURIComponent(path) });
+  const path = new URL(body.signedUrl).pathname;
+  needs.push({ action: 's3:PutObject', target: decodeURIComponent(path).slice(`/${bucket}/`.length) });
 }
 
 /** A proxied request with a key: answered, replayed, and released where the provider refuses it. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
-/** The environment of a function, as serverless.yml sets it locally; each test file has a table of its own. */
+/** The environment of a function, as serverless.yml sets it locally; each test file has a table and a bucket of its own. */
 Object.assign(process.env, {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'S3RVER',
   AWS_SECRET_ACCESS_KEY: 'S3RVER',
   TABLE_NAME: `test-${randomUUID()}`,
-  BUCKET_NAME: 'archives',
+  BUCKET_NAME: `archives-${randomUUID()}`,
   TOKEN_ISSUER: 'http://localhost:3001',
   TOKEN_AUDIENCE: 'node-registry',
   IMAGE_PROVIDER_URL: 'http://localhost:3003/image',

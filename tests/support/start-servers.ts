@@ -16,7 +16,7 @@ export default async function startServers(): Promise<void> {
   const key = createSigningKey();
   const [dynamodb, s3, issuer] = await Promise.all([
     startDynamoDb(),
-    startS3(0, join(directory, 's3'), 'archives'),
+    startS3(0, join(directory, 's3')),
     startIssuer(0, key),
   ]);
   Object.assign(servers, { directory, running: [dynamodb, s3, issuer] });

@@ -25,7 +25,7 @@ let losesEvents = false;
 /** An S3 of its own, whose events this process can hear; the functions find it when they are first loaded. */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'node-registry-publish-'));
-  const bucket = await startS3(0, join(directory, 's3'), 'archives');
+  const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalizeUnlessLost) };
   api = await startHttpApi();

@@ -16,15 +16,15 @@ const corsRules = `<CORSConfiguration><CORSRule>
   <AllowedHeader>*</AllowedHeader>
 </CORSRule></CORSConfiguration>`;
 
-/** Starts the embedded S3 server with one bucket. It checks signatures, expiry and signed headers. */
-export async function startS3(port: number, directory: string, bucketName: string): Promise<Server> {
+/** Starts the embedded S3 server, which checks signatures, expiry and signed headers. */
+export async function startS3(port: number, directory: string, ...bucketNames: string[]): Promise<Server> {
   await mkdir(directory, { recursive: true });
   const server = new S3rver({
     port,
     address: '127.0.0.1',
     silent: true,
     directory,
-    configureBuckets: [{ name: bucketName, configs: [corsRules] }],
+    configureBuckets: bucketNames.map((name) => ({ name, configs: [corsRules] })),
   });
   server.middleware.unshift(s3Conditions());
   const address = await server.run();
