@@ -8,7 +8,7 @@ const arena = await openArena(signingKey);
 afterAll(arena.close);
 
 test('everyone can do what the table says and nothing else, and what is refused changes nothing', async () => {
-  const { violations, counts } = await huntAccess({ arena, random: new SeededRandom(1), isShort: true });
+  const { violations, counts } = await huntAccess({ arena, random: new SeededRandom(1), length: 'short' });
 
   console.info(counts);
   expect(violations).toEqual([]);

@@ -8,7 +8,7 @@ const arena = await openArena(signingKey);
 afterAll(arena.close);
 
 test('whatever fails, nothing is written by half, lost, paid for twice, stuck or shown that is secret', async () => {
-  const { violations, counts } = await huntFaults({ arena, random: new SeededRandom(1), isShort: true });
+  const { violations, counts } = await huntFaults({ arena, random: new SeededRandom(1), length: 'short' });
 
   console.info(counts);
   expect(violations).toEqual([]);

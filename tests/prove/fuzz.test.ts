@@ -8,7 +8,7 @@ const arena = await openArena(signingKey);
 afterAll(arena.close);
 
 test('no request, whatever is in it, is answered with a 5xx, or other than the document says', async () => {
-  const { violations, counts } = await huntInput({ arena, random: new SeededRandom(1), isShort: true });
+  const { violations, counts } = await huntInput({ arena, random: new SeededRandom(1), length: 'short' });
 
   console.info(counts);
   expect(violations).toEqual([]);

@@ -8,7 +8,7 @@ const arena = await openArena(signingKey);
 afterAll(arena.close);
 
 test('the registry does what its model does, whatever the order, and callers who meet lose nothing', async () => {
-  const { violations, counts } = await huntModel({ arena, random: new SeededRandom(1), isShort: true });
+  const { violations, counts } = await huntModel({ arena, random: new SeededRandom(1), length: 'short' });
 
   console.info(counts);
   expect(violations).toEqual([]);

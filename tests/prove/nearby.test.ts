@@ -8,7 +8,7 @@ const arena = await openArena(signingKey);
 afterAll(arena.close);
 
 test('methods and paths beside the routes are answered, and never with a 5xx', async () => {
-  const { violations, counts } = await huntNearby({ arena, random: new SeededRandom(1), isShort: true });
+  const { violations, counts } = await huntNearby({ arena, random: new SeededRandom(1), length: 'short' });
 
   console.info(counts);
   expect(violations).toEqual([]);

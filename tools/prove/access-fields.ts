@@ -72,12 +72,11 @@ const guarded: readonly Guarded[] = [
   },
 ];
 
-const valuesEach = 200;
-const valuesEachWhenShort = 4;
+const valuesEach = { short: 4, usual: 200, long: 600 };
 
 /** Whatever an owner writes into a field that is not theirs to write, the stored one stays as it was. */
 export async function huntProtectedFields(
-  { arena, random, isShort }: HuntOptions,
+  { arena, random, length }: HuntOptions,
   tally: Tally,
 ): Promise<void> {
   const authorization = arena.bearer('owner');
@@ -86,7 +85,7 @@ export async function huntProtectedFields(
     await arena.call(operation, { path, headers: { authorization }, body: body({}) });
     const before = await readTable();
     for (const field of fields) {
-      for (let round = 0; round < (isShort ? valuesEachWhenShort : valuesEach); round += 1) {
+      for (let round = 0; round < valuesEach[length]; round += 1) {
         const value = randomValue(random, field);
         const answer = await arena.call(operation, {
           path,

@@ -9,13 +9,13 @@ import { differences, readTable, restoreTable } from './table-image.ts';
 const shortShare = 10;
 
 /** Everyone tries everything: what is allowed is done, and what is refused leaves the table byte-identical. */
-export async function huntAccess({ arena, random, isShort }: HuntOptions): Promise<Tally> {
+export async function huntAccess({ arena, random, length }: HuntOptions): Promise<Tally> {
   const tally = new Tally();
   await populate();
   const world = await readTable();
   let before = world;
   for (const accessCase of random.shuffled(accessCases())) {
-    if (isShort && !random.isOnceIn(shortShare)) continue;
+    if (length === 'short' && !random.isOnceIn(shortShare)) continue;
     arena.simulation.reset();
     const answer = await attempt(arena, accessCase);
     const after = await readTable();
@@ -26,7 +26,7 @@ export async function huntAccess({ arena, random, isShort }: HuntOptions): Promi
     await restoreTable(world);
     before = world;
   }
-  await huntProtectedFields({ arena, random, isShort }, tally);
+  await huntProtectedFields({ arena, random, length }, tally);
   return tally;
 }
 

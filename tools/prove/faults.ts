@@ -9,15 +9,14 @@ import { RegistryWorld } from './registry-world.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { type FaultPlan, injectFaults } from './wire-faults.ts';
 
-const runs = 1000;
-const runsWhenShort = 15;
+const runs = { short: 15, usual: 1000, long: 3000 };
 const atOnce = 8;
 
 /**
  * Whatever fails between the functions and what they depend on: nothing is written by half, nothing that was
  * answered as done is lost, nothing is paid for twice, nothing gets stuck, and no secret gets out.
  */
-export async function huntFaults({ arena, random, isShort }: HuntOptions): Promise<Tally> {
+export async function huntFaults({ arena, random, length }: HuntOptions): Promise<Tally> {
   const tally = new Tally();
   await seed();
   const routes = new Map(arena.names.map((name) => [name, String(arena.sample(name).routeKey)]));
@@ -41,7 +40,7 @@ export async function huntFaults({ arena, random, isShort }: HuntOptions): Promi
     for (const name of Object.keys(stories)) {
       await tellMany(
         name,
-        isShort ? runsWhenShort : runs,
+        runs[length],
         (run) => {
           const nodeId = `faults-${name.replaceAll(' ', '-')}-${first + run}`;
           return { world, nodeId, random: new SeededRandom(first + run), hear };
@@ -49,7 +48,7 @@ export async function huntFaults({ arena, random, isShort }: HuntOptions): Promi
         tally,
       );
     }
-    await huntPaidFaults({ arena, random, isShort }, hear, tally);
+    await huntPaidFaults({ arena, random, length }, hear, tally);
   } finally {
     faults.stop();
     log.stop();

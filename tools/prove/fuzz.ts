@@ -8,8 +8,7 @@ import type { JsonSchema } from './schema-values.ts';
 import { readTable, restoreTable, type TableImage } from './table-image.ts';
 import { watchWrites } from './watch-writes.ts';
 
-const requests = 24_000;
-const requestsWhenShort = 1200;
+const requests = { short: 1200, usual: 24_000, long: 72_000 };
 
 /** After so many the world is as it was: an admin may have deleted the one node that all ask about. */
 const requestsAtOnce = 10;
@@ -21,7 +20,7 @@ const slowMs = 5000;
  * Requests of every kind and none: no answer of 500 or above, each as docs/openapi.json has it, nothing taken
  * that the document does not take, and of what was refused no trace in the table or at a provider.
  */
-export async function huntInput({ arena, random, isShort }: HuntOptions): Promise<Tally> {
+export async function huntInput({ arena, random, length }: HuntOptions): Promise<Tally> {
   const tally = new Tally();
   await seed();
   const world = await readTable();
@@ -32,7 +31,7 @@ export async function huntInput({ arena, random, isShort }: HuntOptions): Promis
   const onRejection = (reason: unknown) => tally.violate('an unhandled rejection', String(reason));
   process.on('unhandledRejection', onRejection);
   try {
-    for (let number = 1; number <= (isShort ? requestsWhenShort : requests); number += 1) {
+    for (let number = 1; number <= requests[length]; number += 1) {
       if (number % requestsAtOnce === 0) await startAnew(world, tally);
       const request = fuzzed.next();
       writes.done.length = 0;

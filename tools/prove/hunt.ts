@@ -5,9 +5,8 @@ import type { SeededRandom } from './seeded-random.ts';
 export interface HuntOptions {
   arena: Arena;
   random: SeededRandom;
-  isShort: boolean;
-  /** For hunts that find more in ten minutes than in one. */
-  isLong?: boolean;
+  /** Seconds, a minute or two, or ten minutes, for hunts that find more in ten than in one. */
+  length: 'short' | 'usual' | 'long';
 }
 
 export type Hunt = (options: HuntOptions) => Promise<Tally>;

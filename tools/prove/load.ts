@@ -19,20 +19,20 @@ const settleMs = 75_000;
 const mostGrowth = 0.05;
 
 /** The whole local stack under load: what is not made to fail succeeds, nothing leaks, nobody is starved. */
-export async function huntLoad({ random, isShort, isLong }: HuntOptions): Promise<Tally> {
+export async function huntLoad({ random, length }: HuntOptions): Promise<Tally> {
   const tally = new Tally();
   const stack = await startLocalStack();
   try {
     await drive(stack, new SeededRandom(1 + random.below(1000)), warmUpMs);
-    if (!isShort) await pause(settleMs);
+    if (length !== 'short') await pause(settleMs);
     const before = holdings(stack);
-    if (!isShort) await drive(stack, new SeededRandom(1 + random.below(1000)), warmUpMs);
-    const forSeconds = isShort ? seconds.short : isLong ? seconds.long : seconds.usual;
+    if (length !== 'short') await drive(stack, new SeededRandom(1 + random.below(1000)), warmUpMs);
+    const forSeconds = seconds[length];
     const { big, small, memory } = await drive(stack, random, forSeconds * 1000);
     judgeAnswers(tally, [...big, ...small], forSeconds);
     judgeFairness(tally, big, small);
-    judgeMemory(tally, memory, isLong ?? false);
-    if (isShort) return tally;
+    judgeMemory(tally, memory, length === 'long');
+    if (length === 'short') return tally;
     await pause(settleMs);
     judgeHoldings(tally, before, holdings(stack));
   } finally {

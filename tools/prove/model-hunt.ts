@@ -6,12 +6,11 @@ import { commandArbitraries, type Real } from './model-commands.ts';
 import { huntRaces } from './races.ts';
 import { RegistryWorld } from './registry-world.ts';
 
-const runs = 1000;
-const runsWhenShort = 60;
+const runs = { short: 60, usual: 1000, long: 3000 };
 const mostCommands = 25;
 
 /** Random stories against the real handlers and a model of them, and callers who meet in the middle of one. */
-export async function huntModel({ arena, random, isShort }: HuntOptions): Promise<Tally> {
+export async function huntModel({ arena, random, length }: HuntOptions): Promise<Tally> {
   const tally = new Tally();
   await seed();
   const world = new RegistryWorld(arena);
@@ -29,7 +28,7 @@ export async function huntModel({ arena, random, isShort }: HuntOptions): Promis
       await model.compare(world);
     },
   );
-  const settings = { numRuns: isShort ? runsWhenShort : runs, seed: random.below(2 ** 30) };
+  const settings = { numRuns: runs[length], seed: random.below(2 ** 30) };
   const result = await fc.check(story, settings);
   tally.count('stories', result.numRuns);
   if (result.failed)
@@ -38,6 +37,6 @@ export async function huntModel({ arena, random, isShort }: HuntOptions): Promis
       String(result.counterexample),
       result.errorInstance,
     );
-  await huntRaces({ world, random, isShort }, tally);
+  await huntRaces({ world, random, length }, tally);
   return tally;
 }

@@ -26,14 +26,14 @@ const twists: readonly ((path: string) => string)[] = [
 ];
 
 /** Over real HTTP, methods and paths beside the eight routes: none is answered with a 5xx, and none hangs. */
-export async function huntNearby({ arena, random, isShort }: HuntOptions): Promise<Tally> {
+export async function huntNearby({ arena, random, length }: HuntOptions): Promise<Tally> {
   const tally = new Tally();
   const stack = await startLocalStack();
   try {
     for (const path of pathsOf(arena)) {
       for (const twist of twists) {
         for (const method of methods) {
-          if (isShort && !random.isOnceIn(4)) continue;
+          if (length === 'short' && !random.isOnceIn(4)) continue;
           const status = await ask(stack, method, twist(path));
           tally.count('requests');
           tally.count(`answered ${status}`);

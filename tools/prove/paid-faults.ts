@@ -4,8 +4,7 @@ import type { HuntOptions, Tally } from './hunt.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { drawPlan, type FaultPlan, underPlan } from './wire-faults.ts';
 
-const runs = 1000;
-const runsWhenShort = 40;
+const runs = { short: 40, usual: 1000, long: 3000 };
 const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
 
 /** Long enough for an answer, short enough for a provider that never answers. */
@@ -37,13 +36,13 @@ const slow: readonly Misbehaviour[] = [{ kind: 'stall' }, { kind: 'stall', stage
 
 /** A client that sends one paid request with one key until it knows: there is never a second task. */
 export async function huntPaidFaults(
-  { arena, random, isShort }: HuntOptions,
+  { arena, random, length }: HuntOptions,
   hear: (operation: string, answer: ArenaAnswer, plan: FaultPlan) => void,
   tally: Tally,
 ): Promise<void> {
   const { simulation } = arena;
   const prefix = random.below(1_000_000);
-  for (let run = 1; run <= (isShort ? runsWhenShort : runs); run += 1) {
+  for (let run = 1; run <= runs[length]; run += 1) {
     simulation.reset();
     const operation = random.pick(operations);
     const headers = { 'idempotency-key': `paid-${prefix}-${run}` };

@@ -1,7 +1,7 @@
 // npm run prove -- [--short | --long] [--only NAMES] [--seed N]
 import { parseArgs } from 'node:util';
 import { openGround } from './ground.ts';
-import type { Tally } from './hunt.ts';
+import type { HuntOptions, Tally } from './hunt.ts';
 import { hunts, isHuntName, loadHunt } from './hunts.ts';
 import { SeededRandom } from './seeded-random.ts';
 
@@ -10,7 +10,7 @@ const usage = `Hunts for faults in the eight endpoints and the finaliser, with s
 Usage: npm run prove -- [--short | --long] [--only NAMES] [--seed N]
 
   --short        Hunt for seconds, not minutes
-  --long         Ten minutes of load instead of half of one
+  --long         Three times as many stories and requests, and ten minutes of load instead of half of one
   --only NAMES   Only these hunts, separated by commas
   --seed N       Another sequence of random choices; 1 unless you say
   --help         Show this text
@@ -24,8 +24,7 @@ Exits with 1 where a hunt has found something, and shows what.
 `;
 
 interface Choice {
-  isShort: boolean;
-  isLong: boolean;
+  length: HuntOptions['length'];
   names: (keyof typeof hunts)[];
   seed: number;
 }
@@ -46,7 +45,11 @@ function readChoice(): Choice | undefined {
     const unknown = names.filter((name) => !isHuntName(name));
     if (unknown.length > 0) return refuse(`There is no hunt "${unknown.join(', ')}".`);
     if (!/^\d{1,9}$/.test(seed)) return refuse('--seed takes a whole number.');
-    return { isShort: short, isLong: long, names: names.filter(isHuntName), seed: Number(seed) };
+    return {
+      length: short ? 'short' : long ? 'long' : 'usual',
+      names: names.filter(isHuntName),
+      seed: Number(seed),
+    };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return refuse(`${error.message.split(/\n|\. /)[0]}.`);
@@ -58,13 +61,14 @@ function refuse(sentence: string): undefined {
   process.exitCode = 2;
 }
 
-async function prove({ isShort, isLong, names, seed }: Choice): Promise<void> {
+async function prove({ length, names, seed }: Choice): Promise<void> {
   const ground = await openGround();
   try {
     for (const name of names) {
+      print(`${name}: ${hunts[name].about} …`);
       const began = performance.now();
       const hunt = await loadHunt(name);
-      const tally = await hunt({ arena: ground.arena, random: new SeededRandom(seed), isShort, isLong });
+      const tally = await hunt({ arena: ground.arena, random: new SeededRandom(seed), length });
       show(name, tally, (performance.now() - began) / 1000);
     }
   } finally {

@@ -1,13 +1,13 @@
 import { banNode } from '../../lib/registry/node-administration.ts';
 import type { ArenaAnswer } from './arena.ts';
-import type { Tally } from './hunt.ts';
+import type { HuntOptions, Tally } from './hunt.ts';
 import type { RegistryWorld } from './registry-world.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 interface RaceOptions {
   world: RegistryWorld;
   random: SeededRandom;
-  isShort: boolean;
+  length: HuntOptions['length'];
 }
 
 /** What one caller did, and when, as seen from outside. */
@@ -20,14 +20,13 @@ interface Happening {
 
 type Race = (world: RegistryWorld, nodeId: string, tally: Tally) => Promise<void>;
 
-const rounds = 100;
-const roundsWhenShort = 4;
+const rounds = { short: 4, usual: 100, long: 300 };
 const callers = 10;
 
 /** Callers who meet: one winner where there can be one, and no update that was answered as done is lost. */
-export async function huntRaces({ world, random, isShort }: RaceOptions, tally: Tally): Promise<void> {
+export async function huntRaces({ world, random, length }: RaceOptions, tally: Tally): Promise<void> {
   const prefix = `races-${random.below(1_000_000)}`;
-  for (let round = 1; round <= (isShort ? roundsWhenShort : rounds); round += 1) {
+  for (let round = 1; round <= rounds[length]; round += 1) {
     for (const [name, race] of Object.entries(races)) {
       const nodeId = `${prefix}-${round}-${name}`;
       await race(world, nodeId, tally);
