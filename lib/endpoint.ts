@@ -87,7 +87,8 @@ export function endpoint<C extends Contract>(contract: C, story: Story<C>) {
     });
 
   return async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
-    const started = performance.now();
+    // `performance` would load a part of Node that nothing else here needs, for one to two milliseconds.
+    const started = process.uptime();
     // The gateway always sends headers; an event that somebody wrote by hand may have none.
     const headers = event.headers ?? {};
     const gatewayId = event.requestContext.requestId;
@@ -103,7 +104,7 @@ export function endpoint<C extends Contract>(contract: C, story: Story<C>) {
     isColdStart = false;
     return withLogFields(fields, async () => {
       const rendered = await pipeline({ ...event, headers, requestId }, context);
-      const ms = Math.round(performance.now() - started);
+      const ms = Math.round((process.uptime() - started) * 1000);
       log(rendered.statusCode >= 500 ? 'error' : 'info', 'request', { status: rendered.statusCode, ms });
       return { ...rendered, headers: { ...rendered.headers, 'x-request-id': requestId } };
     });

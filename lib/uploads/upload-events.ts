@@ -52,9 +52,9 @@ async function finalizeAll(
   const errors: unknown[] = [];
   for (const record of records) {
     const key = keyOf(record);
-    const started = performance.now();
+    const started = process.uptime();
     const duration = () => ({
-      ms: Math.round(performance.now() - started),
+      ms: Math.round((process.uptime() - started) * 1000),
       lag_ms: Date.now() - Date.parse(record.eventTime),
     });
     await withLogFields({ function: 'finalizeUpload', key }, async () => {

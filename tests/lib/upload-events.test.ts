@@ -15,7 +15,7 @@ const hourMs = 3600 * secondMs;
 /** Hands an event to the handler, at a fixed time; no story is told that the test does not bring. */
 async function handle(event: S3Event | object, stories: Partial<Stories>): Promise<void> {
   jest.spyOn(Date, 'now').mockReturnValue(now);
-  jest.spyOn(performance, 'now').mockReturnValueOnce(100).mockReturnValueOnce(112.4);
+  jest.spyOn(process, 'uptime').mockReturnValueOnce(1.1).mockReturnValueOnce(1.1124);
   loggedLines.length = 0;
   const untold = () => Promise.reject(new Error('untold'));
   const handler = uploadEvents({ finalize: untold, sweep: untold, ...stories });
