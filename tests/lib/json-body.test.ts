@@ -95,6 +95,10 @@ describe('parseJsonBody', () => {
       'such pairs, one character later',
       (bytes: number) => `"x${'🖼'.repeat((bytes - 3) / 4)}"${' '.repeat((bytes - 3) % 4)}`,
     ],
+    [
+      'one such pair across 16 KB, where a piece ends that is counted at once',
+      (bytes: number) => `"${'x'.repeat(16 * 1024 - 2)}🖼${'x'.repeat(bytes - 16 * 1024 - 4)}"`,
+    ],
   ])('takes 6 MB of %s, and not a byte more', (_, ofBytes) => {
     expect(parse({ body: ofBytes(maxBytes) })).toHaveLength(ofBytes(maxBytes).trimEnd().length - 2);
     expect(() => parse({ body: ofBytes(maxBytes + 1) })).toThrow(
