@@ -6,7 +6,7 @@ import { encodedPath, objectUrl } from './object-url.ts';
 
 const environment = readEnvironment('artifacts');
 const expiresInSeconds = 15 * 60;
-const { protocol, hostname, host, port, pathname } = objectUrl('');
+const { protocol, hostname, host, pathname } = objectUrl('');
 
 /*
  * The presigner alone signs a plain request. Signing a PutObjectCommand would take the whole S3 client, and
@@ -25,7 +25,6 @@ export async function signUpload(key: string): Promise<string> {
       method: 'PUT',
       protocol,
       hostname,
-      ...(port && { port: Number(port) }),
       path: pathname + encodedPath(key),
       query: {},
       headers: { host, 'content-type': 'application/zip' },

@@ -38,9 +38,15 @@ function answerWith(output: object): void {
   });
 }
 
-function failWith(httpStatusCode: number): void {
+function failWith(httpStatusCode: number, command?: string): void {
   const fail = () => Promise.reject(Object.assign(new Error('failed'), { $metadata: { httpStatusCode } }));
-  s3.middlewareStack.add(() => fail, { step: 'initialize', name: 'answer' });
+  s3.middlewareStack.add(
+    (next, { commandName }) => ((command ?? commandName) === commandName ? fail : next),
+    {
+      step: 'initialize',
+      name: 'answer',
+    },
+  );
 }
 
 describe('an object', () => {
@@ -129,11 +135,12 @@ describe('a copy', () => {
     expect(await findObject(target)).toBeUndefined();
   });
 
-  test('that fails has failed', async () => {
-    const object = await stored();
-    failWith(500);
+  test('that fails has failed, even where something is there already', async () => {
+    const [object, target] = [await stored(), elsewhere()];
+    await copyOnce(object, target);
+    failWith(500, 'CopyObjectCommand');
 
-    await expect(copyOnce(object, elsewhere())).rejects.toThrow('failed');
+    await expect(copyOnce(object, target)).rejects.toThrow('failed');
   });
 });
 
