@@ -1,8 +1,8 @@
 // POST /bulk/nodes/versions
 import { bulkNodeVersions } from '../lib/contracts/bulk-node-versions.ts';
-import { endpoint } from '../lib/endpoint.ts';
+import { endpoint } from '../lib/http/endpoint.ts';
 import { findNodeVersions } from '../lib/registry/node-versions.ts';
-import { boundedList } from '../lib/serialized-json.ts';
+import { boundedList } from '../lib/http/bounded-json.ts';
 
 const tooMuch = 'The answer would be too large with this version; ask for fewer versions at once.';
 

@@ -1,6 +1,6 @@
 // POST /proxy/video-provider/multiframe
 import { multiframeVideo } from '../lib/contracts/multiframe-video.ts';
-import { endpoint } from '../lib/endpoint.ts';
+import { endpoint } from '../lib/http/endpoint.ts';
 import { startVideoTask } from '../lib/providers/video-provider.ts';
 
 export const handler = endpoint(multiframeVideo, async ({ body, deadline, beforeSending }) => ({

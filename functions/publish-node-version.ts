@@ -1,9 +1,9 @@
 // POST /publishers/{publisherId}/nodes/{nodeId}/versions
-import { stagingKey } from '../lib/artifacts/object-keys.ts';
-import { signUpload } from '../lib/artifacts/signed-upload.ts';
+import { stagingKey } from '../lib/bucket/object-keys.ts';
+import { signUpload } from '../lib/bucket/signed-upload.ts';
 import { requireWellFormed } from '../lib/auth/personal-access-tokens.ts';
 import { publishNodeVersion } from '../lib/contracts/publish-node-version.ts';
-import { endpoint } from '../lib/endpoint.ts';
+import { endpoint } from '../lib/http/endpoint.ts';
 import { requireSameNode } from '../lib/registry/nodes.ts';
 import { registerVersion } from '../lib/registry/publishing.ts';
 

@@ -1,6 +1,6 @@
 // POST /proxy/video-provider/text2video
 import { textToVideo } from '../lib/contracts/text-to-video.ts';
-import { endpoint } from '../lib/endpoint.ts';
+import { endpoint } from '../lib/http/endpoint.ts';
 import { startVideoTask } from '../lib/providers/video-provider.ts';
 
 export const handler = endpoint(textToVideo, async ({ body, deadline, beforeSending }) => ({

@@ -1,6 +1,6 @@
 // PUT /publishers/{publisherId}/nodes/{nodeId}
 import { updateNode } from '../lib/contracts/update-node.ts';
-import { endpoint } from '../lib/endpoint.ts';
+import { endpoint } from '../lib/http/endpoint.ts';
 import { changeNode } from '../lib/registry/nodes.ts';
 
 /** `category` is going away; RFC 9745 lets clients hear of it from every answer to a request that uses it. */

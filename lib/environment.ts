@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { sentenceOf } from './faults.ts';
-import { isWebAddress } from './schemas/web-address.ts';
+import { sentenceOf } from './validation-issues.ts';
+import { isWebAddress } from './web-address.ts';
 
 const nonEmpty = z.string().check(z.minLength(1));
 

@@ -83,7 +83,7 @@ export interface ErrorDetail {
 }
 
 /**
- * What is known about paid work that was sent and failed, read by lib/idempotency.ts: `refused`, it was not
+ * What is known about paid work that was sent and failed, read by lib/http/idempotency.ts: `refused`, it was not
  * accepted and may be asked for again; `answered`, this is the provider's final word; `unknown`, unless said.
  */
 export type Settlement = 'refused' | 'answered' | 'unknown';

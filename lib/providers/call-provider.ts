@@ -4,7 +4,7 @@ import { exchange, type Outcome } from './exchange.ts';
 import type { JsonObject, Provider } from './provider.ts';
 import { errorOf } from './provider-errors.ts';
 
-/** What a call owes to the request behind it; see lib/endpoint.ts. */
+/** What a call owes to the request behind it; see lib/http/endpoint.ts. */
 export interface CallLimits {
   deadline: number;
   beforeSending: () => Promise<void>;

@@ -1,8 +1,8 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { readEnvironment } from '../environment.ts';
-import { environmentCredentials } from '../environment-credentials.ts';
+import { environmentCredentials } from '../aws/credentials.ts';
 import { httpRequest } from '../http-request.ts';
-import { Sha256 } from '../sha256.ts';
+import { Sha256 } from '../aws/sha256.ts';
 import { isObject } from './provider.ts';
 
 /*

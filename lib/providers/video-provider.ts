@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { readEnvironment } from '../environment.ts';
 import { note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
-import { boundedObject, type SerializedJson } from '../serialized-json.ts';
+import { boundedObject, type SerializedJson } from '../http/bounded-json.ts';
 import { type CallLimits, callProvider } from './call-provider.ts';
 import type { JsonObject, Provider } from './provider.ts';
 import { providerKey } from './provider-key.ts';

@@ -1,11 +1,11 @@
 import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
-import { type Item, toAttributes } from './attribute-values.ts';
-import { type Clause, condition, update } from './expressions.ts';
-import { type Key, nodeKey, nodeVersionKey } from './keys.ts';
+import { type Item, toAttributes } from '../store/attribute-values.ts';
+import { type Clause, condition, update } from '../store/expressions.ts';
+import { type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { latestOf } from './latest-version.ts';
 import { nodeVersionView } from './node-versions.ts';
-import { dynamodb, readTogether, storeError, tableName, transact } from './table.ts';
+import { dynamodb, readTogether, storeError, tableName, transact } from '../store/table.ts';
 
 /*
  * What happens to a version once it is registered. *Listed* means that it is in the index `pending`, the list of

@@ -2,12 +2,12 @@ import type { CancellationReason, TransactWriteItem } from '@aws-sdk/client-dyna
 import { ApiError } from '../errors.ts';
 import { HostNode, type HostNodeInput } from '../schemas/host-node.ts';
 import { normalizeVersion } from '../schemas/version-label.ts';
-import { fromAttributes, type Item, toAttributes, visibleFields } from './attribute-values.ts';
-import { condition, update } from './expressions.ts';
-import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from './keys.ts';
+import { fromAttributes, type Item, toAttributes, visibleFields } from '../store/attribute-values.ts';
+import { condition, update } from '../store/expressions.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { maxRounds, requireLiveNode, requireNode } from './nodes.ts';
 import { publisherOf, requireOwner } from './publishers.ts';
-import { readTogether, tableName, transact } from './table.ts';
+import { readTogether, tableName, transact } from '../store/table.ts';
 
 interface Editor {
   userId: string;

@@ -1,5 +1,5 @@
 import { compareVersions, isPreRelease } from '../schemas/version-label.ts';
-import type { Item } from './attribute-values.ts';
+import type { Item } from '../store/attribute-values.ts';
 
 /** Flagged is a warning: such a version can still be downloaded, and stays the latest if it was. */
 const downloadable: readonly unknown[] = ['NodeVersionStatusActive', 'NodeVersionStatusFlagged'];

@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts';
 import { adminVersionFields, NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
 import { normalizeVersion } from '../schemas/version-label.ts';
-import { type Item, visibleFields } from './attribute-values.ts';
-import { isSameNodeId, type Key, nodeVersionKey } from './keys.ts';
-import { readBatches } from './table.ts';
+import { type Item, visibleFields } from '../store/attribute-values.ts';
+import { isSameNodeId, type Key, nodeVersionKey } from '../store/keys.ts';
+import { readBatches } from '../store/table.ts';
 
 export const maxVersionBytes = 120_000;
 

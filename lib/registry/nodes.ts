@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
 import { adminNodeFields, Node, NodeInput } from '../schemas/node.ts';
-import { fromAttributes, type Item, toAttributes, visibleFields } from './attribute-values.ts';
-import { type Clause, update } from './expressions.ts';
-import { isSameNodeId, nodeKey, publisherKey } from './keys.ts';
+import { fromAttributes, type Item, toAttributes, visibleFields } from '../store/attribute-values.ts';
+import { type Clause, update } from '../store/expressions.ts';
+import { isSameNodeId, nodeKey, publisherKey } from '../store/keys.ts';
 import { type PublisherRecord, publisherView, requireOwner, requirePublisher } from './publishers.ts';
-import { dynamodb, readTogether, storeError, tableName } from './table.ts';
+import { dynamodb, readTogether, storeError, tableName } from '../store/table.ts';
 
 /**
  * A node shares DynamoDB's 400 KB an item with the copy of its latest version, so each has its own bound:

@@ -1,8 +1,8 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
-import { fromAttributes, type Item, toAttribute } from './attribute-values.ts';
-import { type Key, pendingIndex } from './keys.ts';
-import { dynamodb, readBatches, storeError, tableName } from './table.ts';
+import { fromAttributes, type Item, toAttribute } from '../store/attribute-values.ts';
+import { type Key, pendingIndex } from '../store/keys.ts';
+import { dynamodb, readBatches, storeError, tableName } from '../store/table.ts';
 
 /** A version on the list of what is left to do; `awaits` is its upload, where it still waits for one. */
 export interface ListedVersion {

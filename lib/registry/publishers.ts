@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import type { Publisher, PublisherRole } from '../schemas/publisher.ts';
-import type { Item } from './attribute-values.ts';
+import type { Item } from '../store/attribute-values.ts';
 
 export interface Member {
   role: PublisherRole;

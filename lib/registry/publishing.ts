@@ -3,13 +3,19 @@ import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
 import type { NodeInput } from '../schemas/node.ts';
 import type { NodeVersion, NodeVersionInput } from '../schemas/node-version.ts';
-import { type Item, toAttributes } from './attribute-values.ts';
-import { type Clause, condition, update } from './expressions.ts';
-import { isSameNodeId, nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey } from './keys.ts';
+import { type Item, toAttributes } from '../store/attribute-values.ts';
+import { type Clause, condition, update } from '../store/expressions.ts';
+import {
+  isSameNodeId,
+  nodeKey,
+  nodeVersionKey,
+  personalAccessTokenKey,
+  publisherKey,
+} from '../store/keys.ts';
 import { maxVersionBytes, nodeVersionView, versionFields, waitingForUpload } from './node-versions.ts';
 import { assertFits, maxNodeBytes, maxRounds, nodeChanges, nodeClauses, requireLiveNode } from './nodes.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
-import { readTogether, tableName, transact } from './table.ts';
+import { readTogether, tableName, transact } from '../store/table.ts';
 
 interface Publication {
   publisherId: string;

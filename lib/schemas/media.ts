@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isWebAddress } from './web-address.ts';
+import { isWebAddress } from '../web-address.ts';
 
 /** An optional text. Clients send "" for one they do not have, which is the same as not sending it. */
 export function optionalText<Schema extends z.ZodMiniType>(schema: Schema) {

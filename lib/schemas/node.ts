@@ -3,7 +3,7 @@ import { clearable } from './clearable.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
 import { Timestamp } from './timestamp.ts';
-import { isWebAddress } from './web-address.ts';
+import { isWebAddress } from '../web-address.ts';
 
 const nodeStatuses = ['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'] as const;
 

@@ -1,8 +1,8 @@
-import { checkArchive } from '../artifacts/archive-check.ts';
-import { ArchiveFault } from '../artifacts/archive-fault.ts';
-import { copyOnce, findObject, ObjectChanged } from '../artifacts/bucket.ts';
-import { downloadUrl } from '../artifacts/download-url.ts';
-import { archiveKey, type Upload, uploadOf } from '../artifacts/object-keys.ts';
+import { checkArchive } from '../archives/check-archive.ts';
+import { ArchiveFault } from '../archives/archive-problem.ts';
+import { copyOnce, findObject, ObjectChanged } from '../bucket/bucket.ts';
+import { downloadUrl } from '../bucket/download-url.ts';
+import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
 import { activateVersion, findUploadState, refuseUpload, settleVersion } from '../registry/finalizing.ts';
 

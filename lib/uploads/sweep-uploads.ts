@@ -1,4 +1,4 @@
-import { stagingKey } from '../artifacts/object-keys.ts';
+import { stagingKey } from '../bucket/object-keys.ts';
 import { settleVersion } from '../registry/finalizing.ts';
 import { findListedVersions, type ListedVersion } from '../registry/pending-versions.ts';
 import { finalizeUpload, type Outcome } from './finalize-upload.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/bulk-node-versions.ts';
 import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
-import { dynamodb } from '../../lib/registry/table.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { invoke } from '../support/invoke.ts';
 import { addVersion, countRequests } from '../support/registry.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { dynamodb } from '../../lib/registry/table.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { copyOnce, findObject } from '../../lib/artifacts/bucket.ts';
-import { archiveKey } from '../../lib/artifacts/object-keys.ts';
+import { copyOnce, findObject } from '../../lib/bucket/bucket.ts';
+import { archiveKey } from '../../lib/bucket/object-keys.ts';
 import { latestOf } from '../../lib/registry/latest-version.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../lib/registry/node-version-administration.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/node-versions.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { SeededRandom } from '../../tools/prove/seeded-random.ts';
 import { storedNode } from '../support/registry.ts';

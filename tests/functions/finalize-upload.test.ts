@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
-import { s3 } from '../../lib/artifacts/bucket.ts';
-import { stagingKey } from '../../lib/artifacts/object-keys.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';

@@ -1,7 +1,7 @@
 import { TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-host-node.ts';
-import { dynamodb } from '../../lib/registry/table.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { HostNode } from '../../lib/schemas/host-node.ts';
 import { duringNextTransaction } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-node.ts';
-import { dynamodb } from '../../lib/registry/table.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { Node } from '../../lib/schemas/node.ts';
 import { invoke } from '../support/invoke.ts';
 import {

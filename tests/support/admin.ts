@@ -1,6 +1,6 @@
 import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { expect } from '@jest/globals';
-import { dynamodb } from '../../lib/registry/table.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { runCommandLine } from '../../tools/admin/command-line.ts';
 
 /** Runs `npm run admin -- ...` in this process, on the test file's own table. */

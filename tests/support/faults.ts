@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { s3 } from '../../lib/artifacts/bucket.ts';
-import { dynamodb } from '../../lib/registry/table.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 
 /**
  * `before`: the request never left. `after`: it was carried out, and its answer was lost. `kill`: neither this call nor any other of the same invocation gets through.

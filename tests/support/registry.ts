@@ -1,11 +1,11 @@
 import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { fromAttributes, type Item, toAttributes } from '../../lib/registry/attribute-values.ts';
-import { update } from '../../lib/registry/expressions.ts';
-import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/registry/keys.ts';
-import { createPublisher, putMember } from '../../lib/registry/publisher-administration.ts';
-import { dynamodb, tableName } from '../../lib/registry/table.ts';
-import { putPersonalAccessToken } from '../../lib/registry/token-administration.ts';
+import { fromAttributes, type Item, toAttributes } from '../../lib/store/attribute-values.ts';
+import { update } from '../../lib/store/expressions.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 
 /** State for tests that start elsewhere than at the seed, written past the endpoints and read back past them. */
 

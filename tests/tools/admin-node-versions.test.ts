@@ -3,10 +3,10 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
-import { toAttributes } from '../../lib/registry/attribute-values.ts';
-import { update } from '../../lib/registry/expressions.ts';
-import { nodeVersionKey } from '../../lib/registry/keys.ts';
-import { dynamodb, tableName } from '../../lib/registry/table.ts';
+import { toAttributes } from '../../lib/store/attribute-values.ts';
+import { update } from '../../lib/store/expressions.ts';
+import { nodeVersionKey } from '../../lib/store/keys.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { admin, adminJson, duringNextTransaction } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import {

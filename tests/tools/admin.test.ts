@@ -5,7 +5,7 @@ import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { dynamodb, tableName } from '../../lib/registry/table.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { admin, adminJson, duringNextTransaction } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
-import { stagingKey } from '../../lib/artifacts/object-keys.ts';
+import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import { eventOf } from '../support/uploads.ts';
 

@@ -1,11 +1,11 @@
 import type { Command } from './command.ts';
-import * as hostNodes from './host-nodes.ts';
-import * as members from './members.ts';
-import * as nodeVersions from './node-versions.ts';
-import * as nodes from './nodes.ts';
-import * as publishers from './publishers.ts';
-import * as tokens from './tokens.ts';
-import * as uploads from './uploads.ts';
+import * as hostNodes from './commands/host-nodes.ts';
+import * as members from './commands/members.ts';
+import * as nodeVersions from './commands/node-versions.ts';
+import * as nodes from './commands/nodes.ts';
+import * as publishers from './commands/publishers.ts';
+import * as tokens from './commands/tokens.ts';
+import * as uploads from './commands/uploads.ts';
 
 /** Every command there is, in the order in which help lists them: a new one is one line here. */
 export const commands: Record<string, Command> = {

@@ -1,6 +1,6 @@
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../../lib/errors.ts';
-import { Refusal } from '../../lib/registry/refusal.ts';
+import { Refusal } from './registry/refusal.ts';
 import { UsageError } from './command.ts';
 
 /** What an error means to the person at the command line; undefined where it is no such error. */

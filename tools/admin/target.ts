@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { parseArgs } from 'node:util';
-import { Refusal } from '../../lib/registry/refusal.ts';
+import { Refusal } from './registry/refusal.ts';
 import { bucketName, localAddress, ports, tableName } from '../local/addresses.ts';
 
 const patienceMs = 2000;

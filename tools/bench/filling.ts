@@ -1,12 +1,12 @@
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { bucket, s3 } from '../../lib/artifacts/bucket.ts';
-import { stagingKey } from '../../lib/artifacts/object-keys.ts';
+import { bucket, s3 } from '../../lib/bucket/bucket.ts';
+import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { type Item, toAttributes } from '../../lib/registry/attribute-values.ts';
-import { hostNodeKey, nodeVersionKey } from '../../lib/registry/keys.ts';
+import { type Item, toAttributes } from '../../lib/store/attribute-values.ts';
+import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
-import { dynamodb, tableName } from '../../lib/registry/table.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { demo } from '../local/demo.ts';
 import { demoArchive } from '../local/demo-archive.ts';
 

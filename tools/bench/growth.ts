@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
-import { dynamodb } from '../../lib/registry/table.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { demo } from '../local/demo.ts';
 import { bulkEvent } from './cold.ts';
 import { type Figure, inTurns, ratio } from './figures.ts';

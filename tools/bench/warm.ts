@@ -48,7 +48,7 @@ export const byHand = 'by hand';
 
 /** What a proxy does to 5 MB of image before it is sent, over JSON.parse of the same. */
 export async function measureLargeBody(rounds: number): Promise<Figure> {
-  const { parseJsonBody } = await import('../../lib/json-body.ts');
+  const { parseJsonBody } = await import('../../lib/http/json-body.ts');
   const { RelightRequest } = await import('../../lib/schemas/relight.ts');
   const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024), prompt: 'A lamp from the left' });
   const event = { body, headers: {} };
@@ -63,8 +63,8 @@ export async function measureLargeBody(rounds: number): Promise<Figure> {
 
 /** A signed upload, over the way that the SDK's documentation shows. */
 export async function measureSigning(rounds: number): Promise<Figure> {
-  const { signUpload } = await import('../../lib/artifacts/signed-upload.ts');
-  const { bucket, s3 } = await import('../../lib/artifacts/bucket.ts');
+  const { signUpload } = await import('../../lib/bucket/signed-upload.ts');
+  const { bucket, s3 } = await import('../../lib/bucket/bucket.ts');
   const key = 'staging/node/1.0.0/id/upload.zip';
   const command = () => new PutObjectCommand({ Bucket: bucket, Key: key, ContentType: 'application/zip' });
   const runs = {

@@ -32,7 +32,7 @@ const credentials: Plugin = {
     }));
     onLoad({ filter: /.*/, namespace: 'credentials' }, () => ({
       contents: `
-        import { environmentCredentials } from './lib/environment-credentials.ts';
+        import { environmentCredentials } from './lib/aws/credentials.ts';
         export const defaultProvider = () => environmentCredentials;`,
       resolveDir: process.cwd(),
     }));

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { concerns } from '../../lib/environment.ts';
-import { sentenceOf } from '../../lib/faults.ts';
+import { sentenceOf } from '../../lib/validation-issues.ts';
 import type { Framework } from './framework.ts';
 
 const foreignAddress = z.string().check(

@@ -1,11 +1,11 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { bucket, s3 } from '../../lib/artifacts/bucket.ts';
-import { stagingKey } from '../../lib/artifacts/object-keys.ts';
+import { bucket, s3 } from '../../lib/bucket/bucket.ts';
+import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
-import { createPublisher, putMember } from '../../lib/registry/publisher-administration.ts';
+import { createPublisher, putMember } from '../admin/registry/publishers.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
-import { putPersonalAccessToken } from '../../lib/registry/token-administration.ts';
+import { putPersonalAccessToken } from '../admin/registry/tokens.ts';
 import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
 import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Contract } from '../../lib/contract.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { errorCatalogue } from '../../lib/errors.ts';
-import { faultsOf } from '../../lib/faults.ts';
+import { faultsOf } from '../../lib/validation-issues.ts';
 import type { ErrorBody } from '../../lib/schemas/error-body.ts';
 import type { JsonObject } from './json.ts';
 

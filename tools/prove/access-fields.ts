@@ -1,4 +1,4 @@
-import { hostNodeKey, nodeKey, nodeVersionKey } from '../../lib/registry/keys.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { personalTokens } from './access-world.ts';
 import type { HuntOptions, Tally } from './hunt.ts';
 import { differences, readTable, type TableImage } from './table-image.ts';

@@ -1,14 +1,14 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { type Item, toAttributes } from '../../lib/registry/attribute-values.ts';
+import { type Item, toAttributes } from '../../lib/store/attribute-values.ts';
 import {
   hostNodeKey,
   nodeKey,
   nodeVersionKey,
   personalAccessTokenKey,
   publisherKey,
-} from '../../lib/registry/keys.ts';
-import { dynamodb, tableName } from '../../lib/registry/table.ts';
+} from '../../lib/store/keys.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { createSigningKey, signClaims } from '../local/issuer.ts';
 import type { Arena } from './arena.ts';
 

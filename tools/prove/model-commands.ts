@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { banNode, unbanNode } from '../../lib/registry/node-administration.ts';
+import { banNode, unbanNode } from '../admin/registry/nodes.ts';
 import type { ArenaAnswer } from './arena.ts';
 import { labels, type RegistryModel } from './model.ts';
 import type { RegistryWorld } from './registry-world.ts';

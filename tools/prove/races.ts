@@ -1,4 +1,4 @@
-import { banNode } from '../../lib/registry/node-administration.ts';
+import { banNode } from '../admin/registry/nodes.ts';
 import type { ArenaAnswer } from './arena.ts';
 import type { HuntOptions, Tally } from './hunt.ts';
 import type { RegistryWorld } from './registry-world.ts';

@@ -1,5 +1,5 @@
 import type { Context, S3Event } from 'aws-lambda';
-import { uploadOf } from '../../lib/artifacts/object-keys.ts';
+import { uploadOf } from '../../lib/bucket/object-keys.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { demo } from '../local/demo.ts';
 import { demoArchive } from '../local/demo-archive.ts';

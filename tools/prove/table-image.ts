@@ -4,8 +4,8 @@ import {
   type ScanCommandOutput,
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
-import type { AttributeMap } from '../../lib/registry/attribute-values.ts';
-import { dynamodb, tableName } from '../../lib/registry/table.ts';
+import type { AttributeMap } from '../../lib/store/attribute-values.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
 
 /** Every item of the table in its stored form, by key: two images are equal where not one byte differs. */
 export type TableImage = ReadonlyMap<string, AttributeMap>;

@@ -1,4 +1,4 @@
-import { dynamodb } from '../../lib/registry/table.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 
 interface WatchedWrites {
   /** Every write that the table took, as it was sent. */

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { s3 } from '../../lib/artifacts/bucket.ts';
-import { dynamodb } from '../../lib/registry/table.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { dynamodb } from '../../../lib/registry/table.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
 import type { Misbehaviour } from '../../../tools/simulators/misbehaviours.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, proxies } from '../../support/proxies.ts';

@@ -1,5 +1,5 @@
 import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
-import { endpoint } from '../../../lib/endpoint.ts';
+import { endpoint } from '../../../lib/http/endpoint.ts';
 import { startTask } from './task.ts';
 
 /** Open to anyone, as the others are: none of them reads an access token. */

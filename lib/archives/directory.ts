@@ -1,0 +1,131 @@
+import { fromRandomAccessReaderPromise } from 'yauzl';
+import { type ArchiveEntry, archiveEntry } from './entry.ts';
+import { ArchiveFault, encrypted } from './archive-problem.ts';
+import { checkDistinct } from './names.ts';
+import { ArchiveReader } from './reader.ts';
+import type { StoredObject } from '../bucket/bucket.ts';
+
+export interface ArchiveLimits {
+  MAX_ARCHIVE_ENTRIES: number;
+  MAX_UNPACKED_BYTES: number;
+  MAX_UNPACKED_RATIO: number;
+}
+
+/** What the archive says of its content: the entries, and where their list begins. */
+export interface Directory {
+  entries: ArchiveEntry[];
+  start: number;
+}
+
+const localHeader = 0x04034b50;
+const endRecord = 0x06054b50;
+const zip64Locator = 0x07064b50;
+const endRecordBytes = 22;
+const zip64LocatorBytes = 20;
+const entryHeaderBytes = 46;
+
+/**
+ * Reads and judges the zip's central directory. Programs that unpack differ in what they make of a crooked
+ * archive, and what one of them shows and another runs are then two things; so whatever is ambiguous is refused.
+ */
+export async function readDirectory(object: StoredObject, limits: ArchiveLimits): Promise<Directory> {
+  const reader = new ArchiveReader(object);
+  try {
+    await checkBeginning(reader, object);
+    return await readEntries(reader, object, limits);
+  } catch (error) {
+    if (reader.failure !== undefined) throw reader.failure;
+    throw error instanceof ArchiveFault ? error : faultOf(error);
+  }
+}
+
+async function checkBeginning(reader: ArchiveReader, { sizeBytes }: StoredObject): Promise<void> {
+  if (sizeBytes === 0) throw new ArchiveFault('it is empty, zero bytes. Upload the zip itself.');
+  const signature = sizeBytes < endRecordBytes ? 0 : (await reader.bytesAt(0, 4)).readUInt32LE();
+  if (signature === endRecord) throw noFiles();
+  if (signature !== localHeader) {
+    throw new ArchiveFault(
+      'it is not a zip file. Pack the folder as a plain .zip, without anything before it.',
+    );
+  }
+}
+
+async function readEntries(
+  reader: ArchiveReader,
+  { sizeBytes }: StoredObject,
+  limits: ArchiveLimits,
+): Promise<Directory> {
+  const options = { decodeStrings: false, validateEntrySizes: false, autoClose: false };
+  const zip = await fromRandomAccessReaderPromise(reader, sizeBytes, options);
+  const end = sizeBytes - endRecordBytes - zip.comment.length;
+  if (end >= zip64LocatorBytes) {
+    const before = await reader.bytesAt(end - zip64LocatorBytes, 4);
+    if (before.readUInt32LE() === zip64Locator) {
+      throw new ArchiveFault('it uses the zip64 format, which it is too small to need. Make it a plain zip.');
+    }
+  }
+  if (zip.entryCount > limits.MAX_ARCHIVE_ENTRIES) {
+    throw new ArchiveFault(
+      `it has ${zip.entryCount} files and folders, and ${limits.MAX_ARCHIVE_ENTRIES} are allowed. Leave some out.`,
+    );
+  }
+  const start = Number(zip.readEntryCursor);
+  const entries: ArchiveEntry[] = [];
+  let position = start;
+  for await (const entry of zip.eachEntry()) {
+    entries.push(archiveEntry(entry));
+    position += entryHeaderBytes + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
+  }
+  if (position !== end) {
+    throw new ArchiveFault('the number of files it states is not the number it has. Make the zip anew.');
+  }
+  if (entries.some(({ offset }) => offset >= start)) throw leadsOutside();
+  checkWhole(entries, sizeBytes, limits);
+  return { entries, start };
+}
+
+function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number, limits: ArchiveLimits): void {
+  if (entries.every(({ isFolder }) => isFolder)) throw noFiles();
+  checkDistinct(entries.map(({ name }) => name));
+  checkDistinct(entries.map(({ plainName }) => plainName));
+  const unpacked = entries.reduce((total, { bytes }) => total + bytes, 0);
+  if (unpacked > limits.MAX_UNPACKED_BYTES) {
+    throw new ArchiveFault(
+      `it unpacks to ${unpacked} bytes, and ${limits.MAX_UNPACKED_BYTES} are allowed. Leave large files out.`,
+    );
+  }
+  if (unpacked > sizeBytes * limits.MAX_UNPACKED_RATIO) {
+    throw new ArchiveFault(
+      `it unpacks to more than ${limits.MAX_UNPACKED_RATIO} times its size. Leave out files that are mostly empty.`,
+    );
+  }
+}
+
+function noFiles(): ArchiveFault {
+  return new ArchiveFault('there are no files in it. Zip the folder with its content.');
+}
+
+function leadsOutside(): ArchiveFault {
+  return new ArchiveFault(
+    'its list of files leads outside of it. Make the zip anew, and upload the whole file.',
+  );
+}
+
+/** What the zip reader itself gives up on. */
+function faultOf(error: unknown): ArchiveFault {
+  const text = error instanceof Error ? error.message : '';
+  if (text.includes('encryption')) return encrypted();
+  if (text.startsWith('End of central directory')) {
+    return new ArchiveFault('it ends too early, as an interrupted upload does. Upload the whole file.');
+  }
+  if (text.startsWith('Invalid comment length')) {
+    return new ArchiveFault('there is something after its end. Make the zip without appending to it.');
+  }
+  if (text.startsWith('multi-disk')) {
+    return new ArchiveFault('it is one part of a split archive. Make it one file.');
+  }
+  if (text === 'position outside the file') {
+    return leadsOutside();
+  }
+  return new ArchiveFault('its list of files is damaged. Make the zip anew.', { cause: error });
+}

@@ -1,0 +1,271 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { crc32, deflateRawSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { checkArchive } from '../../../lib/archives/check-archive.ts';
+import { findObject, ObjectChanged } from '../../../lib/bucket/bucket.ts';
+import { putObject } from '../../support/uploads.ts';
+import { type ZipFile, zip } from '../../support/zip.ts';
+
+const file: ZipFile = { name: 'node.py', data: 'print("hello")\n' };
+const good = zip([file]);
+const zeros = Buffer.alloc(1_000_000);
+const noise = deflateRawSync(randomBytes(1000));
+const megabyte = deflateRawSync(zeros);
+
+/** The zip64 locator, with nothing true in it, before the end record. */
+const zip64Locator = Buffer.concat([Buffer.from([0x50, 0x4b, 6, 7]), Buffer.alloc(16)]);
+
+function unicodePath(name: string, plain: string): Buffer {
+  const text = Buffer.from(name);
+  const field = Buffer.alloc(9);
+  field.writeUInt16LE(0x7075, 0);
+  field.writeUInt16LE(5 + text.length, 2);
+  field.writeUInt8(1, 4);
+  field.writeUInt32LE(crc32(plain), 5);
+  return Buffer.concat([field, text]);
+}
+
+function zip64Sizes(bytes: bigint): Buffer {
+  const field = Buffer.alloc(12);
+  field.writeUInt16LE(1, 0);
+  field.writeUInt16LE(8, 2);
+  field.writeBigUInt64LE(bytes, 4);
+  return field;
+}
+
+const named = (name: string | Buffer, flags?: number) =>
+  zip([file, { name, data: 'x', ...(flags !== undefined && { flags }) }]);
+const with_ = (lie: Partial<ZipFile>) => zip([{ ...file, ...lie }]);
+
+const hostile: [label: string, archive: Buffer, reason: string][] = [
+  ['no bytes', Buffer.alloc(0), 'it is empty, zero bytes.'],
+  ['text', Buffer.from('hello, I am a zip file, believe me'), 'it is not a zip file.'],
+  [
+    'a gzipped tar',
+    Buffer.concat([Buffer.from([0x1f, 0x8b, 8]), Buffer.alloc(100)]),
+    'it is not a zip file.',
+  ],
+  ['a few bytes', Buffer.from('PK\u0003\u0004'), 'it is not a zip file.'],
+  ['a zip behind a program', zip([file], { before: Buffer.from('#!/bin/sh\n') }), 'it is not a zip file.'],
+  ['its first half', good.subarray(0, good.length >> 1), 'it ends too early'],
+  ['all but its last byte', good.subarray(0, -1), 'it ends too early'],
+  ['bytes after its end', zip([file], { after: Buffer.from('more') }), 'there is something after its end.'],
+  ['an end inside its comment', zip([file], { comment: zip([]) }), 'the number of files it states'],
+  ['no files', zip([]), 'there are no files in it.'],
+  ['folders only', zip([{ name: 'empty/', method: 0 }]), 'there are no files in it.'],
+  ['one part of many', zip([file], { disk: 2 }), 'it is one part of a split archive.'],
+  ['more entries than it has', zip([file], { entryCount: 2 }), 'its list of files leads outside of it.'],
+  [
+    'fewer entries than it has',
+    zip([file, { name: 'b', data: '' }], { entryCount: 1 }),
+    'the number of files it states',
+  ],
+  [
+    'a directory out of the file',
+    zip([file], { directoryOffset: 0x7fffffff }),
+    'its list of files leads outside of it.',
+  ],
+  [
+    'a file that begins after all files',
+    zip([file, { name: 'b', data: '', states: { offset: 5000 } }]),
+    'its list of files leads outside of it.',
+  ],
+  ['a directory elsewhere', zip([file], { directoryOffset: 0 }), 'its list of files is damaged.'],
+  [
+    'bytes after the directory',
+    zip([file], { beforeEnd: Buffer.alloc(40) }),
+    'the number of files it states',
+  ],
+  ['a zip64 directory', zip([file], { beforeEnd: zip64Locator }), 'its list of files is damaged.'],
+  [
+    'a damaged extra field',
+    with_({ extra: Buffer.from([1, 0, 0xff, 0xff]) }),
+    'its list of files is damaged.',
+  ],
+  ['encryption', with_({ flags: 0x801 }), 'it is encrypted.'],
+  ['strong encryption', with_({ flags: 0x841 }), 'it is encrypted.'],
+  ['a masked directory', with_({ flags: 0x2800 }), 'it is encrypted.'],
+  ['encryption told of only before the data', with_({ local: { flags: 0x801 } }), '"node.py" is damaged.'],
+  ['an absolute path', named('/etc/passwd'), 'the name "/etc/passwd" is an absolute path.'],
+  ['a drive letter', named('C:/windows/x.dll'), 'the name "C:/windows/x.dll" is an absolute path.'],
+  ['a path upwards', named('../../x.py'), 'the name "../../x.py" leads out of the folder'],
+  ['a path down and up', named('a/../../x.py'), 'the name "a/../../x.py" leads out of the folder'],
+  [
+    'a path upwards for newer programs',
+    with_({ extra: unicodePath('../x', 'node.py') }),
+    'the name "../x" leads out',
+  ],
+  [
+    'a path upwards for older programs',
+    zip([file, { name: '../y', data: 'y', extra: unicodePath('y', '../y') }]),
+    'the name "../y" leads out',
+  ],
+  ['backslashes', named('..\\..\\x.py'), 'has a backslash.'],
+  ['a dot segment', named('./x.py'), 'the name "./x.py" is not a plain path.'],
+  ['an empty segment', named('a//x.py'), 'the name "a//x.py" is not a plain path.'],
+  ['an empty name', named(''), 'it has a file without a name.'],
+  ['DEL in a name', named('x\x7f.py'), 'has characters that are not text.'],
+  ['NUL in a name', named('x.py\0.txt'), 'has characters that are not text.'],
+  ['a line feed in a name', named('x\n.py'), 'has characters that are not text.'],
+  ['a name that is not UTF-8', named(Buffer.from([0xff, 0xfe, 0x41])), 'has characters that are not text.'],
+  ['a very long name', named('x'.repeat(1001)), 'has more than 1000 characters.'],
+  ['a symbolic link', with_({ mode: 0o120777, data: '/etc/passwd' }), '"node.py" is a symbolic link.'],
+  ['a device', with_({ mode: 0o020666 }), '"node.py" is a device or a pipe.'],
+  [
+    'a folder with content',
+    zip([file, { name: 'a/', data: 'secret' }]),
+    'the folder "a/" has content of its own.',
+  ],
+  [
+    'a folder with packed content that is nothing',
+    zip([file, { name: 'a/', packed: Buffer.from([1, 0, 0, 0xff, 0xff]) }]),
+    'the folder "a/" has content of its own.',
+  ],
+  [
+    'a folder that states content',
+    zip([file, { name: 'a/', states: { bytes: 1 } }]),
+    'the folder "a/" has content of its own.',
+  ],
+  ['a name twice', zip([file, file]), 'it has two files named "node.py".'],
+  [
+    'names that differ in case',
+    zip([file, { ...file, name: 'Node.py' }]),
+    '"node.py" and "Node.py" are one file',
+  ],
+  [
+    'names that differ in the spelling of an accent',
+    zip([{ name: 'caf\u00e9' }, { name: 'cafe\u0301' }]),
+    'are one file on systems',
+  ],
+  [
+    'a file that is a folder too',
+    zip([
+      { name: 'a', data: 'x' },
+      { name: 'a/b', data: 'y' },
+    ]),
+    '"a" is both a file and a folder.',
+  ],
+  [
+    'a file and a folder of one name',
+    zip([file, { name: 'a', data: 'x' }, { name: 'a/' }]),
+    '"a" is both a file',
+  ],
+  [
+    'a file that is a folder further down',
+    zip([
+      { name: 'a/b', data: 'x' },
+      { name: 'a/b/c/d', data: 'y' },
+    ]),
+    '"a/b" is both a file and a folder.',
+  ],
+  ['a rare method', with_({ method: 12 }), '"node.py" is packed in a rare way.'],
+  ['another method before the data', with_({ local: { method: 0 } }), '"node.py" is damaged.'],
+  [
+    'too many entries',
+    zip(Array.from({ length: 10_001 }, (_, index) => ({ name: `${index}`, method: 0 }))),
+    'it has 10001 files and folders, and 10000 are allowed.',
+  ],
+  ['an honest bomb', zip([{ name: 'zeros', data: zeros }]), 'it unpacks to more than 100 times its size.'],
+  [
+    'a bomb that says it is small',
+    with_({ packed: megabyte, states: { bytes: 100 } }),
+    'unpacks to another size than the zip states.',
+  ],
+  [
+    'a size that is too large in zip64',
+    with_({ states: { bytes: 0xffffffff }, extra: zip64Sizes(1n << 50n) }),
+    'it unpacks to 1125899906842624 bytes',
+  ],
+  [
+    'a size that is not the size',
+    with_({ states: { bytes: 20 } }),
+    'unpacks to another size than the zip states.',
+  ],
+  [
+    'a size that differs before the data',
+    with_({ local: { bytes: 1 } }),
+    'unpacks to another size than the zip states.',
+  ],
+  ['stored data of two sizes', with_({ method: 0, states: { bytes: 3 } }), '"node.py" states two sizes'],
+  ['a checksum that is wrong', with_({ states: { crc32: 1 } }), '"node.py" is damaged.'],
+  [
+    'data that cannot be unpacked',
+    with_({ packed: Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]) }),
+    '"node.py" is damaged.',
+  ],
+  [
+    'data that ends too early',
+    with_({ packed: noise.subarray(0, 500), states: { bytes: 1000 } }),
+    '"node.py" is damaged.',
+  ],
+  [
+    'another name before the data',
+    with_({ local: { name: 'evil.py' } }),
+    '"node.py" has two different names in it.',
+  ],
+  ['no file where the directory says', with_({ local: { signature: 0 } }), 'it is not a zip file.'],
+  ['a later file that is not there', zip([file, { name: 'b', local: { signature: 0 } }]), '"b" is damaged.'],
+  [
+    'one data for two files',
+    zip([file, { ...file, name: 'nodE.pz', states: { offset: 0 } }]),
+    'overlaps with another file in it.',
+  ],
+  [
+    'data that reaches into the next file',
+    zip([{ ...file, states: { packedBytes: 30 } }, { name: 'b' }]),
+    'overlaps with another file in it.',
+  ],
+  [
+    'bytes between two files',
+    zip([{ ...file, after: Buffer.alloc(64) }, { name: 'b' }]),
+    'there are bytes in it that belong to no file.',
+  ],
+  [
+    'a file before all that are listed',
+    zip([file], { before: zip([{ name: 'evil.py' }]).subarray(0, 30 + 'evil.py'.length) }),
+    'there are bytes in it that belong to no file.',
+  ],
+  [
+    'bytes before the directory',
+    zip([file], { beforeDirectory: Buffer.alloc(12) }),
+    'there are bytes in it that belong to no file.',
+  ],
+  [
+    'bytes behind the packed data',
+    with_({ packed: Buffer.concat([deflateRawSync(String(file.data)), Buffer.from('hidden')]) }),
+    'there are bytes in it that belong to no file.',
+  ],
+];
+
+/** Of this run alone: mutants are tried side by side on one store. */
+const key = `staging/hostile/1.0.0/${randomUUID()}/upload.zip`;
+
+async function judge(archive: Buffer): Promise<string> {
+  await putObject(key, archive);
+  const object = await findObject(key);
+  if (!object) throw new Error('The archive was not put.');
+  return checkArchive(object);
+}
+
+describe('a hostile archive is refused with its own reason', () => {
+  test.each(hostile)('%s', async (_, archive, reason) => {
+    const refusal = await judge(archive).catch((error: unknown) => error);
+
+    expect(refusal).toMatchObject({
+      name: 'ArchiveFault',
+      message: expect.stringMatching(/^The archive was refused: .*\. Then publish this version again\.$/),
+    });
+    expect(String(refusal)).toContain(reason);
+  });
+
+  test('too many bytes, of which none is read', async () => {
+    const object = { key: 'staging/nothing/is/here/at-all.zip', etag: '', sizeBytes: 100_000_001 };
+    await expect(checkArchive(object)).rejects.toThrow('it has 100000001 bytes, and 100000000 are allowed.');
+    await expect(checkArchive({ ...object, sizeBytes: 100_000_000 })).rejects.toBeInstanceOf(ObjectChanged);
+  });
+
+  afterAll(() => {
+    const reasons = new Set(hostile.map(([, , reason]) => reason.replace(/"[^"]*"/g, '…')));
+    console.info(`${hostile.length} hostile archives, ${reasons.size} different reasons`);
+  });
+});

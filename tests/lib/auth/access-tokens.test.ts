@@ -1,0 +1,254 @@
+import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import developmentKey from '../../../tools/local/development-key.json' with { type: 'json' };
+import { createSigningKey, publicKeyOf, type SigningKey, signClaims } from '../../../tools/local/issuer.ts';
+import { sampleEvent } from '../../support/invoke.ts';
+
+const issuer = 'https://issuer.example.com';
+const known = createSigningKey('known');
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+let keySet: { keys: object[] };
+let fetches = 0;
+let isDown = false;
+let server: Server;
+
+beforeAll(async () => {
+  server = createServer((_, response) => {
+    fetches += 1;
+    response.statusCode = isDown ? 500 : 200;
+    response.end(JSON.stringify(keySet));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+beforeEach(() => {
+  keySet = {
+    keys: [
+      publicKeyOf(known),
+      { ...rsa.publicKey.export({ format: 'jwk' }), kid: 'rsa', use: 'sig' },
+      developmentKey,
+    ],
+  };
+  fetches = 0;
+  isDown = false;
+});
+
+/** A fresh copy of the module, as a cold start has it, with an environment of its own. */
+async function load(environment: Record<string, string> = {}) {
+  Object.assign(process.env, {
+    TOKEN_ISSUER: issuer,
+    TOKEN_JWKS_URL: `http://localhost:${(server.address() as AddressInfo).port}/jwks.json`,
+    TOKEN_JWKS: '',
+    ...environment,
+  });
+  jest.resetModules();
+  return import('../../../lib/auth/access-tokens.ts');
+}
+
+function claims(changes: object = {}): object {
+  const now = Math.floor(Date.now() / 1000);
+  return { iss: issuer, aud: 'node-registry', sub: 'olga', iat: now, exp: now + 60, ...changes };
+}
+
+function token(changes: object = {}, key: SigningKey = known): string {
+  return `Bearer ${signClaims(key, claims(changes))}`;
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}
+
+function pem(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'pem' }).toString();
+}
+
+const unsigned = `${encode({ alg: 'none', kid: 'known' })}.${encode(claims())}`;
+const hs256Input = `${encode({ alg: 'HS256', kid: 'rsa' })}.${encode(claims())}`;
+const rs256Input = `${encode({ alg: 'RS256', kid: 'rsa' })}.${encode(claims())}`;
+const hmac = (secret: string) => createHmac('sha256', secret).update(hs256Input).digest('base64url');
+const signature = createSign('RSA-SHA256').update(rs256Input).sign(rsa.privateKey, 'base64url');
+const now = Math.floor(Date.now() / 1000);
+
+describe('authenticate', () => {
+  test('names the caller of a valid token', async () => {
+    const { authenticate } = await load();
+
+    expect(await authenticate(token())).toEqual({ userId: 'olga', isAdmin: false });
+    expect(await authenticate(`bearer ${rs256Input}.${signature}`)).toEqual({
+      userId: 'olga',
+      isAdmin: false,
+    });
+  });
+
+  test.each([[undefined], ['']])('knows nobody by the header %j', async (authorization) => {
+    const { authenticate } = await load();
+
+    expect(await authenticate(authorization)).toBeUndefined();
+  });
+
+  test('passes over spaces around a token', async () => {
+    const { authenticate } = await load();
+
+    expect(await authenticate(`${token().replace(' ', '   ')}  `)).toMatchObject({ userId: 'olga' });
+  });
+
+  test.each([
+    ['the claim', { role: 'admin' }, {}, true],
+    ['the claim among others', { role: ['user', 'admin'] }, {}, true],
+    ['another value', { role: 'administrator' }, {}, false],
+    [
+      'a claim of another name',
+      { groups: ['ops'] },
+      { ADMIN_CLAIM: 'groups', ADMIN_CLAIM_VALUE: 'ops' },
+      true,
+    ],
+    ['the default claim where another is configured', { role: 'admin' }, { ADMIN_CLAIM: 'groups' }, false],
+  ])('knows an admin by %s', async (_, changes, environment, isAdmin) => {
+    const { authenticate } = await load(environment);
+
+    expect(await authenticate(token(changes))).toMatchObject({ isAdmin });
+    process.env.ADMIN_CLAIM = '';
+    process.env.ADMIN_CLAIM_VALUE = '';
+  });
+
+  test.each([
+    ['garbage', 'Bearer garbage'],
+    ['another scheme', `Basic ${token().slice(7)}`],
+    ['three parts of nothing', 'Bearer a.b.c'],
+    ['something before the scheme', `x${token()}`],
+    ['something behind the token', `${token()} x`],
+    ['no space before the token', token().replace(' ', '')],
+    ['alg none', `Bearer ${unsigned}.`],
+    ['alg none with a signature', `Bearer ${unsigned}.${signature}`],
+    ['HS256 with the public key as its secret', `Bearer ${hs256Input}.${hmac(pem(rsa.publicKey))}`],
+    [
+      'HS256 with the public key in its JSON form',
+      `Bearer ${hs256Input}.${hmac(JSON.stringify(rsa.publicKey.export({ format: 'jwk' })))}`,
+    ],
+    [
+      'a signature of other claims',
+      `Bearer ${encode({ alg: 'RS256', kid: 'rsa' })}.${encode(claims({ sub: 'eve' }))}.${signature}`,
+    ],
+    ['another issuer', token({ iss: 'https://evil.example.com' })],
+    ['no issuer', token({ iss: undefined })],
+    ['another audience', token({ aud: 'another-service' })],
+    ['no audience', token({ aud: undefined })],
+    ['an expired one', token({ exp: now - 60 })],
+    ['one that never expires', token({ exp: undefined })],
+    ['one that is not yet valid', token({ nbf: now + 60 })],
+    ['one without a subject', token({ sub: undefined })],
+    ['one with an empty subject', token({ sub: '' })],
+    ['one with a number for a subject', token({ sub: 7 })],
+    ['one that expires at a text', token({ exp: String(now + 60) })],
+    ['a key that the issuer does not know', token({}, createSigningKey('unknown'))],
+    ['a known key id over another key', token({}, { ...createSigningKey(), kid: 'known' })],
+    ['the development key', `${sampleEvent('update-node').headers.authorization}`],
+  ])('refuses %s', async (_, authorization) => {
+    const { authenticate } = await load();
+
+    await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+
+  test('keeps for the log why a token was refused', async () => {
+    const { authenticate } = await load();
+
+    await expect(authenticate(token({ exp: now - 60 }))).rejects.toMatchObject({
+      cause: expect.objectContaining({ message: expect.stringContaining('expired') }),
+    });
+  });
+
+  test('accepts the development key from an issuer on localhost only, even when a deployed key set holds it', async () => {
+    const event = sampleEvent('update-node').headers.authorization;
+    const local = await load({ TOKEN_ISSUER: 'http://localhost:3001' });
+    expect(await local.authenticate(event)).toEqual({ userId: 'demo-owner', isAdmin: false });
+
+    const [, body] = String(event).split('.');
+    const { iss } = JSON.parse(Buffer.from(String(body), 'base64url').toString());
+    const deployed = await load({ TOKEN_ISSUER: 'https://localhost:3001' });
+    expect(iss).toBe('http://localhost:3001');
+    const resigned = signClaims({ ...known, kid: 'development' }, claims({ iss: 'https://localhost:3001' }));
+    keySet.keys = [{ ...publicKeyOf(known), kid: 'development' }];
+    await expect(deployed.authenticate(`Bearer ${resigned}`)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+});
+
+describe('the key set', () => {
+  test('is fetched once, and once more for a key it does not hold, but not again within the interval', async () => {
+    const { authenticate } = await load();
+    await authenticate(token());
+    await authenticate(token());
+    expect(fetches).toBe(1);
+
+    const later = createSigningKey('later');
+    await expect(authenticate(token({}, later))).rejects.toMatchObject({ code: 'unauthorized' });
+    await Promise.allSettled(Array.from({ length: 20 }, () => authenticate(token({}, createSigningKey()))));
+    expect(fetches).toBe(2);
+    expect(await authenticate(token())).toBeDefined();
+  });
+
+  test('is refetched for a key that the issuer began to use, without a restart', async () => {
+    const { authenticate } = await load();
+    await authenticate(token());
+    const rotated = createSigningKey('rotated');
+    keySet.keys = [publicKeyOf(rotated)];
+
+    expect(await authenticate(token({}, rotated))).toMatchObject({ userId: 'olga' });
+  });
+
+  test('that came with the deployment verifies without any fetch', async () => {
+    const { authenticate } = await load({ TOKEN_JWKS: JSON.stringify({ keys: [publicKeyOf(known)] }) });
+
+    expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
+    expect(fetches).toBe(0);
+  });
+
+  test('that is known goes on verifying while the issuer is down', async () => {
+    const { authenticate } = await load();
+    await authenticate(token());
+    isDown = true;
+
+    await expect(authenticate(token({}, createSigningKey('new')))).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: expect.objectContaining({ message: expect.stringContaining('the issuer answered 500') }),
+    });
+    await expect(authenticate(token({}, createSigningKey('new')))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
+    expect(fetches).toBe(2);
+  });
+
+  test('is fetched again ten seconds after the issuer was down, and an unknown key is then unauthorized', async () => {
+    const { authenticate } = await load();
+    isDown = true;
+    await expect(authenticate(token())).rejects.toMatchObject({ code: 'unavailable' });
+    isDown = false;
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
+
+    expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
+    for (let count = 0; count < 2; count += 1) {
+      const stranger = authenticate(token({}, createSigningKey('stranger')));
+      await expect(stranger).rejects.toMatchObject({ code: 'unauthorized' });
+    }
+    clock.mockRestore();
+    expect(fetches).toBe(3);
+  });
+});
+
+describe('the environment', () => {
+  test.each([
+    ['TOKEN_ISSUER', 'http://issuer.example.com', 'must be an https address'],
+    ['TOKEN_ISSUER', '', 'TOKEN_ISSUER'],
+    ['TOKEN_JWKS_URL', 'ftp://issuer.example.com', 'must be an https address'],
+    ['TOKEN_JWKS', '{', 'TOKEN_JWKS: must be JSON'],
+    ['PUBLISH_ACCESS_TOKEN', 'maybe', 'PUBLISH_ACCESS_TOKEN'],
+  ])('stops the function at start, by name, where %s is %j', async (name, value, message) => {
+    await expect(load({ [name]: value })).rejects.toThrow(message);
+    process.env.PUBLISH_ACCESS_TOKEN = '';
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  createPersonalAccessToken,
+  hashPersonalAccessToken,
+  requireWellFormed,
+} from '../../../lib/auth/personal-access-tokens.ts';
+import { demo } from '../../../tools/local/demo.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+describe('a personal access token', () => {
+  test('has a prefix that scanners know, is new each time, and is taken as it was made', () => {
+    const tokens = Array.from({ length: 200 }, createPersonalAccessToken);
+
+    expect(new Set(tokens).size).toBe(200);
+    for (const token of tokens) {
+      expect(token).toMatch(/^nrp_[0-9A-Za-z]{38}$/);
+      expect(requireWellFormed(token)).toBe(hashPersonalAccessToken(token));
+    }
+  });
+
+  test('uses every character about as often as any other', () => {
+    const counts = new Map<string, number>();
+    for (let index = 0; index < 1000; index += 1) {
+      for (const character of createPersonalAccessToken().slice(4, 36))
+        counts.set(character, (counts.get(character) ?? 0) + 1);
+    }
+    const expected = 32_000 / 62;
+
+    expect(counts.size).toBe(62);
+    const chiSquare = [...counts.values()].reduce(
+      (sum, count) => sum + (count - expected) ** 2 / expected,
+      0,
+    );
+    expect(chiSquare).toBeLessThan(140);
+  });
+
+  test('is stored as the SHA-256 that any other program would compute', () => {
+    expect(requireWellFormed(demo.personalAccessToken)).toBe(
+      '198796d21c7800fd9fbb21991d28fdece1f60b7479c7a79f8125c72f53bff10e',
+    );
+  });
+
+  test.each([
+    ['another prefix', (token: string) => token.replace('nrp_', 'xyz_')],
+    ['something before it', (token: string) => ` ${token}`],
+    ['something behind it', (token: string) => `${token}\n`],
+    ['something in the middle', (token: string) => `${token.slice(0, 36)}xx${token.slice(36)}`],
+  ])('is refused with %s, though the checksum is right', (_, change) => {
+    expect(() => requireWellFormed(change(demo.personalAccessToken))).toThrow(
+      expect.objectContaining({ code: 'invalid_personal_access_token' }),
+    );
+  });
+
+  test('is refused with any one character mistyped, without asking the store', () => {
+    const token: string = demo.personalAccessToken;
+    for (let place = 4; place < token.length; place += 1) {
+      for (const character of alphabet) {
+        if (character === token[place]) continue;
+        const mistyped = token.slice(0, place) + character + token.slice(place + 1);
+        expect(() => requireWellFormed(mistyped)).toThrow(
+          expect.objectContaining({ code: 'invalid_personal_access_token' }),
+        );
+      }
+    }
+  });
+});

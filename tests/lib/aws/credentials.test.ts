@@ -1,0 +1,32 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { environmentCredentials } from '../../../lib/aws/credentials.ts';
+
+const before = { ...process.env };
+
+afterEach(() => {
+  delete process.env.AWS_SESSION_TOKEN;
+  Object.assign(process.env, before);
+});
+
+test('are read anew each time, because Lambda renews them', async () => {
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'first', AWS_SECRET_ACCESS_KEY: 'secret' });
+  expect(await environmentCredentials()).toEqual({ accessKeyId: 'first', secretAccessKey: 'secret' });
+
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'second', AWS_SESSION_TOKEN: 'session' });
+  expect(await environmentCredentials()).toEqual({
+    accessKeyId: 'second',
+    secretAccessKey: 'secret',
+    sessionToken: 'session',
+  });
+});
+
+test.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
+  'without %s are missed with a sentence',
+  async (name) => {
+    process.env[name] = '';
+
+    await expect(environmentCredentials()).rejects.toThrow(
+      new Error('There are no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.'),
+    );
+  },
+);

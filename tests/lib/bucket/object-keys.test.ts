@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { archiveKey, stagingKey, uploadOf } from '../../../lib/bucket/object-keys.ts';
+import { readEnvironment } from '../../../lib/environment.ts';
+import { fc } from '../../support/properties.ts';
+
+const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);
+const uploads = fc.record({ nodeId: segment, version: segment, versionId: fc.uuid(), uploadId: fc.uuid() });
+
+describe('the keys in the bucket', () => {
+  test('a staging key tells whose upload it is', () => {
+    fc.assert(fc.property(uploads, (upload) => expect(uploadOf(stagingKey(upload))).toEqual(upload)));
+  });
+
+  test('nothing else is taken for a staging key, an archive least of all', () => {
+    fc.assert(
+      fc.property(uploads, fc.string(), (upload, text) => {
+        expect(uploadOf(archiveKey(upload, 'ab12'))).toBeUndefined();
+        expect(uploadOf(text)).toBeUndefined();
+        expect(uploadOf(`staging/${text}`)).toBeUndefined();
+      }),
+    );
+  });
+
+  test('other bytes of a version have another key', () => {
+    const upload = { nodeId: 'a', version: '1.0.0', versionId: 'b', uploadId: 'c' };
+    expect(archiveKey(upload, 'one')).not.toBe(archiveKey(upload, 'two'));
+  });
+});
+
+describe('the download address', () => {
+  let downloadUrl: (key: string) => string;
+  beforeAll(async () => {
+    process.env.DOWNLOAD_BASE_URL = 'https://cdn.example.com/nodes/';
+    ({ downloadUrl } = await import('../../../lib/bucket/download-url.ts'));
+  });
+
+  test('lies under the configured base, with the key encoded', () => {
+    expect(downloadUrl('archives/a b/1.0.0/x.zip')).toBe(
+      'https://cdn.example.com/nodes/archives/a%20b/1.0.0/x.zip',
+    );
+  });
+
+  test('is https anywhere but on one’s own machine', () => {
+    process.env.DOWNLOAD_BASE_URL = 'http://cdn.example.com';
+    expect(() => readEnvironment('archives')).toThrow('DOWNLOAD_BASE_URL: must be an https address');
+  });
+});

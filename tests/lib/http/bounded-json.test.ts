@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { boundedList, boundedObject } from '../../../lib/http/bounded-json.ts';
+
+/** Lambda's bound on an answer, which holds for the body as a JSON string in it. */
+const lambdaBytes = 6 * 1024 * 1024;
+const million = (character: string, times = 1) => character.repeat(times * 1_000_000);
+const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text));
+
+interface Entry {
+  id: number;
+  text?: string;
+}
+
+const withoutText = ({ id }: Entry): Entry => ({ id });
+
+describe('a list', () => {
+  test.each([[[]], [[{ id: 1, text: 'a "word"' }]], [[{ id: 1, text: 'a' }, { id: 2 }]]])(
+    'of %j is written whole',
+    (entries: Entry[]) => {
+      expect(boundedList('nodes', entries, withoutText).text).toBe(JSON.stringify({ nodes: entries }));
+    },
+  );
+
+  test('is written whole too where it is large and yet within the bound', () => {
+    const entries = [1, 2, 3, 4, 5].map((id) => ({ id, text: million('x') }));
+
+    expect(boundedList('nodes', entries, withoutText).text === JSON.stringify({ nodes: entries })).toBe(true);
+  });
+
+  test.each([
+    ['of one byte', 'x', 4],
+    ['of two bytes', 'é', 2],
+    ['that are escaped, and so take four', '"', 1],
+  ])(
+    'has the first entries whole and shortens what does not fit, in characters %s',
+    (_, character, times) => {
+      const text = million(character, times);
+      const entries = [
+        { id: 1, text },
+        { id: 2, text },
+        { id: 3, text: 'a' },
+      ];
+      const list = boundedList('nodes', entries, withoutText);
+
+      const expected = { nodes: [{ id: 1, text }, { id: 2 }, { id: 3, text: 'a' }] };
+      expect(list.text === JSON.stringify(expected)).toBe(true);
+      expect(bytesOf(list.text)).toBeLessThan(lambdaBytes);
+    },
+  );
+
+  test('keeps room for the short forms of later entries before it writes a long one', () => {
+    const short = million('x', 2);
+    const entries = [
+      { id: 1, text: million('x', 5) },
+      { id: 2, text: million('x', 3) },
+    ];
+    const list = boundedList('nodes', entries, ({ id }) => (id === 1 ? { id } : { id, short }));
+
+    expect(JSON.parse(list.text).nodes.map(({ id, text }: Entry) => [id, text?.length])).toEqual([
+      [1, undefined],
+      [2, 3_000_000],
+    ]);
+    expect(bytesOf(list.text)).toBeLessThan(lambdaBytes);
+  });
+});
+
+describe('an object', () => {
+  test('is written whole where it fits, its fields in their order', () => {
+    const large = { text: million('x', 5) };
+
+    expect(boundedObject({ id: 1 }, { b: 'x', a: [1] }).text).toBe('{"id":1,"b":"x","a":[1]}');
+    expect(boundedObject({ id: 1 }, large).text === JSON.stringify({ id: 1, ...large })).toBe(true);
+  });
+
+  test.each([
+    ['of one byte', 'x', 4],
+    ['of two bytes', 'é', 2],
+    ['that are escaped, and so take four', '"', 1],
+  ])('loses the largest fields that it can do without, in characters %s', (_, character, times) => {
+    const optional = { large: million(character, times + 1), middle: million(character, times), small: 'a' };
+    const { text } = boundedObject({ id: 1 }, optional);
+
+    expect(Object.keys(JSON.parse(text)).sort()).toEqual(['id', 'middle', 'small']);
+    expect(bytesOf(text)).toBeLessThan(lambdaBytes);
+  });
+
+  test('keeps the fields that it must have, whatever they leave to the others', () => {
+    const required = { id: 1, text: million('x', 4) };
+    const { text } = boundedObject(required, { echo: million('x', 3), small: 'a' });
+
+    expect(Object.keys(JSON.parse(text)).sort()).toEqual(['id', 'small', 'text']);
+  });
+
+  test('leaves 32 kB of the bound to the headers of the answer', () => {
+    const isKept = (bytes: number) => boundedObject({}, { echo: 'x'.repeat(bytes) }).text !== '{}';
+
+    expect(isKept(lambdaBytes - 33 * 1024)).toBe(true);
+    expect(isKept(lambdaBytes - 31 * 1024)).toBe(false);
+  });
+});

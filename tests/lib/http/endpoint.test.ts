@@ -1,0 +1,390 @@
+import { hash, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Context } from 'aws-lambda';
+import * as z from 'zod/mini';
+import type { Access, Contract } from '../../../lib/contract.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { invoke, type Result, sampleEvent } from '../../support/invoke.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+import { bearer } from '../../support/tokens.ts';
+
+/** The environment is read when the module is loaded, so that it is set before. */
+Object.assign(process.env, { PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
+const { endpoint } = await import('../../../lib/http/endpoint.ts');
+const { SerializedJson } = await import('../../../lib/http/bounded-json.ts');
+
+const contract = {
+  name: 'echo',
+  method: 'POST',
+  path: '/echo/{place}',
+  summary: 'Echo',
+  description: 'Echoes.',
+  access: 'anyone' as Access,
+  parameters: z.object({ place: z.string().check(z.maxLength(5)) }),
+  body: z.object({ text: z._default(z.string(), 'nothing'), times: z.optional(z.int()) }),
+  reply: z.unknown(),
+  status: 201,
+  errors: [],
+} as const satisfies Contract;
+
+type Call = Parameters<Parameters<typeof endpoint<Contract>>[1]>[0];
+type Story = (call: Call) => Promise<{ body: unknown; headers?: Record<string, string> | undefined }>;
+type Changes = NonNullable<Parameters<typeof invoke>[2]>;
+
+const echo: Story = async ({ path, body, caller }) => ({ body: { path, body, caller } });
+
+function open(changes: Partial<Contract> = {}, story: Story = echo) {
+  const handler = endpoint<Contract>({ ...contract, ...changes }, story);
+  const call = ({ headers, ...rest }: Changes = {}): Promise<Result> =>
+    invoke(handler, 'relight-image', {
+      path: { place: 'here' },
+      body: {},
+      headers: { authorization: undefined, ...headers },
+      ...rest,
+    });
+  return { handler, call };
+}
+
+const fail =
+  (error: unknown): Story =>
+  () =>
+    Promise.reject(error);
+const lines = () => loggedLines.map((line) => JSON.parse(line));
+const coldStarts: boolean[] = [];
+
+beforeAll(async () => {
+  for (let count = 0; count < 3; count += 1) await open().call();
+  coldStarts.push(...lines().map(({ cold_start }) => cold_start));
+});
+
+beforeEach(() => {
+  loggedLines.length = 0;
+});
+
+describe('the caller', () => {
+  const olga = { authorization: bearer('olga') };
+  const bad = { authorization: 'Bearer a.b.c' };
+  const proxy = { userUnless: 'PROXY_ACCESS_TOKEN' } as const;
+  const publish = { userUnless: 'PUBLISH_ACCESS_TOKEN' } as const;
+
+  test.each<[Access, Record<string, string>, number, string | undefined]>([
+    ['anyone', {}, 201, undefined],
+    ['anyone', olga, 201, undefined],
+    ['anyone', bad, 201, undefined],
+    ['user', {}, 401, undefined],
+    ['user', olga, 201, 'olga'],
+    ['user', bad, 401, undefined],
+    [proxy, {}, 201, undefined],
+    [proxy, olga, 201, 'olga'],
+    [proxy, bad, 401, undefined],
+    [publish, {}, 401, undefined],
+    [publish, olga, 201, 'olga'],
+    [publish, bad, 401, undefined],
+  ])('of an operation for %j is known or refused (%#)', async (access, headers, status, user) => {
+    const answer = await open({ access }).call({ headers });
+
+    expect(answer.status).toBe(status);
+    expect(answer.body.caller?.userId).toBe(user);
+    expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+  });
+
+  test('is in the log as the beginning of a hash, and only where there is one', async () => {
+    await open({ access: 'user' }).call({ headers: olga });
+    await open({ access: proxy }).call();
+
+    expect(lines().map(({ principal }) => principal)).toEqual([
+      hash('sha256', 'olga').slice(0, 16),
+      undefined,
+    ]);
+  });
+});
+
+describe('the request', () => {
+  test('reaches the story parsed', async () => {
+    const calls: Call[] = [];
+    const { call } = open({}, async (given) => {
+      calls.push(given);
+      return { body: {} };
+    });
+    await call({ body: { times: 2, odd: true }, headers: { 'if-match': '"7"' } });
+
+    expect(calls).toMatchObject([
+      { path: { place: 'here' }, body: { text: 'nothing', times: 2 }, ifMatch: '"7"' },
+    ]);
+    expect(calls[0]?.body).not.toHaveProperty('odd');
+    await expect(calls[0]?.beforeSending()).resolves.toBeUndefined();
+  });
+
+  test('is refused with all faults of its path and its body, before the story is told', async () => {
+    const { call } = open({}, fail(new Error('The story was told.')));
+    const { status, body } = await call({ path: { place: 'nowhere' }, body: { text: 1, times: 0.5 } });
+
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      error: 'invalid_request',
+      message: 'The request is not valid.',
+      request_id: 'sample-relight-image',
+      details: [
+        { path: 'path.place', message: 'must have at most 5 characters' },
+        { path: 'body.text', message: 'must be text' },
+        { path: 'body.times', message: 'must be a whole number' },
+      ],
+    });
+  });
+
+  test('may have a fault in its path alone', async () => {
+    const { body } = await open().call({ path: { place: 'nowhere' } });
+
+    expect(body.details).toEqual([{ path: 'path.place', message: 'must have at most 5 characters' }]);
+  });
+
+  test('may have no path parameters, where none are needed', async () => {
+    const event = { ...sampleEvent('relight-image'), pathParameters: undefined };
+    const answers = [open({ parameters: z.object({}) }), open()].map(({ handler }) =>
+      handler(event as never, {} as Context),
+    );
+    const [taken, refused] = await Promise.all(answers);
+
+    expect(taken?.statusCode).toBe(201);
+    expect(JSON.parse(String(refused?.body)).details).toEqual([
+      { path: 'path.place', message: 'is required' },
+    ]);
+  });
+
+  test('may have no headers', async () => {
+    const { headers: _, ...event } = sampleEvent('relight-image');
+    const answer = await open({ parameters: z.object({}) }).handler(event as never, {} as Context);
+
+    expect(answer.statusCode).toBe(201);
+  });
+});
+
+describe('the time', () => {
+  test.each([
+    ['what is left of the invocation', { getRemainingTimeInMillis: () => 9000 }, 9000],
+    ['29 seconds, where nobody says', {}, 29_000],
+  ])('for a story ends a second before %s', async (_, context, limitMs) => {
+    const deadlines: number[] = [];
+    const { handler } = open({ parameters: z.object({}) }, async ({ deadline }) => {
+      deadlines.push(deadline - Date.now());
+      return { body: {} };
+    });
+    await handler(sampleEvent('relight-image'), context as Context);
+
+    expect(deadlines[0]).toBeGreaterThan(limitMs - 1500);
+    expect(deadlines[0]).toBeLessThanOrEqual(limitMs - 1000);
+  });
+
+  test('of the invocation leaves 400 milliseconds to say that a story hangs', async () => {
+    const started = performance.now();
+    const { call } = open({}, () => new Promise<never>(() => {}));
+    const { status, body } = await call({ remainingMs: 900 });
+
+    expect([status, body.error]).toEqual([503, 'unavailable']);
+    expect(performance.now() - started).toBeGreaterThan(450);
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+});
+
+describe('the answer', () => {
+  test('has the status of the contract and the headers of the story', async () => {
+    const { status, headers, body } = await open({}, async () => ({
+      body: { a: 1 },
+      headers: { etag: '"1"' },
+    })).call();
+
+    expect([status, body]).toEqual([201, { a: 1 }]);
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      etag: '"1"',
+      'x-request-id': 'sample-relight-image',
+    });
+  });
+
+  test('may be JSON already', async () => {
+    const { text } = await open({}, async () => ({ body: new SerializedJson('{ "a": 1 }') })).call();
+
+    expect(text).toBe('{ "a": 1 }');
+  });
+
+  test('to an error of the catalogue says what is known of it', async () => {
+    const details = [{ path: 'body.text', message: 'is rude' }];
+    const error = new ApiError('unavailable', { message: 'Later.', details, headers: { 'x-a': '1' } });
+    const { status, headers, body } = await open({}, fail(error)).call();
+
+    expect([status, body]).toEqual([
+      503,
+      { error: 'unavailable', message: 'Later.', request_id: 'sample-relight-image', details },
+    ]);
+    expect(headers).toEqual({
+      'content-type': 'application/json',
+      'retry-after': '1',
+      'x-a': '1',
+      'x-request-id': 'sample-relight-image',
+    });
+  });
+
+  test('to any other error says nothing of it', async () => {
+    const { status, body } = await open({}, fail(new TypeError('secret'))).call();
+
+    expect([status, body]).toEqual([
+      500,
+      {
+        error: 'internal_error',
+        message: 'Something went wrong on our side.',
+        request_id: 'sample-relight-image',
+      },
+    ]);
+  });
+
+  test.each([
+    ['x'.repeat(128), true],
+    ['x'.repeat(129), false],
+    ['a.B_9-z', true],
+    ['a b', false],
+    [' ab', false],
+    ['ab\n', false],
+    ['', false],
+    [undefined, false],
+  ])('takes over the request id %j: %s', async (given, isTaken) => {
+    const { headers } = await open().call({ headers: { 'x-request-id': given } });
+
+    expect(headers['x-request-id']).toBe(isTaken ? given : 'sample-relight-image');
+  });
+});
+
+describe('the log line', () => {
+  test('says what was asked, and how it went', async () => {
+    await open({}, async () => {
+      await sleep(30);
+      return { body: {} };
+    }).call();
+
+    const [line] = lines();
+    expect(line).toEqual({
+      level: 'info',
+      event: 'request',
+      request_id: 'sample-relight-image',
+      function: 'echo',
+      route: sampleEvent('relight-image').routeKey,
+      cold_start: false,
+      status: 201,
+      ms: expect.any(Number),
+    });
+    expect(line.ms).toBeGreaterThanOrEqual(25);
+    expect(line.ms).toBeLessThan(1000);
+    expect(Number.isInteger(line.ms)).toBe(true);
+  });
+
+  test('has the id of the gateway too, where the caller gave another', async () => {
+    await open().call({ headers: { 'x-request-id': 'mine' } });
+
+    expect(lines()).toMatchObject([{ request_id: 'mine', gateway_request_id: 'sample-relight-image' }]);
+  });
+
+  test('of a request that was refused is no error, and one of our own is, with its causes', async () => {
+    const cause = new TypeError('below');
+    await open({}, fail(new ApiError('conflict', { cause }))).call();
+    await open({}, fail(cause)).call();
+
+    const [refused, failed] = lines();
+    expect(refused).toMatchObject({ level: 'info', status: 409, code: 'conflict' });
+    expect(refused).not.toHaveProperty('causes');
+    expect(failed).toMatchObject({
+      level: 'error',
+      status: 500,
+      code: 'internal_error',
+      causes: ['ApiError: Something went wrong on our side.', 'TypeError: below'],
+      stack: expect.any(String),
+    });
+  });
+
+  test('says of the first request alone that the start was cold', () => {
+    expect(coldStarts).toEqual([true, false, false]);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const principal = ({ text }: { text: string }) => text;
+  const olga = bearer('olga');
+
+  /** An operation that counts how often its story was told; `ask` says that, and the answer's status or code. */
+  function counted(changes: Partial<Contract>, outcome: () => Promise<{ body: unknown }>) {
+    let told = 0;
+    const { call } = open({ idempotent: {}, ...changes }, async ({ beforeSending }) => {
+      told += 1;
+      await beforeSending();
+      return outcome();
+    });
+    return async (key: string | undefined, authorization?: string, rest: Changes = {}) => {
+      const { status, headers, body } = await call({
+        ...rest,
+        headers: { 'idempotency-key': key, authorization },
+      });
+      return [told, body.error ?? status, headers['idempotent-replayed']];
+    };
+  }
+
+  const proxy = { access: { userUnless: 'PROXY_ACCESS_TOKEN' } } as const;
+  const answered = async () => ({ body: { a: 1 } });
+
+  test('lets a story be told once, and its answer again', async () => {
+    const key = randomUUID();
+    const ask = counted({}, answered);
+
+    expect(await ask(key)).toEqual([1, 201, undefined]);
+    expect(await ask(key)).toEqual([1, 201, 'true']);
+  });
+
+  test('lets an error that is the last word be told again', async () => {
+    const key = randomUUID();
+    const ask = counted({}, fail(new ApiError('provider_rejected', { settlement: 'answered' })) as never);
+
+    expect(await ask(key)).toEqual([1, 'provider_rejected', undefined]);
+    expect(await ask(key)).toEqual([1, 'provider_rejected', 'true']);
+  });
+
+  test('that is not sent lets each request be told', async () => {
+    const ask = counted({}, answered);
+
+    expect(await ask(undefined)).toEqual([1, 201, undefined]);
+    expect(await ask(undefined)).toEqual([2, 201, undefined]);
+  });
+
+  test('means nothing to an operation that honours none', async () => {
+    const key = randomUUID();
+    const ask = counted({ idempotent: undefined } as never, answered);
+
+    expect(await ask(key)).toEqual([1, 201, undefined]);
+    expect(await ask(key)).toEqual([2, 201, undefined]);
+  });
+
+  test('is of its caller, of whom the body names, or of all who say nothing', async () => {
+    const key = randomUUID();
+    const body = (text: string) => ({ body: { text } });
+    const byBody = counted({ ...proxy, idempotent: { principal } } as never, answered);
+    const byNobody = counted(proxy, answered);
+
+    expect(await byBody(key, olga, body('a'))).toEqual([1, 201, undefined]);
+    expect(await byBody(key, bearer('mats'), body('a'))).toEqual([2, 201, undefined]);
+    expect(await byBody(key, undefined, body('a'))).toEqual([3, 201, undefined]);
+    expect(await byBody(key, undefined, body('b'))).toEqual([4, 201, undefined]);
+    expect(await byBody(key, olga, body('b'))).toEqual([4, 'idempotency_mismatch', undefined]);
+    expect(await byNobody(key, undefined, body('a'))).toEqual([1, 201, undefined]);
+    expect(await byNobody(key, undefined, body('b'))).toEqual([1, 'idempotency_mismatch', undefined]);
+  });
+
+  test('is of one operation, one path and one body', async () => {
+    const key = randomUUID();
+    const ask = counted({}, answered);
+    const other = counted({ name: 'other' }, answered);
+    const mismatch = [1, 'idempotency_mismatch', undefined];
+
+    expect(await ask(key)).toEqual([1, 201, undefined]);
+    expect(await ask(key, undefined, { path: { place: 'there' } })).toEqual(mismatch);
+    expect(await ask(key, undefined, { body: { text: 'x' } })).toEqual(mismatch);
+    expect(await other(key)).toEqual([0, 'idempotency_mismatch', undefined]);
+    expect(await ask(key)).toEqual([1, 201, 'true']);
+  });
+});

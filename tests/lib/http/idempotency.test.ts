@@ -1,0 +1,359 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { Answer } from '../../../lib/http/endpoint.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { answerOnce } from '../../../lib/http/idempotency.ts';
+import { withLogFields } from '../../../lib/log.ts';
+import { fromAttributes, type Item } from '../../../lib/store/attribute-values.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+
+const done: Answer = {
+  statusCode: 200,
+  headers: { 'content-type': 'application/json' },
+  body: '{"done":true}',
+};
+
+interface Attempt {
+  key: string;
+  principal?: string;
+  request?: string;
+  remainingMs?: number;
+  work?: () => Promise<Answer>;
+  beforeWork?: () => Promise<void>;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+let sends = 0;
+
+/** One keyed request, whose paid work counts as sent once `beforeSending` has let it pass. */
+function attempt({
+  key,
+  principal = 'olga',
+  request = 'same',
+  remainingMs = 10_000,
+  work,
+  beforeWork,
+}: Attempt) {
+  return answerOnce({
+    key,
+    principal,
+    request,
+    deadline: Date.now() + remainingMs,
+    tell: async (beforeSending) => {
+      await beforeWork?.();
+      await beforeSending();
+      sends += 1;
+      return work ? work() : done;
+    },
+    render: (error) => ({
+      ...done,
+      statusCode: 502,
+      body: JSON.stringify({ error: (error as ApiError).code }),
+    }),
+  });
+}
+
+function outcome(promise: Promise<Answer>): Promise<string | number> {
+  return promise.then(
+    ({ statusCode }) => statusCode,
+    (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+  );
+}
+
+afterEach(() => {
+  sends = 0;
+  dynamodb.middlewareStack.remove('fault');
+  jest.restoreAllMocks();
+});
+
+describe('answerOnce', () => {
+  test('replays the first answer byte for byte, and sends once', async () => {
+    const first = await attempt({ key: 'replayed' });
+    const again = await attempt({ key: 'replayed' });
+
+    expect(again.body).toBe(first.body);
+    expect(again.headers).toEqual({ ...first.headers, 'idempotent-replayed': 'true' });
+    expect(sends).toBe(1);
+  });
+
+  test('replays an answer far larger than one record', async () => {
+    const body = JSON.stringify({ payload: noise(80_000) });
+    await attempt({ key: 'large', work: async () => ({ ...done, body }) });
+
+    expect((await attempt({ key: 'large' })).body).toBe(body);
+  });
+
+  test('gives the store every record and part with the second from which it may delete them', async () => {
+    const puts: Item[] = [];
+    dynamodb.middlewareStack.add(
+      (next) => async (args) => {
+        if ('Item' in args.input) puts.push(fromAttributes(args.input.Item as never));
+        return next(args);
+      },
+      { step: 'initialize', name: 'fault' },
+    );
+    const began = Date.now();
+    await attempt({ key: 'parts', work: async () => ({ ...done, body: noise(80_000) }) });
+
+    expect(puts).toHaveLength(2);
+    for (const { ttl } of puts) {
+      expect(Number(ttl)).toBeGreaterThanOrEqual((began + dayMs) / 1000);
+      expect(Number(ttl)).toBeLessThanOrEqual((Date.now() + dayMs) / 1000 + 1);
+    }
+  });
+
+  test('says in the log that an answer was given before', async () => {
+    const first: Record<string, unknown> = {};
+    const again: Record<string, unknown> = {};
+    await withLogFields(first, () => attempt({ key: 'noted' }));
+    await withLogFields(again, () => attempt({ key: 'noted' }));
+
+    expect([first, again]).toEqual([{}, { idempotent_replay: true }]);
+  });
+
+  test('keeps keys of different callers apart', async () => {
+    await attempt({ key: 'shared', principal: 'olga' });
+
+    expect(await outcome(attempt({ key: 'shared', principal: 'mats', request: 'another' }))).toBe(200);
+    expect(sends).toBe(2);
+  });
+
+  test('refuses another request under the same key, also while the first one runs', async () => {
+    let finish = () => {};
+    const blocked = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const running = attempt({ key: 'mismatch', beforeWork: () => blocked });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(await outcome(attempt({ key: 'mismatch', request: 'other' }))).toBe('idempotency_mismatch');
+    finish();
+    await running;
+    expect(await outcome(attempt({ key: 'mismatch', request: 'other' }))).toBe('idempotency_mismatch');
+    expect(sends).toBe(1);
+  });
+
+  test('lets one of fifty concurrent requests send, and tells the others that it is running', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => outcome(attempt({ key: 'crowd' }))));
+
+    expect(sends).toBe(1);
+    expect(new Set(outcomes)).toEqual(new Set([200, 'idempotency_in_flight']));
+  });
+
+  test('releases the key when the work fails before anything was sent', async () => {
+    const fails = { key: 'unsent', beforeWork: () => Promise.reject(new ApiError('provider_unreachable')) };
+
+    expect(await outcome(attempt(fails))).toBe('provider_unreachable');
+    expect(await outcome(attempt({ key: 'unsent' }))).toBe(200);
+  });
+
+  test('releases the key when the provider refused the work', async () => {
+    const refusal = () => Promise.reject(new ApiError('provider_busy', { settlement: 'refused' }));
+
+    expect(await outcome(attempt({ key: 'refused', work: refusal }))).toBe('provider_busy');
+    expect(await outcome(attempt({ key: 'refused' }))).toBe(200);
+  });
+
+  test('keeps a final error of the provider, and replays it', async () => {
+    const failure = () => Promise.reject(new ApiError('provider_failed', { settlement: 'answered' }));
+    const first = await attempt({ key: 'failed', work: failure });
+    const again = await attempt({ key: 'failed' });
+
+    expect([first.statusCode, again.body]).toEqual([502, first.body]);
+    expect(sends).toBe(1);
+  });
+
+  test.each([
+    ['a time-out', new ApiError('provider_timeout', { settlement: 'unknown' })],
+    ['a fault of our own', new Error('boom')],
+  ])('never sends again after %s', async (name, error) => {
+    await outcome(attempt({ key: name.replaceAll(' ', '-'), work: () => Promise.reject(error) }));
+
+    expect(await outcome(attempt({ key: name.replaceAll(' ', '-') }))).toBe('idempotency_consumed');
+    expect(sends).toBe(1);
+  });
+
+  test('knows a request as running for some seconds past its deadline, which its invocation may last', async () => {
+    let finish = () => {};
+    const blocked = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const late = attempt({ key: 'late', remainingMs: -1000, beforeWork: () => blocked });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(await outcome(attempt({ key: 'late' }))).toBe('idempotency_in_flight');
+    finish();
+    await late;
+    expect(sends).toBe(1);
+  });
+
+  test('takes a key over from an invocation that died before sending, once its lease has passed', async () => {
+    const dead = attempt({ key: 'died-early', remainingMs: -6000, beforeWork: () => new Promise(() => {}) });
+    dead.catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(await outcome(attempt({ key: 'died-early' }))).toBe(200);
+    expect(sends).toBe(1);
+  });
+
+  test('does not let an invocation that was thought dead send after its key was taken over', async () => {
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const slow = outcome(attempt({ key: 'woken', remainingMs: -6000, beforeWork: () => asleep }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await attempt({ key: 'woken' });
+    wake();
+
+    expect(await slow).toBe('idempotency_in_flight');
+    expect(sends).toBe(1);
+    expect((await attempt({ key: 'woken' })).headers['idempotent-replayed']).toBe('true');
+  });
+
+  test('never sends again after an invocation that died while its request was out', async () => {
+    const dead = attempt({ key: 'died-late', remainingMs: -6000, work: () => new Promise(() => {}) });
+    dead.catch(() => {});
+    for (let waits = 0; sends === 0 && waits < 100; waits += 1)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+
+    expect(await outcome(attempt({ key: 'died-late' }))).toBe('idempotency_consumed');
+    expect(sends).toBe(1);
+  });
+
+  test('remembers a key for 24 hours and then forgets it, whether or not the store has deleted it', async () => {
+    const began = Date.now();
+    await attempt({ key: 'old' });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(began + dayMs - 1);
+    expect((await attempt({ key: 'old' })).headers['idempotent-replayed']).toBe('true');
+    clock.mockReturnValue(began + dayMs + 60_000);
+
+    expect(await outcome(attempt({ key: 'old', request: 'another' }))).toBe(200);
+    expect(sends).toBe(2);
+  });
+
+  test.each([[''], ['a b'], ['schlüssel'], ['x'.repeat(256)], ['tab\t']])(
+    'refuses the key %j',
+    async (key) => {
+      await expect(attempt({ key })).rejects.toMatchObject({
+        code: 'invalid_request',
+        details: [{ path: 'headers.idempotency-key', message: 'must be 1 to 255 visible ASCII characters' }],
+      });
+      expect(sends).toBe(0);
+    },
+  );
+
+  test.each([
+    ['claim', 'PutItemCommand', 'before'],
+    ['claim', 'PutItemCommand', 'after'],
+    ['mark as sent', 'UpdateItemCommand', 'before'],
+    ['mark as sent', 'UpdateItemCommand', 'after'],
+  ])('sends nothing while the store fails at the %s (%s, %s the write)', async (step, command, when) => {
+    const key = `${step}-${when}`.replaceAll(' ', '-');
+    breakStore((name) => name === command, when);
+
+    const cause = expect.objectContaining({ message: 'the store failed' });
+    await expect(attempt({ key })).rejects.toMatchObject({ code: 'unavailable', cause });
+    expect(sends).toBe(0);
+  });
+
+  test('goes on with its own claim, of which only the answer was lost', async () => {
+    let calls = 0;
+    dynamodb.middlewareStack.add(
+      (next) => async (args) => {
+        const answer = await next(args);
+        calls += 1;
+        if (calls === 1) throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+        return answer;
+      },
+      { step: 'deserialize', priority: 'low', name: 'fault' },
+    );
+
+    expect(await outcome(attempt({ key: 'claimed-twice' }))).toBe(200);
+    expect(calls).toBe(4);
+  });
+
+  test.each([
+    ['release', 'DeleteItemCommand', { beforeWork: () => Promise.reject(new Error('boom')) }],
+    ['mark as unknown', 'UpdateItemCommand', { work: () => Promise.reject(new Error('boom')) }],
+    ['keep the answer', 'UpdateItemCommand', {}],
+  ])('warns the operator where the store fails to %s', async (step, command, work) => {
+    const hasEnded = () => sends > 0 || command === 'DeleteItemCommand';
+    breakStore((name) => name === command && hasEnded(), 'before');
+    loggedLines.length = 0;
+    await outcome(attempt({ key: `warned-${step}`.replaceAll(' ', '-'), ...work }));
+
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        event: 'idempotency',
+        step,
+        causes: ['Error: the store failed'],
+      }),
+    ]);
+  });
+
+  test.each(['before', 'after'])(
+    'gives the caller what was paid for when it cannot be kept (%s the write)',
+    async (when) => {
+      const updates: string[] = [];
+      breakStore((name) => name === 'UpdateItemCommand' && updates.push(name) > 1, when);
+      expect(await outcome(attempt({ key: `kept-${when}` }))).toBe(200);
+      dynamodb.middlewareStack.remove('fault');
+
+      const later = await outcome(attempt({ key: `kept-${when}` }));
+      expect(['idempotency_in_flight', 200]).toContain(later);
+      expect(sends).toBe(1);
+    },
+  );
+
+  test('gives the caller what was paid for while the store hangs, before the invocation ends', async () => {
+    const updates: string[] = [];
+    breakStore((name) => name === 'UpdateItemCommand' && updates.push(name) > 1, 'never');
+    const began = Date.now();
+
+    loggedLines.length = 0;
+    expect(await outcome(attempt({ key: 'hanging', remainingMs: 500 }))).toBe(200);
+    expect(Date.now() - began).toBeLessThan(1500);
+    expect(loggedLines.join('')).toContain('the store took too long');
+  });
+
+  test('holds an answer back a little past the deadline, so that a slow store still keeps it', async () => {
+    breakStore((name) => name === 'UpdateItemCommand' && sends > 0, 'late');
+    await attempt({ key: 'slow', remainingMs: 50 });
+
+    expect((await attempt({ key: 'slow' })).headers['idempotent-replayed']).toBe('true');
+  });
+
+  test('leaves no timer behind', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    await attempt({ key: 'warm' });
+    const before = timers();
+    await Promise.all(Array.from({ length: 5 }, (_, index) => attempt({ key: `timer-${index}` })));
+
+    expect(timers()).toBeLessThan(before + 5);
+  });
+});
+
+/** Text that cannot be packed much smaller than it is. */
+function noise(words: number): string {
+  return Array.from({ length: words }, () => Math.random().toString(36)).join('');
+}
+
+/** Fails chosen commands for good, before or after they took effect, delays them, or never answers them. */
+function breakStore(isBroken: (command: string) => boolean, when: string): void {
+  dynamodb.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (!isBroken(String(context.commandName))) return next(args);
+      if (when === 'never') return new Promise<never>(() => {});
+      if (when === 'late') {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        return next(args);
+      }
+      if (when === 'after') await next(args);
+      throw new Error('the store failed');
+    },
+    { step: 'initialize', name: 'fault' },
+  );
+}

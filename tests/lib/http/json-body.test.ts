@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseJsonBody } from '../../../lib/http/json-body.ts';
+
+/** The bound in bytes, which the answer 413 begins one byte behind. */
+const maxBytes = 6 * 1024 * 1024;
+const deepNesting = 20_000;
+
+interface Sent {
+  body?: string;
+  isBase64Encoded?: boolean;
+  contentType?: string;
+}
+
+function parse({ body = '{"a":1}', isBase64Encoded = false, contentType }: Sent): unknown {
+  return parseJsonBody({ body, isBase64Encoded, headers: { 'content-type': contentType } });
+}
+
+const base64 = (bytes: string | readonly number[]) => Buffer.from(bytes as string).toString('base64');
+
+describe('parseJsonBody', () => {
+  test.each([
+    [undefined],
+    [''],
+    ['application/json'],
+    ['Application/JSON'],
+    ['application/json;charset=utf-8'],
+    ['application/json ; charset=utf-8'],
+    ['application/problem+json'],
+    ['application/vnd.example.v1-beta+json'],
+  ])('reads the content type %j', (contentType) => {
+    expect(parse(contentType === undefined ? {} : { contentType })).toEqual({ a: 1 });
+  });
+
+  test.each([
+    ['text/plain'],
+    ['application/jsonp'],
+    ['application/json x'],
+    ['application/+json'],
+    ['application/a b+json'],
+    ['application/json5'],
+    ['x-application/json'],
+    ['text/json'],
+    ['application/xml;json'],
+  ])('refuses the content type %j', (contentType) => {
+    expect(() => parse({ contentType })).toThrow(expect.objectContaining({ code: 'unsupported_media_type' }));
+  });
+
+  test.each([
+    ['text outside ASCII', '{"a":"é🙂"}', { a: 'é🙂' }],
+    ['an escaped surrogate pair', '{"a":"\\ud83d\\ude42"}', { a: '🙂' }],
+    ['escapes beside null and numbers', '{"\\u0061":[null,1,true,"\\u0062"]}', { a: [null, 1, true, 'b'] }],
+    ['the text __proto__ as a value', '{"a":"__proto__"}', { a: '__proto__' }],
+  ])('reads %s, plain and as base64', (_, body, value) => {
+    expect(parse({ body })).toEqual(value);
+    expect(parse({ body: base64(body), isBase64Encoded: true })).toEqual(value);
+  });
+
+  test.each([
+    ['none', {}, 'is missing; send a JSON object'],
+    ['an empty one', { body: '' }, 'is missing; send a JSON object'],
+    ['half a JSON value', { body: '{' }, 'is not valid JSON'],
+    ['half a surrogate pair', { body: '{"a":"\ud800"}' }, 'contains text that is not valid Unicode'],
+    ['half a pair, escaped', { body: '{"a":["\\ud800"]}' }, 'contains text that is not valid Unicode'],
+    ['half a pair, escaped in a key', { body: '{"\\udc00":1}' }, 'contains text that is not valid Unicode'],
+    [
+      'bytes that are no UTF-8',
+      { body: base64([0x22, 0xff, 0x22]), isBase64Encoded: true },
+      'contains text that is not valid Unicode',
+    ],
+    ['a key __proto__', { body: '[{"a":{"__proto__":1}}]' }, 'has a key named __proto__'],
+    ['a key __proto__ in disguise', { body: '{"\\u005f_proto__":1}' }, 'has a key named __proto__'],
+  ])('refuses a body that is %s, and says why', (_, sent, message) => {
+    const event = { headers: {}, ...sent };
+
+    expect(() => parseJsonBody(event)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        message: `The request body ${message}.`,
+        details: [{ path: 'body', message }],
+      }),
+    );
+  });
+
+  test.each([
+    ['characters of one byte', (bytes: number) => `"${'x'.repeat(bytes - 2)}"`],
+    [
+      'characters of two bytes',
+      (bytes: number) => `"${'é'.repeat((bytes - 2) / 2)}"${' '.repeat(bytes % 2)}`,
+    ],
+    [
+      'characters of four bytes, pairs of surrogates',
+      (bytes: number) => `"${'🖼'.repeat((bytes - 2) / 4)}"${' '.repeat((bytes - 2) % 4)}`,
+    ],
+    [
+      'such pairs, one character later',
+      (bytes: number) => `"x${'🖼'.repeat((bytes - 3) / 4)}"${' '.repeat((bytes - 3) % 4)}`,
+    ],
+    [
+      'one such pair across 16 KB, where a piece ends that is counted at once',
+      (bytes: number) => `"${'x'.repeat(16 * 1024 - 2)}🖼${'x'.repeat(bytes - 16 * 1024 - 4)}"`,
+    ],
+  ])('takes 6 MB of %s, and not a byte more', (_, ofBytes) => {
+    expect(parse({ body: ofBytes(maxBytes) })).toHaveLength(ofBytes(maxBytes).trimEnd().length - 2);
+    expect(() => parse({ body: ofBytes(maxBytes + 1) })).toThrow(
+      expect.objectContaining({ code: 'request_too_large' }),
+    );
+  });
+
+  test('counts base64 as it was sent, which is what Lambda takes', () => {
+    const body = base64(`"${'x'.repeat(5 * 1024 * 1024)}"`);
+
+    expect(() => parse({ body, isBase64Encoded: true })).toThrow(
+      expect.objectContaining({ code: 'request_too_large' }),
+    );
+  });
+
+  test('walks a body nested very deep, and refuses what hides at its bottom', () => {
+    const nested = (inner: string) => '['.repeat(deepNesting) + inner + ']'.repeat(deepNesting);
+
+    expect(() => parse({ body: nested('{"__proto__":1}') })).toThrow(/__proto__/);
+    expect(() => parse({ body: nested('"\\u0061"') })).not.toThrow();
+  });
+});

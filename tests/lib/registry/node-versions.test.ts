@@ -1,0 +1,112 @@
+import type { BatchGetItemCommandInput, BatchGetItemCommandOutput } from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { toAttributes } from '../../../lib/store/attribute-values.ts';
+import { nodeVersionKey } from '../../../lib/store/keys.ts';
+import { findNodeVersions, versionFields } from '../../../lib/registry/node-versions.ts';
+import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { addVersion } from '../../support/registry.ts';
+
+const version = '1.0.0';
+const longest = 'x'.repeat(200);
+
+beforeAll(async () => {
+  await addVersion('acme', longest, version);
+});
+
+afterEach(() => {
+  dynamodb.middlewareStack.remove('watch');
+});
+
+/** Lets the test see each read, and change its answer. */
+function watchReads(
+  watch: (input: BatchGetItemCommandInput, output: BatchGetItemCommandOutput) => void,
+): void {
+  dynamodb.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      watch(args.input as BatchGetItemCommandInput, result.output as BatchGetItemCommandOutput);
+      return result;
+    },
+    { step: 'initialize', name: 'watch' },
+  );
+}
+
+/** Looks up the version of each node, with no time for a second try. */
+function find(...nodeIds: string[]) {
+  return findNodeVersions(
+    nodeIds.map((node_id) => ({ node_id, version })),
+    Date.now() - 1,
+  );
+}
+
+describe('versions that are looked up', () => {
+  test('are found by an id of 200 characters, and said not to be there where they are not', async () => {
+    expect(await find(longest, 'other')).toEqual([
+      { status: 'success', node_version: expect.objectContaining({ node_id: longest, version }) },
+      { status: 'not_found', error_message: 'There is no such node version.' },
+    ]);
+  });
+
+  test.each([
+    ['of 201 characters', 'x'.repeat(201)],
+    ['that is empty', ''],
+    ['that is no Unicode', '\ud800'],
+  ])('are refused by an id %s', async (_, nodeId) => {
+    expect(await find(nodeId)).toEqual([
+      { status: 'error', error_message: 'The node_id must have 1 to 200 characters.' },
+    ]);
+  });
+
+  test('are refused by a label that is no version', async () => {
+    expect(await findNodeVersions([{ node_id: longest, version: 'nightly' }], Date.now())).toEqual([
+      { status: 'error', error_message: 'The version is not a semantic version such as 1.2.3.' },
+    ]);
+  });
+
+  test('are read once, however often they are asked for', async () => {
+    let keys: unknown;
+    watchReads(({ RequestItems }) => {
+      keys = RequestItems?.[tableName]?.Keys;
+    });
+    const states = (await find(longest, 'other', longest.toUpperCase())).map(({ status }) => status);
+
+    expect(states).toEqual(['success', 'not_found', 'success']);
+    expect(keys).toEqual([longest, 'other'].map((id) => toAttributes(nodeVersionKey(id, version))));
+  });
+
+  test('are told from those that the store did not give in time', async () => {
+    const Keys = [toAttributes(nodeVersionKey('other', version))];
+    watchReads((_, output) => {
+      output.UnprocessedKeys = { [tableName]: { Keys } };
+    });
+
+    expect(await find(longest, 'other')).toEqual([
+      expect.objectContaining({ status: 'success' }),
+      { status: 'error', error_message: 'The store is overloaded; ask for this pair again.' },
+    ]);
+  });
+
+  test('fail as a whole where the store gives none of them', async () => {
+    watchReads(() => {
+      throw Object.assign(new Error(), { name: 'ThrottlingException' });
+    });
+
+    await expect(find('one', 'two', '')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('are none where none is asked for', async () => {
+    expect(await find()).toEqual([]);
+  });
+});
+
+describe('what a publisher says of a version', () => {
+  const said = { version, changelog: null, deprecated: false, tags_admin: ['safe'] };
+
+  test.each([
+    ['an owner, without what only admins may say', false, { version, deprecated: false }],
+    ['an admin', true, { version, deprecated: false, tags_admin: ['safe'] }],
+  ])('is stored without what is null: from %s', (_, isAdmin, fields) => {
+    expect(versionFields(said, { isAdmin })).toEqual(fields);
+    expect(said).toHaveProperty('changelog');
+  });
+});

@@ -1,0 +1,192 @@
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  hostNodeKey,
+  idempotencyKey,
+  idempotencyPartKey,
+  isSameNodeId,
+  nodeKey,
+  nodeVersionKey,
+  personalAccessTokenKey,
+  publisherKey,
+} from '../../../lib/store/keys.ts';
+import { assertFits, changeNode, requireLiveNode, requireSameNode } from '../../../lib/registry/nodes.ts';
+import { publisherOf, publisherView, requireMember } from '../../../lib/registry/publishers.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import type { NodeInput } from '../../../lib/schemas/node.ts';
+import { addNode, addPublisher, storedNode } from '../../support/registry.ts';
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner' });
+});
+
+beforeEach(async () => {
+  await addNode('acme', 'some-node', { name: 'before' });
+});
+
+afterEach(() => {
+  dynamodb.middlewareStack.remove('meanwhile');
+});
+
+function change(changes: NodeInput, ifMatch?: string) {
+  const editor = { userId: 'olga', isAdmin: false };
+  const deadline = Date.now() + 5000;
+  return changeNode({ publisherId: 'acme', nodeId: 'some-node', changes, editor, ifMatch, deadline });
+}
+
+/** Lets something happen after a change of a node was decided, right before it is written; counts the writes. */
+function beforeEachWrite(work: (write: number) => Promise<unknown>): { count: number } {
+  const writes = { count: 0 };
+  dynamodb.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName === 'UpdateItemCommand') {
+          writes.count += 1;
+          await work(writes.count);
+        }
+        return next(args);
+      },
+    { step: 'initialize', name: 'meanwhile' },
+  );
+  return writes;
+}
+
+describe('a change of a node', () => {
+  test('that names a revision is refused where another came first', async () => {
+    const { etag } = await change({});
+    beforeEachWrite((write) => (write === 1 ? change({ name: 'first' }) : Promise.resolve()));
+
+    await expect(change({ name: 'second' }, etag)).rejects.toMatchObject({ code: 'precondition_failed' });
+    expect(await storedNode('some-node')).toMatchObject({ name: 'first' });
+  });
+
+  test.each([['*'], [' * '], ['"0", "1"']])('takes If-Match: %s', async (ifMatch) => {
+    expect((await change({ name: 'after' }, ifMatch)).node.name).toBe('after');
+  });
+
+  test('is decided twenty times where it loses every race', async () => {
+    const writes = beforeEachWrite(() =>
+      Promise.reject(new ConditionalCheckFailedException({ message: 'lost', $metadata: {} })),
+    );
+
+    await expect(change({})).rejects.toMatchObject({ code: 'conflict' });
+    expect(writes.count).toBe(20);
+  });
+
+  test('is unavailable where the store is down', async () => {
+    beforeEachWrite(() => Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' })));
+
+    await expect(change({})).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('of a deleted node finds none', async () => {
+    await addNode('acme', 'some-node', { status: 'NodeStatusDeleted' });
+
+    await expect(change({})).rejects.toMatchObject({ code: 'node_not_found' });
+  });
+});
+
+describe('a node', () => {
+  test.each([
+    ['NodeStatusDeleted', 'node_not_found'],
+    ['NodeStatusBanned', 'node_banned'],
+  ])('that is %s is %s', (status, code) => {
+    expect(() => requireLiveNode({ status })).toThrow(expect.objectContaining({ code }));
+  });
+
+  test('fits up to its last byte', () => {
+    const bytes = Buffer.byteLength('{"name":"é"}');
+
+    expect(() => assertFits({ name: 'é' }, bytes)).not.toThrow();
+    expect(() => assertFits({ name: 'é' }, bytes - 1)).toThrow(
+      expect.objectContaining({ code: 'record_too_large' }),
+    );
+  });
+
+  test.each([undefined, null, '', 'Some-Node', 'SOME-NODE'])('may be called %p in its body', (sent) => {
+    expect(() => requireSameNode('Some-Node', sent)).not.toThrow();
+  });
+
+  test('may not have another id in its body', () => {
+    expect(() => requireSameNode('Some-Node', 'some_node')).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        details: [{ path: 'body.node.id', message: 'must be the node id of the path' }],
+      }),
+    );
+  });
+});
+
+describe('a key', () => {
+  test('names what it belongs to', () => {
+    expect([
+      publisherKey('acme'),
+      personalAccessTokenKey('acme', 'hash'),
+      nodeKey('A_b'),
+      nodeVersionKey('A_b', '1.0.0'),
+      hostNodeKey('A_b', '1.0.0', 'Load'),
+      idempotencyKey('hash'),
+      idempotencyPartKey(idempotencyKey('hash'), 'try', 2),
+    ]).toEqual([
+      { pk: 'PUBLISHER#acme', sk: 'PUBLISHER' },
+      { pk: 'PUBLISHER#acme', sk: 'TOKEN#hash' },
+      { pk: 'NODE#a-b', sk: 'NODE' },
+      { pk: 'NODE#a-b', sk: 'VERSION#1.0.0' },
+      { pk: 'NODE#a-b#1.0.0', sk: 'HOST_NODE#Load' },
+      { pk: 'IDEMPOTENCY#hash', sk: 'ANSWER' },
+      { pk: 'IDEMPOTENCY#hash', sk: 'PART#try#2' },
+    ]);
+  });
+
+  test.each(['My-Node', 'my_node', 'MY.NODE', 'my-_.node'])('is one for all ids like %s', (id) => {
+    expect(nodeKey(id)).toEqual(nodeKey('my-node'));
+  });
+
+  test.each(['mynode', 'my-node-', 'my-nodes'])('is another for %s', (id) => {
+    expect(nodeKey(id)).not.toEqual(nodeKey('my-node'));
+  });
+
+  test('tells ids by their punctuation, not by their case', () => {
+    expect([isSameNodeId('My-Node', 'my-nODE'), isSameNodeId('my-node', 'my_node')]).toEqual([true, false]);
+  });
+});
+
+describe('a publisher', () => {
+  const stored = {
+    ...publisherKey('acme'),
+    id: 'acme',
+    revision: 3,
+    name: 'Acme',
+    members: { olga: { role: 'owner', name: 'Olga' }, ada: { role: 'member' } },
+  };
+
+  test('is shown with its members by name, and without what is bookkeeping', () => {
+    expect(publisherView(publisherOf({ ...stored, banned: true, ban_reason: 'spam' }))).toEqual({
+      id: 'acme',
+      name: 'Acme',
+      members: [
+        { id: 'ada', role: 'member', user: { id: 'ada' } },
+        { id: 'olga', role: 'owner', user: { id: 'olga', name: 'Olga' } },
+      ],
+    });
+  });
+
+  test('tells why it is banned, where somebody said why', () => {
+    expect(publisherOf({ ...stored, banned: true, ban_reason: 'spam' })).toMatchObject({
+      banned: true,
+      banReason: 'spam',
+    });
+    expect(publisherOf(stored)).toMatchObject({ banned: false });
+    expect(publisherOf(stored)).not.toHaveProperty('banReason');
+  });
+
+  test.each(['olga', 'ada'])('counts %s among its members', (user) => {
+    expect(() => requireMember(publisherOf(stored), user)).not.toThrow();
+  });
+
+  test.each(['mats', 'toString'])('does not count %s among its members', (user) => {
+    expect(() => requireMember(publisherOf(stored), user)).toThrow(
+      expect.objectContaining({ code: 'forbidden' }),
+    );
+  });
+});

@@ -1,0 +1,303 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { hashPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/store/keys.ts';
+import { latestOf } from '../../../lib/registry/latest-version.ts';
+import { registerVersion } from '../../../lib/registry/publishing.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
+import { duringNextTransaction } from '../../support/admin.ts';
+import {
+  addNode,
+  addPublisher,
+  addToken,
+  addVersion,
+  countRequests,
+  setPublisherFields,
+  storedItem,
+  storedNode,
+} from '../../support/registry.ts';
+
+type Publication = Parameters<typeof registerVersion>[0];
+
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+  await addPublisher('acme', { mats: 'member' });
+  await addPublisher('rival', {});
+  for (const id of ['acme', 'rival']) tokens[id] = hashPersonalAccessToken(await addToken(id));
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  dynamodb.middlewareStack.remove('lost');
+});
+
+function publish(nodeId: string, publication: Partial<Publication> = {}) {
+  const publisherId = publication.publisherId ?? 'acme';
+  return registerVersion({
+    publisherId,
+    nodeId,
+    node: {},
+    version: { version: '1.0.0' },
+    tokenHash: String(tokens[publisherId]),
+    caller: undefined,
+    deadline: Date.now() + 10_000,
+    ...publication,
+  });
+}
+
+const storedVersion = (nodeId: string) => storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0');
+
+describe('a publish', () => {
+  test('of the first version creates its node, and lists the version as waiting', async () => {
+    const node = { name: 'First', id: 'ignored' };
+    const { version, upload } = await publish('First', { node });
+    const [record, born] = [await storedVersion('first'), await storedNode('first')];
+
+    expect(version).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      node_id: 'First',
+      version: '1.0.0',
+      createdAt: record?.pending_since,
+      status: 'NodeVersionStatusPending',
+      status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish answer.',
+      host_node_extract_status: 'pending',
+    });
+    expect(upload).toEqual({
+      nodeId: 'First',
+      version: '1.0.0',
+      versionId: version.id,
+      uploadId: record?.upload_id,
+    });
+    expect(record).toEqual({
+      ...version,
+      ...nodeVersionKey('first', '1.0.0'),
+      publisher_id: 'acme',
+      revision: 1,
+      upload_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      pending_shard: String(version.id).slice(0, 1),
+      pending_since: expect.stringMatching(/^\d{4}-/),
+    });
+    expect(born).toEqual({
+      ...nodeKey('first'),
+      id: 'First',
+      name: 'First',
+      publisher_id: 'acme',
+      status: 'NodeStatusActive',
+      created_at: expect.stringMatching(/^\d{4}-/),
+      revision: 1,
+    });
+  });
+
+  test('of a node that exists changes what it says of it, and keeps the rest', async () => {
+    await addNode('acme', 'Kept', { name: 'Kept', author: 'before' });
+    const { version } = await publish('kept', { node: { author: 'after' } });
+
+    expect(version.node_id).toBe('Kept');
+    expect(await storedNode('kept')).toMatchObject({
+      id: 'Kept',
+      name: 'Kept',
+      author: 'after',
+      revision: 2,
+    });
+  });
+
+  test('of a pending version keeps its id and its birthday, and notes the use of the token', async () => {
+    const before = await publish('again', { version: { version: '1.0.0', changelog: 'before' } });
+    const began = Date.now();
+    const { result, requests } = await countRequests(() => publish('again'));
+
+    const { changelog: _, ...kept } = before.version;
+    expect(result.version).toEqual(kept);
+    expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
+    const { last_used_at } = (await storedItem('PUBLISHER#acme', `TOKEN#${tokens.acme}`)) ?? {};
+    expect(Date.parse(String(last_used_at))).toBeGreaterThanOrEqual(began);
+  });
+
+  test('resumes what another one of the same version began meanwhile', async () => {
+    await addNode('acme', 'resumed');
+    let first: Awaited<ReturnType<typeof publish>> | undefined;
+    const second = await duringNextTransaction(
+      async () => {
+        first = await publish('resumed');
+      },
+      () => publish('resumed', { version: { version: '1.0.0', changelog: 'second' } }),
+    );
+
+    expect(second.version.id).toBe(first?.version.id);
+    expect(second.upload.uploadId).not.toBe(first?.upload.uploadId);
+    expect(await storedVersion('resumed')).toMatchObject({
+      id: first?.version.id,
+      upload_id: second.upload.uploadId,
+      changelog: 'second',
+      revision: 2,
+    });
+  });
+
+  test('does not take a node that another publisher created meanwhile', async () => {
+    const work = duringNextTransaction(
+      () => publish('taken', { publisherId: 'rival', version: { version: '2.0.0' } }),
+      () => publish('taken'),
+    );
+
+    await expect(work).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await storedNode('taken')).toMatchObject({ publisher_id: 'rival' });
+    expect(await storedVersion('taken')).toBeUndefined();
+  });
+
+  test('is given up after losing twenty rounds', async () => {
+    dynamodb.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) => {
+          if (commandName !== 'TransactWriteItemsCommand') return next(args);
+          const CancellationReasons = [{ Code: 'ConditionalCheckFailed' }];
+          throw new TransactionCanceledException({ message: 'lost', $metadata: {}, CancellationReasons });
+        },
+      { step: 'initialize', name: 'lost' },
+    );
+    const { result, requests } = await countRequests(() => publish('lost').catch(({ code }) => code));
+
+    expect(result).toBe('conflict');
+    expect(requests).toHaveLength(20);
+  });
+
+  test('takes the words of an admin from an admin only', async () => {
+    const words = { tags_admin: ['safe'] };
+    const version = { ...words, version: '1.0.0' };
+    const node = { ...words, status: 'NodeStatusBanned' } as const;
+    const caller = (isAdmin: boolean) => ({ userId: 'mats', isAdmin });
+    await publish('words-of-nobody', { version, node });
+    await publish('words-of-a-member', { version, node, caller: caller(false) });
+    await publish('words-of-an-admin', { version, node, caller: caller(true) });
+
+    for (const nodeId of ['words-of-nobody', 'words-of-a-member']) {
+      expect(await storedVersion(nodeId)).not.toHaveProperty('tags_admin');
+      expect(await storedNode(nodeId)).toMatchObject({ status: 'NodeStatusActive' });
+      expect(await storedNode(nodeId)).not.toHaveProperty('tags_admin');
+    }
+    expect(await storedVersion('words-of-an-admin')).toMatchObject(words);
+    expect(await storedNode('words-of-an-admin')).toMatchObject(node);
+  });
+
+  test('is refused where its node would no longer fit', async () => {
+    await addNode('acme', 'full', { description: 'x'.repeat(200_000), latest_version: 'x'.repeat(100_000) });
+    await publish('full');
+
+    await expect(
+      publish('full', { version: { version: '2.0.0' }, node: { license: 'x'.repeat(60_000) } }),
+    ).rejects.toMatchObject({ code: 'record_too_large' });
+  });
+});
+
+describe('a publish is refused, and changes nothing,', () => {
+  const stranger = { caller: { userId: 'stranger', isAdmin: false } };
+  const long = { version: { version: '1.0.0', changelog: 'x'.repeat(130_000) } };
+
+  beforeAll(async () => {
+    await addPublisher('stopped', {});
+    await setPublisherFields('stopped', { banned: true });
+    tokens.stopped = hashPersonalAccessToken(await addToken('stopped'));
+    await addNode('acme', 'dash-node');
+    await addNode('rival', 'theirs');
+    await addNode('acme', 'deleted', { status: 'NodeStatusDeleted' });
+    await addNode('acme', 'banned', { status: 'NodeStatusBanned' });
+    await addVersion('acme', 'active', '1.0.0');
+  });
+
+  test.each<[string, string, string, Partial<Publication>]>([
+    ['without a publisher', 'publisher_not_found', 'new', { publisherId: 'nobody' }],
+    ['with an unknown token', 'invalid_personal_access_token', 'new', { tokenHash: 'unknown' }],
+    ['to who is no member', 'forbidden', 'new', stranger],
+    ['to a banned publisher', 'publisher_banned', 'new', { publisherId: 'stopped' }],
+    ['for an id that is nearly taken', 'node_id_taken', 'dash_node', {}],
+    ["for another publisher's node", 'forbidden', 'theirs', {}],
+    ['for a deleted node', 'node_id_taken', 'deleted', {}],
+    ['for a banned node', 'node_banned', 'banned', {}],
+    ['for a version that is active', 'version_exists', 'active', {}],
+    ['for a version that would not fit', 'record_too_large', 'new', long],
+  ])('%s: %s', async (_, code, nodeId, publication) => {
+    const stored = async () => [await storedNode(nodeId), await storedVersion(nodeId)];
+    const before = await stored();
+
+    await expect(publish(nodeId, publication)).rejects.toMatchObject({ code });
+    expect(await stored()).toEqual(before);
+  });
+});
+
+describe('a personal access token', () => {
+  const invalid = { code: 'invalid_personal_access_token' };
+
+  async function revoke(hash: string): Promise<void> {
+    const stored = await storedItem(...keyOf(hash));
+    await revokePersonalAccessToken('acme', String(stored?.id));
+  }
+
+  function keyOf(hash: string): [string, string] {
+    const { pk, sk } = personalAccessTokenKey('acme', hash);
+    return [pk, sk];
+  }
+
+  test('that is revoked publishes nothing', async () => {
+    const tokenHash = hashPersonalAccessToken(await addToken('acme'));
+    await revoke(tokenHash);
+
+    await expect(publish('revoked', { tokenHash })).rejects.toMatchObject(invalid);
+    expect(await storedItem(...keyOf(tokenHash))).not.toHaveProperty('last_used_at');
+  });
+
+  test('that is revoked meanwhile publishes nothing', async () => {
+    const tokenHash = hashPersonalAccessToken(await addToken('acme'));
+    const work = duringNextTransaction(
+      () => revoke(tokenHash),
+      () => publish('revoked-meanwhile', { tokenHash }),
+    );
+
+    await expect(work).rejects.toMatchObject(invalid);
+    expect(await storedNode('revoked-meanwhile')).toBeUndefined();
+  });
+
+  test('publishes up to its last millisecond', async () => {
+    const tokenHash = hashPersonalAccessToken(await addToken('acme'));
+    const end = String((await storedItem(...keyOf(tokenHash)))?.expires_at);
+    const justBefore = new Date(Date.parse(end) - 1).toISOString();
+    jest.spyOn(Date.prototype, 'toISOString').mockReturnValue(justBefore);
+    await publish('in-time', { tokenHash });
+    jest.spyOn(Date.prototype, 'toISOString').mockReturnValue(end);
+
+    await expect(publish('late', { tokenHash })).rejects.toMatchObject(invalid);
+  });
+});
+
+describe('the latest version', () => {
+  test.each([
+    ['the highest', ['1.2.0', '1.10.0', '1.9.0'], '1.10.0'],
+    ['a stable one before a pre-release', ['2.0.0-beta', '1.0.0', '3.0.0-rc.1'], '1.0.0'],
+    [
+      'the highest pre-release where there is none',
+      ['1.0.0-rc.2', '1.0.0-rc.10', '1.0.0-rc.9'],
+      '1.0.0-rc.10',
+    ],
+  ])('is %s', (_, versions, latest) => {
+    const items = versions.map((version) => ({ version, status: 'NodeVersionStatusActive' }));
+
+    expect(latestOf(items)?.version).toBe(latest);
+    expect(latestOf(items.toReversed())?.version).toBe(latest);
+  });
+
+  test.each([
+    ['NodeVersionStatusActive', '2.0.0'],
+    ['NodeVersionStatusFlagged', '2.0.0'],
+    ['NodeVersionStatusPending', '1.0.0'],
+    ['NodeVersionStatusBanned', '1.0.0'],
+    ['NodeVersionStatusDeleted', '1.0.0'],
+  ])('where the highest is %s is %s', (status, latest) => {
+    const lower = { version: '1.0.0', status: 'NodeVersionStatusActive' };
+
+    expect(latestOf([{ version: '2.0.0', status }, lower])?.version).toBe(latest);
+  });
+
+  test('is none where there is nothing to download', () => {
+    expect(latestOf([])).toBeUndefined();
+  });
+});

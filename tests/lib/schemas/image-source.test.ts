@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import { RelightRequest } from '../../../lib/schemas/relight.ts';
+import { fc } from '../../support/properties.ts';
+
+const plain = /^[\w+/=\s-]+$/;
+const isTaken = (image: string) => RelightRequest.safeParse({ image }).success;
+
+/** Longer than what is looked at in one go, and of a length that base64 has. */
+const long = 'iVBORw0KGgo+/9aZ'.repeat(1500);
+
+describe('base64 data of an image', () => {
+  test('is taken for its alphabet alone, with each code unit that looks like one of it to a decoder', () => {
+    for (let unit = 0; unit < 0x200; unit += 1) {
+      const character = String.fromCharCode(unit);
+      for (const place of [5, 16_384, long.length - 1]) {
+        const image = long.slice(0, place) + character + long.slice(place + 1);
+        if (isTaken(image) !== plain.test(image)) throw new Error(`${JSON.stringify(character)} at ${place}`);
+      }
+    }
+  });
+
+  test('is taken or refused as a plain pattern says, however long it is', () => {
+    const run = fc.nat({ max: 40_000 }).map((length) => long.repeat(2).slice(0, length));
+    const other = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 3 }),
+      fc.constantFrom('=', '==', '-_', '\r\n', '\u2028', '\u{feff}', ' ', '\0', 'Ł', 'ı', '\ud83d', '.'),
+    );
+    const image = fc
+      .array(fc.tuple(run, other), { minLength: 1, maxLength: 4 })
+      .map((parts) => parts.flat().join(''))
+      .filter((text) => !/^(?:https?|data):/i.test(text));
+
+    fc.assert(fc.property(image, (text) => isTaken(text) === plain.test(text)));
+  });
+
+  test('may be megabytes long, after what a data URI begins with or without it', () => {
+    const megabytes = long.repeat(200);
+
+    expect(isTaken(megabytes)).toBe(true);
+    expect(isTaken(`data:image/png;base64,${megabytes}`)).toBe(true);
+    expect(isTaken(`${megabytes}.`)).toBe(false);
+    expect(isTaken(`data:image/png;base64,${megabytes}Ł${megabytes}`)).toBe(false);
+    expect(isTaken('data:image/png;base64,')).toBe(false);
+  });
+});

@@ -1,0 +1,376 @@
+import { describe, expect, test } from '@jest/globals';
+import * as z from 'zod/mini';
+import { clearable } from '../../../lib/schemas/clearable.ts';
+import { ErrorBody } from '../../../lib/schemas/error-body.ts';
+import { HostNode, HostNodeInput } from '../../../lib/schemas/host-node.ts';
+import { HostNodeName, NodeId, PublisherId } from '../../../lib/schemas/names.ts';
+import { adminNodeFields, Node, NodeInput } from '../../../lib/schemas/node.ts';
+import { adminVersionFields, NodeVersion, NodeVersionInput } from '../../../lib/schemas/node-version.ts';
+import { Timestamp } from '../../../lib/schemas/timestamp.ts';
+import { VersionLabel } from '../../../lib/schemas/version-label.ts';
+import { faultsIn } from '../../support/faults-in.ts';
+
+const text = { taken: ['', 'x'], refused: [[1, 'must be text']] } as const;
+const texts = { taken: [[], ['x']], refused: [['x', 'must be a list']] } as const;
+const flag = { taken: [true, false], refused: [['true', 'must be true or false']] } as const;
+const notAUrl = 'must be empty or an http or https URL';
+const address = {
+  taken: ['', 'https://example.com/a', 'http://example.com'],
+  refused: [
+    ['ftp://example.com', notAUrl],
+    [' ', notAUrl],
+    ['/icon.png', notAUrl],
+  ],
+} as const;
+
+function choice(...taken: string[]) {
+  return { taken: [...taken, ''], refused: [['another', `must be one of ${taken.join(', ')}, `]] } as const;
+}
+
+/** A list or an object with lists in it, so many deep. */
+function nested(depth: number): unknown {
+  return depth === 0 ? 'x' : [nested(depth - 1)];
+}
+
+const resources = {
+  node: {
+    schema: NodeInput,
+    least: {},
+    fields: {
+      author: text,
+      banner_url: address,
+      category: text,
+      description: text,
+      icon: address,
+      license: text,
+      name: text,
+      repository: address,
+      supported_accelerators: texts,
+      supported_host_frontend_version: text,
+      supported_host_version: text,
+      supported_os: texts,
+      tags: texts,
+      translations: {
+        taken: [{}, { fr: { name: 'Noeud', other: null } }, { fr: { deep: nested(30) } }],
+        refused: [
+          [{ fr: { deep: nested(31) } }, 'must be nested at most 32 deep'],
+          [{ fr: { a: 1, deep: nested(31), b: [1] } }, 'must be nested at most 32 deep'],
+          [[], 'must be an object'],
+        ],
+      },
+      preempted_host_node_names: texts,
+      search_ranking: { taken: [-1, 7], refused: [[0.5, 'must be a whole number']] },
+      status: choice('NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'),
+      status_detail: text,
+      tags_admin: texts,
+    },
+    ignored: ['created_at', 'downloads', 'repo_stars', 'id', 'latest_version', 'publisher', 'rating', 'odd'],
+  },
+  version: {
+    schema: NodeVersionInput,
+    least: { version: '1.2.0' },
+    fields: {
+      changelog: text,
+      dependencies: texts,
+      deprecated: flag,
+      supported_accelerators: texts,
+      supported_host_frontend_version: text,
+      supported_host_version: text,
+      supported_os: texts,
+      tags: texts,
+      tags_admin: texts,
+    },
+    ignored: ['host_node_extract_status', 'createdAt', 'downloadUrl', 'id', 'node_id', 'status_reason'],
+  },
+  'host node': {
+    schema: HostNodeInput,
+    least: {},
+    fields: {
+      category: text,
+      deprecated: flag,
+      description: text,
+      experimental: flag,
+      function: text,
+      input_types: text,
+      output_is_list: { taken: [[], [true, false]], refused: [[true, 'must be a list']] },
+      policy: choice('HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly'),
+      return_names: text,
+      return_types: text,
+    },
+    ignored: ['host_node_name'],
+  },
+} as const;
+
+describe.each(Object.entries(resources))('what a caller says of a %s', (_name, resource) => {
+  const { schema, least, fields, ignored } = resource;
+
+  test.each(Object.entries(fields))('may set and clear %s', (name, { taken, refused }) => {
+    for (const value of [...taken, null]) {
+      expect(schema.parse({ ...least, [name]: value })).toEqual({ ...least, [name]: value });
+    }
+    for (const [value, message] of refused) {
+      expect(faultsIn(schema, { ...least, [name]: value })).toEqual([`body.${name} ${message}`]);
+    }
+  });
+
+  test('may leave out every field', () => {
+    expect(schema.parse(least)).toEqual(least);
+  });
+
+  test('may have what the service sets itself, of any type, which is ignored', () => {
+    const sent = Object.fromEntries(ignored.map((name) => [name, { any: 'thing' }]));
+
+    expect(schema.parse({ ...least, ...sent })).toEqual(least);
+  });
+});
+
+describe('an item of a list', () => {
+  test.each([
+    ['node', NodeInput, {}, ['supported_accelerators', 'supported_os', 'tags', 'preempted_host_node_names']],
+    [
+      'version',
+      NodeVersionInput,
+      { version: '1.0.0' },
+      ['dependencies', 'supported_os', 'tags', 'tags_admin'],
+    ],
+  ])('of a %s is a text', (_name, schema, least, fields) => {
+    for (const name of fields) {
+      expect(faultsIn(schema, { ...least, [name]: ['x', 1] })).toEqual([`body.${name}.1 must be text`]);
+    }
+  });
+});
+
+test('only admins set the fields that the interface gives them', () => {
+  expect([...adminNodeFields].sort()).toEqual([
+    'preempted_host_node_names',
+    'search_ranking',
+    'status',
+    'status_detail',
+    'tags_admin',
+  ]);
+  expect(adminVersionFields).toEqual(['tags_admin']);
+});
+
+test('a clearable field is absent, null or what its schema takes', () => {
+  const schema = z.object(clearable({ a: z.string(), b: z.boolean() }));
+
+  expect(schema.parse({})).toEqual({});
+  expect(schema.parse({ a: null, b: true })).toEqual({ a: null, b: true });
+  expect(faultsIn(schema, { a: true, b: 'x' })).toEqual([
+    'body.a must be text',
+    'body.b must be true or false',
+  ]);
+});
+
+describe('a name', () => {
+  const idRule = 'must be letters, digits, ".", "_" or "-", beginning and ending with a letter or digit';
+  const publisherRule = 'must be 1 to 63 lower-case letters, digits or "-", beginning with a letter';
+
+  test.each([['a'], ['A'], ['7'], ['aB'], ['a.b_c-d'], ['0-0'], ['a'.repeat(100)]])(
+    'of a node may be %j',
+    (id) => {
+      expect(faultsIn(NodeId, id)).toEqual([]);
+    },
+  );
+
+  test.each([[''], ['-a'], ['a-'], ['.'], ['a b'], ['a/b'], ['é'], ['a\n'], ['_a'], ['aé'], ['éa'], ['a.']])(
+    'of a node may not be %j',
+    (id) => {
+      expect(faultsIn(NodeId, id)).toEqual([`body ${idRule}`]);
+    },
+  );
+
+  test('of a node has at most 100 characters', () => {
+    expect(faultsIn(NodeId, 'a'.repeat(101))).toEqual(['body must have at most 100 characters']);
+  });
+
+  test.each([['a'], ['a1-'], [`a${'-'.repeat(62)}`]])('of a publisher may be %j', (id) => {
+    expect(faultsIn(PublisherId, id)).toEqual([]);
+  });
+
+  test.each([[''], ['1a'], ['-a'], ['A'], ['aB'], ['a_b'], ['a\n'], [' a'], [`a${'b'.repeat(63)}`]])(
+    'of a publisher may not be %j',
+    (id) => {
+      expect(faultsIn(PublisherId, id)).toEqual([`body ${publisherRule}`]);
+    },
+  );
+
+  test('of a host node is any text of 1 to 200 characters', () => {
+    expect(faultsIn(HostNodeName, 'a|b (c) / \u{1f3ac}')).toEqual([]);
+    expect(faultsIn(HostNodeName, 'x'.repeat(200))).toEqual([]);
+    expect(faultsIn(HostNodeName, '')).toEqual(['body must have at least 1 character']);
+    expect(faultsIn(HostNodeName, 'x'.repeat(201))).toEqual(['body must have at most 200 characters']);
+    expect(faultsIn(HostNodeName, 'a\ud83d')).toEqual(['body must be valid Unicode']);
+  });
+});
+
+describe('a version label', () => {
+  const rule = 'body must be a semantic version such as 1.2.3 or 2.0.0-beta.1';
+
+  test('is read into its normal form', () => {
+    expect(VersionLabel.parse('v1.2')).toBe('1.2.0');
+  });
+
+  test.each([['nightly'], ['1.0.0rc1'], [`1-${'a'.repeat(60)}`]])('is not %j', (label) => {
+    expect(faultsIn(VersionLabel, label)).toEqual([rule]);
+  });
+
+  test('has at most 64 characters', () => {
+    expect(faultsIn(VersionLabel, `1.0.0-${'a'.repeat(58)}`)).toEqual([]);
+    expect(faultsIn(VersionLabel, `1.0.0-${'a'.repeat(59)}`)).toEqual([
+      'body must have at most 64 characters',
+    ]);
+  });
+});
+
+describe('a point in time', () => {
+  test.each([
+    ['2026-11-21T10:52:09Z'],
+    ['2026-11-21T10:52:09.1Z'],
+    ['2026-11-21T10:52:09.123456+01:30'],
+    ['2026-11-21T10:52:09-11:00'],
+  ])('may be %s', (time) => {
+    expect(Timestamp.safeParse(time).success).toBe(true);
+  });
+
+  test.each([
+    ['x2026-11-21T10:52:09Z'],
+    ['2026-11-21T10:52:09Zx'],
+    ['2026-11-21T10:52:09'],
+    ['2026-11-21T10:52:09.Z'],
+    ['2026-11-21T10:52:09.xZ'],
+    ['2026-11-21T10:52:09+1:00'],
+    ['2026-11-21T10:52:09+01:0'],
+    ['2026-11-21T10:52:09+xx:00'],
+    ['2026-11-21T10:52:09+01:xx'],
+    ['2026-11-21T10:52:09x01:00'],
+    ['202-11-21T10:52:09Z'],
+    ['xxxx-11-21T10:52:09Z'],
+    ['2026-xx-21T10:52:09Z'],
+    ['2026-11-xxT10:52:09Z'],
+    ['2026-11-21Txx:52:09Z'],
+    ['2026-11-21T10:xx:09Z'],
+    ['2026-11-21T10:52:xxZ'],
+  ])('may not be %s', (time) => {
+    expect(Timestamp.safeParse(time).success).toBe(false);
+  });
+});
+
+describe('an answer', () => {
+  const time = '2026-11-21T10:52:09Z';
+  const version = {
+    changelog: 'c',
+    dependencies: ['d'],
+    deprecated: true,
+    supported_accelerators: ['a'],
+    supported_host_frontend_version: '1',
+    supported_host_version: '2',
+    supported_os: ['linux'],
+    tags: ['t'],
+    tags_admin: ['ta'],
+    host_node_extract_status: 'pending',
+    createdAt: time,
+    downloadUrl: 'https://example.com/a.zip',
+    id: 'v1',
+    node_id: 'n',
+    sha256: '00',
+    size_bytes: 7,
+    status: 'NodeVersionStatusPending',
+    status_reason: 'r',
+    version: '1.0.0',
+  };
+  const publisher = {
+    createdAt: time,
+    description: 'd',
+    id: 'p',
+    logo: 'l',
+    members: [{ id: 'm', role: 'owner', user: { id: 'u', name: 'n', email: 'e' } }],
+    name: 'n',
+    source_code_repo: 's',
+    support: 's',
+    website: 'w',
+  };
+  const node = {
+    author: 'a',
+    banner_url: '',
+    category: 'c',
+    created_at: time,
+    description: 'd',
+    downloads: 1,
+    icon: '',
+    id: 'n',
+    latest_version: version,
+    license: 'l',
+    name: 'n',
+    preempted_host_node_names: ['h'],
+    publisher,
+    rating: 4.5,
+    repo_stars: 2,
+    repository: '',
+    search_ranking: 3,
+    status: 'NodeStatusActive',
+    status_detail: 's',
+    supported_accelerators: ['a'],
+    supported_host_frontend_version: '1',
+    supported_host_version: '2',
+    supported_os: ['linux'],
+    tags: ['t'],
+    tags_admin: ['ta'],
+    translations: { fr: { name: 'n' } },
+  };
+  const hostNode = {
+    category: 'c',
+    deprecated: true,
+    description: 'd',
+    experimental: false,
+    function: 'f',
+    host_node_name: 'h',
+    input_types: 'i',
+    output_is_list: [true],
+    policy: 'HostNodePolicyActive',
+    return_names: 'r',
+    return_types: 'r',
+  };
+  const answers: [string, z.ZodMiniType, object][] = [
+    ['node', Node, node],
+    ['version', NodeVersion, version],
+    ['host node', HostNode, hostNode],
+  ];
+
+  test.each(answers)(
+    'of a %s has the fields of the interface, each of which may be absent',
+    (_name, schema, answer) => {
+      expect(schema.parse({ ...answer, surprise: 1 })).toEqual(answer);
+      expect(schema.parse({})).toEqual({});
+    },
+  );
+
+  test.each([
+    [Node, 'status', ['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned']],
+    [
+      NodeVersion,
+      'status',
+      ['Pending', 'Active', 'Banned', 'Deleted', 'Flagged'].map((state) => `NodeVersionStatus${state}`),
+    ],
+    [NodeVersion, 'host_node_extract_status', ['pending', 'success', 'failed']],
+    [HostNode, 'policy', ['HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly']],
+  ])('%# has the stated values of %s and no empty one', (schema, field, values) => {
+    for (const value of values) expect(schema.parse({ [field]: value })).toEqual({ [field]: value });
+    expect(faultsIn(schema, { [field]: '' })).toEqual([`body.${field} must be one of ${values.join(', ')}`]);
+  });
+
+  test('of a publisher names its members as owners and members', () => {
+    const members = ['owner', 'member'].map((role) => ({ id: 'm', role, user: {} }));
+
+    expect(Node.parse({ publisher: { members } })).toEqual({ publisher: { members } });
+    expect(Node.parse({ publisher: {} })).toEqual({ publisher: {} });
+  });
+
+  test('of a failure has a code, a sentence, the id of the request, and faults where there are some', () => {
+    const failure = { error: 'invalid_request', message: 'm', request_id: 'r' };
+    const details = [{ path: 'body', message: 'm' }];
+
+    expect(ErrorBody.parse(failure)).toEqual(failure);
+    expect(ErrorBody.parse({ ...failure, details })).toEqual({ ...failure, details });
+  });
+});

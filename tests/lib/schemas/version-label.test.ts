@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals';
+import { compareVersions, isPreRelease, normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { fc } from '../../support/properties.ts';
+
+const number = fc.bigInt({ min: 0n, max: 10n ** 6n }).map(String);
+const identifier = fc.oneof(number, fc.stringMatching(/^[a-zA-Z-][0-9a-zA-Z-]{0,6}$/));
+const preRelease = fc.option(
+  fc.array(identifier, { minLength: 1, maxLength: 3 }).map((parts) => `-${parts.join('.')}`),
+  { nil: '' },
+);
+const version = fc
+  .tuple(number, number, number, preRelease)
+  .map(([a, b, c, rest]) => `${a}.${b}.${c}${rest}`);
+
+describe('normalizeVersion', () => {
+  test.each([
+    ['1.2.3', '1.2.3'],
+    ['v1.2', '1.2.0'],
+    ['V2', '2.0.0'],
+    ['01.002.0003', '1.2.3'],
+    ['1.0.0-alpha.01', '1.0.0-alpha.1'],
+    ['1.0.0+build.7', '1.0.0'],
+    ['1.2-rc.1+x', '1.2.0-rc.1'],
+    ['1.0.0--', '1.0.0--'],
+  ])('reads %s as %s', (label, normal) => {
+    expect(normalizeVersion(label)).toBe(normal);
+  });
+
+  test.each([
+    ['1.0.0rc1'],
+    ['nightly'],
+    [''],
+    ['1.2.3.4'],
+    [' 1.0.0'],
+    ['1.0.0 '],
+    ['1..0'],
+    ['-1.0.0'],
+    ['1.0.0-'],
+    ['1.0.0-a..b'],
+    ['1.0.0+'],
+    ['vv1'],
+    ['1.0.0-é'],
+    ['1.0.0\n'],
+    [`1.0.0-${'a'.repeat(59)}`],
+    [`1-${'a'.repeat(60)}`],
+    [`1.0.0+${'a'.repeat(59)}`],
+    [`${'0'.repeat(64)}1`],
+  ])('does not read %j', (label) => {
+    expect(normalizeVersion(label)).toBeUndefined();
+  });
+
+  test('gives a form that is found again under itself', () => {
+    fc.assert(
+      fc.property(version, (label) => {
+        const normal = normalizeVersion(label);
+        expect(normal).toBeDefined();
+        expect(normalizeVersion(String(normal))).toBe(normal);
+      }),
+    );
+  });
+
+  test('never throws, whatever text it is given', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (label) => void normalizeVersion(label)));
+  });
+});
+
+describe('compareVersions', () => {
+  test('orders the example of the semantic versioning standard, and every kind of identifier', () => {
+    const ordered = [
+      '1.0.0-alpha',
+      '1.0.0-alpha.1',
+      '1.0.0-alpha.beta',
+      '1.0.0-beta',
+      '1.0.0-beta.2',
+      '1.0.0-beta.11',
+      '1.0.0-rc.1',
+      '1.0.0',
+      '1.0.1-alpha',
+      '1.0.1',
+      '1.2.0',
+      '1.10.0',
+      '2.0.0-1',
+      '2.0.0-2',
+      '2.0.0-11',
+      '2.0.0--',
+      '2.0.0-10a',
+      '2.0.0-2a',
+      '2.0.0-a',
+      '2.0.0-a10',
+      '2.0.0-a2',
+      '2.0.0',
+    ];
+
+    for (const [a, left] of ordered.entries()) {
+      for (const [b, right] of ordered.entries()) {
+        expect([left, right, Math.sign(compareVersions(left, right))]).toEqual([
+          left,
+          right,
+          Math.sign(a - b),
+        ]);
+      }
+    }
+  });
+
+  test('is an order: antisymmetric, transitive, and zero only for equal versions', () => {
+    fc.assert(
+      fc.property(version, version, version, (a, b, c) => {
+        expect(Math.sign(compareVersions(a, b))).toBe(-Math.sign(compareVersions(b, a)) + 0);
+        expect(compareVersions(a, b) === 0).toBe(normalizeVersion(a) === normalizeVersion(b));
+        const [low, middle, high] = [a, b, c].sort(compareVersions) as [string, string, string];
+        expect(compareVersions(low, middle)).toBeLessThanOrEqual(0);
+        expect(compareVersions(low, high)).toBeLessThanOrEqual(0);
+        expect(compareVersions(middle, high)).toBeLessThanOrEqual(0);
+      }),
+    );
+  });
+});
+
+test.each([
+  ['1.0.0', false],
+  ['1.0.0-0', true],
+  ['1.0.0--', true],
+])('%s is a pre-release: %s', (version, expected) => {
+  expect(isPreRelease(version)).toBe(expected);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+import { fromAttributes, toAttributes, visibleFields } from '../../../lib/store/attribute-values.ts';
+
+const item = {
+  text: 'a',
+  none: '',
+  number: 1.5,
+  zero: 0,
+  yes: true,
+  no: false,
+  bytes: new Uint8Array([1, 2]),
+  list: ['a', 1, [], {}],
+  map: { list: [false], deep: { bytes: new Uint8Array() } },
+};
+
+test('an item is stored by the types of its values', () => {
+  expect(toAttributes(item)).toEqual({
+    text: { S: 'a' },
+    none: { S: '' },
+    number: { N: '1.5' },
+    zero: { N: '0' },
+    yes: { BOOL: true },
+    no: { BOOL: false },
+    bytes: { B: new Uint8Array([1, 2]) },
+    list: { L: [{ S: 'a' }, { N: '1' }, { L: [] }, { M: {} }] },
+    map: { M: { list: { L: [{ BOOL: false }] }, deep: { M: { bytes: { B: new Uint8Array() } } } } },
+  });
+});
+
+test('an item is read as it was stored', () => {
+  expect(fromAttributes(toAttributes(item))).toEqual(item);
+});
+
+test('what is undefined is not stored', () => {
+  expect(toAttributes({ a: undefined, b: { c: undefined } })).toStrictEqual({ b: { M: {} } });
+});
+
+test.each([
+  ['null', null, 'A value of type object cannot be stored.'],
+  ['a function', () => 1, 'A value of type function cannot be stored.'],
+  ['a bigint', 1n, 'A value of type bigint cannot be stored.'],
+])('%s cannot be stored', (_, value, message) => {
+  expect(() => toAttributes({ value })).toThrow(message);
+});
+
+test('an attribute of a type that nothing here writes cannot be read', () => {
+  expect(() => fromAttributes({ names: { SS: ['a'] } })).toThrow('of a type that nothing here writes');
+});
+
+test('of an item only the fields of the shape are visible, in its order', () => {
+  const view = visibleFields({ pk: 'x', b: 1, a: 2 }, { shape: { a: null, b: null, toString: null } });
+
+  expect(Object.entries(view)).toEqual([
+    ['a', 2],
+    ['b', 1],
+  ]);
+});

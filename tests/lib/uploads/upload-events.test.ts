@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { EventBridgeEvent, S3Event } from 'aws-lambda';
+import type { Swept } from '../../../lib/uploads/sweep-uploads.ts';
+import { uploadEvents } from '../../../lib/uploads/upload-events.ts';
+import { sampleEvent } from '../../support/invoke.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+
+type Stories = Parameters<typeof uploadEvents>[0];
+
+const now = Date.parse('2026-11-20T12:00:10.000Z');
+const remainingMs = 60_000;
+const secondMs = 1000;
+const hourMs = 3600 * secondMs;
+
+/** Hands an event to the handler, at a fixed time; no story is told that the test does not bring. */
+async function handle(event: S3Event | object, stories: Partial<Stories>): Promise<void> {
+  jest.spyOn(Date, 'now').mockReturnValue(now);
+  jest.spyOn(process, 'uptime').mockReturnValueOnce(1.1).mockReturnValueOnce(1.1124);
+  loggedLines.length = 0;
+  const untold = () => Promise.reject(new Error('untold'));
+  const handler = uploadEvents({ finalize: untold, sweep: untold, ...stories });
+  await handler(event as S3Event | EventBridgeEvent<'Scheduled Event', unknown>, {
+    getRemainingTimeInMillis: () => remainingMs,
+  });
+}
+
+/** S3's event about these keys, ten seconds old. */
+function eventAbout(...keys: string[]): S3Event {
+  const [sample] = (JSON.parse(JSON.stringify(sampleEvent('finalize-upload'))) as S3Event).Records;
+  if (!sample) throw new Error('The sample has no record.');
+  const Records = keys.map((key) => ({
+    ...sample,
+    s3: { ...sample.s3, object: { ...sample.s3.object, key } },
+  }));
+  return { Records };
+}
+
+const lines = () => loggedLines.map((line) => JSON.parse(line));
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('an event of S3', () => {
+  test('has each key finalised, decoded, up to a second before the invocation ends', async () => {
+    const calls: unknown[] = [];
+    await handle(eventAbout('a+b%2Bc', '%C3%A9+f+'), {
+      finalize: async (...call) => {
+        calls.push(call);
+        return 'published';
+      },
+    });
+
+    const deadline = now + remainingMs - secondMs;
+    expect(calls).toEqual([
+      ['a b+c', deadline],
+      ['é f ', deadline],
+    ]);
+  });
+
+  test('is logged with what became of it, how long that took, and how old it is', async () => {
+    await handle(eventAbout('key'), { finalize: async () => 'refused' });
+
+    expect(lines()).toEqual([
+      expect.objectContaining({
+        level: 'info',
+        event: 'upload',
+        function: 'finalizeUpload',
+        key: 'key',
+        outcome: 'refused',
+        ms: 12,
+        lag_ms: 10 * secondMs,
+      }),
+    ]);
+  });
+
+  test('goes on after a record that fails, and then fails with every error', async () => {
+    const fault = new Error('S3 is down.');
+    const work = handle(eventAbout('bad', 'good', 'bad'), {
+      finalize: async (key) => {
+        if (key === 'bad') throw fault;
+        return 'published';
+      },
+    });
+
+    await expect(work).rejects.toMatchObject({
+      message: '2 uploads could not be finalised.',
+      errors: [fault, fault],
+    });
+    expect(lines().map(({ level, event, outcome, causes }) => [level, event, outcome, causes])).toEqual([
+      ['error', 'upload', 'failed', ['Error: S3 is down.']],
+      ['info', 'upload', 'published', undefined],
+      ['error', 'upload', 'failed', ['Error: S3 is down.']],
+    ]);
+  });
+
+  test('may be about nothing', async () => {
+    await expect(handle(eventAbout(), {})).resolves.toBeUndefined();
+  });
+});
+
+describe('the schedule', () => {
+  function swept(...findings: Swept['finding'][]): Swept[] {
+    return findings.map((finding) => ({
+      nodeId: finding,
+      version: '1.0.0',
+      versionId: 'id',
+      reason: '',
+      since: '',
+      awaits: undefined,
+      finding,
+      ...(finding === 'failed' && { error: new Error('S3 is down.') }),
+    }));
+  }
+
+  test('sweeps the last six hours but for the last minute', async () => {
+    const calls: unknown[] = [];
+    await handle(
+      {},
+      {
+        sweep: async (call) => {
+          calls.push(call);
+          return [];
+        },
+      },
+    );
+
+    const deadline = now + remainingMs - secondMs;
+    expect(calls).toEqual([{ from: now - 6 * hourMs, to: now - 60 * secondMs, deadline }]);
+    expect(lines()).toEqual([
+      expect.objectContaining({ level: 'info', event: 'sweep', versions: 0, failed: 0, sweep_findings: 0 }),
+    ]);
+  });
+
+  test('counts as findings what a sweep should not have had to do', async () => {
+    await handle(
+      {},
+      { sweep: async () => swept('published', 'settled', 'unvisited', 'waiting', 'refused', 'abandoned') },
+    );
+
+    expect(lines().at(-1)).toMatchObject({ event: 'sweep', versions: 6, failed: 0, sweep_findings: 3 });
+    expect(lines()[0]).toMatchObject({
+      level: 'info',
+      event: 'swept',
+      node_id: 'published',
+      version: '1.0.0',
+      finding: 'published',
+    });
+    expect(lines()[0]).not.toHaveProperty('causes');
+  });
+
+  test('fails as a whole where a version failed, and says why', async () => {
+    const work = handle({}, { sweep: async () => swept('failed', 'waiting', 'failed') });
+
+    await expect(work).rejects.toThrow('2 of 3 versions could not be swept.');
+    expect(lines().map(({ level, event, causes }) => [level, event, causes])).toEqual([
+      ['error', 'swept', ['Error: S3 is down.']],
+      ['info', 'swept', undefined],
+      ['error', 'swept', ['Error: S3 is down.']],
+      ['info', 'sweep', undefined],
+    ]);
+    expect(lines().at(-1)).toMatchObject({ failed: 2, sweep_findings: 2 });
+  });
+});

@@ -1,0 +1,45 @@
+import * as z from 'zod/mini';
+import { putMember, removeMember } from '../registry/publishers.ts';
+import { PublisherRole } from '../../../lib/schemas/publisher.ts';
+import { command, UsageError } from '../command.ts';
+import { dataOf, textOf } from './publishers.ts';
+
+const force = { about: 'Do it even if the publisher is left without an owner' };
+const notes = 'The user is the subject (`sub`) of the access tokens that your issuer gives this person.';
+
+export const add = command({
+  parameters: ['publisher', 'user'],
+  summary: 'Add a member, or change what is said of one',
+  notes: `${notes}\nOwners edit and publish, members publish. What is not named stays as it is.`,
+  options: {
+    role: { value: 'ROLE', about: 'owner or member; a new one is a member unless you say owner' },
+    name: { value: 'TEXT', about: 'The name to show' },
+    email: { value: 'ADDRESS', about: 'The e-mail address, shown to members and admins only' },
+    force,
+  },
+  examples: [
+    'member add acme auth0|1234 --role owner --name "Olga Owner" --email olga@acme.example',
+    'member add acme auth0|5678',
+  ],
+  async run({ publisher: publisherId, user }, { role, name, email, force }) {
+    const checked = z.optional(PublisherRole).safeParse(role);
+    if (!checked.success) throw new UsageError(`The role "${role}" is none: it is owner or member.`);
+    if (email !== undefined && !z.email().safeParse(email).success)
+      throw new UsageError(`"${email}" is not an e-mail address.`);
+    const changes = { role: checked.data, name, email };
+    const publisher = await putMember(publisherId, user, changes, { force });
+    return { data: dataOf(publisher), text: textOf(publisher) };
+  },
+});
+
+export const remove = command({
+  parameters: ['publisher', 'user'],
+  summary: 'Take a member out of a publisher',
+  notes: `${notes}\nPersonal access tokens belong to the publisher and go on working: revoke those that the person knows.`,
+  options: { force },
+  examples: ['member remove acme auth0|5678'],
+  async run({ publisher: publisherId, user }, { force }) {
+    const publisher = await removeMember(publisherId, user, { force });
+    return { data: dataOf(publisher), text: textOf(publisher) };
+  },
+});

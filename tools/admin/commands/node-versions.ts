@@ -1,0 +1,89 @@
+import { showNode } from '../registry/nodes.ts';
+import {
+  banNodeVersion,
+  flagNodeVersion,
+  listNodeVersions,
+  unbanNodeVersion,
+  unflagNodeVersion,
+} from '../registry/node-versions.ts';
+import type { NodeVersion } from '../../../lib/schemas/node-version.ts';
+import { command, type Outcome } from '../command.ts';
+import { table } from '../layout.ts';
+
+const reason = {
+  value: 'TEXT',
+  about: 'Why, and what to do about it; callers see it as status_reason',
+  required: true,
+} as const;
+
+export const list = command({
+  parameters: ['node'],
+  summary: 'List the versions of a node, the highest first',
+  options: {},
+  examples: ['node-version list demo-node'],
+  async run({ node: nodeId }) {
+    const [versions, node] = await Promise.all([listNodeVersions(nodeId), showNode(nodeId)]);
+    const latest = node.latest_version?.version;
+    const rows = versions.map(({ version, status, createdAt, id, status_reason }) => [
+      version === latest ? `${version} (latest)` : version,
+      shortStatus(status),
+      createdAt,
+      id,
+      status_reason,
+    ]);
+    const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows);
+    return { data: versions, text: rows.length > 0 ? text : `"${nodeId}" has no versions.` };
+  },
+});
+
+export const flag = command({
+  parameters: ['node', 'version'],
+  summary: 'Warn of a version that can still be downloaded',
+  notes: 'Only an active version can be flagged. It stays the latest version if it is that.',
+  options: { reason },
+  examples: ['node-version flag demo-node 1.2.0 --reason "Reads the environment; under review"'],
+  async run({ node, version }, { reason }) {
+    return outcome(await flagNodeVersion(node, version, reason));
+  },
+});
+
+export const unflag = command({
+  parameters: ['node', 'version'],
+  summary: 'Take the warning back',
+  options: {},
+  examples: ['node-version unflag demo-node 1.2.0'],
+  async run({ node, version }) {
+    return outcome(await unflagNodeVersion(node, version));
+  },
+});
+
+export const ban = command({
+  parameters: ['node', 'version'],
+  summary: 'Take a version out: no download, no upload, never the latest',
+  notes:
+    'Callers see the status and the reason, and no downloadUrl. If it was the latest version of its node, the\nhighest one that can be downloaded follows. A version that waits for its upload can be banned too.',
+  options: { reason },
+  examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
+  async run({ node, version }, { reason }) {
+    return outcome(await banNodeVersion(node, version, reason));
+  },
+});
+
+export const unban = command({
+  parameters: ['node', 'version'],
+  summary: 'Put a banned version back as it was',
+  options: {},
+  examples: ['node-version unban demo-node 1.2.0'],
+  async run({ node, version }) {
+    return outcome(await unbanNodeVersion(node, version));
+  },
+});
+
+function outcome(version: NodeVersion): Outcome {
+  const text = `Version ${version.version} of "${version.node_id}" is ${shortStatus(version.status)}.`;
+  return { data: version, text };
+}
+
+function shortStatus(status: string | undefined): string {
+  return String(status).replace('NodeVersionStatus', '').toLowerCase();
+}

@@ -1,0 +1,83 @@
+import { banPublisher, createPublisher, showPublisher, unbanPublisher } from '../registry/publishers.ts';
+import { type PublisherRecord, publisherView } from '../../../lib/registry/publishers.ts';
+import { Refusal } from '../registry/refusal.ts';
+import { PublisherId } from '../../../lib/schemas/names.ts';
+import { command, UsageError } from '../command.ts';
+import { fields, table } from '../layout.ts';
+
+export const create = command({
+  parameters: ['publisher'],
+  summary: 'Create a publisher, still without members',
+  notes: 'The id is 1 to 63 lower-case letters, digits or "-", begins with a letter, and stays for good.',
+  options: {
+    name: { value: 'TEXT', about: 'The display name', required: true },
+    description: { value: 'TEXT', about: 'What the publisher makes' },
+    website: { value: 'URL', about: 'Its address on the web' },
+  },
+  examples: ['publisher create acme --name "Acme Nodes" --website https://acme.example'],
+  async run({ publisher: id }, { name, description, website }) {
+    const checked = PublisherId.safeParse(id);
+    if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
+    if (!(await createPublisher({ id, name, description, website })))
+      throw new Refusal(`There is a publisher "${id}" already.`);
+    const publisher = await showPublisher(id);
+    const next = `Give it an owner next: npm run admin -- member add ${id} <user> --role owner`;
+    return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };
+  },
+});
+
+export const show = command({
+  parameters: ['publisher'],
+  summary: 'Show a publisher and its members',
+  options: {},
+  examples: ['publisher show acme', 'publisher show acme --json'],
+  async run({ publisher: id }) {
+    const publisher = await showPublisher(id);
+    return { data: dataOf(publisher), text: textOf(publisher) };
+  },
+});
+
+export const ban = command({
+  parameters: ['publisher'],
+  summary: 'Stop a publisher: no updates, no new versions',
+  notes:
+    'What it has published stays readable: ban its nodes or versions for that. Tokens stay as they are and\nwork again after an unban.',
+  options: {
+    reason: { value: 'TEXT', about: 'Why, for the next administrator; only they see it', required: true },
+  },
+  examples: ['publisher ban acme --reason "Account taken over, ticket 812"'],
+  async run({ publisher: id }, { reason }) {
+    return { data: dataOf(await banPublisher(id, reason)), text: `The publisher "${id}" is banned.` };
+  },
+});
+
+export const unban = command({
+  parameters: ['publisher'],
+  summary: 'Let a banned publisher work again',
+  options: {},
+  examples: ['publisher unban acme'],
+  async run({ publisher: id }) {
+    return { data: dataOf(await unbanPublisher(id)), text: `The publisher "${id}" is not banned.` };
+  },
+});
+
+/** A publisher as --json prints it: as the API answers it, and what only admins know. */
+export function dataOf(publisher: PublisherRecord) {
+  const { banned, banReason } = publisher;
+  return { ...publisherView(publisher), banned, ban_reason: banReason };
+}
+
+export function textOf({ id, banned, banReason, members, profile }: PublisherRecord): string {
+  const { name, description, website, createdAt } = profile;
+  const about = fields({
+    Publisher: id,
+    Name: name,
+    Description: description,
+    Website: website,
+    Created: createdAt,
+    Banned: banned ? (banReason ?? 'yes') : 'no',
+  });
+  const rows = Object.entries(members).map(([user, { role, name, email }]) => [user, role, name, email]);
+  if (rows.length === 0) return `${about}\n\nNo members.`;
+  return `${about}\n\n${table(['USER', 'ROLE', 'NAME', 'EMAIL'], rows)}`;
+}

@@ -1,0 +1,45 @@
+import { Refusal } from '../registry/refusal.ts';
+import { command } from '../command.ts';
+import { table } from '../layout.ts';
+
+const limitMs = 10 * 60 * 1000;
+
+/** Where the reason that the version had before still holds. */
+const standing = new Set(['waiting', 'abandoned']);
+
+/** Nobody else may write archives there, whoever sits at the command line. */
+const onlyTheFinaliser =
+  "On a deployed stage only the finaliser may publish, and it sweeps every hour. To have it done now: aws lambda invoke --function-name node-registry-STAGE-finalizeUpload --payload '{}' --cli-binary-format raw-in-base64-out /dev/stdout";
+
+export const sweep = command({
+  parameters: [],
+  summary: 'Publish archives whose event was lost, and list abandoned uploads',
+  notes:
+    'Looks at every version that still waits for its archive. What lies in staging is checked and published, or\nrefused, as its event would have done. Safe to run at any time. A deployed stage sweeps every hour by itself.',
+  options: {},
+  examples: ['uploads sweep'],
+  async run() {
+    if (!process.env.BUCKET_NAME) throw new Refusal(onlyTheFinaliser);
+    // The bucket's module reads the environment when it is loaded; and no other command needs the S3 client.
+    const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
+    const now = Date.now();
+    const swept = await sweepUploads({ from: 0, to: now, deadline: now + limitMs });
+    const rows = swept.map(({ nodeId, version, finding, since, reason, error }) => [
+      nodeId,
+      version,
+      finding,
+      since,
+      error instanceof Error ? error.message : standing.has(finding) ? reason : undefined,
+    ]);
+    const text =
+      rows.length > 0 ? table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows) : 'Nothing waits.';
+    const data = swept.map(({ nodeId, version, versionId, finding, since }) => ({
+      node_id: nodeId,
+      version,
+      version_id: versionId,
+      finding,
+      since,
+    }));
+    return { data, text };
+  },
+});
