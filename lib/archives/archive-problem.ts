@@ -1,6 +1,6 @@
 /** What is wrong with an archive, as a sentence that tells its publisher what to change. */
-export class ArchiveFault extends Error {
-  override readonly name = 'ArchiveFault';
+export class ArchiveProblem extends Error {
+  override readonly name = 'ArchiveProblem';
 
   constructor(sentence: string, options?: ErrorOptions) {
     super(`The archive was refused: ${sentence} Then publish this version again.`, options);
@@ -15,6 +15,6 @@ export function quote(name: string): string {
   return `"${printable.length > longestQuote ? `${printable.slice(0, longestQuote)}…` : printable}"`;
 }
 
-export function encrypted(): ArchiveFault {
-  return new ArchiveFault('it is encrypted. Make the zip without a password.');
+export function encrypted(): ArchiveProblem {
+  return new ArchiveProblem('it is encrypted. Make the zip without a password.');
 }

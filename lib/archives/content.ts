@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw } from 'node:zlib';
 import type { Directory } from './directory.ts';
 import { type ArchiveEntry, readMethod } from './entry.ts';
-import { ArchiveFault, quote } from './archive-problem.ts';
+import { ArchiveProblem, quote } from './archive-problem.ts';
 import { ByteSource } from './byte-source.ts';
 
 const localHeader = 0x04034b50;
@@ -56,7 +56,7 @@ async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, next: nu
   const name = await source.take(nameBytes);
   await source.take(extraBytes);
   if (name.toString('latin1') !== entry.plainName) {
-    throw new ArchiveFault(`${quote(entry.name)} has two different names in it. Make the zip anew.`);
+    throw new ArchiveProblem(`${quote(entry.name)} has two different names in it. Make the zip anew.`);
   }
   const method = readMethod(header.readUInt16LE(6), header.readUInt16LE(8));
   if (method.isEncrypted || method.isStored !== entry.isStored) throw damaged(entry);
@@ -100,20 +100,20 @@ async function inflate(
   if (source.position !== end || inflater.bytesWritten !== entry.packedBytes) throw hidden();
 }
 
-function untrue(entry: ArchiveEntry): ArchiveFault {
-  return new ArchiveFault(
+function untrue(entry: ArchiveEntry): ArchiveProblem {
+  return new ArchiveProblem(
     `${quote(entry.name)} unpacks to another size than the zip states. Make the zip anew.`,
   );
 }
 
-function damaged(entry: ArchiveEntry): ArchiveFault {
-  return new ArchiveFault(`${quote(entry.name)} is damaged. Make the zip anew, and upload the whole file.`);
+function damaged(entry: ArchiveEntry): ArchiveProblem {
+  return new ArchiveProblem(`${quote(entry.name)} is damaged. Make the zip anew, and upload the whole file.`);
 }
 
-function overlapping(entry: ArchiveEntry): ArchiveFault {
-  return new ArchiveFault(`${quote(entry.name)} overlaps with another file in it. Make the zip anew.`);
+function overlapping(entry: ArchiveEntry): ArchiveProblem {
+  return new ArchiveProblem(`${quote(entry.name)} overlaps with another file in it. Make the zip anew.`);
 }
 
-function hidden(): ArchiveFault {
-  return new ArchiveFault('there are bytes in it that belong to no file. Make the zip anew.');
+function hidden(): ArchiveProblem {
+  return new ArchiveProblem('there are bytes in it that belong to no file. Make the zip anew.');
 }

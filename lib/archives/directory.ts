@@ -1,9 +1,9 @@
 import { fromRandomAccessReaderPromise } from 'yauzl';
+import type { ArchiveFile } from './archive-file.ts';
 import { type ArchiveEntry, archiveEntry } from './entry.ts';
-import { ArchiveFault, encrypted } from './archive-problem.ts';
+import { ArchiveProblem, encrypted } from './archive-problem.ts';
 import { checkDistinct } from './names.ts';
 import { ArchiveReader } from './reader.ts';
-import type { StoredObject } from '../bucket/bucket.ts';
 
 export interface ArchiveLimits {
   MAX_ARCHIVE_ENTRIES: number;
@@ -28,23 +28,23 @@ const entryHeaderBytes = 46;
  * Reads and judges the zip's central directory. Programs that unpack differ in what they make of a crooked
  * archive, and what one of them shows and another runs are then two things; so whatever is ambiguous is refused.
  */
-export async function readDirectory(object: StoredObject, limits: ArchiveLimits): Promise<Directory> {
-  const reader = new ArchiveReader(object);
+export async function readDirectory(file: ArchiveFile, limits: ArchiveLimits): Promise<Directory> {
+  const reader = new ArchiveReader(file);
   try {
-    await checkBeginning(reader, object);
-    return await readEntries(reader, object, limits);
+    await checkBeginning(reader, file);
+    return await readEntries(reader, file, limits);
   } catch (error) {
     if (reader.failure !== undefined) throw reader.failure;
-    throw error instanceof ArchiveFault ? error : faultOf(error);
+    throw error instanceof ArchiveProblem ? error : problemOf(error);
   }
 }
 
-async function checkBeginning(reader: ArchiveReader, { sizeBytes }: StoredObject): Promise<void> {
-  if (sizeBytes === 0) throw new ArchiveFault('it is empty, zero bytes. Upload the zip itself.');
+async function checkBeginning(reader: ArchiveReader, { sizeBytes }: ArchiveFile): Promise<void> {
+  if (sizeBytes === 0) throw new ArchiveProblem('it is empty, zero bytes. Upload the zip itself.');
   const signature = sizeBytes < endRecordBytes ? 0 : (await reader.bytesAt(0, 4)).readUInt32LE();
   if (signature === endRecord) throw noFiles();
   if (signature !== localHeader) {
-    throw new ArchiveFault(
+    throw new ArchiveProblem(
       'it is not a zip file. Pack the folder as a plain .zip, without anything before it.',
     );
   }
@@ -52,7 +52,7 @@ async function checkBeginning(reader: ArchiveReader, { sizeBytes }: StoredObject
 
 async function readEntries(
   reader: ArchiveReader,
-  { sizeBytes }: StoredObject,
+  { sizeBytes }: ArchiveFile,
   limits: ArchiveLimits,
 ): Promise<Directory> {
   const options = { decodeStrings: false, validateEntrySizes: false, autoClose: false };
@@ -61,11 +61,13 @@ async function readEntries(
   if (end >= zip64LocatorBytes) {
     const before = await reader.bytesAt(end - zip64LocatorBytes, 4);
     if (before.readUInt32LE() === zip64Locator) {
-      throw new ArchiveFault('it uses the zip64 format, which it is too small to need. Make it a plain zip.');
+      throw new ArchiveProblem(
+        'it uses the zip64 format, which it is too small to need. Make it a plain zip.',
+      );
     }
   }
   if (zip.entryCount > limits.MAX_ARCHIVE_ENTRIES) {
-    throw new ArchiveFault(
+    throw new ArchiveProblem(
       `it has ${zip.entryCount} files and folders, and ${limits.MAX_ARCHIVE_ENTRIES} are allowed. Leave some out.`,
     );
   }
@@ -77,7 +79,7 @@ async function readEntries(
     position += entryHeaderBytes + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
   }
   if (position !== end) {
-    throw new ArchiveFault('the number of files it states is not the number it has. Make the zip anew.');
+    throw new ArchiveProblem('the number of files it states is not the number it has. Make the zip anew.');
   }
   if (entries.some(({ offset }) => offset >= start)) throw leadsOutside();
   checkWhole(entries, sizeBytes, limits);
@@ -90,42 +92,42 @@ function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number, limits:
   checkDistinct(entries.map(({ plainName }) => plainName));
   const unpacked = entries.reduce((total, { bytes }) => total + bytes, 0);
   if (unpacked > limits.MAX_UNPACKED_BYTES) {
-    throw new ArchiveFault(
+    throw new ArchiveProblem(
       `it unpacks to ${unpacked} bytes, and ${limits.MAX_UNPACKED_BYTES} are allowed. Leave large files out.`,
     );
   }
   if (unpacked > sizeBytes * limits.MAX_UNPACKED_RATIO) {
-    throw new ArchiveFault(
+    throw new ArchiveProblem(
       `it unpacks to more than ${limits.MAX_UNPACKED_RATIO} times its size. Leave out files that are mostly empty.`,
     );
   }
 }
 
-function noFiles(): ArchiveFault {
-  return new ArchiveFault('there are no files in it. Zip the folder with its content.');
+function noFiles(): ArchiveProblem {
+  return new ArchiveProblem('there are no files in it. Zip the folder with its content.');
 }
 
-function leadsOutside(): ArchiveFault {
-  return new ArchiveFault(
+function leadsOutside(): ArchiveProblem {
+  return new ArchiveProblem(
     'its list of files leads outside of it. Make the zip anew, and upload the whole file.',
   );
 }
 
 /** What the zip reader itself gives up on. */
-function faultOf(error: unknown): ArchiveFault {
+function problemOf(error: unknown): ArchiveProblem {
   const text = error instanceof Error ? error.message : '';
   if (text.includes('encryption')) return encrypted();
   if (text.startsWith('End of central directory')) {
-    return new ArchiveFault('it ends too early, as an interrupted upload does. Upload the whole file.');
+    return new ArchiveProblem('it ends too early, as an interrupted upload does. Upload the whole file.');
   }
   if (text.startsWith('Invalid comment length')) {
-    return new ArchiveFault('there is something after its end. Make the zip without appending to it.');
+    return new ArchiveProblem('there is something after its end. Make the zip without appending to it.');
   }
   if (text.startsWith('multi-disk')) {
-    return new ArchiveFault('it is one part of a split archive. Make it one file.');
+    return new ArchiveProblem('it is one part of a split archive. Make it one file.');
   }
   if (text === 'position outside the file') {
     return leadsOutside();
   }
-  return new ArchiveFault('its list of files is damaged. Make the zip anew.', { cause: error });
+  return new ArchiveProblem('its list of files is damaged. Make the zip anew.', { cause: error });
 }

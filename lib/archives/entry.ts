@@ -1,5 +1,5 @@
 import { type Entry, getFileNameLowLevel } from 'yauzl';
-import { ArchiveFault, encrypted, quote } from './archive-problem.ts';
+import { ArchiveProblem, encrypted, quote } from './archive-problem.ts';
 import { checkName } from './names.ts';
 
 /** What is kept of an entry of the directory; comments and extra fields may take megabytes. */
@@ -33,7 +33,7 @@ export function archiveEntry(entry: Entry): ArchiveEntry {
   checkName(plainName);
   checkKind(name, (externalFileAttributes >>> 16) & kinds.mask);
   if (!isKnownMethod(compressionMethod)) {
-    throw new ArchiveFault(`${quote(name)} is packed in a rare way. Use the ordinary "deflate" method.`);
+    throw new ArchiveProblem(`${quote(name)} is packed in a rare way. Use the ordinary "deflate" method.`);
   }
   const judged = {
     name,
@@ -68,18 +68,18 @@ function isKnownMethod(method: number): boolean {
 
 function checkKind(name: string, kind: number): void {
   if (kind === kinds.symbolicLink) {
-    throw new ArchiveFault(`${quote(name)} is a symbolic link. Put the file itself in its place.`);
+    throw new ArchiveProblem(`${quote(name)} is a symbolic link. Put the file itself in its place.`);
   }
   if (kind !== 0 && kind !== kinds.file && kind !== kinds.folder) {
-    throw new ArchiveFault(`${quote(name)} is a device or a pipe. Leave it out.`);
+    throw new ArchiveProblem(`${quote(name)} is a device or a pipe. Leave it out.`);
   }
 }
 
 function checkSizes({ name, isFolder, isStored, bytes, packedBytes }: ArchiveEntry): void {
   if (isFolder && (bytes > 0 || packedBytes > maxEmptyBytes)) {
-    throw new ArchiveFault(`the folder ${quote(name)} has content of its own. Make the zip anew.`);
+    throw new ArchiveProblem(`the folder ${quote(name)} has content of its own. Make the zip anew.`);
   }
   if (isStored && packedBytes !== bytes) {
-    throw new ArchiveFault(`${quote(name)} states two sizes that cannot both be true. Make the zip anew.`);
+    throw new ArchiveProblem(`${quote(name)} states two sizes that cannot both be true. Make the zip anew.`);
   }
 }

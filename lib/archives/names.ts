@@ -1,31 +1,31 @@
-import { ArchiveFault, quote } from './archive-problem.ts';
+import { ArchiveProblem, quote } from './archive-problem.ts';
 
 const longestName = 1000;
 
 /** Refuses a name that would leave the folder it is unpacked into, or that some system cannot write. */
 export function checkName(name: string): void {
   const shown = quote(name);
-  if (name === '') throw new ArchiveFault('it has a file without a name. Make the zip anew.');
+  if (name === '') throw new ArchiveProblem('it has a file without a name. Make the zip anew.');
   if (name.length > longestName) {
-    throw new ArchiveFault(`the name ${shown} has more than ${longestName} characters. Shorten it.`);
+    throw new ArchiveProblem(`the name ${shown} has more than ${longestName} characters. Shorten it.`);
   }
   if ([...name].some((character) => character < ' ' || character === '\x7F' || character === '\uFFFD')) {
-    throw new ArchiveFault(`the name ${shown} has characters that are not text. Rename the file.`);
+    throw new ArchiveProblem(`the name ${shown} has characters that are not text. Rename the file.`);
   }
   if (name.includes('\\')) {
-    throw new ArchiveFault(`the name ${shown} has a backslash. Make the zip with "/" between folders.`);
+    throw new ArchiveProblem(`the name ${shown} has a backslash. Make the zip with "/" between folders.`);
   }
   if (name.startsWith('/') || /^[A-Za-z]:/.test(name)) {
-    throw new ArchiveFault(`the name ${shown} is an absolute path. Zip the folder with relative paths.`);
+    throw new ArchiveProblem(`the name ${shown} is an absolute path. Zip the folder with relative paths.`);
   }
   const segments = name.replace(/\/$/, '').split('/');
   if (segments.includes('..')) {
-    throw new ArchiveFault(
+    throw new ArchiveProblem(
       `the name ${shown} leads out of the folder with "..". Zip from inside the folder.`,
     );
   }
   if (segments.includes('.') || segments.includes('')) {
-    throw new ArchiveFault(
+    throw new ArchiveProblem(
       `the name ${shown} is not a plain path. Make the zip without "." and "//" in names.`,
     );
   }
@@ -39,9 +39,9 @@ export function checkDistinct(names: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const name of names) {
     const known = seen.get(folded(name));
-    if (known === name) throw new ArchiveFault(`it has two files named ${quote(name)}. Keep one.`);
+    if (known === name) throw new ArchiveProblem(`it has two files named ${quote(name)}. Keep one.`);
     if (known !== undefined) {
-      throw new ArchiveFault(
+      throw new ArchiveProblem(
         `${quote(known)} and ${quote(name)} are one file on systems that ignore case. Rename one.`,
       );
     }
@@ -50,7 +50,7 @@ export function checkDistinct(names: readonly string[]): void {
   for (const name of names) {
     for (const folder of foldersOf(name)) {
       if (seen.has(folder))
-        throw new ArchiveFault(`${quote(folder)} is both a file and a folder. Rename one.`);
+        throw new ArchiveProblem(`${quote(folder)} is both a file and a folder. Rename one.`);
     }
   }
 }

@@ -1,31 +1,31 @@
 import { RandomAccessReader } from 'yauzl';
-import { readBytes, type StoredObject } from '../bucket/bucket.ts';
+import type { ArchiveFile } from './archive-file.ts';
 
-/** The zip reader asks for a few bytes at a time; each request to S3 brings the neighbourhood too. */
+/** The zip reader asks for a few bytes at a time; each read of the file brings the neighborhood too. */
 const windowBytes = 256 * 1024;
 
 type Callback = (error: Error | null) => void;
 
-/** Random access to an object for the zip reader, of which it never holds more than one window. */
+/** Random access to an archive for the zip reader, of which it never holds more than one window. */
 export class ArchiveReader extends RandomAccessReader {
-  /** What went wrong on the way to S3, to be told apart from what is wrong with the archive. */
+  /** Why the file could not be read, as opposed to what is wrong with its content. */
   failure: unknown;
-  readonly #object: StoredObject;
+  readonly #file: ArchiveFile;
   #window: Buffer = Buffer.alloc(0);
   #windowStart = 0;
 
-  constructor(object: StoredObject) {
+  constructor(file: ArchiveFile) {
     super();
-    this.#object = object;
+    this.#file = file;
   }
 
   async bytesAt(position: number, length: number): Promise<Buffer> {
     const held = this.#held(position, length);
     if (held) return held;
-    const end = Math.min(this.#object.sizeBytes, position + Math.max(length, windowBytes));
+    const end = Math.min(this.#file.sizeBytes, position + Math.max(length, windowBytes));
     if (position + length > end) throw new Error('position outside the file');
     try {
-      this.#window = await readBytes(this.#object, position, end);
+      this.#window = await this.#file.read(position, end);
     } catch (error) {
       this.failure = error;
       throw error;

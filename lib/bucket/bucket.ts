@@ -23,10 +23,27 @@ export const s3 = new S3Client({
 });
 
 /** One state of an object: its ETag is a condition of every later read, so that all of them see the same bytes. */
-export interface StoredObject {
-  key: string;
-  etag: string;
-  sizeBytes: number;
+export class StoredObject {
+  readonly key: string;
+  readonly etag: string;
+  readonly sizeBytes: number;
+
+  constructor(key: string, etag: string, sizeBytes: number) {
+    this.key = key;
+    this.etag = etag;
+    this.sizeBytes = sizeBytes;
+  }
+
+  /** The bytes from `start` up to, not including, `end`. */
+  async read(start: number, end: number): Promise<Buffer> {
+    const bytes = await buffer(await read(this, `bytes=${start}-${end - 1}`));
+    if (bytes.length !== end - start) throw new Error(`S3 sent ${bytes.length} of ${end - start} bytes.`);
+    return bytes;
+  }
+
+  stream(): Promise<Readable> {
+    return read(this, undefined);
+  }
 }
 
 /** Somebody put other bytes under the key since it was looked up. */
@@ -37,22 +54,11 @@ export class ObjectChanged extends Error {
 export async function findObject(key: string): Promise<StoredObject | undefined> {
   try {
     const { ETag, ContentLength } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
-    return { key, etag: String(ETag), sizeBytes: Number(ContentLength) };
+    return new StoredObject(key, String(ETag), Number(ContentLength));
   } catch (error) {
     if (statusOf(error) === 404) return undefined;
     throw error;
   }
-}
-
-/** The bytes from `start` up to, not including, `end`. */
-export async function readBytes(object: StoredObject, start: number, end: number): Promise<Buffer> {
-  const bytes = await buffer(await read(object, `bytes=${start}-${end - 1}`));
-  if (bytes.length !== end - start) throw new Error(`S3 sent ${bytes.length} of ${end - start} bytes.`);
-  return bytes;
-}
-
-export function streamObject(object: StoredObject): Promise<Readable> {
-  return read(object, undefined);
 }
 
 /** Copies inside S3. A target that exists already is left as it is: its key names the same bytes. */

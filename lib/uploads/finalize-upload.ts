@@ -1,5 +1,5 @@
 import { checkArchive } from '../archives/check-archive.ts';
-import { ArchiveFault } from '../archives/archive-problem.ts';
+import { ArchiveProblem } from '../archives/archive-problem.ts';
 import { copyOnce, findObject, ObjectChanged } from '../bucket/bucket.ts';
 import { downloadUrl } from '../bucket/download-url.ts';
 import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
@@ -41,8 +41,8 @@ async function finalize(upload: Upload, key: string, deadline: number): Promise<
   const object = await findObject(key);
   if (!object) return 'missing';
   note({ size_bytes: object.sizeBytes });
-  const judged = await checkArchive(object).catch(archiveFaultOnly);
-  if (judged instanceof ArchiveFault) {
+  const judged = await checkArchive(object).catch(archiveProblemOnly);
+  if (judged instanceof ArchiveProblem) {
     note({ reason: judged.message });
     return (await refuseUpload(upload, judged.message)) ? 'refused' : 'superseded';
   }
@@ -54,7 +54,7 @@ async function finalize(upload: Upload, key: string, deadline: number): Promise<
   return won ? 'published' : 'published_before';
 }
 
-function archiveFaultOnly(error: unknown): ArchiveFault {
-  if (error instanceof ArchiveFault) return error;
+function archiveProblemOnly(error: unknown): ArchiveProblem {
+  if (error instanceof ArchiveProblem) return error;
   throw error;
 }

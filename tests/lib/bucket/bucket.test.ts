@@ -2,16 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import {
-  bucket,
-  copyOnce,
-  findObject,
-  ObjectChanged,
-  readBytes,
-  type StoredObject,
-  s3,
-  streamObject,
-} from '../../../lib/bucket/bucket.ts';
+import { bucket, copyOnce, findObject, ObjectChanged, StoredObject, s3 } from '../../../lib/bucket/bucket.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { putObject } from '../../support/uploads.ts';
 
@@ -21,7 +12,7 @@ const others = Buffer.from('other bytes than the first');
 async function stored(bytes = first): Promise<StoredObject> {
   const key = `staging/${randomUUID()}/a b é.zip`;
   await putObject(key, bytes);
-  return { key, etag: `"${createHash('md5').update(bytes).digest('hex')}"`, sizeBytes: bytes.length };
+  return new StoredObject(key, `"${createHash('md5').update(bytes).digest('hex')}"`, bytes.length);
 }
 
 const elsewhere = () => `archives/${randomUUID()}/a b é.zip`;
@@ -66,39 +57,39 @@ describe('an object', () => {
   test('is read from a first byte up to, not including, a last', async () => {
     const object = await stored();
 
-    expect((await readBytes(object, 4, 9)).toString()).toBe('first');
-    expect(await readBytes(object, 0, first.length)).toEqual(first);
-    await expect(readBytes(object, 4, 99)).rejects.toThrow(new Error('S3 sent 11 of 95 bytes.'));
+    expect((await object.read(4, 9)).toString()).toBe('first');
+    expect(await object.read(0, first.length)).toEqual(first);
+    await expect(object.read(4, 99)).rejects.toThrow(new Error('S3 sent 11 of 95 bytes.'));
   });
 
   test('is read as a stream', async () => {
-    expect(await buffer(await streamObject(await stored()))).toEqual(first);
+    expect(await buffer(await (await stored()).stream())).toEqual(first);
   });
 
   test('is never read as other bytes than were found', async () => {
     const object = await stored();
     await putObject(object.key, others);
 
-    await expect(readBytes(object, 0, 5)).rejects.toThrow(ObjectChanged);
-    await expect(streamObject(object)).rejects.toThrow(ObjectChanged);
+    await expect(object.read(0, 5)).rejects.toThrow(ObjectChanged);
+    await expect(object.stream()).rejects.toThrow(ObjectChanged);
   });
 
   test('that is gone has changed', async () => {
-    await expect(streamObject({ ...(await stored()), key: elsewhere() })).rejects.toThrow(ObjectChanged);
+    await expect(new StoredObject(elsewhere(), '"any"', 1).stream()).rejects.toThrow(ObjectChanged);
   });
 
   test('that cannot be read for another reason has not', async () => {
     const object = await stored();
     failWith(503);
 
-    await expect(streamObject(object)).rejects.toThrow('failed');
+    await expect(object.stream()).rejects.toThrow('failed');
   });
 
   test('without a body is a fault of S3', async () => {
     const object = await stored();
     answerWith({ Body: undefined });
 
-    await expect(streamObject(object)).rejects.toThrow(new Error('S3 sent no stream.'));
+    await expect(object.stream()).rejects.toThrow(new Error('S3 sent no stream.'));
   });
 });
 
