@@ -4,5 +4,5 @@ import { endpoint } from '../lib/http/endpoint.ts';
 import { changeHostNode } from '../lib/registry/host-nodes.ts';
 
 export const handler = endpoint(updateHostNode, async ({ path, body, caller, deadline }) => ({
-  body: await changeHostNode({ ...path, changes: body, editor: caller, deadline }),
+  body: await changeHostNode({ ...path, changes: body, caller, deadline }),
 }));

@@ -1,11 +1,19 @@
 import type * as z from 'zod/mini';
+import type { RequestRules } from './environment.ts';
 import type { ErrorCode } from './errors.ts';
 
 /**
  * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),
  * or `user` unless the named environment variable says `optional` (a token that is sent is still verified).
+ * `bodyToken` is a token of the body that some clients send as the bearer too, which then counts as none.
  */
-export type Access = 'anyone' | 'user' | { userUnless: 'PUBLISH_ACCESS_TOKEN' | 'PROXY_ACCESS_TOKEN' };
+export type Access =
+  | 'anyone'
+  | 'user'
+  | {
+      userUnless: 'PUBLISH_ACCESS_TOKEN' | 'PROXY_ACCESS_TOKEN';
+      bodyToken?: string;
+    };
 
 /** The HTTP face of one operation: what its function, the OpenAPI document and the tests agree on. */
 export interface Contract {
@@ -16,18 +24,27 @@ export interface Contract {
   description: string;
   access: Access;
   parameters: z.ZodMiniType<Record<string, string>>;
-  body: z.ZodMiniType;
+  /** A schema, or what makes one of the rules that an operator can change. */
+  body: z.ZodMiniType | ((rules: RequestRules) => z.ZodMiniType);
   reply: z.ZodMiniType;
   status: 200 | 201;
   /** What the operation itself can answer; the codes every endpoint shares are added where they are needed. */
   errors: readonly ErrorCode[];
-  /** Headers that this operation reads and answers beside those of every operation. */
+  /** Headers that this operation reads and answers besides those of every operation. */
   headers?: { request: readonly 'If-Match'[]; reply: readonly ('ETag' | 'Deprecation')[] };
-  /** Present where an Idempotency-Key is honoured. `principal` names callers that send no access token. */
-  idempotent?: { principal?: (body: never) => string };
+  /** Whether an Idempotency-Key is honored. */
+  idempotent?: boolean;
 }
+
+export type BodyOf<C extends Contract> = C['body'] extends (rules: RequestRules) => infer Schema
+  ? z.infer<Schema>
+  : z.infer<C['body']>;
 
 /** Keeps a contract's exact type while checking it. */
 export function contract<const C extends Contract>(definition: C): C {
   return definition;
+}
+
+export function bodySchema({ body }: Contract, rules: () => RequestRules): z.ZodMiniType {
+  return typeof body === 'function' ? body(rules()) : body;
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { sentenceOf } from './validation-issues.ts';
+import { issueSentence } from './validation-issues.ts';
 import { isWebAddress } from './web-address.ts';
 
 const nonEmpty = z.string().check(z.minLength(1));
@@ -40,7 +40,12 @@ export const concerns = {
       TOKEN_JWKS: z
         .optional(z.string())
         .with(z.describe('The key set itself as JSON, so that a cold start fetches nothing.')),
-      ADMIN_CLAIM: z._default(nonEmpty, 'role').with(z.describe('The claim that marks an admin.')),
+      ID_TOKENS: z
+        ._default(z.enum(['refused', 'accepted']), 'refused')
+        .with(z.describe('Whether a token that calls itself an ID token (`token_use`) is taken.')),
+      ADMIN_CLAIM: z
+        ._default(nonEmpty, 'role')
+        .with(z.describe('The claim that marks an admin; dots lead into nested claims.')),
       ADMIN_CLAIM_VALUE: z
         ._default(nonEmpty, 'admin')
         .with(z.describe('The value of that claim (or one of its values).')),
@@ -65,7 +70,7 @@ export const concerns = {
     z.object({
       TABLE_NAME: nonEmpty.with(z.describe('The DynamoDB table.')),
     }),
-  artifacts: () =>
+  bucket: () =>
     z.object({
       AWS_REGION: nonEmpty.with(z.describe('The region of the bucket; set by Lambda itself.')),
       BUCKET_NAME: nonEmpty.with(z.describe('The S3 bucket of the archives.')),
@@ -73,7 +78,7 @@ export const concerns = {
         .optional(endpointUrl)
         .with(z.describe('Another S3 endpoint, addressed path-style; the SDK reads it too.')),
     }),
-  archives: () =>
+  downloads: () =>
     z.object({
       DOWNLOAD_BASE_URL: z
         .optional(secureOrLoopbackUrl)
@@ -82,6 +87,9 @@ export const concerns = {
             'Where published archives are downloaded, such as a CDN before the bucket; by default the bucket itself.',
           ),
         ),
+    }),
+  archives: () =>
+    z.object({
       MAX_ARCHIVE_BYTES: count(100_000_000).with(z.describe('The largest archive that is published.')),
       MAX_ARCHIVE_ENTRIES: count(10_000).with(z.describe('The most files and folders in an archive.')),
       MAX_UNPACKED_BYTES: count(1_000_000_000).with(z.describe('The most bytes that an archive unpacks to.')),
@@ -145,6 +153,9 @@ export const concerns = {
 } as const;
 
 type Concern = keyof typeof concerns;
+
+/** What an operator can change about the rules of a request. */
+export type RequestRules = Values<'videoRules'>;
 type Values<C extends Concern> = z.output<ReturnType<(typeof concerns)[C]>>;
 
 /** Reads one concern's variables; a missing or malformed one stops the function at start, by name. */
@@ -153,6 +164,6 @@ export function readEnvironment<C extends Concern>(concern: C): Values<C> {
   // Each is read once, so a parser compiled for it would cost more than it saves.
   const { data, error } = concerns[concern]().safeParse(set, { jitless: true });
   if (data !== undefined) return data as Values<C>;
-  const faults = error.issues.map((issue) => `${issue.path.join('.')}: ${sentenceOf(issue, set)}`);
-  throw new Error(`The environment is not valid. ${faults.join('; ')}`);
+  const issues = error.issues.map((issue) => `${issue.path.join('.')}: ${issueSentence(issue, set)}`);
+  throw new Error(`The environment is not valid. ${issues.join('; ')}`);
 }

@@ -90,6 +90,8 @@ export type Settlement = 'refused' | 'answered' | 'unknown';
 
 interface ApiErrorOptions {
   message?: string;
+  /** Why, for the log line. */
+  reason?: string;
   details?: readonly ErrorDetail[];
   headers?: Record<string, string>;
   cause?: unknown;
@@ -99,6 +101,7 @@ interface ApiErrorOptions {
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
+  readonly reason: string | undefined;
   readonly details: readonly ErrorDetail[];
   readonly headers: Record<string, string>;
   readonly settlement: Settlement;
@@ -106,6 +109,7 @@ export class ApiError extends Error {
   constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
     super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
     this.code = code;
+    this.reason = options.reason;
     this.details = options.details ?? [];
     this.headers = { ...standingHeaders[code], ...options.headers };
     this.settlement = options.settlement ?? 'unknown';

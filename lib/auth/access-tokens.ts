@@ -1,15 +1,12 @@
 import { FetchError, WaitPeriodNotYetEndedJwkError } from 'aws-jwt-verify/error';
 import { type Jwks, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
+import type { Caller } from '../caller.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { httpRequest } from '../http-request.ts';
-
-/** The person or program behind a valid access token. */
-export interface Caller {
-  userId: string;
-  isAdmin: boolean;
-}
+import { isObject } from '../json-object.ts';
+import { RejectedToken, rejected, rejectionOf } from './token-rejections.ts';
 
 const environment = readEnvironment('tokens');
 
@@ -61,11 +58,12 @@ async function fetchKeySet(address: string): Promise<ArrayBuffer> {
 const verifier = JwtVerifier.create(
   {
     issuer: environment.TOKEN_ISSUER,
-    audience: environment.TOKEN_AUDIENCE,
+    // Checked below: not every issuer has it in `aud`.
+    audience: null,
     jwksUri: environment.TOKEN_JWKS_URL,
     graceSeconds: 5,
     customJwtCheck: ({ jwk }) => {
-      if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey) throw new Error('the development key');
+      if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey) throw new RejectedToken('bad_signature');
     },
   },
   { jwksCache: new SimpleJwksCache({ fetcher: { fetch: fetchKeySet }, penaltyBox: refetch }) },
@@ -81,24 +79,47 @@ function parseKeySet(text: string): Jwks {
   }
 }
 
-const bearer = /^Bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+) *$/i;
+const bearer = /^Bearer +(.+?) *$/i;
+const jwt = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+
+/** The token of an Authorization header, whatever it is; undefined where there is none. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  return bearer.exec(authorization ?? '')?.[1];
+}
 
 /** The caller that an Authorization header proves; undefined where there is no such header. */
 export async function authenticate(authorization: string | undefined): Promise<Caller | undefined> {
   if (authorization === undefined || authorization === '') return undefined;
-  const token = bearer.exec(authorization)?.[1];
-  if (token === undefined) throw new ApiError('unauthorized');
-  const claims = await verifier.verify(token).catch((cause: unknown) => {
+  const token = bearerToken(authorization);
+  if (token === undefined || !jwt.test(token)) throw rejected('malformed');
+  try {
+    const claims = await verifier.verify(token);
+    requireUsable(claims);
+    return { userId: String(claims.sub), isAdmin: isAdmin(claims) };
+  } catch (cause) {
     const keySetIsMissing =
       cause instanceof FetchError || (cause instanceof WaitPeriodNotYetEndedJwkError && refetch.issuerIsDown);
-    throw new ApiError(keySetIsMissing ? 'unavailable' : 'unauthorized', { cause });
-  });
-  if (typeof claims.sub !== 'string' || claims.sub === '' || typeof claims.exp !== 'number')
-    throw new ApiError('unauthorized');
-  return { userId: claims.sub, isAdmin: isAdmin(claims[environment.ADMIN_CLAIM]) };
+    if (keySetIsMissing) throw new ApiError('unavailable', { cause });
+    throw rejected(rejectionOf(cause, token, environment.TOKEN_ISSUER), cause);
+  }
 }
 
-function isAdmin(claim: unknown): boolean {
-  const values = Array.isArray(claim) ? claim : [claim];
-  return values.includes(environment.ADMIN_CLAIM_VALUE);
+/** What the verifier leaves to us. Issuers differ in where they put the audience: some name only a `client_id`. */
+function requireUsable(claims: Record<string, unknown>): void {
+  const { sub, exp, aud, client_id, token_use } = claims;
+  if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') throw new RejectedToken('malformed');
+  if (![aud, client_id].flat().includes(environment.TOKEN_AUDIENCE))
+    throw new RejectedToken('wrong_audience');
+  if (token_use === 'id' && environment.ID_TOKENS === 'refused') throw new RejectedToken('id_token');
+}
+
+const adminPath = environment.ADMIN_CLAIM.split('.');
+
+/** The claim may be nested (`realm_access.roles`), or have dots in its own name, as names that are URLs do. */
+function isAdmin(claims: Record<string, unknown>): boolean {
+  const nested = adminPath.reduce<unknown>(
+    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    claims,
+  );
+  return [claims[environment.ADMIN_CLAIM], nested].flat().includes(environment.ADMIN_CLAIM_VALUE);
 }

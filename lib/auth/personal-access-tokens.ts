@@ -33,7 +33,7 @@ function isWellFormed(token: string): boolean {
 }
 
 /** The hash under which a token is stored; a mistyped token is refused here, without asking the store. */
-export function requireWellFormed(token: string): string {
+export function requireTokenHash(token: string): string {
   if (!isWellFormed(token)) throw new ApiError('invalid_personal_access_token');
   return hashPersonalAccessToken(token);
 }

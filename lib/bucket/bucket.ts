@@ -4,7 +4,7 @@ import { CopyObjectCommand, GetObjectCommand, HeadObjectCommand, S3Client } from
 import { readEnvironment } from '../environment.ts';
 import { encodedPath } from './object-url.ts';
 
-const { BUCKET_NAME, AWS_ENDPOINT_URL_S3 } = readEnvironment('artifacts');
+const { BUCKET_NAME, AWS_ENDPOINT_URL_S3 } = readEnvironment('bucket');
 
 export const bucket = BUCKET_NAME;
 

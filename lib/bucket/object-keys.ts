@@ -1,20 +1,14 @@
+import type { Upload } from '../upload.ts';
+
 /*
  * The bucket has two prefixes. A signed URL can only put under `staging/`, each under a key of its own, and only
- * the finaliser copies from there to `archives/`. A key there names the bytes it holds, so even two finalisers
+ * the finalizer copies from there to `archives/`. A key there names the bytes it holds, so even two finalizers
  * that run on different uploads of one version never write different bytes to one key:
  *
  *   staging/<node id>/<version>/<version id>/<upload id>.zip      expires by lifecycle rule
  *   archives/<node id>/<version>/<version id>-<sha256>.zip        written once
  */
 const stagingPrefix = 'staging/';
-
-/** One signed URL's worth of a version: where its archive is put. */
-export interface Upload {
-  nodeId: string;
-  version: string;
-  versionId: string;
-  uploadId: string;
-}
 
 export function stagingKey({ nodeId, version, versionId, uploadId }: Upload): string {
   return `${stagingPrefix}${nodeId}/${version}/${versionId}/${uploadId}.zip`;

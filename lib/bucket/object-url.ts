@@ -1,12 +1,13 @@
+import { serviceHost } from '../aws/endpoints.ts';
 import { readEnvironment } from '../environment.ts';
 
-const { AWS_ENDPOINT_URL_S3, AWS_REGION, BUCKET_NAME } = readEnvironment('artifacts');
+const { AWS_ENDPOINT_URL_S3, AWS_REGION, BUCKET_NAME } = readEnvironment('bucket');
 
 export function objectUrl(key: string): URL {
   const path = encodedPath(key);
   return AWS_ENDPOINT_URL_S3
     ? new URL(`${BUCKET_NAME}/${path}`, `${AWS_ENDPOINT_URL_S3}/`)
-    : new URL(`https://${BUCKET_NAME}.s3.${AWS_REGION}.amazonaws.com/${path}`);
+    : new URL(`https://${BUCKET_NAME}.${serviceHost('s3', AWS_REGION)}/${path}`);
 }
 
 export function encodedPath(key: string): string {

@@ -4,7 +4,7 @@ import { environmentCredentials } from '../aws/credentials.ts';
 import { Sha256 } from '../aws/sha256.ts';
 import { encodedPath, objectUrl } from './object-url.ts';
 
-const environment = readEnvironment('artifacts');
+const environment = readEnvironment('bucket');
 const expiresInSeconds = 15 * 60;
 const { protocol, hostname, host, pathname } = objectUrl('');
 

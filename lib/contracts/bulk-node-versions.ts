@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
+import { list } from '../schemas/lists.ts';
 import { NodeVersion } from '../schemas/node-version.ts';
 
 const identifier = z.object({ node_id: z.string(), version: z.string() });
@@ -14,10 +15,7 @@ export const bulkNodeVersions = contract({
   access: 'anyone',
   parameters: z.object({}),
   body: z.object({
-    node_versions: z
-      .array(identifier)
-      .check(z.maxLength(1000))
-      .with(z.describe('The pairs to fetch, at most 1000')),
+    node_versions: list(identifier, 1000).with(z.describe('The pairs to fetch, at most 1000')),
   }),
   reply: z.object({
     node_versions: z.array(

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { readEnvironment } from '../environment.ts';
 import { providerErrors } from '../errors.ts';
 import { ExtendVideoReply, extendVideoRequest } from '../schemas/extend-video.ts';
 
@@ -13,9 +12,9 @@ export const extendVideo = contract({
     'Starts a task at the video provider that extends a video. The provider sends status updates to callback_url when given.',
   access: { userUnless: 'PROXY_ACCESS_TOKEN' },
   parameters: z.object({}),
-  body: extendVideoRequest(readEnvironment('videoRules')),
+  body: extendVideoRequest,
   reply: ExtendVideoReply,
   status: 200,
   errors: providerErrors,
-  idempotent: {},
+  idempotent: true,
 });

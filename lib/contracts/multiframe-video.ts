@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { readEnvironment } from '../environment.ts';
 import { providerErrors } from '../errors.ts';
 import { MultiframeVideoReply, multiframeVideoRequest } from '../schemas/multiframe-video.ts';
 
@@ -13,9 +12,9 @@ export const multiframeVideo = contract({
     'Starts a task at the video provider that joins 2 to 9 key frames to a video. The provider sends status updates to callback_url when given.',
   access: { userUnless: 'PROXY_ACCESS_TOKEN' },
   parameters: z.object({}),
-  body: multiframeVideoRequest(readEnvironment('videoRules')),
+  body: multiframeVideoRequest,
   reply: MultiframeVideoReply,
   status: 200,
   errors: providerErrors,
-  idempotent: {},
+  idempotent: true,
 });

@@ -11,7 +11,7 @@ export const publishNodeVersion = contract({
   summary: 'Publish a node version',
   description:
     'Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive with Content-Type: application/zip. Until the archive has arrived the version is pending, and publishing it again resumes it.',
-  access: { userUnless: 'PUBLISH_ACCESS_TOKEN' },
+  access: { userUnless: 'PUBLISH_ACCESS_TOKEN', bodyToken: 'personal_access_token' },
   parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
   body: z.object({
     node: z.extend(NodeInput, { id: z.nullish(z.union([NodeId, z.literal('')])) }),
@@ -37,5 +37,5 @@ export const publishNodeVersion = contract({
     'conflict',
     'record_too_large',
   ],
-  idempotent: { principal: (body: { personal_access_token: string }) => body.personal_access_token },
+  idempotent: true,
 });

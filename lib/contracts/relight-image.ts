@@ -16,5 +16,5 @@ export const relightImage = contract({
   reply: RelightReply,
   status: 200,
   errors: providerErrors,
-  idempotent: {},
+  idempotent: true,
 });

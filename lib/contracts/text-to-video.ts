@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { readEnvironment } from '../environment.ts';
 import { providerErrors } from '../errors.ts';
 import { TextToVideoReply, textToVideoRequest } from '../schemas/text-to-video.ts';
 
@@ -13,9 +12,9 @@ export const textToVideo = contract({
     'Starts a video task at the video provider, from a text and at most one start frame. The provider sends status updates to callback_url when given.',
   access: { userUnless: 'PROXY_ACCESS_TOKEN' },
   parameters: z.object({}),
-  body: textToVideoRequest(readEnvironment('videoRules')),
+  body: textToVideoRequest,
   reply: TextToVideoReply,
   status: 200,
   errors: providerErrors,
-  idempotent: {},
+  idempotent: true,
 });

@@ -9,7 +9,7 @@ export const updateNode = contract({
   path: '/publishers/{publisherId}/nodes/{nodeId}',
   summary: 'Update a node',
   description:
-    'Changes the metadata of a node that the publisher owns: an absent field is kept, null clears it. Answers the whole node with an ETag; If-Match is honoured.',
+    'Changes the metadata of a node that the publisher owns: an absent field is kept, null clears it. Answers the whole node with an ETag; If-Match is honored.',
   access: 'user',
   parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
   body: NodeInput,

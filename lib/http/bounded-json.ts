@@ -7,7 +7,7 @@ export class SerializedJson {
 }
 
 /** Lambda's bound on an answer is 6 MB of JSON around the body, with some room for the headers. */
-const maxAnswerBytes = 6 * 1024 * 1024 - 32 * 1024;
+export const maxAnswerBytes = 6 * 1024 * 1024 - 32 * 1024;
 
 /**
  * Writes `{"<name>":[...]}` so that the whole answer stays inside Lambda's limit: an entry that would pass it is

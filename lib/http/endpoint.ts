@@ -2,16 +2,18 @@ import { hash } from 'node:crypto';
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod/mini';
-import { authenticate, type Caller } from '../auth/access-tokens.ts';
-import type { Access, Contract } from '../contract.ts';
+import { authenticate, bearerToken } from '../auth/access-tokens.ts';
+import type { Caller } from '../caller.ts';
+import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
-import { faultsOf } from '../validation-issues.ts';
+import { isObject } from '../json-object.ts';
+import { log, note, withLogFields } from '../log.ts';
+import { issueDetails } from '../validation-issues.ts';
+import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
+import type { SerializedJson } from './bounded-json.ts';
 import { inTime } from './deadline.ts';
 import { parseJsonBody } from './json-body.ts';
-import { describeError, log, note, withLogFields } from '../log.ts';
-import type { ErrorBody } from '../schemas/error-body.ts';
-import { SerializedJson } from './bounded-json.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
   ? Caller
@@ -19,10 +21,10 @@ type CallerOf<A extends Access> = A extends 'user'
     ? undefined
     : Caller | undefined;
 
-/** What a story is told: the request, parsed and checked, and who asks. */
+/** What a handler gets: the request, parsed and checked, and who asks. */
 interface Call<C extends Contract> {
   path: z.infer<C['parameters']>;
-  body: z.infer<C['body']>;
+  body: BodyOf<C>;
   caller: CallerOf<C['access']>;
   ifMatch: string | undefined;
   /** Milliseconds since the epoch by which everything must be done. */
@@ -31,63 +33,54 @@ interface Call<C extends Contract> {
   beforeSending: () => Promise<void>;
 }
 
+type ReplyBody<C extends Contract> = z.input<C['reply']>;
+
 interface Reply<Body> {
   body: Body | SerializedJson;
   headers?: Record<string, string> | undefined;
 }
 
-/** A finished answer, as API Gateway takes it. */
-export interface Answer {
-  statusCode: number;
-  headers: Record<string, string>;
-  body: string;
+type Handler<C extends Contract> = (call: Call<C>) => Promise<Reply<ReplyBody<C>>>;
+
+interface Options<C extends Contract> {
+  /** Renews what a kept answer has that does not last, when an Idempotency-Key brings it again. */
+  refresh?: (kept: ReplyBody<C>, call: Call<C>) => Promise<ReplyBody<C>>;
 }
 
-/** The gateway's event with what the steps before the story found out about it. */
-interface RequestEvent extends APIGatewayProxyEventV2 {
+/** The gateway's event: its headers are there, and the id of the request is known. */
+interface Request extends APIGatewayProxyEventV2 {
   requestId: string;
-  caller?: Caller | undefined;
-  path?: unknown;
-  input?: unknown;
 }
-
-type Idempotent = NonNullable<Contract['idempotent']>;
-
-type Story<C extends Contract> = (call: Call<C>) => Promise<Reply<z.input<C['reply']>>>;
 
 const environment = readEnvironment('tokens');
-const jsonHeaders = { 'content-type': 'application/json' };
 
 /** Time kept back from the invocation's own limit, so that an answer still leaves when work is cut off. */
 const reservedMs = 1000;
 const defaultLimitMs = 29_000;
 
 /** A store that hangs can outlast every deadline; the caller is told so while there is still time to. */
-const lastWordMs = 400;
+const lastAnswerMs = 400;
 
 let isColdStart = true;
 
 /**
- * Turns a contract and the story behind it into a Lambda handler. This is the only place that knows middy and
- * API Gateway: it finds the caller, parses and checks the request, tells the story, renders its reply or its
- * error, and writes the request's one log line.
+ * Turns a contract and its handler into a Lambda handler. This is the only place that knows middy and API Gateway:
+ * it finds the caller, parses and checks the request, runs the handler, turns its reply or its error into an answer,
+ * and writes the request's one log line.
  */
-export function endpoint<C extends Contract>(contract: C, story: Story<C>) {
-  const pipeline = middy<RequestEvent, Answer>(
-    (event: RequestEvent, context: Context) => answer(contract, story, event, context),
+export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, options: Options<C> = {}) {
+  const body = bodySchema(contract, () => readEnvironment('videoRules'));
+  const pipeline = middy<Request, Answer>(
+    (request: Request, context: Context) =>
+      respond({ contract, body, handler, ...options }, request, context),
     // The early answer is ours: middy's starts and stops a timer for every request.
     { timeoutEarlyInMillis: 0 },
-  )
-    .before(({ event }) => (contract.access === 'anyone' ? undefined : admit(contract.access, event)))
-    .before(({ event }) => {
-      checkRequest(contract, event);
-    })
-    .onError((request) => {
-      request.response = render(request.event.requestId, request.error);
-    });
+  ).onError((failed) => {
+    failed.response = errorAnswer(failed.error, failed.event.requestId);
+  });
 
   return async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
-    // `performance` would load a part of Node that nothing else here needs, for one to two milliseconds.
+    // `performance` would load a part of Node that nothing here needs otherwise, for one to two milliseconds.
     const started = process.uptime();
     // The gateway always sends headers; an event that somebody wrote by hand may have none.
     const headers = event.headers ?? {};
@@ -103,86 +96,139 @@ export function endpoint<C extends Contract>(contract: C, story: Story<C>) {
     };
     isColdStart = false;
     return withLogFields(fields, async () => {
-      const rendered = await pipeline({ ...event, headers, requestId }, context);
+      const answer = await pipeline({ ...event, headers, requestId }, context);
       const ms = Math.round((process.uptime() - started) * 1000);
-      log(rendered.statusCode >= 500 ? 'error' : 'info', 'request', { status: rendered.statusCode, ms });
-      return { ...rendered, headers: { ...rendered.headers, 'x-request-id': requestId } };
+      log(answer.statusCode >= 500 ? 'error' : 'info', 'request', { status: answer.statusCode, ms });
+      return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } };
     });
   };
+}
+
+interface Operation<C extends Contract> extends Options<C> {
+  contract: C;
+  body: z.ZodMiniType;
+  handler: Handler<C>;
+}
+
+/** A request from its token to its answer, top to bottom. */
+async function respond<C extends Contract>(
+  operation: Operation<C>,
+  request: Request,
+  context: Context,
+): Promise<Answer> {
+  const { contract } = operation;
+  const endsAt = Date.now() + (context.getRemainingTimeInMillis?.() ?? defaultLimitMs);
+  const caller = await admit(contract.access, request);
+  const call = {
+    ...readRequest<C>(operation, request),
+    caller: caller as CallerOf<C['access']>,
+    ifMatch: request.headers['if-match'],
+    deadline: endsAt - reservedMs,
+  };
+  const key = contract.idempotent ? request.headers['idempotency-key'] : undefined;
+  const answer = key === undefined ? answerAlways(operation, call) : answerOnce(operation, call, key);
+  return inTime(answer, endsAt - lastAnswerMs, () => new ApiError('unavailable'));
+}
+
+type Unsent<C extends Contract> = Omit<Call<C>, 'beforeSending'>;
+
+async function answerAlways<C extends Contract>(
+  { contract, handler }: Operation<C>,
+  call: Unsent<C>,
+  beforeSending = async () => {},
+): Promise<Answer> {
+  const { body, headers } = await handler({ ...call, beforeSending });
+  return jsonAnswer(contract.status, body, headers);
+}
+
+/** The same for a request with an Idempotency-Key, whose phases are those of a claim. */
+async function answerOnce<C extends Contract>(
+  operation: Operation<C>,
+  call: Unsent<C>,
+  key: string,
+): Promise<Answer> {
+  const { contract, refresh } = operation;
+  const { claimKey } = await import('./idempotency.ts');
+  const claimed = await claimKey({
+    key,
+    scope: scopeOf(contract, call),
+    request: JSON.stringify([contract.name, call.path, call.body]),
+    deadline: call.deadline,
+  });
+  if ('kept' in claimed) {
+    note({ idempotent_replay: true });
+    const { statusCode, headers, body } = claimed.kept;
+    const renewed =
+      refresh && JSON.stringify(await refresh(JSON.parse(body), { ...call, beforeSending: async () => {} }));
+    return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body: renewed ?? body };
+  }
+  const { claim } = claimed;
+  try {
+    const answer = await answerAlways(operation, call, () => claim.markSent());
+    await claim.keep(answer);
+    return answer;
+  } catch (error) {
+    await claim.fail(error);
+    throw error;
+  }
+}
+
+/** Whose Idempotency-Key it is. The prefixes keep a user named `anonymous` apart from callers without a token. */
+function scopeOf<C extends Contract>({ access }: C, { caller, body }: Unsent<C>): string {
+  if (caller) return `user:${caller.userId}`;
+  const token = tokenIn(body, access);
+  return token === undefined ? 'anonymous' : `token:${token}`;
 }
 
 /** Finds out who calls, and refuses a caller that must say so and does not. */
-async function admit(access: Exclude<Access, 'anyone'>, event: RequestEvent): Promise<void> {
-  const caller = await authenticate(event.headers.authorization);
+async function admit(access: Access, request: Request): Promise<Caller | undefined> {
+  if (access === 'anyone') return undefined;
+  const { authorization } = request.headers;
+  const caller = await authenticate(authorization).catch((error: unknown) => {
+    if (repeatsBodyToken(access, request)) return undefined;
+    throw error;
+  });
   if (caller) note({ principal: hash('sha256', caller.userId).slice(0, 16) });
   else if (access === 'user' || environment[access.userUnless] === 'required')
-    throw new ApiError('unauthorized');
-  event.caller = caller;
+    throw new ApiError('unauthorized', { reason: 'missing' });
+  return caller;
 }
 
-/** Checks path and body together, so that all faults of a request are named at once. */
-function checkRequest(contract: Contract, event: RequestEvent): void {
-  const input = parseJsonBody(event);
-  const path = contract.parameters.safeParse(event.pathParameters ?? {});
-  const body = contract.body.safeParse(input);
-  const details = [
-    ...(path.error ? faultsOf('path', path.error, event.pathParameters ?? {}) : []),
-    ...(body.error ? faultsOf('body', body.error, input) : []),
-  ];
-  if (details.length > 0) throw new ApiError('invalid_request', { details });
-  event.path = path.data;
-  event.input = body.data;
+/** Some clients send the token of the body as the bearer too. */
+function repeatsBodyToken(access: Access, request: Request): boolean {
+  const bearer = bearerToken(request.headers.authorization);
+  if (bearer === undefined || typeof access !== 'object' || access.bodyToken === undefined) return false;
+  try {
+    return bearer === tokenIn(parseJsonBody(request), access);
+  } catch {
+    // A body that cannot be read repeats nothing, and the token is what is wrong first.
+    return false;
+  }
 }
 
-function answer<C extends Contract>(
-  contract: C,
-  story: Story<C>,
-  event: RequestEvent,
-  context: Context,
-): Promise<Answer> {
-  const endsAt = Date.now() + (context.getRemainingTimeInMillis?.() ?? defaultLimitMs);
-  const deadline = endsAt - reservedMs;
-  const tell = async (beforeSending: () => Promise<void>): Promise<Answer> => {
-    const { body, headers } = await story({
-      path: event.path as Call<C>['path'],
-      body: event.input as Call<C>['body'],
-      caller: event.caller as Call<C>['caller'],
-      ifMatch: event.headers['if-match'],
-      deadline,
-      beforeSending,
-    });
-    const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);
-    return { statusCode: contract.status, headers: { ...jsonHeaders, ...headers }, body: text };
-  };
-  const tellOnce = async (key: string, { principal }: Idempotent): Promise<Answer> => {
-    const { answerOnce } = await import('./idempotency.ts');
-    return answerOnce({
-      key,
-      principal: event.caller?.userId ?? principal?.(event.input as never) ?? 'anonymous',
-      request: JSON.stringify([contract.name, event.path, event.input]),
-      deadline,
-      tell,
-      render: (error) => render(event.requestId, error),
-    });
-  };
-  const key = event.headers['idempotency-key'];
-  const answered =
-    contract.idempotent && key !== undefined ? tellOnce(key, contract.idempotent) : tell(async () => {});
-  return inTime(answered, endsAt - lastWordMs, () => new ApiError('unavailable'));
+function tokenIn(body: unknown, access: Access): string | undefined {
+  const field = typeof access === 'object' ? access.bodyToken : undefined;
+  const token = field !== undefined && isObject(body) ? body[field] : undefined;
+  return typeof token === 'string' ? token : undefined;
 }
 
-/** The one place where an error becomes an answer. Only catalogue errors show their own text. */
-function render(requestId: string, thrown: unknown): Answer {
-  const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
-  note({ code: error.code, ...(error.status >= 500 && describeError(error)) });
-  const { code, message, details } = error;
-  const body: ErrorBody = { error: code, message, request_id: requestId };
-  if (details.length > 0) body.details = [...details];
-  return {
-    statusCode: error.status,
-    headers: { ...jsonHeaders, ...error.headers },
-    body: JSON.stringify(body),
-  };
+/** Checks path and body together, so that all issues of a request are named at once. */
+function readRequest<C extends Contract>(
+  { contract, body: schema }: Operation<C>,
+  request: Request,
+): Pick<Call<C>, 'path' | 'body'> {
+  const input = parseJsonBody(request);
+  const parameters = request.pathParameters ?? {};
+  const path = contract.parameters.safeParse(parameters);
+  const body = schema.safeParse(input);
+  if (path.error || body.error) {
+    const details = issueDetails([
+      { root: 'path', error: path.error, input: parameters },
+      { root: 'body', error: body.error, input },
+    ]);
+    throw new ApiError('invalid_request', { details });
+  }
+  return { path: path.data as Call<C>['path'], body: body.data as Call<C>['body'] };
 }
 
 function requestIdOf(headers: APIGatewayProxyEventV2['headers'], gatewayId: string): string {

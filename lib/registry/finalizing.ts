@@ -1,133 +1,201 @@
-import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { ApiError } from '../errors.ts';
-import { type Item, toAttributes } from '../store/attribute-values.ts';
-import { type Clause, condition, update } from '../store/expressions.ts';
-import { type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
+import { note } from '../log.ts';
+import type { StatusReasonCode } from '../schemas/node-version.ts';
+import type { Clause } from '../store/expressions.ts';
+import { type Key, nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { untilWritten } from '../store/retries.ts';
+import { transact, update, type Write } from '../store/write.ts';
+import type { Upload } from '../upload.ts';
 import { latestOf } from './latest-version.ts';
-import { nodeVersionView } from './node-versions.ts';
-import { dynamodb, readTogether, storeError, tableName, transact } from '../store/table.ts';
+import { shownVersion } from './node-versions.ts';
+import {
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  type PublisherRecord,
+  publisherRecord,
+  type TokenRecord,
+  tokenRecord,
+} from './records.ts';
 
 /*
  * What happens to a version once it is registered. *Listed* means that it is in the index `pending`, the list of
  * what is left to do:
  *
- *   pending, listed ──activate──> active, listed ──settle──> active
- *        │  ▲                          latest_version moves, then the version leaves the list
- *        └──┘ refuse: a status_reason
+ *   pending, listed ──activateVersion──> active, listed ──completeVersion──> active
+ *        │  ▲                               latest_version moves, then the version leaves the list
+ *        └──┘ keepPending: a status_reason
  *
- * Only the upload that the latest publish named leads out of `pending`, and each arrow is one conditional write,
- * so it may be taken twice, late or by two at once: the second finds its condition failed and changes nothing.
- * A finaliser that dies between two arrows leaves a listed version, which the next event or sweep takes further.
+ * Only the upload that the latest publish named leads out of `pending`, and only while node, publisher and token are
+ * in good standing: the transaction that activates checks all three. Each arrow is one conditional write, so it may
+ * be taken twice, late or by two at once: the second finds its condition failed and changes nothing. A finalizer
+ * that dies between two arrows leaves a listed version, which the next event or sweep takes further.
  */
 
-/** The upload of a version, as its staging key names it. */
-interface Upload {
-  nodeId: string;
-  version: string;
-  versionId: string;
-  uploadId: string;
-}
-
 interface PublishedArchive {
-  downloadUrl: string;
+  key: string;
   sizeBytes: number;
   sha256: string;
 }
 
-type UploadState = 'awaited' | 'superseded' | 'published' | 'unknown';
+/** Why a version stays pending, for a program and for its publisher. */
+export interface PendingReason {
+  status_reason_code: StatusReasonCode;
+  status_reason: string;
+}
+
+export type UploadState = 'awaited' | 'superseded' | 'published' | 'unknown' | PendingReason;
 
 /** `superseded`: the version was published again meanwhile, and waits for another upload. */
 export async function findUploadState(upload: Upload, deadline: number): Promise<UploadState> {
-  const [version] = await readTogether(deadline, nodeVersionKey(upload.nodeId, upload.version));
-  if (version?.id !== upload.versionId) return 'unknown';
-  if (version.status !== 'NodeVersionStatusPending') return 'published';
-  return version.upload_id === upload.uploadId ? 'awaited' : 'superseded';
+  return (await readUpload(upload, deadline)).state;
 }
 
-/** False where the version no longer waits for this upload. */
-export function activateVersion(upload: Upload, archive: PublishedArchive): Promise<boolean> {
-  return writeAwaited(upload, {
-    status: 'NodeVersionStatusActive',
-    status_reason: null,
-    downloadUrl: archive.downloadUrl,
-    size_bytes: archive.sizeBytes,
-    sha256: archive.sha256,
-    upload_id: null,
+async function readUpload(
+  upload: Upload,
+  deadline: number,
+): Promise<{ state: Exclude<UploadState, 'awaited'> } | { state: 'awaited'; version: NodeVersionRecord }> {
+  const [versionItem, node] = await get(
+    deadline,
+    nodeVersionKey(upload.nodeId, upload.version),
+    nodeKey(upload.nodeId),
+  );
+  const version = nodeVersionRecord(versionItem);
+  if (version?.id !== upload.versionId) return { state: 'unknown' };
+  const { publisher_id, node_id, token_id, status } = version;
+  note({ publisher_id, node_id, version: version.version, token_id });
+  if (status !== 'NodeVersionStatusPending') return { state: 'published' };
+  if (version.upload_id !== upload.uploadId) return { state: 'superseded' };
+  const [publisher, token] = await get(deadline, publisherKey(publisher_id), tokenKey(version));
+  const reason = obstacle(nodeRecord(node), publisherRecord(publisher), tokenRecord(token));
+  return reason ? { state: reason } : { state: 'awaited', version };
+}
+
+/** Anything but `activated` is why the version did not become active: see findUploadState. */
+export async function activateVersion(
+  upload: Upload,
+  archive: PublishedArchive,
+  deadline: number,
+): Promise<'activated' | Exclude<UploadState, 'awaited'>> {
+  return untilWritten(deadline, async () => {
+    const read = await readUpload(upload, deadline);
+    if (read.state !== 'awaited') return read.state;
+    const { version } = read;
+    const changes: Partial<Record<keyof NodeVersionRecord, unknown>> = {
+      status: 'NodeVersionStatusActive',
+      status_reason: null,
+      status_reason_code: null,
+      archive_key: archive.key,
+      size_bytes: archive.sizeBytes,
+      sha256: archive.sha256,
+      upload_id: null,
+      published_at: new Date().toISOString(),
+    };
+    const writes: Write[] = [
+      { update: version, changes, when: awaitsUpload(upload) },
+      { check: nodeKey(upload.nodeId), when: [['status', '=', 'NodeStatusActive']] },
+      {
+        check: publisherKey(version.publisher_id),
+        when: [
+          ['pk', 'exists'],
+          ['banned', 'absent'],
+        ],
+      },
+      {
+        check: tokenKey(version),
+        when: [
+          ['pk', 'exists'],
+          ['revoked_at', 'absent'],
+        ],
+      },
+    ];
+    return (await transact(writes, deadline)).length === 0 ? 'activated' : undefined;
   });
 }
 
-/** The version stays pending, and its publisher learns why. False as above. */
-export function refuseUpload(upload: Upload, reason: string): Promise<boolean> {
-  return writeAwaited(upload, { status_reason: reason });
+/** The version stays pending, and its publisher is told why. False where it no longer waits for this upload. */
+export async function keepPending(upload: Upload, reason: PendingReason, deadline: number): Promise<boolean> {
+  const key = nodeVersionKey(upload.nodeId, upload.version);
+  return (await update(key, reason, awaitsUpload(upload), deadline)).written;
 }
 
-/** How often the race for one node's latest version is run again; each round somebody wins it. */
-const maxRounds = 100;
+/** What keeps a version from becoming active, whatever its archive holds. */
+function obstacle(
+  node: NodeRecord | undefined,
+  publisher: PublisherRecord | undefined,
+  token: TokenRecord | undefined,
+): PendingReason | undefined {
+  if (!publisher || publisher.banned) return pendingBecause('publisher_banned', 'The publisher is banned.');
+  if (!node || node.status === 'NodeStatusDeleted')
+    return pendingBecause('node_deleted', 'The node is deleted.');
+  if (node.status === 'NodeStatusBanned') return pendingBecause('node_banned', 'The node is banned.');
+  if (!token || token.revoked_at !== undefined) {
+    return pendingBecause('token_revoked', 'The token that this version was published with is revoked.');
+  }
+  return undefined;
+}
+
+function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {
+  const remedy = 'Once that has changed, publish this version again.';
+  return { status_reason_code, status_reason: `The archive was not published: ${sentence} ${remedy}` };
+}
+
+function tokenKey({ publisher_id, token_hash }: NodeVersionRecord): Key {
+  return personalAccessTokenKey(publisher_id, token_hash);
+}
+
+function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {
+  return [
+    ['id', '=', versionId],
+    ['status', '=', 'NodeVersionStatusPending'],
+    ['upload_id', '=', uploadId],
+  ];
+}
 
 /** Takes a version that is no longer pending to its end: the node's latest_version moves, and the list shrinks. */
-export async function settleVersion(nodeId: string, version: string, deadline: number): Promise<void> {
+export async function completeVersion(nodeId: string, version: string, deadline: number): Promise<void> {
   const versionKey = nodeVersionKey(nodeId, version);
-  for (let round = 0; round < maxRounds; round += 1) {
-    const [item, node] = await readTogether(deadline, versionKey, nodeKey(nodeId));
-    if (!item || item.pending_shard === undefined || item.status === 'NodeVersionStatusPending') return;
-    if (await moveLatest(item, node, deadline)) {
-      await write(versionKey, { pending_shard: null, pending_since: null }, [
-        ['id', '=', item.id],
-        ['status', '=', item.status],
-      ]);
-      return;
-    }
-  }
-  throw new ApiError('conflict');
+  await untilWritten(deadline, async () => {
+    const [versionItem, nodeItem] = await get(deadline, versionKey, nodeKey(nodeId));
+    const record = nodeVersionRecord(versionItem);
+    if (!record || record.pending_shard === undefined || record.status === 'NodeVersionStatusPending')
+      return true;
+    if (!(await moveLatest(record, nodeRecord(nodeItem), deadline))) return undefined;
+    const unlisted = { pending_shard: null, pending_since: null };
+    await update(
+      versionKey,
+      unlisted,
+      [
+        ['id', '=', record.id],
+        ['status', '=', record.status],
+      ],
+      deadline,
+    );
+    return true;
+  });
 }
 
-/** False where the latest version moved while this was decided, or this version was banned or flagged. */
-async function moveLatest(version: Item, node: Item | undefined, deadline: number): Promise<boolean> {
-  const latest = node?.latest_version as Item | undefined;
-  if (!node || latestOf(latest ? [latest, version] : [version]) !== version) return true;
+/** False where the latest version moved while this was decided, or this version or its node changed its status. */
+async function moveLatest(
+  version: NodeVersionRecord,
+  node: NodeRecord | undefined,
+  deadline: number,
+): Promise<boolean> {
+  const latest = node?.latest_version;
+  const isUsable = node?.status === 'NodeStatusActive';
+  if (!node || !isUsable || latestOf(latest ? [latest, version] : [version]) !== version) return true;
   const seen: Clause = latest ? [['latest_version', 'id'], '=', latest.id] : ['latest_version', 'absent'];
   const failed = await transact(
     [
+      { check: version, when: [['status', '=', version.status]] },
       {
-        ConditionCheck: {
-          TableName: tableName,
-          Key: toAttributes(keyOf(version)),
-          ...condition(['status', '=', version.status]),
-        },
-      },
-      {
-        Update: {
-          TableName: tableName,
-          Key: toAttributes(keyOf(node)),
-          ...update({ latest_version: nodeVersionView(version) }, ['pk', 'exists'], seen),
-        },
+        update: node,
+        changes: { latest_version: shownVersion(version) },
+        when: [['status', '=', 'NodeStatusActive'], seen],
       },
     ],
     deadline,
   );
-  return failed === undefined;
-}
-
-function writeAwaited(upload: Upload, changes: Record<string, unknown>): Promise<boolean> {
-  return write(nodeVersionKey(upload.nodeId, upload.version), changes, [
-    ['id', '=', upload.versionId],
-    ['status', '=', 'NodeVersionStatusPending'],
-    ['upload_id', '=', upload.uploadId],
-  ]);
-}
-
-async function write(key: Key, changes: Record<string, unknown>, clauses: Clause[]): Promise<boolean> {
-  try {
-    await dynamodb.send(
-      new UpdateItemCommand({ TableName: tableName, Key: toAttributes(key), ...update(changes, ...clauses) }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw storeError(error);
-  }
-}
-
-function keyOf({ pk, sk }: Item): Key {
-  return { pk: String(pk), sk: String(sk) };
+  return failed.length === 0;
 }

@@ -1,106 +1,91 @@
-import type { CancellationReason, TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { HostNode, type HostNodeInput } from '../schemas/host-node.ts';
 import { normalizeVersion } from '../schemas/version-label.ts';
-import { fromAttributes, type Item, toAttributes, visibleFields } from '../store/attribute-values.ts';
-import { condition, update } from '../store/expressions.ts';
+import { absent, type Condition, withChanges } from '../store/expressions.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
-import { maxRounds, requireLiveNode, requireNode } from './nodes.ts';
-import { publisherOf, requireOwner } from './publishers.ts';
-import { readTogether, tableName, transact } from '../store/table.ts';
+import { get } from '../store/read.ts';
+import { untilWritten } from '../store/retries.ts';
+import { update } from '../store/write.ts';
+import { requireFits, requireLiveNode, requireNode } from './nodes.ts';
+import { requireOwner, requirePublisher } from './publishers.ts';
+import { type HostNodeRecord, hostNodeRecord, nodeVersionRecord, shownFields } from './records.ts';
 
-interface Editor {
-  userId: string;
-  isAdmin: boolean;
-}
+/** Leaves room in DynamoDB's 400 KB an item for what the service itself notes there. */
+const maxHostNodeBytes = 300_000;
 
 interface HostNodeUpdate {
   nodeId: string;
   version: string;
   hostNodeName: string;
   changes: HostNodeInput;
-  editor: Editor;
+  caller: Caller;
   deadline: number;
 }
 
 /**
- * Changes one host node. Who may do it stands in the publisher, and which publisher that is stands in the
- * node, so the ownership is checked by the write itself: in one transaction with the change. The change is
- * tied to the revision it was decided on, which makes the answer exact although a transaction returns nothing.
+ * Changes one host node. The write is tied to the revision that it was decided on, and to nothing else: a check of
+ * the publisher inside the write would make all host nodes of a publisher wait for each other.
  */
-export async function changeHostNode({
+export function changeHostNode({
   nodeId,
   version,
   hostNodeName,
   changes,
-  editor,
+  caller,
   deadline,
 }: HostNodeUpdate): Promise<HostNode> {
   const normal = normalizeVersion(version);
   if (normal === undefined) throw new ApiError('node_version_not_found');
   const key = hostNodeKey(nodeId, normal, hostNodeName);
-  for (let round = 0; round < maxRounds; round += 1) {
-    const [nodeItem, versionItem, current] = await readTogether(
-      deadline,
-      nodeKey(nodeId),
-      nodeVersionKey(nodeId, normal),
-      key,
-    );
-    const node = requireNode(nodeItem, nodeId);
-    if (!editor.isAdmin) requireLiveNode(node);
-    if (!versionItem) throw new ApiError('node_version_not_found');
+  return untilWritten(deadline, async () => {
+    const { node, version, current, publisher } = await readAround(nodeId, normal, hostNodeName, deadline);
+    if (!caller.isAdmin) requireLiveNode(node);
+    if (!version) throw new ApiError('node_version_not_found');
     const fields = {
       ...changes,
       policy: changes.policy || (changes.policy === null ? null : undefined),
       host_node_name: hostNodeName,
     };
-    if (!editor.isAdmin && changesBan(current, fields.policy)) throw new ApiError('forbidden');
-    const expression = update(fields, current ? ['revision', '=', current.revision] : ['pk', 'absent']);
-    const failed = await transact(
-      [
-        { Update: { TableName: tableName, Key: toAttributes(key), ...expression } },
-        ...ownershipCheck(String(node.publisher_id), editor),
-      ],
-      deadline,
-    );
-    if (!failed) return hostNodeView(current, fields);
-    refuseUnlessOwner(failed[1], editor);
-  }
-  throw new ApiError('conflict');
+    if (!caller.isAdmin && changesBan(current, fields.policy)) throw new ApiError('forbidden');
+    requireOwner(publisher, caller);
+    requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
+    const unchanged: Condition = current ? [['revision', '=', current.revision]] : absent;
+    const result = await update(key, fields, unchanged, deadline);
+    return result.written ? shownFields<HostNode>(hostNodeRecord(result.item), HostNode) : undefined;
+  });
 }
 
-function changesBan(current: Item | undefined, policy: unknown): boolean {
+function changesBan(current: HostNodeRecord | undefined, policy: HostNode['policy'] | null): boolean {
   const banned = 'HostNodePolicyBanned';
   return policy !== undefined && (policy === banned) !== (current?.policy === banned);
 }
 
-function ownershipCheck(publisherId: string, { userId, isAdmin }: Editor): TransactWriteItem[] {
-  if (isAdmin) return [];
-  const check = condition([['members', userId, 'role'], '=', 'owner'], ['banned', 'absent']);
-  return [
-    {
-      ConditionCheck: {
-        TableName: tableName,
-        Key: toAttributes(publisherKey(publisherId)),
-        ...check,
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      },
-    },
-  ];
-}
+/** A node never changes its publisher, so a warm function knows which one to read together with the node. */
+const publisherIds = new Map<string, string>();
+const maxPublisherIds = 1000;
 
-/** Says which part of the ownership check failed; returns where it was only the revision that had moved on. */
-function refuseUnlessOwner(reason: CancellationReason | undefined, editor: Editor): void {
-  if (reason?.Code !== 'ConditionalCheckFailed') return;
-  if (!reason.Item) throw new ApiError('forbidden');
-  requireOwner(publisherOf(fromAttributes(reason.Item)), editor);
-}
-
-function hostNodeView(current: Item | undefined, fields: Record<string, unknown>): HostNode {
-  const view = visibleFields(current ?? {}, HostNode);
-  for (const [field, value] of Object.entries(fields)) {
-    if (value === null) delete view[field];
-    else if (value !== undefined) view[field] = value;
-  }
-  return view;
+/** Everything that a change of a host node is decided on: read in one request, and a second one for a new node. */
+async function readAround(nodeId: string, version: string, hostNodeName: string, deadline: number) {
+  const key = nodeKey(nodeId);
+  const known = publisherIds.get(key.pk);
+  const [nodeItem, versionItem, current, knownPublisher] = await get(
+    deadline,
+    key,
+    nodeVersionKey(nodeId, version),
+    hostNodeKey(nodeId, version, hostNodeName),
+    ...(known === undefined ? [] : [publisherKey(known)]),
+  );
+  const node = requireNode(nodeItem, nodeId);
+  const publisherId = node.publisher_id;
+  const [publisher] =
+    publisherId === known ? [knownPublisher] : await get(deadline, publisherKey(publisherId));
+  if (publisherIds.size >= maxPublisherIds) publisherIds.clear();
+  publisherIds.set(key.pk, publisherId);
+  return {
+    node,
+    version: nodeVersionRecord(versionItem),
+    current: hostNodeRecord(current),
+    publisher: requirePublisher(publisher),
+  };
 }

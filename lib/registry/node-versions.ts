@@ -1,25 +1,54 @@
 import { ApiError } from '../errors.ts';
 import { adminVersionFields, NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
 import { normalizeVersion } from '../schemas/version-label.ts';
-import { type Item, visibleFields } from '../store/attribute-values.ts';
-import { isSameNodeId, type Key, nodeVersionKey } from '../store/keys.ts';
-import { readBatches } from '../store/table.ts';
+import { isSameNodeId, type Key, keyName, nodeVersionKey } from '../store/keys.ts';
+import { maxBatchKeys, readBatches } from '../store/read.ts';
+import type { DownloadUrl } from '../upload.ts';
+import { isDownloadable } from './latest-version.ts';
+import { type NodeVersionRecord, nodeVersionRecord, type ShownVersion, shownFields } from './records.ts';
 
 export const maxVersionBytes = 120_000;
 
-export function nodeVersionView(item: Item): NodeVersion {
-  return visibleFields(item, NodeVersion);
+/** A version as callers see it. The address of the archive is composed here, so that it can move. */
+export function nodeVersionView(version: ShownVersion, downloadUrl: DownloadUrl): NodeVersion {
+  const { archive_key } = version;
+  const offered = archive_key !== undefined && isDownloadable(version);
+  return shownFields<NodeVersion>(
+    { ...version, ...(offered && { downloadUrl: downloadUrl(archive_key) }) },
+    NodeVersion,
+  );
 }
 
-export const waitingForUpload = 'Waiting for the archive: PUT it to the signedUrl of the publish answer.';
+/** The copy that a node keeps of its latest version. */
+export function shownVersion(version: NodeVersionRecord): ShownVersion {
+  const { archive_key, published_at, id, status } = version;
+  return {
+    ...shownFields<NodeVersion>(version, NodeVersion),
+    id,
+    version: version.version,
+    status,
+    ...(archive_key !== undefined && { archive_key }),
+    ...(published_at !== undefined && { published_at }),
+  };
+}
+
+export const waitingForUpload = {
+  status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish answer.',
+  status_reason_code: 'awaiting_upload',
+} as const;
+
+type PublisherFields = Omit<NodeVersionInput, 'version'>;
 
 /** What a publisher says of a version, as attributes; null and absent alike leave a field out. */
-export function versionFields(input: NodeVersionInput, { isAdmin }: { isAdmin: boolean }): Item {
-  const fields: Item = { ...input };
-  for (const [field, value] of Object.entries(fields)) {
-    if (value === null || (!isAdmin && adminVersionFields.includes(field))) delete fields[field];
-  }
-  return fields;
+export function versionFields(
+  { version: _, ...input }: NodeVersionInput,
+  { isAdmin }: { isAdmin: boolean },
+): { [Field in keyof PublisherFields]: NonNullable<PublisherFields[Field]> } {
+  const entries = Object.entries(input).filter(
+    ([field, value]) =>
+      value !== null && value !== undefined && (isAdmin || !adminVersionFields.includes(field)),
+  );
+  return Object.fromEntries(entries);
 }
 
 interface Identifier {
@@ -31,43 +60,88 @@ type Lookup =
   | { status: 'success'; node_version: NodeVersion }
   | { status: 'not_found' | 'error'; error_message: string };
 
-const longestNodeId = 200;
+interface LookupOptions {
+  deadline: number;
+  downloadUrl: DownloadUrl;
+  /** Reading ends once this much has come from the store: more would not fit into the answer. */
+  maxBytes: number;
+}
+
+const maxNodeIdLength = 200;
+const overloaded = 'The store is overloaded; ask for this pair again.';
+export const tooMuch = {
+  status: 'error',
+  error_message: 'The answer would be too large with this version; ask for fewer versions at once.',
+} as const;
 
 /** Looks up many versions at once, each pair once however often it is asked for. Answers in the pairs' order. */
 export async function findNodeVersions(
   identifiers: readonly Identifier[],
-  deadline: number,
+  { downloadUrl, ...options }: LookupOptions,
 ): Promise<Lookup[]> {
-  const places = new Map<string, number>();
-  const keys: Key[] = [];
-  const placeOf = ({ node_id, version }: Identifier): number | undefined => {
-    const normal = normalizeVersion(version);
-    if (normal === undefined || node_id === '' || node_id.length > longestNodeId || !node_id.isWellFormed())
-      return undefined;
-    const key = nodeVersionKey(node_id, normal);
-    const name = `${key.pk}\n${key.sk}`;
-    const known = places.get(name) ?? keys.push(key) - 1;
-    places.set(name, known);
-    return known;
-  };
-  const wanted = identifiers.map(placeOf);
-  const { items, unread } = await readBatches(keys, deadline);
-  if (keys.length > 0 && unread.size === keys.length) throw new ApiError('unavailable');
+  const names = identifiers.map((identifier) => {
+    const key = lookupKey(identifier);
+    return key && { key, name: keyName(key) };
+  });
+  const keys = new Map(names.flatMap((named) => (named ? [[named.name, named.key]] : [])));
+  const { found, overlooked } = await readWithin([...keys.values()], options);
   return identifiers.map((identifier, index) => {
-    const place = wanted[index];
-    if (place === undefined) return { status: 'error', error_message: faultOf(identifier) };
-    if (unread.has(place))
-      return { status: 'error', error_message: 'The store is overloaded; ask for this pair again.' };
-    const item = items[place];
-    if (!item || !isSameNodeId(String(item.node_id), identifier.node_id)) {
+    const name = names[index]?.name;
+    if (name === undefined) return { status: 'error', error_message: identifierIssue(identifier) };
+    const reason = overlooked.get(name);
+    if (reason !== undefined) return { status: 'error', error_message: reason };
+    const version = found.get(name);
+    if (!version || !isSameNodeId(version.node_id, identifier.node_id)) {
       return { status: 'not_found', error_message: 'There is no such node version.' };
     }
-    return { status: 'success', node_version: nodeVersionView(item) };
+    return { status: 'success', node_version: nodeVersionView(version, downloadUrl) };
   });
 }
 
-function faultOf({ version }: Identifier): string {
+function lookupKey({ node_id, version }: Identifier): Key | undefined {
+  const normal = normalizeVersion(version);
+  const isNodeId = node_id !== '' && node_id.length <= maxNodeIdLength && node_id.isWellFormed();
+  return normal !== undefined && isNodeId ? nodeVersionKey(node_id, normal) : undefined;
+}
+
+function identifierIssue({ version }: Identifier): string {
   return normalizeVersion(version) === undefined
     ? 'The version is not a semantic version such as 1.2.3.'
-    : `The node_id must have 1 to ${longestNodeId} characters.`;
+    : `The node_id must have 1 to ${maxNodeIdLength} characters.`;
+}
+
+interface Read {
+  found: Map<string, NodeVersionRecord>;
+  /** Keys that were not read, with the reason. */
+  overlooked: Map<string, string>;
+}
+
+/**
+ * Reads in waves: a first batch shows how large the versions are, and the next wave takes as many as there is
+ * room for. So what one request costs and holds in memory is bounded, whatever the versions hold.
+ */
+async function readWithin(
+  keys: readonly Key[],
+  { deadline, maxBytes }: Pick<LookupOptions, 'deadline' | 'maxBytes'>,
+): Promise<Read> {
+  const found = new Map<string, NodeVersionRecord>();
+  const overlooked = new Map<string, string>();
+  let bytes = 0;
+  let read = 0;
+  let unread = 0;
+  for (let wave = maxBatchKeys; read < keys.length && bytes < maxBytes; ) {
+    for await (const batch of readBatches(keys.slice(read, read + wave), { deadline, eventually: true })) {
+      for (const item of batch.items) found.set(keyName(item), nodeVersionRecord(item));
+      for (const key of batch.unread) overlooked.set(keyName(key), overloaded);
+      bytes += batch.bytes;
+      unread += batch.unread.length;
+      read = Math.min(keys.length, read + maxBatchKeys);
+      if (bytes >= maxBytes) break;
+    }
+    const batchesThatFit = Math.ceil(((maxBytes - bytes) * read) / (Math.max(1, bytes) * maxBatchKeys));
+    wave = Math.max(1, batchesThatFit) * maxBatchKeys;
+  }
+  if (keys.length > 0 && unread === keys.length) throw new ApiError('unavailable');
+  for (const key of keys.slice(read)) overlooked.set(keyName(key), tooMuch.error_message);
+  return { found, overlooked };
 }

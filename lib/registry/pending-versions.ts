@@ -1,22 +1,38 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
-import { fromAttributes, type Item, toAttribute } from '../store/attribute-values.ts';
-import { type Key, pendingIndex } from '../store/keys.ts';
-import { dynamodb, readBatches, storeError, tableName } from '../store/table.ts';
+import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
+import { type Key, keyName, keyOf, pendingIndex } from '../store/keys.ts';
+import { query, readBatches } from '../store/read.ts';
+import type { Upload } from '../upload.ts';
+import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 
-/** A version on the list of what is left to do; `awaits` is its upload, where it still waits for one. */
+/** A version on the list of what is left to do; `awaits` is its upload, if it still waits for one. */
 export interface ListedVersion {
   nodeId: string;
   version: string;
   versionId: string;
   reason: string;
+  reasonCode: StatusReasonCode | undefined;
   since: string;
-  awaits: string | undefined;
+  awaits: Upload | undefined;
 }
 
 const shards = [...'0123456789abcdef'];
 
-/** The versions listed between two times, oldest first; what was written just before may not show yet. */
+/** All that a sweep needs: a version can hold 120 KB, and a thousand of them would fill the function's memory. */
+const listedFields = [
+  'pk',
+  'sk',
+  'id',
+  'node_id',
+  'version',
+  'status',
+  'status_reason',
+  'status_reason_code',
+  'upload_id',
+  'pending_since',
+] as const satisfies (keyof NodeVersionRecord)[];
+
+/** The versions listed between two times, newest first, so that a fresh loss never waits behind old spam. */
 export async function findListedVersions(
   from: string,
   to: string,
@@ -24,54 +40,41 @@ export async function findListedVersions(
 ): Promise<ListedVersion[]> {
   const keys = (await Promise.all(shards.map((shard) => keysOf(shard, from, to)))).flat();
   // A version that is published again while the index is read can stand on two of its pages.
-  const distinct = new Map(keys.map((key) => [`${key.pk}\n${key.sk}`, key]));
-  const { items, unread } = await readBatches([...distinct.values()], deadline);
-  if (unread.size > 0) throw new ApiError('unavailable');
-  return items
-    .filter((item) => item?.pending_since !== undefined)
-    .map((item) => listed(item as Item))
-    .toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  const distinct = new Map(keys.map((key) => [keyName(key), key]));
+  const listed: ListedVersion[] = [];
+  for await (const batch of readBatches([...distinct.values()], { deadline, fields: listedFields })) {
+    if (batch.unread.length > 0) throw new ApiError('unavailable');
+    for (const version of batch.items.map((item) => nodeVersionRecord(item))) {
+      if (version.pending_since !== undefined) listed.push(listedVersion(version, version.pending_since));
+    }
+  }
+  return listed.sort((a, b) => (a.since < b.since ? 1 : -1));
 }
 
-function listed(item: Item): ListedVersion {
-  const isPending = item.status === 'NodeVersionStatusPending';
+const pending: NodeVersionStatus = 'NodeVersionStatusPending';
+
+function listedVersion(record: NodeVersionRecord, since: string): ListedVersion {
+  const { id, node_id: nodeId, version, status, status_reason, status_reason_code, upload_id } = record;
+  const awaits =
+    status === pending && upload_id ? { nodeId, version, versionId: id, uploadId: upload_id } : undefined;
   return {
-    nodeId: String(item.node_id),
-    version: String(item.version),
-    versionId: String(item.id),
-    reason: String(item.status_reason ?? ''),
-    since: String(item.pending_since),
-    awaits: isPending ? String(item.upload_id) : undefined,
+    nodeId,
+    version,
+    versionId: id,
+    reason: status_reason ?? '',
+    reasonCode: status_reason_code,
+    since,
+    awaits,
   };
 }
 
 async function keysOf(shard: string, from: string, to: string): Promise<Key[]> {
   const keys: Key[] = [];
-  let start: Awaited<ReturnType<typeof page>>['LastEvaluatedKey'];
-  do {
-    const { Items = [], LastEvaluatedKey } = await page(shard, from, to, start);
-    for (const attributes of Items) {
-      const { pk, sk } = fromAttributes(attributes);
-      keys.push({ pk: String(pk), sk: String(sk) });
-    }
-    start = LastEvaluatedKey;
-  } while (start !== undefined);
+  const range = query({
+    index: pendingIndex,
+    partition: ['pending_shard', shard],
+    sort: ['pending_since', 'between', from, to],
+  });
+  for await (const page of range) keys.push(...page.map(keyOf));
   return keys;
-}
-
-function page(shard: string, from: string, to: string, start: QueryCommand['input']['ExclusiveStartKey']) {
-  const query = new QueryCommand({
-    TableName: tableName,
-    IndexName: pendingIndex,
-    KeyConditionExpression: 'pending_shard = :shard AND pending_since BETWEEN :from AND :to',
-    ExpressionAttributeValues: {
-      ':shard': toAttribute(shard),
-      ':from': toAttribute(from),
-      ':to': toAttribute(to),
-    },
-    ...(start && { ExclusiveStartKey: start }),
-  });
-  return dynamodb.send(query).catch((error: unknown) => {
-    throw storeError(error);
-  });
 }

@@ -1,21 +1,36 @@
 import { randomUUID } from 'node:crypto';
-import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
+import { describeError, log, note } from '../log.ts';
 import type { NodeInput } from '../schemas/node.ts';
-import type { NodeVersion, NodeVersionInput } from '../schemas/node-version.ts';
-import { type Item, toAttributes } from '../store/attribute-values.ts';
-import { type Clause, condition, update } from '../store/expressions.ts';
+import { NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
+import type { Item } from '../store/attribute-values.ts';
+import { absent, withChanges } from '../store/expressions.ts';
 import {
   isSameNodeId,
   nodeKey,
   nodeVersionKey,
+  ownedNodeKey,
   personalAccessTokenKey,
   publisherKey,
 } from '../store/keys.ts';
-import { maxVersionBytes, nodeVersionView, versionFields, waitingForUpload } from './node-versions.ts';
-import { assertFits, maxNodeBytes, maxRounds, nodeChanges, nodeClauses, requireLiveNode } from './nodes.ts';
+import { get } from '../store/read.ts';
+import { untilWritten } from '../store/retries.ts';
+import { transact, update, type Write } from '../store/write.ts';
+import type { Upload } from '../upload.ts';
+import { maxVersionBytes, versionFields, waitingForUpload } from './node-versions.ts';
+import { nodeChanges, nodeClauses, requireFits, requireLiveNode, requireNodeFits } from './nodes.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
-import { readTogether, tableName, transact } from '../store/table.ts';
+import {
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  type OwnedNodeRecord,
+  shownFields,
+  type TokenRecord,
+  tokenRecord,
+} from './records.ts';
 
 interface Publication {
   publisherId: string;
@@ -24,14 +39,14 @@ interface Publication {
   version: NodeVersionInput;
   /** The SHA-256 of the personal access token. */
   tokenHash: string;
-  caller: { userId: string; isAdmin: boolean } | undefined;
+  caller: Caller | undefined;
   deadline: number;
 }
 
 interface Registration {
   version: NodeVersion;
   /** Names the one upload that may bring this version's archive. */
-  upload: { nodeId: string; version: string; versionId: string; uploadId: string };
+  upload: Upload;
 }
 
 /**
@@ -40,123 +55,160 @@ interface Registration {
  *
  *   no such version   -> pending   the node is created with it, or takes the new metadata
  *   pending           -> pending   resumed: same id, new metadata, and only the new upload counts from here on
- *   archive arrived   -> refused   version_exists, and nothing changes
+ *   archive arrived   -> 409       version_exists, and nothing changes
  *
  * Of concurrent publishes of one version the first one's transaction wins; the others find their condition
  * failed, read again, and resume what the first one began.
  */
 export async function registerVersion(publication: Publication): Promise<Registration> {
   const { publisherId, nodeId, version, tokenHash, deadline } = publication;
-  for (let round = 0; round < maxRounds; round += 1) {
-    const [publisher, token, node, existing] = await readTogether(
+  const tokenKey = personalAccessTokenKey(publisherId, tokenHash);
+  const versionKey = nodeVersionKey(nodeId, version.version);
+  note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
+  return untilWritten(deadline, async () => {
+    const [publisherItem, tokenItem, nodeItem, versionItem] = await get(
       deadline,
       publisherKey(publisherId),
-      personalAccessTokenKey(publisherId, tokenHash),
+      tokenKey,
       nodeKey(nodeId),
-      nodeVersionKey(nodeId, version.version),
+      versionKey,
     );
-    guard(publication, publisher, token, node, existing);
-    const record = versionRecord(publication, node, existing);
-    const failed = await transact(
-      [writeNode(publication, node), writeVersion(record, existing), noteUse(publisherId, tokenHash)],
-      deadline,
-    );
-    if (!failed) return { version: nodeVersionView(record), upload: uploadOf(record) };
-  }
-  throw new ApiError('conflict');
+    const token = requireToken(tokenItem);
+    note({ token_id: token.id });
+    requireMayPublish(publication, publisherItem);
+    const node = nodeRecord(nodeItem);
+    if (node) requireOwnNode(publication, node);
+    const existing = nodeVersionRecord(versionItem);
+    if (existing && existing.status !== 'NodeVersionStatusPending') throw new ApiError('version_exists');
+    const record = pendingVersion(publication, token, node, existing);
+    const writes = [...writeNode(publication, node), writeVersion(record, existing)];
+    const [failed] = await Promise.all([transact(writes, deadline), noteUse(token)]);
+    if (failed.length > 0) return undefined;
+    return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
+  });
 }
 
-function guard(
-  { publisherId, nodeId, caller }: Publication,
-  publisherItem: Item | undefined,
-  token: Item | undefined,
-  node: Item | undefined,
-  existing: Item | undefined,
-): void {
-  const publisher = requirePublisher(publisherItem);
-  if (!token || token.revoked_at !== undefined || String(token.expires_at) <= new Date().toISOString()) {
+function requireToken(item: Item | undefined): TokenRecord {
+  const token = tokenRecord(item);
+  if (!token || token.revoked_at !== undefined || token.expires_at <= new Date().toISOString()) {
     throw new ApiError('invalid_personal_access_token');
   }
-  if (caller) requireMember(publisher, caller.userId);
-  requireNotBanned(publisher);
-  if (node) {
-    if (!isSameNodeId(String(node.id), nodeId)) throw new ApiError('node_id_taken');
-    if (node.publisher_id !== publisherId) throw new ApiError('forbidden');
-    if (node.status === 'NodeStatusDeleted') throw new ApiError('node_id_taken');
-    requireLiveNode(node);
-  }
-  if (existing && existing.status !== 'NodeVersionStatusPending') throw new ApiError('version_exists');
+  return token;
 }
 
-function versionRecord(
-  { publisherId, nodeId, version, caller }: Publication,
-  node: Item | undefined,
-  existing: Item | undefined,
-) {
+function requireMayPublish({ caller }: Publication, publisherItem: Item | undefined): void {
+  const publisher = requirePublisher(publisherItem);
+  if (caller) requireMember(publisher, caller.userId);
+  requireNotBanned(publisher);
+}
+
+function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord): void {
+  if (!isSameNodeId(node.id, nodeId)) throw new ApiError('node_id_taken');
+  if (node.publisher_id !== publisherId) throw new ApiError('forbidden');
+  if (node.status === 'NodeStatusDeleted') throw new ApiError('node_id_taken');
+  requireLiveNode(node);
+}
+
+function pendingVersion(
+  { publisherId, nodeId, version, tokenHash, caller }: Publication,
+  token: TokenRecord,
+  node: NodeRecord | undefined,
+  existing: NodeVersionRecord | undefined,
+): NodeVersionRecord {
   const now = new Date().toISOString();
-  const id = existing ? String(existing.id) : randomUUID();
-  const record = {
+  const id = existing?.id ?? randomUUID();
+  const record: NodeVersionRecord = {
     ...nodeVersionKey(nodeId, version.version),
     ...versionFields(version, { isAdmin: caller?.isAdmin ?? false }),
     version: version.version,
     id,
-    node_id: node ? String(node.id) : nodeId,
+    node_id: node?.id ?? nodeId,
     publisher_id: publisherId,
-    createdAt: existing ? String(existing.createdAt) : now,
+    createdAt: existing?.createdAt ?? now,
     status: 'NodeVersionStatusPending',
-    status_reason: waitingForUpload,
+    ...waitingForUpload,
     host_node_extract_status: 'pending',
-    revision: existing ? Number(existing.revision) + 1 : 1,
+    ...(caller && { published_by: caller.userId }),
+    token_id: token.id,
+    token_hash: tokenHash,
+    revision: (existing?.revision ?? 0) + 1,
     upload_id: randomUUID(),
     // Spread over sixteen partitions of the index, so that it carries as many publishes as the table does.
     pending_shard: id.slice(0, 1),
     pending_since: now,
   };
-  assertFits(record, maxVersionBytes);
+  requireFits(record, maxVersionBytes);
   return record;
 }
 
-function uploadOf(record: ReturnType<typeof versionRecord>): Registration['upload'] {
-  const { node_id, version, id, upload_id } = record;
+function awaitedUpload({ node_id, version, id, upload_id = '' }: NodeVersionRecord): Upload {
   return { nodeId: node_id, version, versionId: id, uploadId: upload_id };
+}
+
+/** The upload that a version, once registered, waits for now; undefined where it waits for none. */
+export async function findAwaitedUpload(
+  nodeId: string,
+  { id, version = '' }: NodeVersion,
+  deadline: number,
+): Promise<Upload | undefined> {
+  const [item] = await get(deadline, nodeVersionKey(nodeId, version));
+  const record = nodeVersionRecord(item);
+  const isAwaited = record?.id === id && record?.status === 'NodeVersionStatusPending';
+  return record && isAwaited ? awaitedUpload(record) : undefined;
 }
 
 function writeNode(
   { publisherId, nodeId, node: input, caller }: Publication,
-  node: Item | undefined,
-): TransactWriteItem {
+  node: NodeRecord | undefined,
+): Write[] {
   const editor = { isAdmin: caller?.isAdmin ?? false };
   const changes = nodeChanges(input, editor);
+  const key = nodeKey(nodeId);
+  requireNodeFits(withChanges(node ?? {}, changes));
+  if (node) return [{ update: key, changes, when: nodeClauses(publisherId, editor) }];
+  const created_at = new Date().toISOString();
   const born = {
     id: nodeId,
     publisher_id: publisherId,
-    created_at: new Date().toISOString(),
-    status: 'NodeStatusActive',
+    created_at,
+    status: changes.status ?? 'NodeStatusActive',
   };
-  assertFits({ ...node, ...changes, latest_version: undefined }, maxNodeBytes);
-  const absent: Clause[] = [['pk', 'absent']];
-  const expression = node
-    ? update(changes, ...nodeClauses(publisherId, editor))
-    : update({ ...changes, ...born, status: changes.status ?? born.status }, ...absent);
-  return { Update: { TableName: tableName, Key: toAttributes(nodeKey(nodeId)), ...expression } };
+  const owned: OwnedNodeRecord = { ...ownedNodeKey(publisherId, nodeId), node_id: nodeId, created_at };
+  return [
+    { update: key, changes: { ...changes, ...born }, when: absent },
+    { put: owned, when: absent },
+  ];
 }
 
-function writeVersion(record: Item, existing: Item | undefined): TransactWriteItem {
-  const clauses: Clause[] = existing
-    ? [
-        ['id', '=', existing.id],
-        ['status', '=', 'NodeVersionStatusPending'],
-      ]
-    : [['pk', 'absent']];
-  return { Put: { TableName: tableName, Item: toAttributes(record), ...condition(...clauses) } };
+function writeVersion(record: NodeVersionRecord, existing: NodeVersionRecord | undefined): Write {
+  if (!existing) return { put: record, when: absent };
+  return {
+    put: record,
+    when: [
+      ['id', '=', existing.id],
+      ['status', '=', existing.status],
+      ['revision', '=', existing.revision],
+    ],
+  };
 }
 
-function noteUse(publisherId: string, tokenHash: string): TransactWriteItem {
-  const key = toAttributes(personalAccessTokenKey(publisherId, tokenHash));
-  const expression = update(
-    { last_used_at: new Date().toISOString() },
-    ['pk', 'exists'],
-    ['revoked_at', 'absent'],
-  );
-  return { Update: { TableName: tableName, Key: key, ...expression } };
+const useIntervalMs = 60_000;
+
+/**
+ * The token's last use is no part of the publish: written with it, every publish of a token would wait for the
+ * others. So it is written beside it, at most once a minute, once, and a failure changes nothing.
+ */
+async function noteUse(token: TokenRecord): Promise<void> {
+  const now = Date.now();
+  if (Date.parse(token.last_used_at ?? '') > now - useIntervalMs) return;
+  const changes = { last_used_at: new Date(now).toISOString() };
+  await update(
+    token,
+    changes,
+    [
+      ['pk', 'exists'],
+      ['revoked_at', 'absent'],
+    ],
+    now,
+  ).catch((error: unknown) => log('warn', 'token_use', { token_id: token.id, ...describeError(error) }));
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { clearable } from './clearable.ts';
+import { list, maxRecordItems } from './lists.ts';
 
 const policies = ['HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly'] as const;
 
@@ -10,7 +11,7 @@ const fields = {
   experimental: z.boolean().with(z.describe('Subject to change or removal')),
   function: z.string().with(z.describe('Entry-point function name')),
   input_types: z.string().with(z.describe('Defines input parameters')),
-  output_is_list: z.array(z.boolean()).with(z.describe('One flag per output')),
+  output_is_list: list(z.boolean(), maxRecordItems).with(z.describe('One flag per output')),
   return_names: z.string().with(z.describe('Names of outputs')),
   return_types: z.string().with(z.describe('Types of outputs')),
 };

@@ -21,7 +21,7 @@ export const PublisherId = z
   )
   .with(z.describe('Unique identifier of the publisher'));
 
-/** The longest name takes 600 bytes as UTF-8, well inside the 1,024 a DynamoDB sort key. */
+/** A name of the maximum length takes 600 bytes as UTF-8, well inside the 1,024 of a DynamoDB sort key. */
 export const HostNodeName = z
   .string()
   .check(

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { clearable } from './clearable.ts';
+import { texts } from './lists.ts';
 import { Timestamp } from './timestamp.ts';
 import { VersionLabel } from './version-label.ts';
 
-const NodeVersionStatus = z
+export const NodeVersionStatus = z
   .enum([
     'NodeVersionStatusPending',
     'NodeVersionStatusActive',
@@ -12,22 +13,38 @@ const NodeVersionStatus = z
     'NodeVersionStatusFlagged',
   ])
   .with(z.describe('Pending until the archive has arrived and been checked'));
+export type NodeVersionStatus = z.infer<typeof NodeVersionStatus>;
+
+/** Programs decide by these, never by the words of `status_reason`. */
+export const StatusReasonCode = z
+  .enum([
+    'awaiting_upload',
+    'archive_refused',
+    'node_banned',
+    'node_deleted',
+    'publisher_banned',
+    'token_revoked',
+    'banned',
+    'flagged',
+  ])
+  .with(z.describe('Why the version has its status, for programs'));
+export type StatusReasonCode = z.infer<typeof StatusReasonCode>;
 
 const publisherFields = {
   changelog: z.string(),
-  dependencies: z.array(z.string()),
+  dependencies: texts(),
   deprecated: z.boolean(),
-  supported_accelerators: z.array(z.string()).with(z.describe('Accelerator kinds the version supports')),
+  supported_accelerators: texts().with(z.describe('Accelerator kinds the version supports')),
   supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
   supported_host_version: z.string().with(z.describe('Supported host versions')),
-  supported_os: z.array(z.string()).with(z.describe('Operating systems supported')),
-  tags: z.array(z.string()),
+  supported_os: texts().with(z.describe('Operating systems supported')),
+  tags: texts(),
 };
 
 const adminFields = {
-  tags_admin: z
-    .array(z.string())
-    .with(z.describe('Admin-only tags for security warnings and admin metadata; ignored from anyone else')),
+  tags_admin: texts().with(
+    z.describe('Admin-only tags for security warnings and admin metadata; ignored from anyone else'),
+  ),
 };
 
 const serviceFields = {
@@ -42,6 +59,7 @@ const serviceFields = {
   size_bytes: z.int().with(z.describe('Size of the archive; absent until it has arrived')),
   status: NodeVersionStatus,
   status_reason: z.string().with(z.describe('Why the version has its status, and what to do about it')),
+  status_reason_code: StatusReasonCode,
 };
 
 /** What a publisher says of a version. Fields that the service sets itself are accepted and ignored. */

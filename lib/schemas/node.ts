@@ -1,11 +1,14 @@
 import * as z from 'zod/mini';
 import { clearable } from './clearable.ts';
+import { freeFormIssue } from './free-form.ts';
+import { texts } from './lists.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
 import { Timestamp } from './timestamp.ts';
 import { isWebAddress } from '../web-address.ts';
 
 const nodeStatuses = ['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'] as const;
+export type NodeStatus = (typeof nodeStatuses)[number];
 
 /** Clients send "" for an address they do not have. */
 const webAddress = z
@@ -13,16 +16,16 @@ const webAddress = z
   .check(z.refine((value) => value === '' || isWebAddress(value), 'must be empty or an http or https URL'))
   .with(z.meta({ format: 'uri' }));
 
-/** Translations are free-form, but a body can be nested so deep that no JSON writer gets it out again. */
-const deepestTranslation = 32;
-
 const Translations = z
-  .record(z.string(), z.record(z.string(), z.unknown()))
-  .check(
-    z.refine(
-      (value) => depthOf(value) <= deepestTranslation,
-      `must be nested at most ${deepestTranslation} deep`,
-    ),
+  .pipe(
+    // Checked as a whole first: a body can hold a million languages, and each wrong one would make an issue.
+    z.transform((value: Record<string, Record<string, unknown>>, context) => {
+      const message = freeFormIssue(value);
+      if (message === undefined) return value;
+      context.issues.push({ code: 'custom', input: value, message });
+      return z.NEVER;
+    }),
+    z.record(z.string(), z.record(z.string(), z.unknown())),
   )
   .with(z.describe('Translations of node metadata per language'));
 
@@ -40,21 +43,19 @@ const ownerFields = {
   license: z.string().with(z.describe('Path to the LICENSE file in the repository')),
   name: z.string().with(z.describe('Display name')),
   repository: webAddress.with(z.describe('URL to the repository')),
-  supported_accelerators: z.array(z.string()).with(z.describe('Accelerator kinds the node supports')),
+  supported_accelerators: texts().with(z.describe('Accelerator kinds the node supports')),
   supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
   supported_host_version: z.string().with(z.describe('Supported host versions')),
-  supported_os: z.array(z.string()).with(z.describe('Operating systems supported')),
-  tags: z.array(z.string()),
+  supported_os: texts().with(z.describe('Operating systems supported')),
+  tags: texts(),
   translations: Translations,
 };
 
 const adminFields = {
-  preempted_host_node_names: z.array(z.string()).with(z.describe('Host node names preempted by this node')),
+  preempted_host_node_names: texts().with(z.describe('Host node names preempted by this node')),
   search_ranking: z.int32().with(z.describe('Used for sorting search results')),
   status_detail: z.string(),
-  tags_admin: z
-    .array(z.string())
-    .with(z.describe('Admin-only tags for security warnings and admin metadata')),
+  tags_admin: texts().with(z.describe('Admin-only tags for security warnings and admin metadata')),
 };
 
 const serviceFields = {
@@ -84,16 +85,3 @@ export const Node = z
 export type Node = z.infer<typeof Node>;
 
 export const adminNodeFields: readonly string[] = [...Object.keys(adminFields), 'status'];
-
-function depthOf(root: unknown): number {
-  let deepest = 0;
-  const pending: [unknown, number][] = [[root, 0]];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const [value, depth] = next;
-    if (typeof value !== 'object' || value === null) continue;
-    deepest = Math.max(deepest, depth + 1);
-    if (deepest > deepestTranslation) return deepest;
-    for (const inner of Object.values(value)) pending.push([inner, depth + 1]);
-  }
-  return deepest;
-}

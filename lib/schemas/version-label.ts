@@ -3,27 +3,29 @@ import * as z from 'zod/mini';
 const maxLength = 64;
 const numbers = String.raw`(\d+)(?:\.(\d+))?(?:\.(\d+))?`;
 const identifiers = String.raw`[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*`;
-const shape = new RegExp(String.raw`^[vV]?${numbers}(?:-(${identifiers}))?(?:\+${identifiers})?$`);
+const shape = new RegExp(String.raw`^[vV]?${numbers}(?:-(${identifiers}))?(?:\+(${identifiers}))?$`);
 
 /**
  * Reads a version label leniently (`v1.2` is `1.2.0`) and returns its normal form, or undefined where it is
- * not a semantic version. Build metadata is dropped: it does not make a version distinct.
+ * not a semantic version. Build metadata is part of it: `1.0.0+cu118` and `1.0.0+cu121` are two versions. A blank
+ * counts as `+`, which a form-encoded path or a careless client makes of it.
  */
 export function normalizeVersion(label: string): string | undefined {
-  const match = label.length <= maxLength ? shape.exec(label) : null;
+  const match = label.length <= maxLength ? shape.exec(label.replaceAll(' ', '+')) : null;
   if (!match) return undefined;
-  const [, major = '0', minor = '0', patch = '0', preRelease] = match;
+  const [, major = '0', minor = '0', patch = '0', preRelease, build] = match;
   const core = [major, minor, patch].map(withoutLeadingZeros).join('.');
-  const normal =
+  const identified =
     preRelease === undefined ? core : `${core}-${preRelease.split('.').map(normalizeIdentifier).join('.')}`;
+  const normal = build === undefined ? identified : `${identified}+${build}`;
   // A short label can grow (`1-x` is `1.0.0-x`), and what is answered must itself be a label that is found.
   return normal.length <= maxLength ? normal : undefined;
 }
 
-/** Orders two normal forms by precedence: negative where `a` comes before `b`. */
+/** Orders two normal forms by precedence, which build metadata has no part in: negative where `a` is lower. */
 export function compareVersions(a: string, b: string): number {
-  const [coreA, preReleaseA] = splitOnce(a);
-  const [coreB, preReleaseB] = splitOnce(b);
+  const [coreA, preReleaseA] = splitOnce(withoutBuild(a));
+  const [coreB, preReleaseB] = splitOnce(withoutBuild(b));
   const byCore = compareLists(coreA.split('.'), coreB.split('.'));
   if (byCore !== 0 || preReleaseA === preReleaseB) return byCore;
   if (preReleaseA === undefined) return 1;
@@ -32,7 +34,7 @@ export function compareVersions(a: string, b: string): number {
 }
 
 export function isPreRelease(version: string): boolean {
-  return version.includes('-');
+  return withoutBuild(version).includes('-');
 }
 
 export const VersionLabel = z
@@ -50,6 +52,10 @@ export const VersionLabel = z
     }),
   )
   .with(z.describe('Version label: a semantic version of at most 64 characters; answered in normal form'));
+
+function withoutBuild(version: string): string {
+  return version.replace(/\+.*$/, '');
+}
 
 function splitOnce(version: string): [string, string | undefined] {
   const hyphen = version.indexOf('-');

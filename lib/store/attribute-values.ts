@@ -1,10 +1,16 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
+/*
+ * Hand-written on purpose: the SDK's own marshaller is a package of its own, and takes twice the time for the few
+ * types that are stored here.
+ */
+
+/** A record as the store knows it; lib/registry/records.ts gives it its type. */
 export type Item = Record<string, unknown>;
 export type AttributeMap = Record<string, AttributeValue>;
 
 /** Plain values to DynamoDB's typed ones. Fields that are undefined are left out. */
-export function toAttributes(item: Item): AttributeMap {
+export function toAttributes(item: object): AttributeMap {
   const present = Object.entries(item).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present.map(([name, value]) => [name, toAttribute(value)]));
 }
@@ -15,7 +21,7 @@ export function toAttribute(value: unknown): AttributeValue {
   if (typeof value === 'boolean') return { BOOL: value };
   if (value instanceof Uint8Array) return { B: value };
   if (Array.isArray(value)) return { L: value.map(toAttribute) };
-  if (typeof value === 'object' && value !== null) return { M: toAttributes(value as Item) };
+  if (typeof value === 'object' && value !== null) return { M: toAttributes(value) };
   throw new Error(`A value of type ${typeof value} cannot be stored.`);
 }
 
@@ -23,16 +29,6 @@ export function fromAttributes(attributes: AttributeMap): Item {
   const item: Item = {};
   for (const name in attributes) item[name] = fromAttribute(attributes[name] as AttributeValue);
   return item;
-}
-
-/**
- * The attributes that a schema names, in its order: bookkeeping never reaches a caller, whatever is added to it,
- * and answers read alike each time, though DynamoDB keeps no order.
- */
-export function visibleFields(item: Item, { shape }: { shape: object }): Item {
-  const visible: Item = {};
-  for (const field in shape) if (Object.hasOwn(item, field)) visible[field] = item[field];
-  return visible;
 }
 
 function fromAttribute(value: AttributeValue): unknown {

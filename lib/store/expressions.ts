@@ -7,34 +7,49 @@ interface Expression {
   ExpressionAttributeValues?: Record<string, AttributeValue>;
 }
 
-type Comparison = '=' | '<>' | 'exists' | 'absent';
+type Comparison = '=' | '<>' | '<=' | 'exists' | 'absent';
 
 /** One clause of a condition: an attribute (or a path into a map), how it is compared, and with what. */
 export type Clause = [attribute: string | string[], comparison: Comparison, value?: unknown];
 
-/** A condition of which every clause must hold. Names go in by placeholder: many are reserved words. */
-export function condition(...clauses: Clause[]): Expression {
+/** Clauses that must all hold, or alternatives of which one must. */
+export type Condition = readonly Clause[] | { anyOf: readonly (readonly Clause[])[] };
+
+/** Holds only where there is no such item. */
+export const absent: Condition = [['pk', 'absent']];
+
+/** Names go in by placeholder: many are reserved words. */
+export function conditionExpression(condition: Condition): Expression {
   const names: Record<string, string> = {};
   const values: Record<string, AttributeValue> = {};
-  const texts = clauses.map(([attribute, comparison, value], index) => {
-    const path = [attribute].flat().map((part, depth) => {
-      names[`#c${index}_${depth}`] = part;
-      return `#c${index}_${depth}`;
-    });
-    if (comparison === 'exists') return `attribute_exists(${path.join('.')})`;
-    if (comparison === 'absent') return `attribute_not_exists(${path.join('.')})`;
+  const alternatives = 'anyOf' in condition ? condition.anyOf : [condition];
+  let count = 0;
+  const text = ([attribute, comparison, value]: Clause): string => {
+    const index = count;
+    count += 1;
+    const path = [attribute]
+      .flat()
+      .map((part, depth) => {
+        names[`#c${index}_${depth}`] = part;
+        return `#c${index}_${depth}`;
+      })
+      .join('.');
+    if (comparison === 'exists') return `attribute_exists(${path})`;
+    if (comparison === 'absent') return `attribute_not_exists(${path})`;
     values[`:c${index}`] = toAttribute(value);
-    return `${path.join('.')} ${comparison} :c${index}`;
-  });
+    return `${path} ${comparison} :c${index}`;
+  };
+  const texts = alternatives.map((clauses) => clauses.map(text).join(' AND '));
   return {
-    ConditionExpression: texts.join(' AND '),
+    ConditionExpression:
+      texts.length === 1 ? String(texts[0]) : texts.map((each) => `(${each})`).join(' OR '),
     ExpressionAttributeNames: names,
     ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   };
 }
 
 /** An update by the rule of every partial update here: undefined keeps, null clears, anything else replaces. */
-export function update(changes: Record<string, unknown>, ...clauses: Clause[]) {
+export function updateExpression(changes: object, condition: Condition) {
   const names: Record<string, string> = { '#revision': 'revision' };
   const values: Record<string, AttributeValue> = { ':one': { N: '1' } };
   const sets: string[] = [];
@@ -48,7 +63,7 @@ export function update(changes: Record<string, unknown>, ...clauses: Clause[]) {
       sets.push(`#f${index} = :f${index}`);
     }
   }
-  const guard = condition(...clauses);
+  const guard = conditionExpression(condition);
   return {
     UpdateExpression: [
       'ADD #revision :one',
@@ -61,4 +76,14 @@ export function update(changes: Record<string, unknown>, ...clauses: Clause[]) {
     ExpressionAttributeNames: { ...names, ...guard.ExpressionAttributeNames },
     ExpressionAttributeValues: { ...values, ...guard.ExpressionAttributeValues },
   };
+}
+
+/** The record as an update leaves it, by the same rule; the store itself counts `revision` on. */
+export function withChanges<Record extends object>(record: Record, changes: object): Record {
+  const next = new Map(Object.entries(record));
+  for (const [field, value] of Object.entries(changes)) {
+    if (value === null) next.delete(field);
+    else if (value !== undefined) next.set(field, value);
+  }
+  return Object.fromEntries(next) as Record;
 }

@@ -1,15 +1,16 @@
-import type { Item } from './attribute-values.ts';
-
 /*
  * One table. Every access pattern, and the key that serves it:
  *
  *   publisher with its members        PUBLISHER#<id>            PUBLISHER
  *   personal access tokens of one     PUBLISHER#<id>            TOKEN#<sha256>              one query lists them
+ *   nodes of a publisher              PUBLISHER#<id>            NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
  *   host nodes of a node version      NODE#<folded id>#<normal> HOST_NODE#<name>            one query lists them
  *   answers kept for idempotency      IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
  *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
+ *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
+ *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *
  * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . meet in one item: the
  * item is its own name claim, and no second record can get out of step with it. Members live inside the
@@ -17,9 +18,19 @@ import type { Item } from './attribute-values.ts';
  * once and reads them in one batch.
  */
 
-export interface Key extends Item {
+export interface Key {
   pk: string;
   sk: string;
+}
+
+/** The key of a record, without the rest of it. */
+export function keyOf({ pk, sk }: { pk?: unknown; sk?: unknown }): Key {
+  return { pk: String(pk), sk: String(sk) };
+}
+
+/** A key as one text, for maps and sets. */
+export function keyName({ pk, sk }: { pk?: unknown; sk?: unknown }): string {
+  return `${pk}\n${sk}`;
 }
 
 export const pendingIndex = 'pending';
@@ -32,6 +43,10 @@ export function personalAccessTokenKey(publisherId: string, hash: string): Key {
   return { pk: `PUBLISHER#${publisherId}`, sk: `TOKEN#${hash}` };
 }
 
+export function ownedNodeKey(publisherId: string, nodeId: string): Key {
+  return { pk: `PUBLISHER#${publisherId}`, sk: nodeKey(nodeId).pk };
+}
+
 export function nodeKey(nodeId: string): Key {
   return { pk: `NODE#${foldNodeId(nodeId)}`, sk: 'NODE' };
 }
@@ -42,6 +57,10 @@ export function nodeVersionKey(nodeId: string, version: string): Key {
 
 export function hostNodeKey(nodeId: string, version: string, name: string): Key {
   return { pk: `NODE#${foldNodeId(nodeId)}#${version}`, sk: `HOST_NODE#${name}` };
+}
+
+export function historyKey({ pk }: Key, at: string, id: string): Key {
+  return { pk, sk: `HISTORY#${at}#${id}` };
 }
 
 export function idempotencyKey(hash: string): Key {

@@ -1,34 +1,44 @@
-import { checkArchive } from '../archives/check-archive.ts';
 import { ArchiveProblem } from '../archives/archive-problem.ts';
+import { checkArchive } from '../archives/check-archive.ts';
 import { copyOnce, findObject, ObjectChanged } from '../bucket/bucket.ts';
-import { downloadUrl } from '../bucket/download-url.ts';
-import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
+import { archiveKey, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
-import { activateVersion, findUploadState, refuseUpload, settleVersion } from '../registry/finalizing.ts';
+import {
+  activateVersion,
+  completeVersion,
+  findUploadState,
+  keepPending,
+  type UploadState,
+} from '../registry/finalizing.ts';
+import type { Upload } from '../upload.ts';
 
 /**
- * What became of an upload. All but the first two mean that there was nothing to do: another finaliser did it,
- * the version waits for another upload, there is no such version, or nothing lies under the key.
+ * What became of an upload. `refused` is the archive's fault, `blocked` its node's, publisher's or token's. The rest
+ * means that there was nothing to do: another finalizer did it, the version waits for another upload, there is no
+ * such version, or nothing lies under the key.
  */
-export type Outcome = 'published' | 'refused' | 'published_before' | 'superseded' | 'unknown' | 'missing';
+export type UploadResult =
+  | 'published'
+  | 'refused'
+  | 'blocked'
+  | 'published_before'
+  | 'superseded'
+  | 'unknown'
+  | 'missing';
 
-/** How often the archive is looked at anew because its URL was used again meanwhile. */
+/** How often the archive is looked at again because its URL was used again meanwhile. */
 const maxLooks = 5;
 
 /**
  * Publishes the archive under a staging key, or writes down why not. It trusts nothing in the event but the key,
  * so that events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
  */
-export async function finalizeUpload(key: string, deadline: number): Promise<Outcome> {
+export async function finalizeUpload(key: string, deadline: number): Promise<UploadResult> {
   const upload = uploadOf(key);
   if (!upload) return 'unknown';
   for (let look = 1; ; look += 1) {
     const state = await findUploadState(upload, deadline);
-    if (state === 'published') {
-      await settleVersion(upload.nodeId, upload.version, deadline);
-      return 'published_before';
-    }
-    if (state !== 'awaited') return state;
+    if (state !== 'awaited') return conclude(upload, state, deadline);
     try {
       return await finalize(upload, key, deadline);
     } catch (error) {
@@ -37,21 +47,38 @@ export async function finalizeUpload(key: string, deadline: number): Promise<Out
   }
 }
 
-async function finalize(upload: Upload, key: string, deadline: number): Promise<Outcome> {
+async function finalize(upload: Upload, key: string, deadline: number): Promise<UploadResult> {
   const object = await findObject(key);
   if (!object) return 'missing';
   note({ size_bytes: object.sizeBytes });
-  const judged = await checkArchive(object).catch(archiveProblemOnly);
-  if (judged instanceof ArchiveProblem) {
-    note({ reason: judged.message });
-    return (await refuseUpload(upload, judged.message)) ? 'refused' : 'superseded';
+  const checked = await checkArchive(object).catch(archiveProblemOnly);
+  if (checked instanceof ArchiveProblem) {
+    note({ reason: checked.message });
+    const reason = { status_reason_code: 'archive_refused', status_reason: checked.message } as const;
+    return (await keepPending(upload, reason, deadline)) ? 'refused' : 'superseded';
   }
-  const target = archiveKey(upload, judged);
+  const target = archiveKey(upload, checked);
   await copyOnce(object, target);
-  const archive = { downloadUrl: downloadUrl(target), sizeBytes: object.sizeBytes, sha256: judged };
-  const won = await activateVersion(upload, archive);
-  await settleVersion(upload.nodeId, upload.version, deadline);
-  return won ? 'published' : 'published_before';
+  const archive = { key: target, sizeBytes: object.sizeBytes, sha256: checked };
+  const result = await activateVersion(upload, archive, deadline);
+  if (result !== 'activated') return conclude(upload, result, deadline);
+  await completeVersion(upload.nodeId, upload.version, deadline);
+  return 'published';
+}
+
+/** Ends an upload that is not to be published, now or any more. */
+async function conclude(
+  upload: Upload,
+  state: Exclude<UploadState, 'awaited'>,
+  deadline: number,
+): Promise<UploadResult> {
+  if (state === 'published') {
+    await completeVersion(upload.nodeId, upload.version, deadline);
+    return 'published_before';
+  }
+  if (typeof state === 'string') return state;
+  note({ reason: state.status_reason_code });
+  return (await keepPending(upload, state, deadline)) ? 'blocked' : 'superseded';
 }
 
 function archiveProblemOnly(error: unknown): ArchiveProblem {

@@ -1,10 +1,10 @@
 import { stagingKey } from '../bucket/object-keys.ts';
-import { settleVersion } from '../registry/finalizing.ts';
+import { completeVersion } from '../registry/finalizing.ts';
 import { findListedVersions, type ListedVersion } from '../registry/pending-versions.ts';
-import { finalizeUpload, type Outcome } from './finalize-upload.ts';
+import { finalizeUpload, type UploadResult } from './finalize-upload.ts';
 
-/** As for an upload, or: `settled`, only the node's latest_version was left to do; `unvisited`, time ran out. */
-type Finding = Outcome | 'settled' | 'waiting' | 'abandoned' | 'failed' | 'unvisited';
+/** As for an upload, or: `completed`, only the node's latest_version was left to do; `unvisited`, time ran out. */
+export type Finding = UploadResult | 'completed' | 'waiting' | 'abandoned' | 'failed' | 'unvisited';
 
 interface Visit {
   finding: Finding;
@@ -24,29 +24,35 @@ interface Sweep {
 /** A signed URL takes uploads for fifteen minutes, and a large one may need as long again to arrive. */
 const patienceMs = 30 * 60 * 1000;
 
+/** Most visits find nothing under the key; a few at a time hide the way to S3 without filling the memory. */
+const maxVisitsAtOnce = 4;
+
 /**
- * Finds what lost events have left behind and takes it to its end. One version that fails does not stop the
- * others. Everything it does may be done by events at the same time.
+ * Finds what lost events have left behind and takes it to its end, newest first. One version that fails does not
+ * stop the others. Everything it does may be done by events at the same time.
  */
 export async function sweepUploads({ from, to, deadline }: Sweep): Promise<Swept[]> {
   const listed = await findListedVersions(timestamp(from), timestamp(to), deadline);
-  const swept: Swept[] = [];
-  for (const version of listed) {
-    const isInTime = Date.now() < deadline;
-    const result: Visit = isInTime ? await visit(version, deadline) : { finding: 'unvisited' };
-    swept.push({ ...version, ...result });
-  }
-  return swept;
+  const visits = new Map<ListedVersion, Visit>();
+  const left = listed.values();
+  const visitNext = async () => {
+    for (const version of left) {
+      const isInTime = Date.now() < deadline;
+      visits.set(version, isInTime ? await visit(version, deadline) : { finding: 'unvisited' });
+    }
+  };
+  await Promise.all(Array.from({ length: maxVisitsAtOnce }, visitNext));
+  return listed.map((version) => ({ ...version, ...(visits.get(version) ?? { finding: 'unvisited' }) }));
 }
 
 async function visit(version: ListedVersion, deadline: number): Promise<Visit> {
   try {
     if (version.awaits === undefined) {
-      await settleVersion(version.nodeId, version.version, deadline);
-      return { finding: 'settled' };
+      await completeVersion(version.nodeId, version.version, deadline);
+      return { finding: 'completed' };
     }
-    const outcome = await finalizeUpload(stagingKey({ ...version, uploadId: version.awaits }), deadline);
-    if (outcome !== 'missing') return { finding: outcome };
+    const result = await finalizeUpload(stagingKey(version.awaits), deadline);
+    if (result !== 'missing') return { finding: result };
     return { finding: Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting' };
   } catch (error) {
     return { finding: 'failed', error };

@@ -1,10 +1,10 @@
 import type { Context, EventBridgeEvent, S3Event, S3EventRecord } from 'aws-lambda';
 import { describeError, log, withLogFields } from '../log.ts';
-import type { Outcome } from './finalize-upload.ts';
-import type { Swept } from './sweep-uploads.ts';
+import type { UploadResult } from './finalize-upload.ts';
+import type { Finding, Swept } from './sweep-uploads.ts';
 
-interface Stories {
-  finalize: (key: string, deadline: number) => Promise<Outcome>;
+interface Handlers {
+  finalize: (key: string, deadline: number) => Promise<UploadResult>;
   sweep: (sweep: { from: number; to: number; deadline: number }) => Promise<Swept[]>;
 }
 
@@ -13,21 +13,21 @@ type Remaining = Pick<Context, 'getRemainingTimeInMillis'>;
 
 const reservedMs = 1000;
 
-/** How far a scheduled sweep looks back: several runs get their chance, and old refusals are not judged for ever. */
+/** How far a scheduled sweep looks back: several runs get their chance, and old refusals are not checked for ever. */
 const lookBackMs = 6 * 60 * 60 * 1000;
 
 /** The youngest uploads are left to their events, which are most likely still on their way. */
 const graceMs = 60 * 1000;
 
-/** What a sweep finds only where an event was lost, a finaliser died, or the sweep itself does not get through. */
-const unexpected = new Set<Swept['finding']>(['published', 'settled', 'failed', 'unvisited']);
+/** What a sweep finds only when an event was lost, a finalizer died, or the sweep itself does not get through. */
+const unexpected = new Set<Finding>(['published', 'completed', 'failed', 'unvisited']);
 
 /**
- * Turns the two stories into a Lambda handler for S3's events and for a schedule. S3 and EventBridge take no
- * answer: a bad archive is a result like any other, and only what may go better next time is thrown, so that
- * Lambda runs the event again, and in the end hands it to the dead-letter queue.
+ * Turns two handlers into one for S3's events and for a schedule. S3 and EventBridge take no answer: a bad archive
+ * is a result like any other, and only what may go better next time is thrown, so that Lambda runs the event again,
+ * and in the end hands it to the dead-letter queue.
  */
-export function uploadEvents({ finalize, sweep }: Stories) {
+export function uploadEvents({ finalize, sweep }: Handlers) {
   return async (event: UploadEvent, context: Remaining): Promise<void> => {
     const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
     if ('Records' in event) return finalizeAll(event.Records, (key) => finalize(key, deadline));
@@ -47,19 +47,18 @@ export function uploadEvents({ finalize, sweep }: Stories) {
 /** One record that fails does not take the others with it. */
 async function finalizeAll(
   records: readonly S3EventRecord[],
-  finalize: (key: string) => Promise<Outcome>,
+  finalize: (key: string) => Promise<UploadResult>,
 ): Promise<void> {
   const errors: unknown[] = [];
   for (const record of records) {
-    const key = keyOf(record);
     const started = process.uptime();
     const duration = () => ({
       ms: Math.round((process.uptime() - started) * 1000),
       lag_ms: Date.now() - Date.parse(record.eventTime),
     });
-    await withLogFields({ function: 'finalizeUpload', key }, async () => {
+    await withLogFields({ function: 'finalizeUpload', key: record.s3.object.key }, async () => {
       try {
-        const outcome = await finalize(key);
+        const outcome = await finalize(decodeKey(record.s3.object.key));
         log('info', 'upload', { outcome, ...duration() });
       } catch (error) {
         log('error', 'upload', { outcome: 'failed', ...duration(), ...describeError(error) });
@@ -67,10 +66,10 @@ async function finalizeAll(
       }
     });
   }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} uploads could not be finalised.`);
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} uploads could not be finalized.`);
 }
 
 /** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */
-function keyOf({ s3 }: S3EventRecord): string {
-  return decodeURIComponent(s3.object.key.replaceAll('+', ' '));
+function decodeKey(key: string): string {
+  return decodeURIComponent(key.replaceAll('+', ' '));
 }

@@ -1,10 +1,10 @@
-import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { fromAttributes, type Item, toAttributes } from '../../lib/store/attribute-values.ts';
-import { update } from '../../lib/store/expressions.ts';
-import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import type { Item } from '../../lib/store/attribute-values.ts';
+import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
+import { get } from '../../lib/store/read.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { put, update } from '../../lib/store/write.ts';
 import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 
 /** State for tests that start elsewhere than at the seed, written past the endpoints and read back past them. */
@@ -37,6 +37,7 @@ export async function addNode(publisherId: string, id: string, fields: Item = {}
     ...fields,
   };
   await putItem({ ...nodeKey(id), ...node });
+  await putItem({ ...ownedNodeKey(publisherId, id), node_id: id, created_at });
 }
 
 export async function addVersion(
@@ -61,25 +62,31 @@ export async function addVersion(
 }
 
 export async function setPublisherFields(id: string, fields: Item): Promise<void> {
-  const expression = update(fields, ['pk', 'exists']);
-  const key = toAttributes(publisherKey(id));
-  await dynamodb.send(new UpdateItemCommand({ TableName: tableName, Key: key, ...expression }));
+  await setFields(publisherKey(id), fields);
 }
 
-async function putItem(item: Item): Promise<void> {
-  await dynamodb.send(new PutItemCommand({ TableName: tableName, Item: toAttributes(item) }));
+/** Changes a record that is there; null removes a field. */
+export async function setFields(key: Key, fields: Item): Promise<void> {
+  const { written } = await update(key, fields, [['pk', 'exists']], soon());
+  if (!written) throw new Error(`There is no record ${key.pk} ${key.sk}.`);
+}
+
+async function putItem(item: Key & Item): Promise<void> {
+  await put(item, { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] }, soon());
 }
 
 export async function storedItem(pk: string, sk: string): Promise<Item | undefined> {
-  const reply = await dynamodb.send(
-    new GetItemCommand({ TableName: tableName, Key: toAttributes({ pk, sk }), ConsistentRead: true }),
-  );
-  return reply.Item && fromAttributes(reply.Item);
+  const [item] = await get(soon(), { pk, sk });
+  return item;
 }
 
 export async function storedNode(id: string): Promise<Item | undefined> {
   const { pk, sk } = nodeKey(id);
   return storedItem(pk, sk);
+}
+
+function soon(): number {
+  return Date.now() + 5000;
 }
 
 /** The commands that some work sent to DynamoDB, in the order in which they left. */

@@ -2,7 +2,7 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
-import type { Upload } from '../../lib/bucket/object-keys.ts';
+import type { Upload } from '../../lib/upload.ts';
 import { toAttributes } from '../../lib/store/attribute-values.ts';
 import { update } from '../../lib/store/expressions.ts';
 import { activateVersion } from '../../lib/registry/finalizing.ts';

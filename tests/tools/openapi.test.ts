@@ -7,7 +7,7 @@ import { errorsOf } from '../../tools/openapi/answers.ts';
 import { findBreakingChanges, mayBreak } from '../../tools/openapi/breaking-changes.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';
 import { describeService } from '../../tools/openapi/document.ts';
-import { sampleFault, sampleRequest } from '../../tools/openapi/examples.ts';
+import { sampleIssues, sampleRequest } from '../../tools/openapi/examples.ts';
 import { sampleReplies } from '../../tools/openapi/replies.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into every part of the document
@@ -65,7 +65,7 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
   });
 
   test('shows a fault that the service really finds', () => {
-    const fault = ErrorBody.parse(sampleFault(contract));
+    const fault = ErrorBody.parse(sampleIssues(contract));
 
     expect(fault.details).toEqual([expect.objectContaining({ path: expect.stringMatching(/^body\./) })]);
   });

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { concerns } from '../../lib/environment.ts';
-import { sentenceOf } from '../../lib/validation-issues.ts';
+import { issueSentence } from '../../lib/validation-issues.ts';
 import type { Framework } from './framework.ts';
 
 const foreignAddress = z.string().check(
@@ -95,5 +95,5 @@ function environmentFaults({ service }: Framework): string[] {
 
 function messages(name: string, schema: z.ZodMiniType | undefined, value: unknown): string[] {
   const issues = schema?.safeParse(value).error?.issues ?? [];
-  return issues.map((issue) => `${name}: ${sentenceOf(issue, value)}.`);
+  return issues.map((issue) => `${name}: ${issueSentence(issue, value)}.`);
 }

@@ -39,6 +39,6 @@ export async function seed(): Promise<boolean> {
     return_types: 'IMAGE',
     policy: 'HostNodePolicyActive',
   } as const;
-  await changeHostNode({ nodeId, version, hostNodeName, changes, editor: caller, deadline });
+  await changeHostNode({ nodeId, version, hostNodeName, changes, caller, deadline });
   return true;
 }

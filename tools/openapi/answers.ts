@@ -1,6 +1,6 @@
 import type { Contract } from '../../lib/contract.ts';
 import { type ErrorCode, errorCatalogue } from '../../lib/errors.ts';
-import { sampleError, sampleFault } from './examples.ts';
+import { sampleError, sampleIssues } from './examples.ts';
 import { headerReferences, headersOfStatus } from './headers.ts';
 import type { JsonObject } from './json.ts';
 import { sampleReplies } from './replies.ts';
@@ -61,7 +61,9 @@ function success(contract: Contract): JsonObject {
 function refusal(contract: Contract, status: number, codes: ErrorCode[]): JsonObject {
   const examples = codes.map((code) => [
     code,
-    code === 'invalid_request' ? { value: sampleFault(contract) } : { $ref: `#/components/examples/${code}` },
+    code === 'invalid_request'
+      ? { value: sampleIssues(contract) }
+      : { $ref: `#/components/examples/${code}` },
   ]);
   return {
     description: codes.map((code) => `\`${code}\`: ${asMarkdown(errorCatalogue[code].message)}`).join('\n\n'),

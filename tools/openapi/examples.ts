@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Contract } from '../../lib/contract.ts';
+import { bodySchema, type Contract } from '../../lib/contract.ts';
+import { readEnvironment } from '../../lib/environment.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { errorCatalogue } from '../../lib/errors.ts';
-import { faultsOf } from '../../lib/validation-issues.ts';
+import { issueDetails } from '../../lib/validation-issues.ts';
 import type { ErrorBody } from '../../lib/schemas/error-body.ts';
 import type { JsonObject } from './json.ts';
 
@@ -28,10 +29,13 @@ export function sampleError(code: ErrorCode): ErrorBody {
 }
 
 /** What the service really finds wrong with the sample request once its first field has the wrong type. */
-export function sampleFault(contract: Contract): ErrorBody {
+export function sampleIssues(contract: Contract): ErrorBody {
   const { body } = sampleRequest(contract);
   const [[field, value] = ['', '']] = Object.entries(body);
   const broken = { ...body, [field]: typeof value === 'string' ? 7 : 'seven' };
-  const { error } = contract.body.safeParse(broken);
-  return { ...sampleError('invalid_request'), details: error ? faultsOf('body', error, broken) : [] };
+  const { error } = bodySchema(contract, () => readEnvironment('videoRules')).safeParse(broken);
+  return {
+    ...sampleError('invalid_request'),
+    details: issueDetails([{ root: 'body', error, input: broken }]),
+  };
 }

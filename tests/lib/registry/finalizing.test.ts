@@ -1,6 +1,6 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Upload } from '../../../lib/bucket/object-keys.ts';
+import type { Upload } from '../../../lib/upload.ts';
 import {
   activateVersion,
   findUploadState,

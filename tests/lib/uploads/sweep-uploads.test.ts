@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { s3 } from '../../../lib/bucket/bucket.ts';
-import type { Upload } from '../../../lib/bucket/object-keys.ts';
+import type { Upload } from '../../../lib/upload.ts';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { findListedVersions } from '../../../lib/registry/pending-versions.ts';

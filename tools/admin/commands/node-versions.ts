@@ -6,7 +6,8 @@ import {
   unbanNodeVersion,
   unflagNodeVersion,
 } from '../registry/node-versions.ts';
-import type { NodeVersion } from '../../../lib/schemas/node-version.ts';
+import { shownVersion } from '../../../lib/registry/node-versions.ts';
+import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { command, type Outcome } from '../command.ts';
 import { table } from '../layout.ts';
 
@@ -22,7 +23,7 @@ export const list = command({
   options: {},
   examples: ['node-version list demo-node'],
   async run({ node: nodeId }) {
-    const [versions, node] = await Promise.all([listNodeVersions(nodeId), showNode(nodeId)]);
+    const [versions, { node }] = await Promise.all([listNodeVersions(nodeId), showNode(nodeId)]);
     const latest = node.latest_version?.version;
     const rows = versions.map(({ version, status, createdAt, id, status_reason }) => [
       version === latest ? `${version} (latest)` : version,
@@ -32,7 +33,10 @@ export const list = command({
       status_reason,
     ]);
     const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows);
-    return { data: versions, text: rows.length > 0 ? text : `"${nodeId}" has no versions.` };
+    return {
+      data: versions.map(shownVersion),
+      text: rows.length > 0 ? text : `"${nodeId}" has no versions.`,
+    };
   },
 });
 
@@ -79,9 +83,9 @@ export const unban = command({
   },
 });
 
-function outcome(version: NodeVersion): Outcome {
+function outcome(version: NodeVersionRecord): Outcome {
   const text = `Version ${version.version} of "${version.node_id}" is ${shortStatus(version.status)}.`;
-  return { data: version, text };
+  return { data: shownVersion(version), text };
 }
 
 function shortStatus(status: string | undefined): string {

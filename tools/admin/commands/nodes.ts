@@ -1,6 +1,9 @@
 import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
 import { command } from '../command.ts';
 import { fields } from '../layout.ts';
+import { publisherView } from '../../../lib/registry/publishers.ts';
+import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
+import { Node } from '../../../lib/schemas/node.ts';
 
 export const show = command({
   parameters: ['node'],
@@ -9,12 +12,12 @@ export const show = command({
   options: {},
   examples: ['node show demo-node', 'node show demo-node --json'],
   async run({ node: nodeId }) {
-    const node = await showNode(nodeId);
+    const { node, publisher } = await showNode(nodeId);
     const text = fields({
       Node: node.id,
       Name: node.name,
       Description: node.description,
-      Publisher: node.publisher?.id,
+      Publisher: publisher.id,
       Status: node.status,
       Detail: node.status_detail,
       Latest: node.latest_version?.version ?? 'none',
@@ -23,20 +26,19 @@ export const show = command({
       'Admin tags': node.tags_admin?.join(', '),
       Created: node.created_at,
     });
-    return { data: node, text };
+    return { data: dataOf({ node, publisher }), text };
   },
 });
 
 export const ban = command({
   parameters: ['node'],
-  summary: 'Stop a node: no updates, no new versions',
-  notes:
-    'Its published versions stay readable in bulk: ban those that nobody may download with node-version ban.',
+  summary: 'Stop a node: no updates, no new versions, no downloads',
+  notes: 'Its versions are banned one by one; run the command again if it is interrupted.',
   options: { reason: { value: 'TEXT', about: 'Why; callers see it as status_detail', required: true } },
   examples: ['node ban demo-node --reason "Copies another node; see ticket 7"'],
   async run({ node: nodeId }, { reason }) {
     await banNode(nodeId, reason);
-    return { data: await showNode(nodeId), text: `The node "${nodeId}" is banned.` };
+    return { data: dataOf(await showNode(nodeId)), text: `The node "${nodeId}" is banned.` };
   },
 });
 
@@ -47,6 +49,17 @@ export const unban = command({
   examples: ['node unban demo-node'],
   async run({ node: nodeId }) {
     await unbanNode(nodeId);
-    return { data: await showNode(nodeId), text: `The node "${nodeId}" is active.` };
+    return { data: dataOf(await showNode(nodeId)), text: `The node "${nodeId}" is active.` };
   },
 });
+
+/** A node as --json prints it: of its latest version, the key of the archive in place of its address. */
+function dataOf({ node, publisher }: { node: NodeRecord; publisher: PublisherRecord }) {
+  const { translations, latest_version, ...rest } = node;
+  return {
+    ...shownFields<Node>(rest, Node),
+    ...(translations !== undefined && { translations: JSON.parse(translations) }),
+    latest_version,
+    publisher: publisherView(publisher),
+  };
+}

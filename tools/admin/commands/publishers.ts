@@ -1,5 +1,6 @@
 import { banPublisher, createPublisher, showPublisher, unbanPublisher } from '../registry/publishers.ts';
-import { type PublisherRecord, publisherView } from '../../../lib/registry/publishers.ts';
+import { publisherView } from '../../../lib/registry/publishers.ts';
+import type { PublisherRecord } from '../../../lib/registry/records.ts';
 import { Refusal } from '../registry/refusal.ts';
 import { PublisherId } from '../../../lib/schemas/names.ts';
 import { command, UsageError } from '../command.ts';
@@ -39,9 +40,9 @@ export const show = command({
 
 export const ban = command({
   parameters: ['publisher'],
-  summary: 'Stop a publisher: no updates, no new versions',
+  summary: 'Stop a publisher: no updates, no new versions, no downloads',
   notes:
-    'What it has published stays readable: ban its nodes or versions for that. Tokens stay as they are and\nwork again after an unban.',
+    'Its versions are banned one by one; run the command again if it is interrupted. Tokens stay as they are and\nwork again after an unban.',
   options: {
     reason: { value: 'TEXT', about: 'Why, for the next administrator; only they see it', required: true },
   },
@@ -63,19 +64,19 @@ export const unban = command({
 
 /** A publisher as --json prints it: as the API answers it, and what only admins know. */
 export function dataOf(publisher: PublisherRecord) {
-  const { banned, banReason } = publisher;
-  return { ...publisherView(publisher), banned, ban_reason: banReason };
+  const { banned = false, ban_reason } = publisher;
+  return { ...publisherView(publisher), banned, ban_reason };
 }
 
-export function textOf({ id, banned, banReason, members, profile }: PublisherRecord): string {
-  const { name, description, website, createdAt } = profile;
+export function textOf(publisher: PublisherRecord): string {
+  const { id, banned, ban_reason, members, name, description, website, createdAt } = publisher;
   const about = fields({
     Publisher: id,
     Name: name,
     Description: description,
     Website: website,
     Created: createdAt,
-    Banned: banned ? (banReason ?? 'yes') : 'no',
+    Banned: banned ? (ban_reason ?? 'yes') : 'no',
   });
   const rows = Object.entries(members).map(([user, { role, name, email }]) => [user, role, name, email]);
   if (rows.length === 0) return `${about}\n\nNo members.`;

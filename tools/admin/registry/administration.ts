@@ -1,26 +1,74 @@
-import { ApiError } from '../../../lib/errors.ts';
+import { randomUUID } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import { type HistoryRecord, historyRecord } from '../../../lib/registry/records.ts';
+import type { Item } from '../../../lib/store/attribute-values.ts';
+import { absent } from '../../../lib/store/expressions.ts';
+import { historyKey, type Key } from '../../../lib/store/keys.ts';
+import { query } from '../../../lib/store/read.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
+import { transact, type Write } from '../../../lib/store/write.ts';
 
 /*
- * What only the admin command line does, and no endpoint, stands in publisher-, token-, node- and
- * node-version-administration.ts. All of it reads, decides, and writes on the condition that what it read still
- * holds, so that it can neither undo nor be undone by a publish, an upload or another administrator.
+ * What only the admin command line does, and no endpoint. All of it reads, decides, and writes on the condition that
+ * what it read still holds, so that it can neither undo nor be undone by a publish, an upload or another
+ * administrator. Each change leaves one history record, in the transaction that makes it.
  */
 
 const patienceMs = 10_000;
-const maxRounds = 20;
-
-/** Decides and writes anew while `attempt` answers undefined: others changed what it had read. */
-export async function untilWritten<Result>(
-  attempt: (deadline: number) => Promise<Result | undefined>,
-): Promise<Result> {
-  const deadline = newDeadline();
-  for (let round = 0; round < maxRounds; round += 1) {
-    const result = await attempt(deadline);
-    if (result !== undefined) return result;
-  }
-  throw new ApiError('conflict');
-}
 
 export function newDeadline(): number {
   return Date.now() + patienceMs;
+}
+
+/** One change, as its history tells it; `of` is the publisher or node whose history it belongs to. */
+export interface Change {
+  of: Key;
+  action: string;
+  subject: string;
+  detail?: string | undefined;
+}
+
+/**
+ * Decides and writes until both meet the same state. `decide` answers what to write with the change that it makes,
+ * or `done` when nothing is left to do.
+ */
+export function administer<Result>(
+  decide: (
+    deadline: number,
+  ) => Promise<{ done: Result } | { change: Change; writes: Write[]; result: Result }>,
+): Promise<Result> {
+  const deadline = newDeadline();
+  return untilWritten(deadline, async () => {
+    const decision = await decide(deadline);
+    if ('done' in decision) return decision.done;
+    const failed = await transact([...decision.writes, historyOf(decision.change)], deadline);
+    return failed.length === 0 ? decision.result : undefined;
+  });
+}
+
+export function historyOf({ of, action, subject, detail }: Change): Write {
+  const at = new Date().toISOString();
+  const record: HistoryRecord = {
+    ...historyKey(of, at, randomUUID()),
+    at,
+    actor: process.env.ADMIN_ACTOR || `${userInfo().username}@${hostname()}`,
+    action,
+    subject,
+    ...(detail !== undefined && { detail }),
+  };
+  return { put: record, when: absent };
+}
+
+/** What administrators changed about a publisher or a node, the latest first. */
+export async function listHistory(key: Key): Promise<HistoryRecord[]> {
+  const items = await listItems({ pk: key.pk, sk: 'HISTORY#' });
+  return items.map((item) => historyRecord(item)).reverse();
+}
+
+/** Every item of a partition whose sort key begins as the given one does, in the order of their sort keys. */
+export async function listItems({ pk, sk }: Key): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const page of query({ partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
+    items.push(...page);
+  return items;
 }

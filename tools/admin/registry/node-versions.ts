@@ -1,17 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
-import type { NodeVersion } from '../../../lib/schemas/node-version.ts';
-import { compareVersions, normalizeVersion } from '../../../lib/schemas/version-label.ts';
-import { newDeadline, untilWritten } from './administration.ts';
-import { type Item, toAttributes } from '../../../lib/store/attribute-values.ts';
-import { update } from '../../../lib/store/expressions.ts';
-import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { latestOf } from '../../../lib/registry/latest-version.ts';
-import { listItems } from './listing.ts';
-import { noSuchVersion, readNode } from './nodes.ts';
-import { nodeVersionView } from '../../../lib/registry/node-versions.ts';
+import { shownVersion } from '../../../lib/registry/node-versions.ts';
+import {
+  type BanSubject,
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeVersionRecord,
+  ownedNodeRecord,
+} from '../../../lib/registry/records.ts';
+import { compareVersions, normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { withChanges } from '../../../lib/store/expressions.ts';
+import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
+import { transact, update, type Write } from '../../../lib/store/write.ts';
+import { administer, listItems, newDeadline } from './administration.ts';
+import { noSuchVersion, readNode, readVersions } from './records.ts';
 import { Refusal } from './refusal.ts';
-import { tableName, transact } from '../../../lib/store/table.ts';
+
+type VersionChanges = { [Field in keyof NodeVersionRecord]?: NodeVersionRecord[Field] | null };
 
 /*
  * The states of a version as administrators move it; the way from pending to active is the upload's:
@@ -19,99 +26,192 @@ import { tableName, transact } from '../../../lib/store/table.ts';
  *   active  -> flagged   and back by unflag    a warning: it can still be downloaded
  *   any     -> banned    and back by unban     no downloadUrl, no upload, never the latest version
  *
- * A ban puts aside what it takes away, as `before_ban`, and unban puts exactly that back.
+ * A version is banned by itself, with its node or with its publisher, and stays banned until the last of these is
+ * lifted. A ban puts aside what it takes away, as `before_ban`, and exactly that comes back.
  */
-const takenByBan = ['status', 'status_reason', 'downloadUrl', 'pending_shard', 'pending_since'];
 
-export async function listNodeVersions(nodeId: string): Promise<NodeVersion[]> {
+export async function listNodeVersions(nodeId: string): Promise<NodeVersionRecord[]> {
   await readNode(nodeId, newDeadline());
-  const items = await listItems(nodeVersionKey(nodeId, ''));
-  return items
-    .sort((a, b) => compareVersions(String(b.version), String(a.version)))
-    .map((item) => nodeVersionView(item));
+  return (await readVersions(nodeId)).sort((a, b) => compareVersions(b.version, a.version));
 }
 
-export function flagNodeVersion(nodeId: string, version: string, reason: string): Promise<NodeVersion> {
-  return changeStatus(nodeId, version, (current) => {
+export function flagNodeVersion(nodeId: string, version: string, reason: string): Promise<NodeVersionRecord> {
+  return changeStatus(nodeId, version, { action: 'node-version flag', detail: reason }, (current) => {
     requirePublished(current, 'flagged');
     if (current.status === 'NodeVersionStatusFlagged' && current.status_reason === reason) return undefined;
-    return { status: 'NodeVersionStatusFlagged', status_reason: reason };
+    return { status: 'NodeVersionStatusFlagged', status_reason: reason, status_reason_code: 'flagged' };
   });
 }
 
-export function unflagNodeVersion(nodeId: string, version: string): Promise<NodeVersion> {
-  return changeStatus(nodeId, version, (current) => {
+export function unflagNodeVersion(nodeId: string, version: string): Promise<NodeVersionRecord> {
+  return changeStatus(nodeId, version, { action: 'node-version unflag' }, (current) => {
     requirePublished(current, 'unflagged');
     if (current.status !== 'NodeVersionStatusFlagged') return undefined;
-    return { status: 'NodeVersionStatusActive', status_reason: null };
+    return { status: 'NodeVersionStatusActive', status_reason: null, status_reason_code: null };
   });
 }
 
-export function banNodeVersion(nodeId: string, version: string, reason: string): Promise<NodeVersion> {
-  return changeStatus(nodeId, version, (current) => {
-    if (current.status === 'NodeVersionStatusBanned')
-      return current.status_reason === reason ? undefined : { status_reason: reason };
-    return {
-      ...Object.fromEntries(takenByBan.map((field) => [field, null])),
-      status: 'NodeVersionStatusBanned',
-      status_reason: reason,
-      before_ban: Object.fromEntries(takenByBan.map((field) => [field, current[field]])),
-    };
-  });
+export function banNodeVersion(nodeId: string, version: string, reason: string): Promise<NodeVersionRecord> {
+  return changeStatus(nodeId, version, { action: 'node-version ban', detail: reason }, (current) =>
+    withBan(current, 'version', reason),
+  );
 }
 
-export function unbanNodeVersion(nodeId: string, version: string): Promise<NodeVersion> {
-  return changeStatus(nodeId, version, (current) => {
-    if (current.status !== 'NodeVersionStatusBanned') return undefined;
-    return { status_reason: null, ...(current.before_ban as Item), before_ban: null };
-  });
+export function unbanNodeVersion(nodeId: string, version: string): Promise<NodeVersionRecord> {
+  return changeStatus(nodeId, version, { action: 'node-version unban' }, (current) =>
+    withoutBan(current, 'version'),
+  );
 }
 
-function requirePublished({ status, node_id, version }: Item, verb: string): void {
+/** Bans the versions of a node one by one; run again, it goes on where it was interrupted. */
+export async function banVersionsOfNode(nodeId: string, subject: BanSubject, reason: string): Promise<void> {
+  await changeVersions(nodeId, (current) => withBan(current, subject, reason));
+}
+
+export async function unbanVersionsOfNode(nodeId: string, subject: BanSubject): Promise<void> {
+  await changeVersions(nodeId, (current) => withoutBan(current, subject));
+}
+
+export async function banVersionsOfPublisher(publisherId: string, reason: string): Promise<void> {
+  for (const nodeId of await listOwnedNodes(publisherId))
+    await banVersionsOfNode(nodeId, 'publisher', reason);
+}
+
+export async function unbanVersionsOfPublisher(publisherId: string): Promise<void> {
+  for (const nodeId of await listOwnedNodes(publisherId)) await unbanVersionsOfNode(nodeId, 'publisher');
+}
+
+/** The ids of a publisher's nodes. */
+export async function listOwnedNodes(publisherId: string): Promise<string[]> {
+  const { pk } = ownedNodeKey(publisherId, '');
+  const items = await listItems({ pk, sk: 'NODE#' });
+  return items.map((item) => ownedNodeRecord(item).node_id);
+}
+
+function withBan(
+  current: NodeVersionRecord,
+  subject: BanSubject,
+  reason: string,
+): VersionChanges | undefined {
+  if (current.bans?.[subject] === reason) return undefined;
+  const { status, status_reason, status_reason_code, pending_shard, pending_since } = current;
+  return {
+    ...shownBan({ ...current.bans, [subject]: reason }),
+    pending_shard: null,
+    pending_since: null,
+    before_ban: current.before_ban ?? {
+      status,
+      ...(status_reason !== undefined && { status_reason, status_reason_code }),
+      ...(pending_shard !== undefined && { pending_shard }),
+      ...(pending_since !== undefined && { pending_since }),
+    },
+  };
+}
+
+function withoutBan(current: NodeVersionRecord, subject: BanSubject): VersionChanges | undefined {
+  if (current.bans?.[subject] === undefined) return undefined;
+  const { [subject]: _, ...bans } = current.bans;
+  if (Object.keys(bans).length > 0) return shownBan(bans);
+  return {
+    status_reason: null,
+    status_reason_code: null,
+    ...current.before_ban,
+    bans: null,
+    before_ban: null,
+  };
+}
+
+const banCodes = { version: 'banned', node: 'node_banned', publisher: 'publisher_banned' } as const;
+
+/** Of several bans, the one closest to the version is shown. */
+function shownBan(bans: NonNullable<NodeVersionRecord['bans']>): VersionChanges {
+  const subject =
+    (['version', 'node', 'publisher'] as const).find((name) => bans[name] !== undefined) ?? 'version';
+  return {
+    status: 'NodeVersionStatusBanned',
+    status_reason: bans[subject] ?? '',
+    status_reason_code: banCodes[subject],
+    bans,
+  };
+}
+
+function requirePublished({ status, node_id, version }: NodeVersionRecord, verb: string): void {
   if (status === 'NodeVersionStatusActive' || status === 'NodeVersionStatusFlagged') return;
-  const state = String(status).replace('NodeVersionStatus', '').toLowerCase();
+  const state = status.replace('NodeVersionStatus', '').toLowerCase();
   throw new Refusal(
     `Version ${version} of "${node_id}" is ${state}; only active and flagged ones can be ${verb}.`,
   );
 }
 
 /**
- * Changes a version, and in the same transaction the node's copy of its latest version, chosen anew. The node
+ * Changes a version, and in the same transaction the node's copy of its latest version, chosen again. The node
  * is read before the versions and its revision is a condition of the write, so no other choice is undone. One
  * thing the condition cannot see: an upload that finished meanwhile and, against the latest version of that
  * moment, had nothing to write. So what was written is looked at once more, until nothing is left to change.
  */
-function changeStatus(
+async function changeStatus(
   nodeId: string,
   version: string,
-  decide: (current: Item) => Record<string, unknown> | undefined,
-): Promise<NodeVersion> {
+  change: { action: string; detail?: string },
+  decide: (current: NodeVersionRecord) => VersionChanges | undefined,
+): Promise<NodeVersionRecord> {
   const normal = normalizeVersion(version);
-  return untilWritten(async (deadline) => {
+  const changed = await administer(async (deadline) => {
     const node = await readNode(nodeId, deadline);
-    const versions = await listItems(nodeVersionKey(nodeId, ''));
-    const current = versions.find((item) => item.version === normal);
+    const versions = await readVersions(nodeId);
+    const current = versions.find((each) => each.version === normal);
     if (!current) throw noSuchVersion(nodeId, version);
     const changes = decide(current);
-    const changed = withChanges(current, changes ?? {});
-    const latest = latestOf(versions.map((item) => (item === current ? changed : item)));
-    const latestVersion = latest && nodeVersionView(latest);
-    if (!changes && isDeepStrictEqual(latestVersion, node.latest_version)) return nodeVersionView(current);
-    const writes = [writeOnRevision(node, { latest_version: latestVersion ?? null })];
-    if (changes) writes.push(writeOnRevision(current, changes));
-    await transact(writes, deadline);
+    if (!changes) return { done: current };
+    const result = withChanges(current, changes);
+    const after = versions.map((each) => (each === current ? result : each));
+    return {
+      change: { of: nodeKey(nodeId), subject: `${node.id} ${current.version}`, ...change },
+      writes: [latestWrite(node, after), { update: current, changes, when: onRevision(current) }],
+      result,
+    };
+  });
+  await refreshLatest(nodeId);
+  return changed;
+}
+
+/** Changes each version of a node for itself, and the node's latest version once, at the end. */
+async function changeVersions(
+  nodeId: string,
+  decide: (current: NodeVersionRecord) => VersionChanges | undefined,
+): Promise<void> {
+  for (const { version } of await readVersions(nodeId)) {
+    const key = nodeVersionKey(nodeId, version);
+    const deadline = newDeadline();
+    await untilWritten(deadline, async () => {
+      const [item] = await get(deadline, key);
+      const current = nodeVersionRecord(item);
+      const changes = current && decide(current);
+      if (!changes) return true;
+      return (await update(key, changes, onRevision(current), deadline)).written || undefined;
+    });
+  }
+  await refreshLatest(nodeId);
+}
+
+function refreshLatest(nodeId: string): Promise<true> {
+  const deadline = newDeadline();
+  return untilWritten(deadline, async () => {
+    const node = await readNode(nodeId, deadline);
+    const versions = await readVersions(nodeId);
+    const latest = latestOf(versions);
+    if (isDeepStrictEqual(latest && shownVersion(latest), node.latest_version)) return true;
+    await transact([latestWrite(node, versions)], deadline);
     return undefined;
   });
 }
 
-function writeOnRevision(item: Item, changes: Record<string, unknown>): TransactWriteItem {
-  const key = toAttributes({ pk: item.pk, sk: item.sk });
-  return {
-    Update: { TableName: tableName, Key: key, ...update(changes, ['revision', '=', item.revision]) },
-  };
+function latestWrite(node: NodeRecord, versions: readonly NodeVersionRecord[]): Write {
+  const latest = latestOf(versions);
+  const changes = { latest_version: latest ? shownVersion(latest) : null };
+  return { update: node, changes, when: onRevision(node) };
 }
 
-function withChanges(item: Item, changes: Record<string, unknown>): Item {
-  const present = Object.entries({ ...item, ...changes }).filter(([, value]) => value !== null);
-  return Object.fromEntries(present);
+function onRevision({ revision }: { revision: number }): [['revision', '=', number]] {
+  return [['revision', '=', revision]];
 }

@@ -1,66 +1,68 @@
-import type { HostNode } from '../../../lib/schemas/host-node.ts';
-import type { Node } from '../../../lib/schemas/node.ts';
+import {
+  hostNodeRecord,
+  type NodeRecord,
+  type PublisherRecord,
+  shownFields,
+} from '../../../lib/registry/records.ts';
+import { HostNode } from '../../../lib/schemas/host-node.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
-import { newDeadline, untilWritten } from './administration.ts';
-import { type Item, toAttributes } from '../../../lib/store/attribute-values.ts';
-import { update } from '../../../lib/store/expressions.ts';
-import { hostNodeKey, isSameNodeId, nodeKey, nodeVersionKey, publisherKey } from '../../../lib/store/keys.ts';
-import { listItems } from './listing.ts';
-import { nodeView } from '../../../lib/registry/nodes.ts';
-import { requirePublisher } from '../../../lib/registry/publishers.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
+import { administer, listItems, newDeadline } from './administration.ts';
+import { banVersionsOfNode, unbanVersionsOfNode } from './node-versions.ts';
+import { noSuchVersion, readNode, readPublisher } from './records.ts';
 import { Refusal } from './refusal.ts';
-import { readTogether, tableName, transact } from '../../../lib/store/table.ts';
 
-export async function showNode(nodeId: string): Promise<Node> {
+export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
   const node = await readNode(nodeId, newDeadline());
-  const [publisher] = await readTogether(newDeadline(), publisherKey(String(node.publisher_id)));
-  return nodeView(node, requirePublisher(publisher));
+  return { node, publisher: await readPublisher(node.publisher_id, newDeadline()) };
 }
 
-/** Stops updates of a node, its host nodes and new versions; what is published stays readable in bulk. */
-export function banNode(nodeId: string, reason: string): Promise<void> {
-  return changeNodeStatus(nodeId, () => ({ status: 'NodeStatusBanned', status_detail: reason }));
+/** Stops updates of a node, its host nodes and new versions, and the downloads of those that it has. */
+export async function banNode(nodeId: string, reason: string): Promise<void> {
+  await changeNodeStatus(nodeId, { action: 'node ban', detail: reason }, ({ status, status_detail }) =>
+    status === 'NodeStatusBanned' && status_detail === reason
+      ? undefined
+      : { status: 'NodeStatusBanned', status_detail: reason },
+  );
+  await banVersionsOfNode(nodeId, 'node', reason);
 }
 
-export function unbanNode(nodeId: string): Promise<void> {
-  return changeNodeStatus(nodeId, ({ status }) =>
+export async function unbanNode(nodeId: string): Promise<void> {
+  await changeNodeStatus(nodeId, { action: 'node unban' }, ({ status }) =>
     status === 'NodeStatusBanned' ? { status: 'NodeStatusActive', status_detail: null } : undefined,
   );
+  await unbanVersionsOfNode(nodeId, 'node');
 }
 
 export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {
   const normal = normalizeVersion(version);
   await readNode(nodeId, newDeadline());
-  const [found] = normal ? await readTogether(newDeadline(), nodeVersionKey(nodeId, normal)) : [];
+  const [found] = normal ? await get(newDeadline(), nodeVersionKey(nodeId, normal)) : [];
   if (!normal || !found) throw noSuchVersion(nodeId, version);
   const items = await listItems(hostNodeKey(nodeId, normal, ''));
-  return items.map(({ pk: _, sk: __, revision: ___, ...fields }) => fields as HostNode);
+  return items.map((item) => shownFields<HostNode>(hostNodeRecord(item), HostNode));
 }
 
-export async function readNode(nodeId: string, deadline: number): Promise<Item> {
-  const [node] = await readTogether(deadline, nodeKey(nodeId));
-  if (!node) throw new Refusal(`There is no node "${nodeId}".`);
-  if (!isSameNodeId(String(node.id), nodeId))
-    throw new Refusal(`There is no node "${nodeId}"; did you mean "${node.id}"?`);
-  return node;
-}
-
-export function noSuchVersion(nodeId: string, version: string): Refusal {
-  return new Refusal(`The node "${nodeId}" has no version "${version}".`);
+interface StatusChange {
+  status: NodeRecord['status'];
+  status_detail: string | null;
 }
 
 async function changeNodeStatus(
   nodeId: string,
-  decide: (node: Item) => Record<string, unknown> | undefined,
+  change: { action: string; detail?: string },
+  decide: (node: NodeRecord) => StatusChange | undefined,
 ): Promise<void> {
-  await untilWritten(async (deadline) => {
+  await administer(async (deadline) => {
     const node = await readNode(nodeId, deadline);
     if (node.status === 'NodeStatusDeleted') throw new Refusal(`The node "${node.id}" is deleted.`);
     const changes = decide(node);
-    if (!changes) return true;
-    const expression = update(changes, ['revision', '=', node.revision]);
-    const key = toAttributes(nodeKey(nodeId));
-    const failed = await transact([{ Update: { TableName: tableName, Key: key, ...expression } }], deadline);
-    return failed ? undefined : true;
+    if (!changes) return { done: node };
+    return {
+      change: { of: nodeKey(nodeId), subject: node.id, ...change },
+      writes: [{ update: node, changes, when: [['revision', '=', node.revision]] }],
+      result: node,
+    };
   });
 }

@@ -1,11 +1,13 @@
+import { memberOf } from '../../../lib/registry/publishers.ts';
+import type { Member, PublisherRecord } from '../../../lib/registry/records.ts';
 import type { PublisherRole } from '../../../lib/schemas/publisher.ts';
-import { newDeadline, untilWritten } from './administration.ts';
-import { toAttributes } from '../../../lib/store/attribute-values.ts';
-import { condition, update } from '../../../lib/store/expressions.ts';
+import { absent, withChanges } from '../../../lib/store/expressions.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
-import { type Member, type PublisherRecord, publisherOf } from '../../../lib/registry/publishers.ts';
+import { transact } from '../../../lib/store/write.ts';
+import { administer, historyOf, newDeadline } from './administration.ts';
+import { banVersionsOfPublisher, unbanVersionsOfPublisher } from './node-versions.ts';
+import { readPublisher } from './records.ts';
 import { Refusal } from './refusal.ts';
-import { readTogether, tableName, transact } from '../../../lib/store/table.ts';
 
 interface NewPublisher {
   id: string;
@@ -15,30 +17,43 @@ interface NewPublisher {
 }
 
 /** Creates a publisher without members; false where the id is taken. */
-export async function createPublisher(publisher: NewPublisher): Promise<boolean> {
-  const record = {
-    ...publisherKey(publisher.id),
-    ...publisher,
+export async function createPublisher({ id, name, description, website }: NewPublisher): Promise<boolean> {
+  const key = publisherKey(id);
+  const record: PublisherRecord = {
+    ...key,
+    id,
+    name,
+    description,
+    website,
     createdAt: new Date().toISOString(),
     members: {},
     revision: 1,
   };
-  const put = { TableName: tableName, Item: toAttributes(record), ...condition(['pk', 'absent']) };
-  return (await transact([{ Put: put }], newDeadline())) === undefined;
+  const created = historyOf({ of: key, action: 'publisher create', subject: id });
+  return (await transact([{ put: record, when: absent }, created], newDeadline())).length === 0;
 }
 
-export async function showPublisher(publisherId: string): Promise<PublisherRecord> {
-  const [item] = await readTogether(newDeadline(), publisherKey(publisherId));
-  if (!item) throw new Refusal(`There is no publisher "${publisherId}".`);
-  return publisherOf(item);
+export function showPublisher(publisherId: string): Promise<PublisherRecord> {
+  return readPublisher(publisherId, newDeadline());
 }
 
-export function banPublisher(publisherId: string, reason: string): Promise<PublisherRecord> {
-  return changePublisher(publisherId, () => ({ banned: true, ban_reason: reason }));
+/** Stops updates and new versions of a publisher, and the downloads of all that it has published. */
+export async function banPublisher(publisherId: string, reason: string): Promise<PublisherRecord> {
+  const change = { action: 'publisher ban', subject: publisherId, detail: reason };
+  const publisher = await changePublisher(publisherId, change, ({ banned, ban_reason }) =>
+    banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
+  );
+  await banVersionsOfPublisher(publisherId, reason);
+  return publisher;
 }
 
-export function unbanPublisher(publisherId: string): Promise<PublisherRecord> {
-  return changePublisher(publisherId, () => ({ banned: null, ban_reason: null }));
+export async function unbanPublisher(publisherId: string): Promise<PublisherRecord> {
+  const change = { action: 'publisher unban', subject: publisherId };
+  const publisher = await changePublisher(publisherId, change, ({ banned }) =>
+    banned ? { banned: null, ban_reason: null } : undefined,
+  );
+  await unbanVersionsOfPublisher(publisherId);
+  return publisher;
 }
 
 interface MemberChanges {
@@ -52,14 +67,15 @@ interface Force {
   force?: boolean | undefined;
 }
 
-/** Adds a member, with the role `member` unless another is said, or changes what is said of one. */
+/** Adds a member, with the role `member` unless another is given, or changes what is known of one. */
 export function putMember(
   publisherId: string,
   userId: string,
   { role, name, email }: MemberChanges,
   { force }: Force = {},
 ): Promise<PublisherRecord> {
-  return changePublisher(publisherId, (publisher) => {
+  const change = { action: 'member add', subject: userId, detail: role };
+  return changePublisher(publisherId, change, (publisher) => {
     const known = memberOf(publisher, userId);
     const member: Member = {
       ...known,
@@ -78,17 +94,13 @@ export function removeMember(
   userId: string,
   { force }: Force = {},
 ): Promise<PublisherRecord> {
-  return changePublisher(publisherId, (publisher) => {
+  return changePublisher(publisherId, { action: 'member remove', subject: userId }, (publisher) => {
     if (!memberOf(publisher, userId))
       throw new Refusal(`The publisher "${publisherId}" has no member "${userId}".`);
     if (!force) requireAnotherOwner(publisher, userId);
     const { [userId]: _, ...members } = publisher.members;
     return { members };
   });
-}
-
-function memberOf({ members }: PublisherRecord, userId: string): Member | undefined {
-  return Object.hasOwn(members, userId) ? members[userId] : undefined;
 }
 
 function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
@@ -100,21 +112,23 @@ function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
   );
 }
 
-/** The one way to write a publisher: every write names the revision it was decided on, and makes the next. */
+type PublisherChanges = { [Field in keyof PublisherRecord]?: PublisherRecord[Field] | null };
+
+/** The one way to change a publisher: every write names the revision it was decided on, and makes the next. */
 function changePublisher(
   publisherId: string,
-  decide: (publisher: PublisherRecord) => Record<string, unknown>,
+  change: { action: string; subject: string; detail?: string | undefined },
+  decide: (publisher: PublisherRecord) => PublisherChanges | undefined,
 ): Promise<PublisherRecord> {
   const key = publisherKey(publisherId);
-  return untilWritten(async (deadline) => {
-    const [item] = await readTogether(deadline, key);
-    if (!item) throw new Refusal(`There is no publisher "${publisherId}".`);
-    const changes = decide(publisherOf(item));
-    const expression = update(changes, ['revision', '=', item.revision]);
-    const failed = await transact(
-      [{ Update: { TableName: tableName, Key: toAttributes(key), ...expression } }],
-      deadline,
-    );
-    return failed ? undefined : publisherOf({ ...item, ...changes });
+  return administer(async (deadline) => {
+    const publisher = await readPublisher(publisherId, deadline);
+    const changes = decide(publisher);
+    if (!changes) return { done: publisher };
+    return {
+      change: { of: key, ...change },
+      writes: [{ update: key, changes, when: [['revision', '=', publisher.revision]] }],
+      result: withChanges(publisher, changes),
+    };
   });
 }

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { newDeadline, untilWritten } from './administration.ts';
-import { toAttributes } from '../../../lib/store/attribute-values.ts';
-import { condition, update } from '../../../lib/store/expressions.ts';
-import { type Key, personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts';
-import { listItems } from './listing.ts';
+import { type TokenRecord, tokenRecord } from '../../../lib/registry/records.ts';
+import { absent } from '../../../lib/store/expressions.ts';
+import { personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts';
+import { transact } from '../../../lib/store/write.ts';
+import { administer, historyOf, listItems, newDeadline } from './administration.ts';
 import { showPublisher } from './publishers.ts';
 import { Refusal } from './refusal.ts';
-import { tableName, transact } from '../../../lib/store/table.ts';
 
 interface NewToken {
   publisherId: string;
@@ -16,73 +15,65 @@ interface NewToken {
 }
 
 /** A personal access token as far as it is known after it was shown: neither itself nor its hash. */
-export interface PersonalAccessToken {
-  id: string;
-  label: string;
-  created_at: string;
-  expires_at: string;
-  last_used_at?: string;
-  revoked_at?: string;
-}
+export type PersonalAccessToken = Omit<TokenRecord, 'pk' | 'sk' | 'revision'>;
 
-/** Stores the hash of a personal access token; the token itself is shown once, by whoever made it. */
+/** Stores the hash of a personal access token; the token itself is shown once, by the caller. */
 export async function putPersonalAccessToken({
   publisherId,
   hash,
   label,
   expiresAt,
 }: NewToken): Promise<PersonalAccessToken> {
-  const token = {
-    id: randomUUID(),
-    label,
-    created_at: new Date().toISOString(),
-    expires_at: expiresAt,
-  };
-  const record = { ...personalAccessTokenKey(publisherId, hash), ...token, revision: 1 };
-  const failed = await transact(
+  const token = { id: randomUUID(), label, created_at: new Date().toISOString(), expires_at: expiresAt };
+  const record: TokenRecord = { ...personalAccessTokenKey(publisherId, hash), ...token, revision: 1 };
+  const of = publisherKey(publisherId);
+  const [place] = await transact(
     [
-      { Put: { TableName: tableName, Item: toAttributes(record), ...condition(['pk', 'absent']) } },
-      {
-        ConditionCheck: {
-          TableName: tableName,
-          Key: toAttributes(publisherKey(publisherId)),
-          ...condition(['pk', 'exists']),
-        },
-      },
+      { put: record, when: absent },
+      { check: of, when: [['pk', 'exists']] },
+      historyOf({ of, action: 'token create', subject: token.id, detail: label }),
     ],
     newDeadline(),
   );
-  if (!failed) return token;
+  if (place === undefined) return token;
   throw new Refusal(
-    failed[1]?.Code === 'ConditionalCheckFailed'
-      ? `There is no publisher "${publisherId}".`
-      : 'This token is stored already.',
+    place === 0 ? 'This token is stored already.' : `There is no publisher "${publisherId}".`,
   );
 }
 
 export async function listPersonalAccessTokens(publisherId: string): Promise<PersonalAccessToken[]> {
   await showPublisher(publisherId);
-  const stored = await listStored(publisherId);
-  return stored
-    .map(({ pk: _, sk: __, revision: ___, ...token }) => token)
-    .sort((a, b) => a.created_at.localeCompare(b.created_at));
+  const stored = await readTokens(publisherId);
+  return stored.map(visibleToken).sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
 /** Revokes a token for good, and answers since when it is revoked. */
 export async function revokePersonalAccessToken(publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);
-  return untilWritten(async (deadline) => {
-    const token = (await listStored(publisherId)).find((stored) => stored.id === id);
+  return administer(async () => {
+    const token = (await readTokens(publisherId)).find((stored) => stored.id === id);
     if (!token) throw new Refusal(`The publisher "${publisherId}" has no token with the id "${id}".`);
-    if (token.revoked_at) return token.revoked_at;
-    const now = new Date().toISOString();
-    const key = toAttributes({ pk: token.pk, sk: token.sk });
-    const expression = update({ revoked_at: now }, ['pk', 'exists'], ['revoked_at', 'absent']);
-    const failed = await transact([{ Update: { TableName: tableName, Key: key, ...expression } }], deadline);
-    return failed ? undefined : now;
+    if (token.revoked_at) return { done: token.revoked_at };
+    const revoked_at = new Date().toISOString();
+    return {
+      change: { of: publisherKey(publisherId), action: 'token revoke', subject: id, detail: token.label },
+      writes: [{ update: token, changes: { revoked_at }, when: [['revoked_at', 'absent']] }],
+      result: revoked_at,
+    };
   });
 }
 
-async function listStored(publisherId: string): Promise<(Key & PersonalAccessToken)[]> {
-  return (await listItems(personalAccessTokenKey(publisherId, ''))) as (Key & PersonalAccessToken)[];
+function visibleToken({ id, label, created_at, expires_at, last_used_at, revoked_at }: TokenRecord) {
+  return {
+    id,
+    label,
+    created_at,
+    expires_at,
+    ...(last_used_at !== undefined && { last_used_at }),
+    ...(revoked_at !== undefined && { revoked_at }),
+  };
+}
+
+async function readTokens(publisherId: string): Promise<TokenRecord[]> {
+  return (await listItems(personalAccessTokenKey(publisherId, ''))).map((item) => tokenRecord(item));
 }

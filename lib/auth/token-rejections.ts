@@ -1,0 +1,69 @@
+import {
+  JwtExpiredError,
+  JwtInvalidIssuerError,
+  JwtNotBeforeError,
+  JwtParseError,
+} from 'aws-jwt-verify/error';
+import { ApiError } from '../errors.ts';
+
+/** Why an access token is not accepted; each says no more than the caller's own token shows. */
+const rejections = {
+  malformed: 'The access token is malformed.',
+  expired: 'The access token has expired.',
+  not_yet_valid: 'The access token is not yet valid.',
+  wrong_audience: 'The access token is for another audience.',
+  wrong_issuer: 'The access token comes from another issuer.',
+  wrong_issuer_slash: 'The issuer of the access token differs from ours in its last slash only.',
+  bad_signature: 'The signature of the access token is not valid.',
+  id_token: 'This is an ID token; send an access token.',
+} as const;
+
+export type Rejection = keyof typeof rejections;
+
+export class RejectedToken extends Error {
+  override readonly name = 'RejectedToken';
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejections[rejection]);
+    this.rejection = rejection;
+  }
+}
+
+/** The 401 for a token that was sent (RFC 6750). */
+export function rejected(rejection: Rejection, cause?: unknown): ApiError {
+  const message = rejections[rejection];
+  const description = message.replace(/\.$/, '');
+  return new ApiError('unauthorized', {
+    message,
+    reason: rejection,
+    headers: { 'www-authenticate': `Bearer error="invalid_token", error_description="${description}"` },
+    cause,
+  });
+}
+
+/** What the verifier's error means; a token of another issuer cannot have a signature that we know either. */
+export function rejectionOf(error: unknown, token: string, issuer: string): Rejection {
+  if (error instanceof RejectedToken) return error.rejection;
+  const claimed = claimedIssuer(token);
+  if (claimed === undefined || error instanceof JwtParseError) return 'malformed';
+  if (claimed !== issuer || error instanceof JwtInvalidIssuerError) {
+    return withoutSlash(claimed) === withoutSlash(issuer) ? 'wrong_issuer_slash' : 'wrong_issuer';
+  }
+  if (error instanceof JwtExpiredError) return 'expired';
+  return error instanceof JwtNotBeforeError ? 'not_yet_valid' : 'bad_signature';
+}
+
+function claimedIssuer(token: string): string | undefined {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(String(token.split('.')[1]), 'base64url').toString());
+    const { iss } = claims as { iss?: unknown };
+    return typeof iss === 'string' ? iss : '';
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutSlash(issuer: string): string {
+  return issuer.replace(/\/$/, '');
+}

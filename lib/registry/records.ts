@@ -1,0 +1,134 @@
+import type * as z from 'zod/mini';
+import type { HostNode } from '../schemas/host-node.ts';
+import type { Node, NodeStatus } from '../schemas/node.ts';
+import type { NodeVersion, NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
+import type { Publisher, PublisherRole } from '../schemas/publisher.ts';
+import type { Item } from '../store/attribute-values.ts';
+import type { Key } from '../store/keys.ts';
+
+/*
+ * What the table holds, one type per kind of record; lib/store/keys.ts has their keys. Attributes that an answer
+ * shows have the names and types of the answer, so that the views are checked by the compiler.
+ */
+
+interface Stored extends Key {
+  /** Counted on by every write; what was decided on one revision is written only over that one. */
+  revision: number;
+}
+
+export interface Member {
+  role: PublisherRole;
+  name?: string;
+  email?: string;
+}
+
+export interface PublisherRecord extends Stored, Omit<Publisher, 'id' | 'members'> {
+  id: string;
+  members: Record<string, Member>;
+  banned?: true;
+  ban_reason?: string;
+}
+
+export interface TokenRecord extends Stored {
+  id: string;
+  label: string;
+  created_at: string;
+  expires_at: string;
+  last_used_at?: string;
+  revoked_at?: string;
+}
+
+/** Of a version what its node shows of it too: `latest_version` is a copy, so that one read answers a whole node. */
+export interface ShownVersion extends Omit<NodeVersion, 'downloadUrl'> {
+  id: string;
+  version: string;
+  status: NodeVersionStatus;
+  /** Where the archive lies in the bucket, once it has been published. */
+  archive_key?: string;
+  published_at?: string;
+}
+
+export interface NodeVersionRecord extends Stored, ShownVersion {
+  node_id: string;
+  publisher_id: string;
+  createdAt: string;
+  /** Who published it, as far as a person's token came with the request, and with which personal access token. */
+  published_by?: string;
+  token_id: string;
+  token_hash: string;
+  /** The one upload that may bring the archive. */
+  upload_id?: string;
+  /** Present while something is left to do; the index `pending` lists these. */
+  pending_shard?: string;
+  pending_since?: string;
+  /** Why it is banned, by what was banned: it stays banned until the last of them is lifted. */
+  bans?: Partial<Record<BanSubject, string>>;
+  before_ban?: BeforeBan;
+}
+
+export type BanSubject = 'version' | 'node' | 'publisher';
+
+/** What a ban puts aside, and what lifting it puts back. */
+export type BeforeBan = Pick<NodeVersionRecord, 'status' | 'pending_shard' | 'pending_since'> & {
+  status_reason?: string | undefined;
+  status_reason_code?: StatusReasonCode | undefined;
+};
+
+export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_version' | 'translations'> {
+  id: string;
+  publisher_id: string;
+  status: NodeStatus;
+  created_at: string;
+  latest_version?: ShownVersion;
+  /** JSON: DynamoDB's maps bound the depth and the size of numbers, free-form objects do not. */
+  translations?: string;
+}
+
+/** Lists a node with its publisher; written once, in the transaction that creates the node. */
+export interface OwnedNodeRecord extends Key {
+  node_id: string;
+  created_at: string;
+}
+
+export interface HostNodeRecord extends Stored, HostNode {
+  host_node_name: string;
+}
+
+/** One change that an administrator made, written in the transaction that made it. */
+export interface HistoryRecord extends Key {
+  at: string;
+  actor: string;
+  action: string;
+  subject: string;
+  detail?: string;
+}
+
+/** The typed reads: under a key lies what this code wrote there. No record is cast anywhere else. */
+export const publisherRecord = typedRead<PublisherRecord>();
+export const tokenRecord = typedRead<TokenRecord>();
+export const nodeRecord = typedRead<NodeRecord>();
+export const nodeVersionRecord = typedRead<NodeVersionRecord>();
+export const ownedNodeRecord = typedRead<OwnedNodeRecord>();
+export const hostNodeRecord = typedRead<HostNodeRecord>();
+export const historyRecord = typedRead<HistoryRecord>();
+
+interface TypedRead<Record> {
+  (item: Item): Record;
+  (item: Item | undefined): Record | undefined;
+}
+
+function typedRead<Record>(): TypedRead<Record> {
+  return ((item: Item | undefined) => item as Record | undefined) as TypedRead<Record>;
+}
+
+/**
+ * The attributes that a schema names, in its order: bookkeeping never reaches a caller, whatever is added to it,
+ * and answers read alike each time, though DynamoDB keeps no order.
+ */
+export function shownFields<Shown extends object>(
+  record: Shown,
+  { shape }: { shape: { [Name in keyof Shown]-?: z.ZodMiniType } },
+): Shown {
+  const names = Object.keys(shape).filter((name) => Object.hasOwn(record, name)) as (keyof Shown)[];
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as Shown;
+}

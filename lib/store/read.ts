@@ -1,0 +1,172 @@
+import { BatchGetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { ApiError } from '../errors.ts';
+import {
+  type AttributeMap,
+  fromAttributes,
+  type Item,
+  toAttribute,
+  toAttributes,
+} from './attribute-values.ts';
+import { type Key, keyName, keyOf } from './keys.ts';
+import { pauseBefore } from './retries.ts';
+import { isOverload, storeError } from './store-errors.ts';
+import { dynamodb, tableName } from './table.ts';
+
+/** DynamoDB's own bound on one BatchGetItem. */
+export const maxBatchKeys = 100;
+
+/** How often a batch may fail as a whole, after the SDK's own retries, before its keys are given up. */
+const maxFailures = 3;
+
+interface ReadOptions {
+  deadline: number;
+  /** Half the cost of a consistent read; may miss what was written in the last second. */
+  eventually?: boolean;
+  /** Only these attributes; the key must be among them. */
+  fields?: readonly string[];
+}
+
+interface Batch {
+  items: Item[];
+  /** Keys that the store, throttled, had not answered by the deadline. */
+  unread: Key[];
+  /** What came over the wire, a little more than the items are as JSON. */
+  bytes: number;
+}
+
+/** Reads all keys in one request, or fails as a whole: what an operation needs before it decides anything. */
+export async function get<Keys extends readonly Key[]>(
+  deadline: number,
+  ...keys: Keys
+): Promise<{ [K in keyof Keys]: Item | undefined }> {
+  const found = new Map<string, Item>();
+  for await (const { items, unread } of readBatches(keys, { deadline })) {
+    if (unread.length > 0) throw new ApiError('unavailable');
+    for (const item of items) found.set(keyName(item), item);
+  }
+  return keys.map((key) => found.get(keyName(key))) as { [K in keyof Keys]: Item | undefined };
+}
+
+/**
+ * Reads any number of distinct keys, 100 a request. All requests leave at once, and their answers are decoded one
+ * at a time, so that memory holds one of them however large they are. Leaving the loop early ends the others.
+ */
+export async function* readBatches(keys: readonly Key[], options: ReadOptions): AsyncGenerator<Batch> {
+  const ending = new AbortController();
+  const running = Array.from({ length: Math.ceil(keys.length / maxBatchKeys) }, (_, index) => {
+    const turn = Promise.withResolvers<void>();
+    const batch = keys.slice(index * maxBatchKeys, (index + 1) * maxBatchKeys);
+    const result = readBatch(batch, options, { turn: turn.promise, signal: ending.signal });
+    // One that fails before its turn is reported when its turn comes.
+    result.catch(() => {});
+    return { turn, result };
+  });
+  try {
+    for (const { turn, result } of running) {
+      turn.resolve();
+      yield await result;
+    }
+  } finally {
+    ending.abort();
+    for (const { turn } of running) turn.resolve();
+  }
+}
+
+interface Turn {
+  turn: Promise<void>;
+  signal: AbortSignal;
+}
+
+async function readBatch(keys: readonly Key[], options: ReadOptions, turn: Turn): Promise<Batch> {
+  const batch: Batch = { items: [], unread: [], bytes: 0 };
+  let pending: AttributeMap[] = keys.map(toAttributes);
+  let failures = 0;
+  for (let waits = 0; pending.length > 0; ) {
+    const { reply, bytes } = await sendBatch(pending, options, turn);
+    batch.bytes += bytes;
+    if (reply === undefined) {
+      failures += 1;
+      if (failures === maxFailures) break;
+    }
+    for (const attributes of reply?.Responses?.[tableName] ?? [])
+      batch.items.push(fromAttributes(attributes));
+    const left = reply ? (reply.UnprocessedKeys?.[tableName]?.Keys ?? []) : pending;
+    // One answer holds 1 MB of a partition; where it brought some of the keys, the store is not overloaded.
+    waits = left.length < pending.length ? 1 : waits + 1;
+    pending = left;
+    if (pending.length > 0 && !(await pauseBefore(waits, options.deadline))) break;
+  }
+  batch.unread = pending.map((attributes) => keyOf(fromAttributes(attributes)));
+  return batch;
+}
+
+/** The reply is undefined where the store is overloaded. */
+async function sendBatch(
+  Keys: AttributeMap[],
+  { eventually = false, fields }: ReadOptions,
+  { turn, signal }: Turn,
+) {
+  const projection = fields && {
+    ProjectionExpression: fields.map((_, index) => `#f${index}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(fields.map((field, index) => [`#f${index}`, field])),
+  };
+  const command = new BatchGetItemCommand({
+    RequestItems: { [tableName]: { Keys, ConsistentRead: !eventually, ...projection } },
+  });
+  let bytes = 0;
+  // Innermost of its step: an answer whose turn has not come stays in its socket.
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const reply = await next(args);
+      const { headers } = reply.response as { headers?: Record<string, string> };
+      bytes += Number(headers?.['content-length'] ?? 0);
+      await turn;
+      return reply;
+    },
+    { step: 'deserialize', priority: 'low', name: 'decodeInTurn' },
+  );
+  const reply = await dynamodb.send(command, { abortSignal: signal }).catch((error: unknown) => {
+    if (isOverload(error)) return undefined;
+    throw error;
+  });
+  return { reply, bytes };
+}
+
+interface Range {
+  index?: string;
+  /** The partition: the name of its attribute, and its value. */
+  partition: [name: string, value: string];
+  sort: [name: string, 'begins with', prefix: string] | [name: string, 'between', from: string, to: string];
+  descending?: boolean;
+}
+
+/** A page holds up to 1 MB, so this is far more than one node or publisher can have. */
+const maxPages = 1000;
+
+/** Every item of a range, page by page, in the order of its sort key. A loop that has enough just ends. */
+export async function* query({ index, partition, sort, descending = false }: Range): AsyncGenerator<Item[]> {
+  const [sortName, comparison, ...bounds] = sort;
+  const test = comparison === 'between' ? '#sort BETWEEN :bound0 AND :bound1' : 'begins_with(#sort, :bound0)';
+  const values = bounds.map((value, place) => [`:bound${place}`, toAttribute(value)] as const);
+  let start: AttributeMap | undefined;
+  for (let page = 0; page < maxPages; page += 1) {
+    const command = new QueryCommand({
+      TableName: tableName,
+      ...(index !== undefined && { IndexName: index }),
+      KeyConditionExpression: `#partition = :partition AND ${test}`,
+      ExpressionAttributeNames: { '#partition': partition[0], '#sort': sortName },
+      ExpressionAttributeValues: Object.fromEntries([[':partition', toAttribute(partition[1])], ...values]),
+      ScanIndexForward: !descending,
+      ExclusiveStartKey: start,
+      // An index is eventually consistent, and refuses to be asked for more.
+      ConsistentRead: index === undefined,
+    });
+    const { Items = [], LastEvaluatedKey } = await dynamodb.send(command).catch((error: unknown) => {
+      throw storeError(error);
+    });
+    yield Items.map(fromAttributes);
+    if (!LastEvaluatedKey) return;
+    start = LastEvaluatedKey;
+  }
+  throw new Error(`The listing of ${partition[1]} does not end.`);
+}

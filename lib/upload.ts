@@ -1,0 +1,10 @@
+/** One signed URL's worth of a version: where its archive is put, and which publish asked for it. */
+export interface Upload {
+  nodeId: string;
+  version: string;
+  versionId: string;
+  uploadId: string;
+}
+
+/** Where callers download what lies under a key of the bucket. */
+export type DownloadUrl = (key: string) => string;

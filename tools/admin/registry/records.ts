@@ -1,0 +1,38 @@
+import {
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  type PublisherRecord,
+  publisherRecord,
+} from '../../../lib/registry/records.ts';
+import { isSameNodeId, nodeKey, nodeVersionKey, publisherKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
+import { listItems } from './administration.ts';
+import { Refusal } from './refusal.ts';
+
+/** What an administrator names, or a sentence that says that there is no such thing. */
+
+export async function readPublisher(publisherId: string, deadline: number): Promise<PublisherRecord> {
+  const [item] = await get(deadline, publisherKey(publisherId));
+  const publisher = publisherRecord(item);
+  if (!publisher) throw new Refusal(`There is no publisher "${publisherId}".`);
+  return publisher;
+}
+
+export async function readNode(nodeId: string, deadline: number): Promise<NodeRecord> {
+  const [item] = await get(deadline, nodeKey(nodeId));
+  const node = nodeRecord(item);
+  if (!node) throw new Refusal(`There is no node "${nodeId}".`);
+  if (!isSameNodeId(node.id, nodeId))
+    throw new Refusal(`There is no node "${nodeId}"; did you mean "${node.id}"?`);
+  return node;
+}
+
+export async function readVersions(nodeId: string): Promise<NodeVersionRecord[]> {
+  return (await listItems(nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
+}
+
+export function noSuchVersion(nodeId: string, version: string): Refusal {
+  return new Refusal(`The node "${nodeId}" has no version "${version}".`);
+}
