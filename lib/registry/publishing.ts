@@ -61,7 +61,7 @@ interface Registration {
  * failed, read again, and resume what the first one began.
  */
 export async function registerVersion(publication: Publication): Promise<Registration> {
-  const { publisherId, nodeId, version, tokenHash, deadline } = publication;
+  const { publisherId, nodeId, version, tokenHash, caller, deadline } = publication;
   const tokenKey = personalAccessTokenKey(publisherId, tokenHash);
   const versionKey = nodeVersionKey(nodeId, version.version);
   note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
@@ -73,9 +73,11 @@ export async function registerVersion(publication: Publication): Promise<Registr
       nodeKey(nodeId),
       versionKey,
     );
+    const publisher = requirePublisher(publisherItem);
     const token = requireToken(tokenItem);
     note({ token_id: token.id });
-    requireMayPublish(publication, publisherItem);
+    if (caller) requireMember(publisher, caller.userId);
+    requireNotBanned(publisher);
     const node = nodeRecord(nodeItem);
     if (node) requireOwnNode(publication, node);
     const existing = nodeVersionRecord(versionItem);
@@ -94,12 +96,6 @@ function requireToken(item: Item | undefined): TokenRecord {
     throw new ApiError('invalid_personal_access_token');
   }
   return token;
-}
-
-function requireMayPublish({ caller }: Publication, publisherItem: Item | undefined): void {
-  const publisher = requirePublisher(publisherItem);
-  if (caller) requireMember(publisher, caller.userId);
-  requireNotBanned(publisher);
 }
 
 function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord): void {

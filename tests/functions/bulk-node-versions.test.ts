@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/bulk-node-versions.ts';
 import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
 import { dynamodb } from '../../lib/store/table.ts';
+import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
 import { addVersion, countRequests } from '../support/registry.ts';
 
@@ -30,10 +31,6 @@ beforeAll(async () => {
         .map((pair) => addVersion('acme', pair.node_id, pair.version)),
     );
   }
-});
-
-afterEach(() => {
-  dynamodb.middlewareStack.remove('fault');
 });
 
 describe('POST /bulk/nodes/versions', () => {
@@ -118,26 +115,23 @@ describe('POST /bulk/nodes/versions', () => {
       expect(requests).toEqual([]);
     });
 
-    test('answers a thousand with ten batches, all in flight before the first answer', async () => {
+    test('answers a thousand with ten batches: a first one, and then nine at the same time', async () => {
       let inFlight = 0;
-      let mostInFlight = 0;
-      dynamodb.middlewareStack.add(
-        (next) => async (args) => {
-          inFlight += 1;
-          mostInFlight = Math.max(mostInFlight, inFlight);
-          const result = await next(args);
-          inFlight -= 1;
-          return result;
-        },
-        { step: 'finalizeRequest', name: 'fault' },
-      );
+      let maxInFlight = 0;
+      intercept(dynamodb, async ({ send }) => {
+        inFlight += 1;
+        maxInFlight = Math.max(maxInFlight, inFlight);
+        const output = await send();
+        inFlight -= 1;
+        return output;
+      });
       const { result, requests } = await countRequests(() => fetchAll(pairsOf(1000)));
 
       expect(result.body.node_versions.every(({ status }: { status: string }) => status === 'success')).toBe(
         true,
       );
       expect(requests).toEqual(Array(10).fill('BatchGetItemCommand'));
-      expect(mostInFlight).toBe(10);
+      expect(maxInFlight).toBe(9);
     });
 
     test('reads a pair once, however often it is asked for', async () => {
@@ -220,25 +214,16 @@ describe('POST /bulk/nodes/versions', () => {
 
 /** Moves chosen keys of every batch to UnprocessedKeys before they leave, as a throttled table does. */
 function leaveOut(isLeftOut: (key: string, index: number) => boolean): void {
-  dynamodb.middlewareStack.add(
-    (next) => async (args) => {
-      const { RequestItems } = args.input as { RequestItems: Record<string, { Keys: object[] }> };
-      const [table = '', request] = Object.entries(RequestItems)[0] ?? [];
-      const keys = request?.Keys ?? [];
-      const left = keys.filter((key, index) => isLeftOut(JSON.stringify(key), index));
-      const kept = keys.filter((key) => !left.includes(key));
-      if (kept.length === 0)
-        return {
-          response: {},
-          output: { $metadata: {}, Responses: {}, UnprocessedKeys: { [table]: { Keys: left } } },
-        };
-      const result = await next({
-        ...args,
-        input: { RequestItems: { [table]: { ...request, Keys: kept } } },
-      });
-      Object.assign(result.output, left.length > 0 && { UnprocessedKeys: { [table]: { Keys: left } } });
-      return result;
-    },
-    { step: 'initialize', name: 'fault' },
-  );
+  intercept(dynamodb, async ({ input, send }) => {
+    const { RequestItems } = input as { RequestItems: Record<string, { Keys: object[] }> };
+    const [table = '', request] = Object.entries(RequestItems)[0] ?? [];
+    const keys = request?.Keys ?? [];
+    const left = keys.filter((key, index) => isLeftOut(JSON.stringify(key), index));
+    const kept = keys.filter((key) => !left.includes(key));
+    const UnprocessedKeys = { [table]: { Keys: left } };
+    if (kept.length === 0) return { Responses: {}, UnprocessedKeys };
+    Object.assign(RequestItems, { [table]: { ...request, Keys: kept } });
+    const output = await send();
+    return { ...output, ...(left.length > 0 && { UnprocessedKeys }) };
+  });
 }

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { sampleEvent } from '../support/invoke.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { storedNode } from '../support/registry.ts';
 import { download, eventOf, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
@@ -16,10 +17,6 @@ const other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
 
 beforeAll(async () => {
   await seed();
-});
-
-afterEach(() => {
-  s3.middlewareStack.remove('fault');
 });
 
 describe('an archive that arrived', () => {
@@ -39,7 +36,7 @@ describe('an archive that arrived', () => {
     expect(version).not.toHaveProperty('pending_shard');
     expect(await download(version.downloadUrl)).toEqual(archive);
     expect(await storedNode('arrives')).toMatchObject({
-      latest_version: { version: '1.0.0', sha256: sha256(archive), downloadUrl: version.downloadUrl },
+      latest_version: { version: '1.0.0', sha256: sha256(archive), archive_key: version.archive_key },
     });
   });
 
@@ -131,17 +128,12 @@ describe('a download from S3 that breaks off', () => {
     const nodeId = `broken-${label.length}`;
     const upload = await publish(nodeId, '1.0.0');
     await put(upload, archive);
-    s3.middlewareStack.add(
-      (next) => async (args) => {
-        const result = await next(args);
-        if ('Body' in result.output && !('Range' in args.input))
-          Object.assign(result.output, { Body: body() });
-        return result;
-      },
-      { step: 'initialize', name: 'fault' },
-    );
-    await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalised.');
-    s3.middlewareStack.remove('fault');
+    const remove = intercept(s3, async ({ input, send }) => {
+      const output = await send();
+      return 'Body' in output && !('Range' in input) ? { ...output, Body: body() } : output;
+    });
+    await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalized.');
+    remove();
 
     expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({
       status_reason: expect.stringContaining('Waiting for the archive'),
@@ -182,7 +174,7 @@ describe('an event', () => {
       record.s3.object.key = stagingKey({ ...upload, nodeId: 'x'.repeat(2100) });
     }
 
-    await expect(handler(event, context)).rejects.toThrow('1 uploads could not be finalised.');
+    await expect(handler(event, context)).rejects.toThrow('1 uploads could not be finalized.');
     expect(await storedVersion('beside-a-failure', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
     });
@@ -233,7 +225,7 @@ describe('what became of an upload', () => {
   test('is that it was published before, where another finaliser won', async () => {
     const upload = await publish('won-by-another', '1.0.0');
     await put(upload, archive);
-    meanwhile('CopyObjectCommand', () => finalize(upload), 1);
+    beforeNext(s3, /^CopyObjectCommand$/, () => finalize(upload), 1);
     loggedLines.length = 0;
     await finalize(upload);
 
@@ -244,7 +236,7 @@ describe('what became of an upload', () => {
   test('is that it was superseded, where the version was published again while a bad archive was judged', async () => {
     const upload = await publish('judged-late', '1.0.0');
     await put(upload, Buffer.from('this is no zip, and it is long enough to be looked into'));
-    meanwhile('GetObjectCommand', () => publish('judged-late', '1.0.0'), 1);
+    beforeNext(s3, /^GetObjectCommand$/, () => publish('judged-late', '1.0.0'), 1);
     loggedLines.length = 0;
     await finalize(upload);
 
@@ -256,7 +248,7 @@ describe('a URL that is used again while its archive is judged', () => {
   test('has the newer bytes judged and published', async () => {
     const upload = await publish('used-meanwhile', '1.0.0');
     await put(upload, archive);
-    meanwhile('GetObjectCommand', () => put(upload, other), 1);
+    beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), 1);
     await finalize(upload);
 
     const version = await storedVersion('used-meanwhile', '1.0.0');
@@ -268,14 +260,19 @@ describe('a URL that is used again while its archive is judged', () => {
     const upload = await publish('used-all-the-time', '1.0.0');
     await put(upload, archive);
     let looks = 0;
-    meanwhile('GetObjectCommand', () => {
-      looks += 1;
-      return put(upload, looks % 2 === 0 ? archive : other);
-    });
+    const { remove } = beforeNext(
+      s3,
+      /^GetObjectCommand$/,
+      () => {
+        looks += 1;
+        return put(upload, looks % 2 === 0 ? archive : other);
+      },
+      Number.POSITIVE_INFINITY,
+    );
     await expect(finalize(upload)).rejects.toMatchObject({
       errors: [expect.objectContaining({ name: 'ObjectChanged' })],
     });
-    s3.middlewareStack.remove('fault');
+    remove();
 
     expect(looks).toBe(5);
     await finalize(upload);
@@ -284,21 +281,6 @@ describe('a URL that is used again while its archive is judged', () => {
     });
   });
 });
-
-/** Lets something happen before each S3 command of this name, or only before the first few. */
-function meanwhile(command: string, work: () => Promise<unknown>, times = Number.POSITIVE_INFINITY): void {
-  let left = times;
-  s3.middlewareStack.add(
-    (next, context) => async (args) => {
-      if (context.commandName === command && left > 0) {
-        left -= 1;
-        await work();
-      }
-      return next(args);
-    },
-    { step: 'initialize', name: 'fault' },
-  );
-}
 
 async function* brokenOff(beginning: Buffer): AsyncGenerator<Buffer> {
   yield beginning;

@@ -123,7 +123,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
     });
 
     test('stores translations of any shape and answers them unchanged', async () => {
-      const translations = { de: { name: 'Knoten', deep: { list: [1e300, null, { '': true }] } } };
+      const translations = { de: { name: 'Knoten', deep: { list: [1e-300, null, { '': true }] } } };
       const { body } = await update({ translations });
 
       expect(body.translations).toEqual(translations);

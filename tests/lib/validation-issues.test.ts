@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
-import { faultsOf } from '../../lib/validation-issues.ts';
+import { issueDetails } from '../../lib/validation-issues.ts';
 
 const Anything = z.object({
   text: z.optional(z.string().check(z.minLength(1), z.maxLength(3))),
@@ -15,13 +15,11 @@ const Anything = z.object({
   ruled: z.optional(z.string().check(z.refine((value) => value === 'yes', 'must be yes'))),
 });
 
-function faultsIn(schema: z.ZodMiniType, input: unknown) {
-  const { error } = schema.safeParse(input);
-  if (!error) throw new Error('There is no fault.');
-  return faultsOf('body', error, input);
+function issuesIn(schema: z.ZodMiniType, input: unknown) {
+  return issueDetails([{ root: 'body', error: schema.safeParse(input).error, input }]);
 }
 
-describe('a fault', () => {
+describe('issueDetails', () => {
   test.each([
     [{ text: 1 }, 'body.text', 'must be text'],
     [{ text: null }, 'body.text', 'must be text'],
@@ -45,36 +43,60 @@ describe('a fault', () => {
     [{ ruled: 'no' }, 'body.ruled', 'must be yes'],
     [undefined, 'body', 'is required'],
     [null, 'body', 'must be an object'],
-  ])('of %j is told as %s %s', (input, path, message) => {
-    expect(faultsIn(Anything, input)).toEqual([{ path, message }]);
+  ])('words the issue of %j as %s %s', (input, path, message) => {
+    expect(issuesIn(Anything, input)).toEqual([{ path, message }]);
   });
 
-  test('is told beside all others, each at its own place', () => {
-    expect(faultsIn(Anything, { text: 'long', number: 5, object: { inner: 1 } })).toEqual([
+  test('lists every issue at its own place', () => {
+    expect(issuesIn(Anything, { text: 'long', number: 5, object: { inner: 1 } })).toEqual([
       { path: 'body.text', message: 'must have at most 3 characters' },
       { path: 'body.number', message: 'must be at most 4' },
       { path: 'body.object.inner', message: 'must be text' },
     ]);
   });
 
-  test('of a rule between fields keeps its words where the field that it names is absent', () => {
+  test('keeps the words of a rule between fields when the field that it names is absent', () => {
     const Pair = z
       .object({ a: z.optional(z.string()), b: z.string() })
       .check(z.refine(() => false, { path: ['a'], error: 'goes with b' }));
 
-    expect(faultsIn(Pair, { b: 'x' })).toEqual([{ path: 'body.a', message: 'goes with b' }]);
+    expect(issuesIn(Pair, { b: 'x' })).toEqual([{ path: 'body.a', message: 'goes with b' }]);
   });
 
-  test('of a type hides what else that value breaks, and nothing of its neighbours', () => {
+  test('hides the other issues of a value that has the wrong type, and none of its neighbors', () => {
     const Deep = z.object({
       a: z.object({ b: z.array(z.string()).check(z.maxLength(2)), c: z.string().check(z.maxLength(2)) }),
       ab: z.string().check(z.maxLength(2)),
     });
 
-    expect(faultsIn(Deep, { a: { b: 'long', c: 'long' }, ab: 'long' })).toEqual([
+    expect(issuesIn(Deep, { a: { b: 'long', c: 'long' }, ab: 'long' })).toEqual([
       { path: 'body.a.b', message: 'must be a list' },
       { path: 'body.a.c', message: 'must have at most 2 characters' },
       { path: 'body.ab', message: 'must have at most 2 characters' },
     ]);
+  });
+
+  test('lists at most 100 details, of which the last counts the rest', () => {
+    const input = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`field${index}`, index]));
+    const details = issuesIn(z.record(z.string(), z.string()), input);
+
+    expect(details).toHaveLength(100);
+    expect(details[98]).toEqual({ path: 'body.field98', message: 'must be text' });
+    expect(details[99]).toEqual({ path: 'body', message: 'has 151 more issues' });
+  });
+
+  test('lists 100 issues without counting', () => {
+    const input = Array.from({ length: 100 }, () => 1);
+
+    expect(issuesIn(z.array(z.string()), input).at(-1)).toEqual({ path: 'body.99', message: 'must be text' });
+  });
+
+  test('cuts paths and messages to 200 characters', () => {
+    const [detail] = issuesIn(z.record(z.string(), z.enum(['x'.repeat(300)])), { ['🙂'.repeat(300)]: 'no' });
+
+    expect(detail?.path.length).toBe(200);
+    expect(detail?.path.isWellFormed()).toBe(true);
+    expect(detail?.message).toHaveLength(200);
+    expect(detail?.message.endsWith('…')).toBe(true);
   });
 });

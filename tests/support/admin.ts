@@ -1,7 +1,7 @@
-import { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { expect } from '@jest/globals';
 import { dynamodb } from '../../lib/store/table.ts';
 import { runCommandLine } from '../../tools/admin/command-line.ts';
+import { beforeNext } from './intercept.ts';
 
 /** Runs `npm run admin -- ...` in this process, on the test file's own table. */
 export function admin(...args: string[]) {
@@ -15,29 +15,13 @@ export async function adminJson(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-/** Does something else after `work` has read and decided, right before its first transaction leaves. */
-export async function duringNextTransaction<T>(
+/** Does something else after `work` has read and decided, right before its first write leaves. */
+export async function duringNextWrite<T>(
   meanwhile: () => Promise<unknown>,
   work: () => Promise<T>,
 ): Promise<T> {
-  let isDue = true;
-  const name = 'meanwhile';
-  dynamodb.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        if (isDue && commandName === TransactWriteItemsCommand.name) {
-          isDue = false;
-          await meanwhile();
-        }
-        return next(args);
-      },
-    { step: 'initialize', name },
-  );
-  try {
-    const result = await work();
-    expect(isDue).toBe(false);
-    return result;
-  } finally {
-    dynamodb.middlewareStack.remove(name);
-  }
+  const remove = beforeNext(dynamodb, /^(TransactWriteItems|UpdateItem)Command$/, meanwhile);
+  const result = await work();
+  expect(remove.happened()).toBe(true);
+  return result;
 }

@@ -8,6 +8,9 @@ import type { Upload } from '../../lib/upload.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import type { Item } from '../../lib/store/attribute-values.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
+import { downloadUrl } from '../../lib/bucket/download-url.ts';
+import { nodeVersionView } from '../../lib/registry/node-versions.ts';
+import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { sampleEvent } from './invoke.ts';
@@ -53,9 +56,11 @@ export async function finalize(...uploads: Upload[]): Promise<void> {
   await handler(eventOf(...uploads), { getRemainingTimeInMillis: () => limitMs });
 }
 
+/** A version as it is stored, with the address that callers are given of its archive. */
 export async function storedVersion(nodeId: string, version: string): Promise<Item> {
   const { pk, sk } = nodeVersionKey(nodeId, version);
-  return (await storedItem(pk, sk)) ?? {};
+  const item = (await storedItem(pk, sk)) ?? {};
+  return { ...item, ...nodeVersionView(nodeVersionRecord(item), downloadUrl) };
 }
 
 export async function download(url: unknown): Promise<Buffer> {

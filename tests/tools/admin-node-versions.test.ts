@@ -7,7 +7,7 @@ import { toAttributes } from '../../lib/store/attribute-values.ts';
 import { update } from '../../lib/store/expressions.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
-import { admin, adminJson, duringNextTransaction } from '../support/admin.ts';
+import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import {
   addNode,
@@ -146,7 +146,7 @@ describe('node-version ban', () => {
     await addActive('1.0.0', '3.0.0');
     await publishVersion('2.0.0');
 
-    await duringNextTransaction(
+    await duringNextWrite(
       () => activate('2.0.0'),
       () => admin('node-version', 'ban', nodeId, '3.0.0', ...reason),
     );
@@ -157,7 +157,7 @@ describe('node-version ban', () => {
   test('keeps a flag that another administrator sets between its reads and its write', async () => {
     await addActive('1.0.0');
 
-    await duringNextTransaction(
+    await duringNextWrite(
       () => admin('node-version', 'flag', nodeId, '1.0.0', '--reason', 'Under review'),
       () => admin('node-version', 'ban', nodeId, '1.0.0', ...reason),
     );

@@ -6,7 +6,7 @@ import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
-import { admin, adminJson, duringNextTransaction } from '../support/admin.ts';
+import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import { addNode, addPublisher, addToken, addVersion, storedItem, storedNode } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
@@ -138,7 +138,7 @@ describe('member', () => {
   test('stays where another administrator removes the other owner at the same time', async () => {
     await addPublisher('pair', { ann: 'owner', bob: 'owner' });
 
-    const { status, stderr } = await duringNextTransaction(
+    const { status, stderr } = await duringNextWrite(
       () => admin('member', 'remove', 'pair', 'bob'),
       () => admin('member', 'remove', 'pair', 'ann'),
     );

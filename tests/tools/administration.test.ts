@@ -11,7 +11,7 @@ import {
   putPersonalAccessToken,
   revokePersonalAccessToken,
 } from '../../tools/admin/registry/tokens.ts';
-import { duringNextTransaction } from '../support/admin.ts';
+import { duringNextWrite } from '../support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 
 describe('a change', () => {
@@ -137,7 +137,7 @@ describe('personal access tokens', () => {
     const { id } = await put(publisherId, 'leaked');
     const first: string[] = [];
 
-    const second = await duringNextTransaction(
+    const second = await duringNextWrite(
       async () => {
         first.push(await revokePersonalAccessToken(publisherId, id));
         await sleep(2);

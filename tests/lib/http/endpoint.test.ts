@@ -29,13 +29,17 @@ const contract = {
 } as const satisfies Contract;
 
 type Call = Parameters<Parameters<typeof endpoint<Contract>>[1]>[0];
-type Story = (call: Call) => Promise<{ body: unknown; headers?: Record<string, string> | undefined }>;
+type Handler = (call: Call) => Promise<{ body: unknown; headers?: Record<string, string> | undefined }>;
 type Changes = NonNullable<Parameters<typeof invoke>[2]>;
 
-const echo: Story = async ({ path, body, caller }) => ({ body: { path, body, caller } });
+const echo: Handler = async ({ path, body, caller }) => ({ body: { path, body, caller } });
 
-function open(changes: Partial<Contract> = {}, story: Story = echo) {
-  const handler = endpoint<Contract>({ ...contract, ...changes }, story);
+function open(
+  changes: Partial<Contract> = {},
+  handle: Handler = echo,
+  options: Parameters<typeof endpoint<Contract>>[2] = {},
+) {
+  const handler = endpoint<Contract>({ ...contract, ...changes }, handle, options);
   const call = ({ headers, ...rest }: Changes = {}): Promise<Result> =>
     invoke(handler, 'relight-image', {
       path: { place: 'here' },
@@ -47,7 +51,7 @@ function open(changes: Partial<Contract> = {}, story: Story = echo) {
 }
 
 const fail =
-  (error: unknown): Story =>
+  (error: unknown): Handler =>
   () =>
     Promise.reject(error);
 const lines = () => loggedLines.map((line) => JSON.parse(line));
@@ -86,7 +90,39 @@ describe('the caller', () => {
 
     expect(answer.status).toBe(status);
     expect(answer.body.caller?.userId).toBe(user);
-    expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+    const malformed = 'Bearer error="invalid_token", error_description="The access token is malformed"';
+    const challenge = headers === bad ? malformed : 'Bearer';
+    expect(answer.headers['www-authenticate']).toBe(status === 401 ? challenge : undefined);
+  });
+
+  const optional = { userUnless: 'PROXY_ACCESS_TOKEN', bodyToken: 'text' } as const;
+
+  test.each<[string, Access, string, number]>([
+    ['takes', optional, 'nrp_sent-twice', 201],
+    ['rejects another bearer than', optional, 'nrp_another', 401],
+    [
+      'rejects, where a bearer is required,',
+      { ...optional, userUnless: 'PUBLISH_ACCESS_TOKEN' },
+      'nrp_sent-twice',
+      401,
+    ],
+  ])('%s a token of the body that comes as the bearer too', async (_, access, token, status) => {
+    const headers = { authorization: `Bearer ${token}` };
+
+    expect((await open({ access }).call({ headers, body: { text: 'nrp_sent-twice' } })).status).toBe(status);
+  });
+
+  test('is rejected for the bearer, before a body that cannot be read', async () => {
+    const { status } = await open({ access: optional }).call({ headers: bad, rawBody: '{' });
+
+    expect(status).toBe(401);
+  });
+
+  test('that is rejected has its reason in the log', async () => {
+    await open({ access: 'user' }).call({ headers: bad });
+    await open({ access: 'user' }).call();
+
+    expect(lines().map(({ reason }) => reason)).toEqual(['malformed', 'missing']);
   });
 
   test('is in the log as the beginning of a hash, and only where there is one', async () => {
@@ -101,7 +137,7 @@ describe('the caller', () => {
 });
 
 describe('the request', () => {
-  test('reaches the story parsed', async () => {
+  test('reaches the handler parsed', async () => {
     const calls: Call[] = [];
     const { call } = open({}, async (given) => {
       calls.push(given);
@@ -116,8 +152,8 @@ describe('the request', () => {
     await expect(calls[0]?.beforeSending()).resolves.toBeUndefined();
   });
 
-  test('is refused with all faults of its path and its body, before the story is told', async () => {
-    const { call } = open({}, fail(new Error('The story was told.')));
+  test('is rejected with all issues of its path and its body, before the handler runs', async () => {
+    const { call } = open({}, fail(new Error('The handler ran.')));
     const { status, body } = await call({ path: { place: 'nowhere' }, body: { text: 1, times: 0.5 } });
 
     expect(status).toBe(400);
@@ -164,7 +200,7 @@ describe('the time', () => {
   test.each([
     ['what is left of the invocation', { getRemainingTimeInMillis: () => 9000 }, 9000],
     ['29 seconds, where nobody says', {}, 29_000],
-  ])('for a story ends a second before %s', async (_, context, limitMs) => {
+  ])('for a handler ends a second before %s', async (_, context, limitMs) => {
     const deadlines: number[] = [];
     const { handler } = open({ parameters: z.object({}) }, async ({ deadline }) => {
       deadlines.push(deadline - Date.now());
@@ -176,7 +212,7 @@ describe('the time', () => {
     expect(deadlines[0]).toBeLessThanOrEqual(limitMs - 1000);
   });
 
-  test('of the invocation leaves 400 milliseconds to say that a story hangs', async () => {
+  test('of the invocation leaves 400 milliseconds to answer when a handler hangs', async () => {
     const started = performance.now();
     const { call } = open({}, () => new Promise<never>(() => {}));
     const { status, body } = await call({ remainingMs: 900 });
@@ -188,7 +224,7 @@ describe('the time', () => {
 });
 
 describe('the answer', () => {
-  test('has the status of the contract and the headers of the story', async () => {
+  test('has the status of the contract and the headers of the handler', async () => {
     const { status, headers, body } = await open({}, async () => ({
       body: { a: 1 },
       headers: { etag: '"1"' },
@@ -306,85 +342,116 @@ describe('the log line', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  const principal = ({ text }: { text: string }) => text;
   const olga = bearer('olga');
+  const proxy = { access: { userUnless: 'PROXY_ACCESS_TOKEN' } } as const;
+  const answered = async () => ({ body: { a: 1 } });
 
-  /** An operation that counts how often its story was told; `ask` says that, and the answer's status or code. */
-  function counted(changes: Partial<Contract>, outcome: () => Promise<{ body: unknown }>) {
-    let told = 0;
-    const { call } = open({ idempotent: {}, ...changes }, async ({ beforeSending }) => {
-      told += 1;
-      await beforeSending();
-      return outcome();
-    });
+  /** An operation that counts how often its handler runs; a call answers that, and the answer's status or code. */
+  function counted(
+    changes: Partial<Contract> = {},
+    handle: () => Promise<{ body: unknown }> = answered,
+    options: Parameters<typeof endpoint<Contract>>[2] = {},
+  ) {
+    let runs = 0;
+    const { call } = open(
+      { idempotent: true, ...changes },
+      async ({ beforeSending }) => {
+        runs += 1;
+        await beforeSending();
+        return handle();
+      },
+      options,
+    );
     return async (key: string | undefined, authorization?: string, rest: Changes = {}) => {
       const { status, headers, body } = await call({
         ...rest,
         headers: { 'idempotency-key': key, authorization },
       });
-      return [told, body.error ?? status, headers['idempotent-replayed']];
+      return [runs, body.error ?? status, headers['idempotent-replayed'], body.a];
     };
   }
 
-  const proxy = { access: { userUnless: 'PROXY_ACCESS_TOKEN' } } as const;
-  const answered = async () => ({ body: { a: 1 } });
-
-  test('lets a story be told once, and its answer again', async () => {
+  test('runs the handler once, and repeats its answer', async () => {
     const key = randomUUID();
-    const ask = counted({}, answered);
+    const ask = counted();
 
-    expect(await ask(key)).toEqual([1, 201, undefined]);
-    expect(await ask(key)).toEqual([1, 201, 'true']);
+    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
+    expect(await ask(key)).toEqual([1, 201, 'true', 1]);
+    expect(lines().map(({ idempotent_replay }) => idempotent_replay)).toEqual([undefined, true]);
   });
 
-  test('lets an error that is the last word be told again', async () => {
+  test('never repeats a failure: a retry after one that bought nothing runs again', async () => {
     const key = randomUUID();
-    const ask = counted({}, fail(new ApiError('provider_rejected', { settlement: 'answered' })) as never);
+    const ask = counted({}, fail(new ApiError('provider_rejected', { settlement: 'refused' })) as never);
 
-    expect(await ask(key)).toEqual([1, 'provider_rejected', undefined]);
-    expect(await ask(key)).toEqual([1, 'provider_rejected', 'true']);
+    expect(await ask(key)).toEqual([1, 'provider_rejected', undefined, undefined]);
+    expect(await ask(key)).toEqual([2, 'provider_rejected', undefined, undefined]);
   });
 
-  test('that is not sent lets each request be told', async () => {
-    const ask = counted({}, answered);
-
-    expect(await ask(undefined)).toEqual([1, 201, undefined]);
-    expect(await ask(undefined)).toEqual([2, 201, undefined]);
-  });
-
-  test('means nothing to an operation that honours none', async () => {
+  test('is used up by a failure that may have bought something', async () => {
     const key = randomUUID();
-    const ask = counted({ idempotent: undefined } as never, answered);
+    const ask = counted({}, fail(new ApiError('provider_failed')) as never);
 
-    expect(await ask(key)).toEqual([1, 201, undefined]);
-    expect(await ask(key)).toEqual([2, 201, undefined]);
+    expect(await ask(key)).toEqual([1, 'provider_failed', undefined, undefined]);
+    expect(await ask(key)).toEqual([1, 'idempotency_consumed', undefined, undefined]);
   });
 
-  test('is of its caller, of whom the body names, or of all who say nothing', async () => {
+  test('has what does not last renewed in the answer that it repeats', async () => {
+    const key = randomUUID();
+    const refresh = async (kept: unknown) => ({ a: (kept as { a: number }).a + 1 });
+    const ask = counted({}, answered, { refresh });
+
+    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
+    expect(await ask(key)).toEqual([1, 201, 'true', 2]);
+    expect(await ask(key)).toEqual([1, 201, 'true', 2]);
+  });
+
+  test('that is not sent lets each request run', async () => {
+    const ask = counted();
+
+    expect(await ask(undefined)).toEqual([1, 201, undefined, 1]);
+    expect(await ask(undefined)).toEqual([2, 201, undefined, 1]);
+  });
+
+  test('means nothing to an operation that honors none', async () => {
+    const key = randomUUID();
+    const ask = counted({ idempotent: false });
+
+    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
+    expect(await ask(key)).toEqual([2, 201, undefined, 1]);
+  });
+
+  test('belongs to its caller, else to the token of the body, else to all callers without a token', async () => {
     const key = randomUUID();
     const body = (text: string) => ({ body: { text } });
-    const byBody = counted({ ...proxy, idempotent: { principal } } as never, answered);
-    const byNobody = counted(proxy, answered);
+    const byBody = counted({ access: { ...proxy.access, bodyToken: 'text' } });
+    const byNobody = counted(proxy);
 
-    expect(await byBody(key, olga, body('a'))).toEqual([1, 201, undefined]);
-    expect(await byBody(key, bearer('mats'), body('a'))).toEqual([2, 201, undefined]);
-    expect(await byBody(key, undefined, body('a'))).toEqual([3, 201, undefined]);
-    expect(await byBody(key, undefined, body('b'))).toEqual([4, 201, undefined]);
-    expect(await byBody(key, olga, body('b'))).toEqual([4, 'idempotency_mismatch', undefined]);
-    expect(await byNobody(key, undefined, body('a'))).toEqual([1, 201, undefined]);
-    expect(await byNobody(key, undefined, body('b'))).toEqual([1, 'idempotency_mismatch', undefined]);
+    expect(await byBody(key, olga, body('a'))).toEqual([1, 201, undefined, 1]);
+    expect(await byBody(key, bearer('mats'), body('a'))).toEqual([2, 201, undefined, 1]);
+    expect(await byBody(key, undefined, body('a'))).toEqual([3, 201, undefined, 1]);
+    expect(await byBody(key, undefined, body('b'))).toEqual([4, 201, undefined, 1]);
+    expect(await byBody(key, olga, body('b'))).toEqual([4, 'idempotency_mismatch', undefined, undefined]);
+    expect(await byNobody(key, undefined, body('a'))).toEqual([1, 201, undefined, 1]);
+    expect(await byNobody(key, undefined, body('b'))).toEqual([
+      1,
+      'idempotency_mismatch',
+      undefined,
+      undefined,
+    ]);
+    expect(await byNobody(key, bearer('anonymous'), body('b'))).toEqual([2, 201, undefined, 1]);
   });
 
-  test('is of one operation, one path and one body', async () => {
+  test('belongs to one operation, one path and one body', async () => {
     const key = randomUUID();
-    const ask = counted({}, answered);
-    const other = counted({ name: 'other' }, answered);
-    const mismatch = [1, 'idempotency_mismatch', undefined];
+    const ask = counted();
+    const other = counted({ name: 'other' });
+    const mismatch = [1, 'idempotency_mismatch', undefined, undefined];
 
-    expect(await ask(key)).toEqual([1, 201, undefined]);
+    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
     expect(await ask(key, undefined, { path: { place: 'there' } })).toEqual(mismatch);
     expect(await ask(key, undefined, { body: { text: 'x' } })).toEqual(mismatch);
-    expect(await other(key)).toEqual([0, 'idempotency_mismatch', undefined]);
-    expect(await ask(key)).toEqual([1, 201, 'true']);
+    expect(await other(key)).toEqual([0, ...mismatch.slice(1)]);
+    expect(await ask(key)).toEqual([1, 201, 'true', 1]);
   });
 });

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import type { Answer } from '../../../lib/http/endpoint.ts';
+import type { Answer } from '../../../lib/http/answer.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { answerOnce } from '../../../lib/http/idempotency.ts';
-import { withLogFields } from '../../../lib/log.ts';
-import { fromAttributes, type Item } from '../../../lib/store/attribute-values.ts';
+import { claimKey } from '../../../lib/http/idempotency.ts';
+import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/attribute-values.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 
 const done: Answer = {
@@ -15,7 +15,7 @@ const done: Answer = {
 
 interface Attempt {
   key: string;
-  principal?: string;
+  scope?: string;
   request?: string;
   remainingMs?: number;
   work?: () => Promise<Answer>;
@@ -26,32 +26,29 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 let sends = 0;
 
-/** One keyed request, whose paid work counts as sent once `beforeSending` has let it pass. */
-function attempt({
+/** One keyed request, taken through the phases of its claim as the boundary does it. */
+async function attempt({
   key,
-  principal = 'olga',
+  scope = 'user:olga',
   request = 'same',
   remainingMs = 10_000,
   work,
   beforeWork,
-}: Attempt) {
-  return answerOnce({
-    key,
-    principal,
-    request,
-    deadline: Date.now() + remainingMs,
-    tell: async (beforeSending) => {
-      await beforeWork?.();
-      await beforeSending();
-      sends += 1;
-      return work ? work() : done;
-    },
-    render: (error) => ({
-      ...done,
-      statusCode: 502,
-      body: JSON.stringify({ error: (error as ApiError).code }),
-    }),
-  });
+}: Attempt): Promise<Answer & { isKept?: true }> {
+  const claimed = await claimKey({ key, scope, request, deadline: Date.now() + remainingMs });
+  if ('kept' in claimed) return { ...claimed.kept, isKept: true };
+  const { claim } = claimed;
+  try {
+    await beforeWork?.();
+    await claim.markSent();
+    sends += 1;
+    const answer = work ? await work() : done;
+    await claim.keep(answer);
+    return answer;
+  } catch (error) {
+    await claim.fail(error);
+    throw error;
+  }
 }
 
 function outcome(promise: Promise<Answer>): Promise<string | number> {
@@ -63,17 +60,15 @@ function outcome(promise: Promise<Answer>): Promise<string | number> {
 
 afterEach(() => {
   sends = 0;
-  dynamodb.middlewareStack.remove('fault');
   jest.restoreAllMocks();
 });
 
-describe('answerOnce', () => {
+describe('a claimed key', () => {
   test('replays the first answer byte for byte, and sends once', async () => {
     const first = await attempt({ key: 'replayed' });
     const again = await attempt({ key: 'replayed' });
 
-    expect(again.body).toBe(first.body);
-    expect(again.headers).toEqual({ ...first.headers, 'idempotent-replayed': 'true' });
+    expect(again).toEqual({ ...first, isKept: true });
     expect(sends).toBe(1);
   });
 
@@ -86,36 +81,26 @@ describe('answerOnce', () => {
 
   test('gives the store every record and part with the second from which it may delete them', async () => {
     const puts: Item[] = [];
-    dynamodb.middlewareStack.add(
-      (next) => async (args) => {
-        if ('Item' in args.input) puts.push(fromAttributes(args.input.Item as never));
-        return next(args);
-      },
-      { step: 'initialize', name: 'fault' },
-    );
+    intercept(dynamodb, async ({ input, send }) => {
+      const { Item } = input as { Item: AttributeMap };
+      puts.push(fromAttributes(Item));
+      return send();
+    });
     const began = Date.now();
     await attempt({ key: 'parts', work: async () => ({ ...done, body: noise(80_000) }) });
 
-    expect(puts).toHaveLength(2);
+    // The claim, `sent`, the second part and the first one.
+    expect(puts).toHaveLength(4);
     for (const { ttl } of puts) {
       expect(Number(ttl)).toBeGreaterThanOrEqual((began + dayMs) / 1000);
       expect(Number(ttl)).toBeLessThanOrEqual((Date.now() + dayMs) / 1000 + 1);
     }
   });
 
-  test('says in the log that an answer was given before', async () => {
-    const first: Record<string, unknown> = {};
-    const again: Record<string, unknown> = {};
-    await withLogFields(first, () => attempt({ key: 'noted' }));
-    await withLogFields(again, () => attempt({ key: 'noted' }));
-
-    expect([first, again]).toEqual([{}, { idempotent_replay: true }]);
-  });
-
   test('keeps keys of different callers apart', async () => {
-    await attempt({ key: 'shared', principal: 'olga' });
+    await attempt({ key: 'shared', scope: 'user:olga' });
 
-    expect(await outcome(attempt({ key: 'shared', principal: 'mats', request: 'another' }))).toBe(200);
+    expect(await outcome(attempt({ key: 'shared', scope: 'user:mats', request: 'another' }))).toBe(200);
     expect(sends).toBe(2);
   });
 
@@ -153,15 +138,6 @@ describe('answerOnce', () => {
 
     expect(await outcome(attempt({ key: 'refused', work: refusal }))).toBe('provider_busy');
     expect(await outcome(attempt({ key: 'refused' }))).toBe(200);
-  });
-
-  test('keeps a final error of the provider, and replays it', async () => {
-    const failure = () => Promise.reject(new ApiError('provider_failed', { settlement: 'answered' }));
-    const first = await attempt({ key: 'failed', work: failure });
-    const again = await attempt({ key: 'failed' });
-
-    expect([first.statusCode, again.body]).toEqual([502, first.body]);
-    expect(sends).toBe(1);
   });
 
   test.each([
@@ -209,7 +185,7 @@ describe('answerOnce', () => {
 
     expect(await slow).toBe('idempotency_in_flight');
     expect(sends).toBe(1);
-    expect((await attempt({ key: 'woken' })).headers['idempotent-replayed']).toBe('true');
+    expect((await attempt({ key: 'woken' })).isKept).toBe(true);
   });
 
   test('never sends again after an invocation that died while its request was out', async () => {
@@ -226,7 +202,7 @@ describe('answerOnce', () => {
     const began = Date.now();
     await attempt({ key: 'old' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(began + dayMs - 1);
-    expect((await attempt({ key: 'old' })).headers['idempotent-replayed']).toBe('true');
+    expect((await attempt({ key: 'old' })).isKept).toBe(true);
     clock.mockReturnValue(began + dayMs + 60_000);
 
     expect(await outcome(attempt({ key: 'old', request: 'another' }))).toBe(200);
@@ -245,13 +221,13 @@ describe('answerOnce', () => {
   );
 
   test.each([
-    ['claim', 'PutItemCommand', 'before'],
-    ['claim', 'PutItemCommand', 'after'],
-    ['mark as sent', 'UpdateItemCommand', 'before'],
-    ['mark as sent', 'UpdateItemCommand', 'after'],
-  ])('sends nothing while the store fails at the %s (%s, %s the write)', async (step, command, when) => {
+    ['claim', 1, 'before'],
+    ['claim', 1, 'after'],
+    ['mark as sent', 2, 'before'],
+    ['mark as sent', 2, 'after'],
+  ])('sends nothing while the store fails at the %s (put %d, %s the write)', async (step, place, when) => {
     const key = `${step}-${when}`.replaceAll(' ', '-');
-    breakStore((name) => name === command, when);
+    breakStore(put(place), when);
 
     const cause = expect.objectContaining({ message: 'the store failed' });
     await expect(attempt({ key })).rejects.toMatchObject({ code: 'unavailable', cause });
@@ -275,12 +251,15 @@ describe('answerOnce', () => {
   });
 
   test.each([
-    ['release', 'DeleteItemCommand', { beforeWork: () => Promise.reject(new Error('boom')) }],
-    ['mark as unknown', 'UpdateItemCommand', { work: () => Promise.reject(new Error('boom')) }],
-    ['keep the answer', 'UpdateItemCommand', {}],
-  ])('warns the operator where the store fails to %s', async (step, command, work) => {
-    const hasEnded = () => sends > 0 || command === 'DeleteItemCommand';
-    breakStore((name) => name === command && hasEnded(), 'before');
+    [
+      'release',
+      (command: string) => command === 'DeleteItemCommand',
+      { beforeWork: () => Promise.reject(new Error('boom')) },
+    ],
+    ['mark as unknown', put(3), { work: () => Promise.reject(new Error('boom')) }],
+    ['keep the answer', put(3), {}],
+  ])('warns the operator where the store fails to %s', async (step, isBroken, work) => {
+    breakStore(isBroken, 'before');
     loggedLines.length = 0;
     await outcome(attempt({ key: `warned-${step}`.replaceAll(' ', '-'), ...work }));
 
@@ -297,10 +276,9 @@ describe('answerOnce', () => {
   test.each(['before', 'after'])(
     'gives the caller what was paid for when it cannot be kept (%s the write)',
     async (when) => {
-      const updates: string[] = [];
-      breakStore((name) => name === 'UpdateItemCommand' && updates.push(name) > 1, when);
+      const repair = breakStore(put(3), when);
       expect(await outcome(attempt({ key: `kept-${when}` }))).toBe(200);
-      dynamodb.middlewareStack.remove('fault');
+      repair();
 
       const later = await outcome(attempt({ key: `kept-${when}` }));
       expect(['idempotency_in_flight', 200]).toContain(later);
@@ -309,8 +287,7 @@ describe('answerOnce', () => {
   );
 
   test('gives the caller what was paid for while the store hangs, before the invocation ends', async () => {
-    const updates: string[] = [];
-    breakStore((name) => name === 'UpdateItemCommand' && updates.push(name) > 1, 'never');
+    breakStore(put(3), 'never');
     const began = Date.now();
 
     loggedLines.length = 0;
@@ -320,10 +297,10 @@ describe('answerOnce', () => {
   });
 
   test('holds an answer back a little past the deadline, so that a slow store still keeps it', async () => {
-    breakStore((name) => name === 'UpdateItemCommand' && sends > 0, 'late');
+    breakStore(put(3), 'late');
     await attempt({ key: 'slow', remainingMs: 50 });
 
-    expect((await attempt({ key: 'slow' })).headers['idempotent-replayed']).toBe('true');
+    expect((await attempt({ key: 'slow' })).isKept).toBe(true);
   });
 
   test('leaves no timer behind', async () => {
@@ -341,19 +318,26 @@ function noise(words: number): string {
   return Array.from({ length: words }, () => Math.random().toString(36)).join('');
 }
 
+/** The n-th put of an attempt: its claim, `sent`, and what it ended with. */
+function put(place: number): (command: string) => boolean {
+  let puts = 0;
+  return (command) => {
+    if (command !== 'PutItemCommand') return false;
+    puts += 1;
+    return puts === place;
+  };
+}
+
 /** Fails chosen commands for good, before or after they took effect, delays them, or never answers them. */
-function breakStore(isBroken: (command: string) => boolean, when: string): void {
-  dynamodb.middlewareStack.add(
-    (next, context) => async (args) => {
-      if (!isBroken(String(context.commandName))) return next(args);
-      if (when === 'never') return new Promise<never>(() => {});
-      if (when === 'late') {
-        await new Promise((resolve) => setTimeout(resolve, 150));
-        return next(args);
-      }
-      if (when === 'after') await next(args);
-      throw new Error('the store failed');
-    },
-    { step: 'initialize', name: 'fault' },
-  );
+function breakStore(isBroken: (command: string) => boolean, when: string): () => void {
+  return intercept(dynamodb, async ({ command, send }) => {
+    if (!isBroken(command)) return send();
+    if (when === 'never') return new Promise<never>(() => {});
+    if (when === 'late') await new Promise((resolve) => setTimeout(resolve, 150));
+    if (when !== 'before') {
+      const output = await send();
+      if (when === 'late') return output;
+    }
+    throw new Error('the store failed');
+  });
 }

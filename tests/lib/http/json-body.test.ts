@@ -67,8 +67,6 @@ describe('parseJsonBody', () => {
       { body: base64([0x22, 0xff, 0x22]), isBase64Encoded: true },
       'contains text that is not valid Unicode',
     ],
-    ['a key __proto__', { body: '[{"a":{"__proto__":1}}]' }, 'has a key named __proto__'],
-    ['a key __proto__ in disguise', { body: '{"\\u005f_proto__":1}' }, 'has a key named __proto__'],
   ])('refuses a body that is %s, and says why', (_, sent, message) => {
     const event = { headers: {}, ...sent };
 
@@ -114,10 +112,10 @@ describe('parseJsonBody', () => {
     );
   });
 
-  test('walks a body nested very deep, and refuses what hides at its bottom', () => {
+  test('rejects half a character at the bottom of a body nested very deep', () => {
     const nested = (inner: string) => '['.repeat(deepNesting) + inner + ']'.repeat(deepNesting);
 
-    expect(() => parse({ body: nested('{"__proto__":1}') })).toThrow(/__proto__/);
+    expect(() => parse({ body: nested('"\\ud800"') })).toThrow(/Unicode/);
     expect(() => parse({ body: nested('"\\u0061"') })).not.toThrow();
   });
 });

@@ -6,7 +6,7 @@ import { latestOf } from '../../../lib/registry/latest-version.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
-import { duringNextTransaction } from '../../support/admin.ts';
+import { duringNextWrite } from '../../support/admin.ts';
 import {
   addNode,
   addPublisher,
@@ -118,7 +118,7 @@ describe('a publish', () => {
   test('resumes what another one of the same version began meanwhile', async () => {
     await addNode('acme', 'resumed');
     let first: Awaited<ReturnType<typeof publish>> | undefined;
-    const second = await duringNextTransaction(
+    const second = await duringNextWrite(
       async () => {
         first = await publish('resumed');
       },
@@ -136,7 +136,7 @@ describe('a publish', () => {
   });
 
   test('does not take a node that another publisher created meanwhile', async () => {
-    const work = duringNextTransaction(
+    const work = duringNextWrite(
       () => publish('taken', { publisherId: 'rival', version: { version: '2.0.0' } }),
       () => publish('taken'),
     );
@@ -248,7 +248,7 @@ describe('a personal access token', () => {
 
   test('that is revoked meanwhile publishes nothing', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
-    const work = duringNextTransaction(
+    const work = duringNextWrite(
       () => revoke(tokenHash),
       () => publish('revoked-meanwhile', { tokenHash }),
     );

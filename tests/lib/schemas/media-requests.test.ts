@@ -4,7 +4,7 @@ import { ExtendVideoReply, extendVideoRequest } from '../../../lib/schemas/exten
 import { MultiframeVideoReply } from '../../../lib/schemas/multiframe-video.ts';
 import { RelightReply } from '../../../lib/schemas/relight.ts';
 import { TextToVideoReply, textToVideoRequest } from '../../../lib/schemas/text-to-video.ts';
-import { faultsIn } from '../../support/faults-in.ts';
+import { issuesIn } from '../../support/issues-in.ts';
 import {
   either,
   notAnImage,
@@ -30,7 +30,7 @@ describe.each(Object.entries(operations))('a request of %s', (_name, operation) 
       }
     }
     for (const [value, message] of field.refused) {
-      expect(faultsIn(schema, { ...least, [name]: value })).toContain(`body.${name} ${message}`);
+      expect(issuesIn(schema, { ...least, [name]: value })).toContain(`body.${name} ${message}`);
     }
   });
 
@@ -39,7 +39,7 @@ describe.each(Object.entries(operations))('a request of %s', (_name, operation) 
   });
 
   test('needs its required fields', () => {
-    expect(faultsIn(schema, {}).sort()).toEqual(
+    expect(issuesIn(schema, {}).sort()).toEqual(
       Object.keys(least)
         .map((name) => `body.${name} is required`)
         .sort(),
@@ -49,7 +49,7 @@ describe.each(Object.entries(operations))('a request of %s', (_name, operation) 
 
 describe.each([['a text'], [null], [7]])('%j in place of a request', (input) => {
   test.each(Object.entries(operations))('of %s is no object, and no more is said', (_name, { schema }) => {
-    expect(faultsIn(schema, input)).toEqual(['body must be an object']);
+    expect(issuesIn(schema, input)).toEqual(['body must be an object']);
   });
 });
 
@@ -59,17 +59,17 @@ describe('images', () => {
 
     expect(schema.parse({ images: [url] })).toMatchObject({ images: [url] });
     expect(schema.parse({ images: [] })).toEqual({ watermark: false });
-    expect(faultsIn(schema, { images: [url, url] })).toEqual(['body.images must have at most 1 item']);
-    expect(faultsIn(schema, { images: ['a.b'] })).toEqual([`body.images.0 ${notAnImage}`]);
+    expect(issuesIn(schema, { images: [url, url] })).toEqual(['body.images must have at most 1 item']);
+    expect(issuesIn(schema, { images: ['a.b'] })).toEqual([`body.images.0 ${notAnImage}`]);
   });
 
   test('are exactly one to extend a video', () => {
     const { schema, least } = operations.extend as Operation;
 
     expect(schema.parse({ ...least, images: [url] })).toMatchObject({ images: [url] });
-    expect(faultsIn(schema, { ...least, images: [] })).toHaveLength(1);
-    expect(faultsIn(schema, { ...least, images: [url, url] })).toHaveLength(1);
-    expect(faultsIn(schema, { ...least, images: ['a.b'] })).toEqual([`body.images.0 ${notAnImage}`]);
+    expect(issuesIn(schema, { ...least, images: [] })).toHaveLength(1);
+    expect(issuesIn(schema, { ...least, images: [url, url] })).toHaveLength(1);
+    expect(issuesIn(schema, { ...least, images: ['a.b'] })).toEqual([`body.images.0 ${notAnImage}`]);
   });
 });
 
@@ -88,26 +88,26 @@ describe('the duration of a video from text', () => {
   ])('is 1 to what %s takes: %i', (model, most) => {
     const fault = `body.duration must be 1 to ${most} seconds for ${model}`;
 
-    expect(faultsIn(schema, { model, duration: 1 })).toEqual([]);
-    expect(faultsIn(schema, { model, duration: most })).toEqual([]);
-    expect(faultsIn(schema, { model, duration: 0 })).toEqual([fault]);
-    expect(faultsIn(schema, { model, duration: most + 1 })).toEqual([fault]);
+    expect(issuesIn(schema, { model, duration: 1 })).toEqual([]);
+    expect(issuesIn(schema, { model, duration: most })).toEqual([]);
+    expect(issuesIn(schema, { model, duration: 0 })).toEqual([fault]);
+    expect(issuesIn(schema, { model, duration: most + 1 })).toEqual([fault]);
   });
 
   test('is 1 to 16 without a model', () => {
-    expect(faultsIn(schema, { duration: 16 })).toEqual([]);
-    expect(faultsIn(schema, { duration: 17 })).toEqual(['body.duration must be 1 to 16 seconds']);
+    expect(issuesIn(schema, { duration: 16 })).toEqual([]);
+    expect(issuesIn(schema, { duration: 17 })).toEqual(['body.duration must be 1 to 16 seconds']);
   });
 
   test('is judged beside a fault of another field', () => {
-    expect(faultsIn(schema, { model: 'vidq2-pro', duration: 9, seed: 'x' }).sort()).toEqual([
+    expect(issuesIn(schema, { model: 'vidq2-pro', duration: 9, seed: 'x' }).sort()).toEqual([
       'body.duration must be 1 to 8 seconds for vidq2-pro',
       'body.seed must be a number',
     ]);
   });
 
   test('of a wrong type is told once', () => {
-    expect(faultsIn(schema, { duration: '5' })).toEqual(['body.duration must be a number']);
+    expect(issuesIn(schema, { duration: '5' })).toEqual(['body.duration must be a number']);
   });
 });
 
@@ -136,12 +136,12 @@ describe('the video to extend', () => {
     const schema = extendVideoRequest(rules);
 
     expect(schema.parse(whole)).toEqual({ ...whole, duration: 5 });
-    expect(faultsIn(schema, { model, video_url: url })).toEqual([idMissing]);
-    expect(faultsIn(schema, { model, video_creation_id: 'v1' })).toEqual([urlMissing]);
-    expect(faultsIn(schema, { model: 'x', video_url: url })).toContain(idMissing);
-    expect(faultsIn(schema, { model: 'x', video_creation_id: 'v1' })).toContain(urlMissing);
-    expect(faultsIn(schema, { ...whole, video_url: 'x' })).toEqual([`body.video_url ${notAUrl}`]);
-    expect(faultsIn(schema, { ...whole, video_creation_id: 1 })).toEqual([
+    expect(issuesIn(schema, { model, video_url: url })).toEqual([idMissing]);
+    expect(issuesIn(schema, { model, video_creation_id: 'v1' })).toEqual([urlMissing]);
+    expect(issuesIn(schema, { model: 'x', video_url: url })).toContain(idMissing);
+    expect(issuesIn(schema, { model: 'x', video_creation_id: 'v1' })).toContain(urlMissing);
+    expect(issuesIn(schema, { ...whole, video_url: 'x' })).toEqual([`body.video_url ${notAUrl}`]);
+    expect(issuesIn(schema, { ...whole, video_creation_id: 1 })).toEqual([
       'body.video_creation_id must be text',
     ]);
   });
@@ -149,14 +149,14 @@ describe('the video to extend', () => {
   test('may be given by one of them where the operator says so', () => {
     const schema = extendVideoRequest(either);
 
-    expect(faultsIn(schema, { model, video_url: url })).toEqual([]);
-    expect(faultsIn(schema, { model, video_creation_id: 'v1' })).toEqual([]);
+    expect(issuesIn(schema, { model, video_url: url })).toEqual([]);
+    expect(issuesIn(schema, { model, video_creation_id: 'v1' })).toEqual([]);
   });
 });
 
 describe('the key frames of a multi-frame video', () => {
   const { schema, least } = operations['multi-frame'] as Operation;
-  const faultsOfFrames = (image_settings: unknown) => faultsIn(schema, { ...least, image_settings });
+  const faultsOfFrames = (image_settings: unknown) => issuesIn(schema, { ...least, image_settings });
   const frame = { key_image: url, duration: 2, prompt: 'dusk' };
 
   test('are 2 to 9', () => {
@@ -251,7 +251,7 @@ describe('an answer', () => {
   });
 
   test('of a video needs the task, its state, its price and its time', () => {
-    expect(faultsIn(ExtendVideoReply, {})).toEqual([
+    expect(issuesIn(ExtendVideoReply, {})).toEqual([
       'body.task_id is required',
       'body.state is required',
       'body.credits is required',

@@ -8,7 +8,7 @@ import { adminNodeFields, Node, NodeInput } from '../../../lib/schemas/node.ts';
 import { adminVersionFields, NodeVersion, NodeVersionInput } from '../../../lib/schemas/node-version.ts';
 import { Timestamp } from '../../../lib/schemas/timestamp.ts';
 import { VersionLabel } from '../../../lib/schemas/version-label.ts';
-import { faultsIn } from '../../support/faults-in.ts';
+import { issuesIn } from '../../support/issues-in.ts';
 
 const text = { taken: ['', 'x'], refused: [[1, 'must be text']] } as const;
 const texts = { taken: [[], ['x']], refused: [['x', 'must be a list']] } as const;
@@ -109,7 +109,7 @@ describe.each(Object.entries(resources))('what a caller says of a %s', (_name, r
       expect(schema.parse({ ...least, [name]: value })).toEqual({ ...least, [name]: value });
     }
     for (const [value, message] of refused) {
-      expect(faultsIn(schema, { ...least, [name]: value })).toEqual([`body.${name} ${message}`]);
+      expect(issuesIn(schema, { ...least, [name]: value })).toEqual([`body.${name} ${message}`]);
     }
   });
 
@@ -135,7 +135,7 @@ describe('an item of a list', () => {
     ],
   ])('of a %s is a text', (_name, schema, least, fields) => {
     for (const name of fields) {
-      expect(faultsIn(schema, { ...least, [name]: ['x', 1] })).toEqual([`body.${name}.1 must be text`]);
+      expect(issuesIn(schema, { ...least, [name]: ['x', 1] })).toEqual([`body.${name}.1 must be text`]);
     }
   });
 });
@@ -156,7 +156,7 @@ test('a clearable field is absent, null or what its schema takes', () => {
 
   expect(schema.parse({})).toEqual({});
   expect(schema.parse({ a: null, b: true })).toEqual({ a: null, b: true });
-  expect(faultsIn(schema, { a: true, b: 'x' })).toEqual([
+  expect(issuesIn(schema, { a: true, b: 'x' })).toEqual([
     'body.a must be text',
     'body.b must be true or false',
   ]);
@@ -169,38 +169,38 @@ describe('a name', () => {
   test.each([['a'], ['A'], ['7'], ['aB'], ['a.b_c-d'], ['0-0'], ['a'.repeat(100)]])(
     'of a node may be %j',
     (id) => {
-      expect(faultsIn(NodeId, id)).toEqual([]);
+      expect(issuesIn(NodeId, id)).toEqual([]);
     },
   );
 
   test.each([[''], ['-a'], ['a-'], ['.'], ['a b'], ['a/b'], ['é'], ['a\n'], ['_a'], ['aé'], ['éa'], ['a.']])(
     'of a node may not be %j',
     (id) => {
-      expect(faultsIn(NodeId, id)).toEqual([`body ${idRule}`]);
+      expect(issuesIn(NodeId, id)).toEqual([`body ${idRule}`]);
     },
   );
 
   test('of a node has at most 100 characters', () => {
-    expect(faultsIn(NodeId, 'a'.repeat(101))).toEqual(['body must have at most 100 characters']);
+    expect(issuesIn(NodeId, 'a'.repeat(101))).toEqual(['body must have at most 100 characters']);
   });
 
   test.each([['a'], ['a1-'], [`a${'-'.repeat(62)}`]])('of a publisher may be %j', (id) => {
-    expect(faultsIn(PublisherId, id)).toEqual([]);
+    expect(issuesIn(PublisherId, id)).toEqual([]);
   });
 
   test.each([[''], ['1a'], ['-a'], ['A'], ['aB'], ['a_b'], ['a\n'], [' a'], [`a${'b'.repeat(63)}`]])(
     'of a publisher may not be %j',
     (id) => {
-      expect(faultsIn(PublisherId, id)).toEqual([`body ${publisherRule}`]);
+      expect(issuesIn(PublisherId, id)).toEqual([`body ${publisherRule}`]);
     },
   );
 
   test('of a host node is any text of 1 to 200 characters', () => {
-    expect(faultsIn(HostNodeName, 'a|b (c) / \u{1f3ac}')).toEqual([]);
-    expect(faultsIn(HostNodeName, 'x'.repeat(200))).toEqual([]);
-    expect(faultsIn(HostNodeName, '')).toEqual(['body must have at least 1 character']);
-    expect(faultsIn(HostNodeName, 'x'.repeat(201))).toEqual(['body must have at most 200 characters']);
-    expect(faultsIn(HostNodeName, 'a\ud83d')).toEqual(['body must be valid Unicode']);
+    expect(issuesIn(HostNodeName, 'a|b (c) / \u{1f3ac}')).toEqual([]);
+    expect(issuesIn(HostNodeName, 'x'.repeat(200))).toEqual([]);
+    expect(issuesIn(HostNodeName, '')).toEqual(['body must have at least 1 character']);
+    expect(issuesIn(HostNodeName, 'x'.repeat(201))).toEqual(['body must have at most 200 characters']);
+    expect(issuesIn(HostNodeName, 'a\ud83d')).toEqual(['body must be valid Unicode']);
   });
 });
 
@@ -212,12 +212,12 @@ describe('a version label', () => {
   });
 
   test.each([['nightly'], ['1.0.0rc1'], [`1-${'a'.repeat(60)}`]])('is not %j', (label) => {
-    expect(faultsIn(VersionLabel, label)).toEqual([rule]);
+    expect(issuesIn(VersionLabel, label)).toEqual([rule]);
   });
 
   test('has at most 64 characters', () => {
-    expect(faultsIn(VersionLabel, `1.0.0-${'a'.repeat(58)}`)).toEqual([]);
-    expect(faultsIn(VersionLabel, `1.0.0-${'a'.repeat(59)}`)).toEqual([
+    expect(issuesIn(VersionLabel, `1.0.0-${'a'.repeat(58)}`)).toEqual([]);
+    expect(issuesIn(VersionLabel, `1.0.0-${'a'.repeat(59)}`)).toEqual([
       'body must have at most 64 characters',
     ]);
   });
@@ -356,7 +356,7 @@ describe('an answer', () => {
     [HostNode, 'policy', ['HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly']],
   ])('%# has the stated values of %s and no empty one', (schema, field, values) => {
     for (const value of values) expect(schema.parse({ [field]: value })).toEqual({ [field]: value });
-    expect(faultsIn(schema, { [field]: '' })).toEqual([`body.${field} must be one of ${values.join(', ')}`]);
+    expect(issuesIn(schema, { [field]: '' })).toEqual([`body.${field} must be one of ${values.join(', ')}`]);
   });
 
   test('of a publisher names its members as owners and members', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { RelightRequest } from '../../../lib/schemas/relight.ts';
-import { faultsIn } from '../../support/faults-in.ts';
+import { issuesIn } from '../../support/issues-in.ts';
 import { choice, type Field, flag, percentage, url } from '../../support/media-fields.ts';
 
 describe('the advanced settings of a relight', () => {
@@ -47,7 +47,7 @@ describe('the advanced settings of a relight', () => {
     }
     for (const [value, message] of refused) {
       const sent = { image: url, advanced_settings: { [name]: value } };
-      expect(faultsIn(RelightRequest, sent)).toEqual([`body.advanced_settings.${name} ${message}`]);
+      expect(issuesIn(RelightRequest, sent)).toEqual([`body.advanced_settings.${name} ${message}`]);
     }
   });
 });
@@ -70,7 +70,7 @@ describe('a prompt of a relight', () => {
     ['(at 10:30 in the morning)'],
     ['(light:9e)'],
   ])('may be %j', (text) => {
-    expect(faultsIn(RelightRequest, { image: url, prompt: text })).toEqual([]);
+    expect(issuesIn(RelightRequest, { image: url, prompt: text })).toEqual([]);
   });
 
   test.each([
@@ -87,7 +87,7 @@ describe('a prompt of a relight', () => {
     ['(a) (b:1.5)'],
     ['(light:10.25)'],
   ])('may not be %j', (text) => {
-    expect(faultsIn(RelightRequest, { image: url, prompt: text })).toEqual([fault]);
+    expect(issuesIn(RelightRequest, { image: url, prompt: text })).toEqual([fault]);
   });
 });
 
@@ -97,7 +97,7 @@ describe('both light sources', () => {
     'body.transfer_light_from_reference_image cannot be sent together with transfer_light_from_lightmap; send one of them';
 
   test('are refused together, whatever else is wrong', () => {
-    expect(faultsIn(RelightRequest, { image: url, ...both })).toEqual([fault]);
-    expect(faultsIn(RelightRequest, both)).toEqual(['body.image is required', fault]);
+    expect(issuesIn(RelightRequest, { image: url, ...both })).toEqual([fault]);
+    expect(issuesIn(RelightRequest, both)).toEqual(['body.image is required', fault]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fromAttributes, toAttributes, visibleFields } from '../../../lib/store/attribute-values.ts';
+import { fromAttributes, toAttributes } from '../../../lib/store/attribute-values.ts';
 
 const item = {
   text: 'a',
@@ -45,13 +45,4 @@ test.each([
 
 test('an attribute of a type that nothing here writes cannot be read', () => {
   expect(() => fromAttributes({ names: { SS: ['a'] } })).toThrow('of a type that nothing here writes');
-});
-
-test('of an item only the fields of the shape are visible, in its order', () => {
-  const view = visibleFields({ pk: 'x', b: 1, a: 2 }, { shape: { a: null, b: null, toString: null } });
-
-  expect(Object.entries(view)).toEqual([
-    ['a', 2],
-    ['b', 1],
-  ]);
 });

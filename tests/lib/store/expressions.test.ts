@@ -1,26 +1,54 @@
 import { describe, expect, test } from '@jest/globals';
-import { condition, update } from '../../../lib/store/expressions.ts';
+import { conditionExpression, updateExpression, withChanges } from '../../../lib/store/expressions.ts';
 
-describe('a condition', () => {
-  test('names its attributes by placeholder, and the steps of a path each', () => {
-    expect(condition([['members', 'a.b', 'role'], '=', 'owner'], ['status', '<>', 'gone'])).toEqual({
+describe('conditionExpression', () => {
+  test('names attributes by placeholder, and the steps of a path each', () => {
+    expect(
+      conditionExpression([
+        [['members', 'a.b', 'role'], '=', 'owner'],
+        ['status', '<>', 'gone'],
+      ]),
+    ).toEqual({
       ConditionExpression: '#c0_0.#c0_1.#c0_2 = :c0 AND #c1_0 <> :c1',
       ExpressionAttributeNames: { '#c0_0': 'members', '#c0_1': 'a.b', '#c0_2': 'role', '#c1_0': 'status' },
       ExpressionAttributeValues: { ':c0': { S: 'owner' }, ':c1': { S: 'gone' } },
     });
   });
 
-  test('that compares with nothing has no values, for DynamoDB takes no empty ones', () => {
-    expect(condition([['members', 'olga'], 'exists'], [['members', 'mats'], 'absent'])).toStrictEqual({
+  test('has no values where nothing is compared, since DynamoDB takes no empty ones', () => {
+    expect(
+      conditionExpression([
+        [['members', 'olga'], 'exists'],
+        [['members', 'mats'], 'absent'],
+      ]),
+    ).toStrictEqual({
       ConditionExpression: 'attribute_exists(#c0_0.#c0_1) AND attribute_not_exists(#c1_0.#c1_1)',
       ExpressionAttributeNames: { '#c0_0': 'members', '#c0_1': 'olga', '#c1_0': 'members', '#c1_1': 'mats' },
     });
   });
+
+  test('joins alternatives with OR', () => {
+    expect(
+      conditionExpression({
+        anyOf: [
+          [['a', 'absent']],
+          [
+            ['b', '=', 1],
+            ['c', '<=', 2],
+          ],
+        ],
+      }),
+    ).toEqual({
+      ConditionExpression: '(attribute_not_exists(#c0_0)) OR (#c1_0 = :c1 AND #c2_0 <= :c2)',
+      ExpressionAttributeNames: { '#c0_0': 'a', '#c1_0': 'b', '#c2_0': 'c' },
+      ExpressionAttributeValues: { ':c1': { N: '1' }, ':c2': { N: '2' } },
+    });
+  });
 });
 
-describe('an update', () => {
+describe('updateExpression', () => {
   test('keeps what is undefined, clears what is null, and replaces the rest', () => {
-    expect(update({ a: 1, b: null, c: undefined, d: 'x', e: null }, ['pk', 'exists'])).toEqual({
+    expect(updateExpression({ a: 1, b: null, c: undefined, d: 'x', e: null }, [['pk', 'exists']])).toEqual({
       UpdateExpression: 'ADD #revision :one SET #f0 = :f0, #f3 = :f3 REMOVE #f1, #f4',
       ConditionExpression: 'attribute_exists(#c0_0)',
       ExpressionAttributeNames: {
@@ -31,7 +59,15 @@ describe('an update', () => {
     });
   });
 
-  test('of nothing only counts the revision', () => {
-    expect(update({}, ['pk', 'exists']).UpdateExpression).toBe('ADD #revision :one');
+  test('only counts the revision where nothing changes', () => {
+    expect(updateExpression({}, [['pk', 'exists']]).UpdateExpression).toBe('ADD #revision :one');
+  });
+});
+
+test('withChanges keeps what is undefined, clears what is null, and replaces the rest', () => {
+  expect(withChanges({ a: 1, b: 2, c: 3 }, { a: undefined, b: null, c: 4, d: 5 })).toStrictEqual({
+    a: 1,
+    c: 4,
+    d: 5,
   });
 });

@@ -1,0 +1,220 @@
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { toAttributes } from '../../../lib/store/attribute-values.ts';
+import { absent } from '../../../lib/store/expressions.ts';
+import { nodeKey } from '../../../lib/store/keys.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { put, remove, transact, update } from '../../../lib/store/write.ts';
+import { answerInTurn } from '../../support/intercept.ts';
+import { SilentServer } from '../../support/silent-server.ts';
+import { timed } from '../../support/timed.ts';
+
+const key = nodeKey('a');
+const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+
+/** Half of each maximum wait: 20 ms, 40 ms and so on, up to 500 ms. */
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+const inSeconds = (seconds: number) => Date.now() + 1000 * seconds;
+
+/** A transaction that the store cancelled, for one reason an item. */
+function cancelled(...reasons: { Code: string; Message?: string }[]): Error {
+  return new TransactionCanceledException({
+    message: 'cancelled',
+    $metadata: {},
+    ...(reasons.length > 0 && { CancellationReasons: reasons }),
+  });
+}
+
+const met = new TransactionConflictException({ message: 'met a transaction', $metadata: {} });
+const cancelledByConflict = cancelled({ Code: 'None' }, { Code: 'TransactionConflict' });
+const cancelledByThrottling = cancelled({ Code: 'ThrottlingError' });
+
+/** Every write that can meet a transaction, and what DynamoDB answers then. */
+const writes = [
+  ['put', met, (deadline: number) => put({ ...key, a: 1 }, absent, deadline)],
+  ['update', met, (deadline: number) => update(key, { a: 1 }, absent, deadline)],
+  ['remove', met, (deadline: number) => remove(key, [['pk', 'exists']], deadline)],
+  ['transact', cancelledByConflict, (deadline: number) => transact([{ check: key, when: absent }], deadline)],
+] as const;
+
+describe.each(writes)('%s', (_, collision, write) => {
+  test('goes through in the end where it meets a transaction', async () => {
+    const asked = answerInTurn(dynamodb, collision, collision, {});
+    const { error, ms } = await timed<unknown>(write(inSeconds(9)));
+
+    expect(error).toBeUndefined();
+    expect(asked).toHaveLength(3);
+    expect(ms).toBe(20 + 40);
+  });
+
+  test('gives up with conflict after twenty attempts', async () => {
+    const asked = answerInTurn(dynamodb, collision);
+    const { error, ms } = await timed<unknown>(write(inSeconds(60)));
+
+    expect(error).toMatchObject({ code: 'conflict', cause: collision });
+    expect(asked).toHaveLength(20);
+    expect(ms).toBe(20 + 40 + 80 + 160 + 320 + 14 * 500);
+  });
+
+  test.each([
+    [60, 3],
+    [59, 2],
+  ])('attempts up to the deadline: with %d ms left, %d times', async (remainingMs, times) => {
+    const asked = answerInTurn(dynamodb, collision);
+    const { error } = await timed<unknown>(write(Date.now() + remainingMs));
+
+    expect(error).toMatchObject({ code: 'conflict' });
+    expect(asked).toHaveLength(times);
+  });
+
+  test('answers unavailable to an overload, without attempts of its own', async () => {
+    const asked = answerInTurn(dynamodb, throttled);
+    const { error } = await timed<unknown>(write(inSeconds(9)));
+
+    expect(error).toMatchObject({ code: 'unavailable', cause: throttled });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('put, update and remove', () => {
+  const failed = (item: object) =>
+    new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item: toAttributes(item) });
+
+  test.each(writes.slice(0, 3))(
+    '%s answers the item that the condition did not hold for',
+    async (_, __, write) => {
+      answerInTurn(dynamodb, failed({ found: true }));
+
+      expect((await timed<unknown>(write(inSeconds(9)))).result).toEqual({
+        written: false,
+        found: { found: true },
+      });
+    },
+  );
+
+  test('update answers the whole record as it is afterwards', async () => {
+    answerInTurn(dynamodb, { Attributes: toAttributes({ a: 1, b: 2 }) });
+
+    expect((await timed(update(key, { a: 1 }, absent, inSeconds(9)))).result).toEqual({
+      written: true,
+      item: { a: 1, b: 2 },
+    });
+  });
+});
+
+describe('transact', () => {
+  test('answers nothing where all is written', async () => {
+    const asked = answerInTurn(dynamodb, {});
+
+    expect(await timed(transact([], inSeconds(9)))).toEqual({ result: [], ms: 0 });
+    expect(asked).toEqual([{ TransactItems: [] }]);
+  });
+
+  test('answers the places of the conditions that failed, even where it met another transaction', async () => {
+    answerInTurn(dynamodb, cancelled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
+
+    expect(await timed(transact([], inSeconds(9)))).toEqual({ result: [1], ms: 0 });
+  });
+
+  test('is sent again where it was cancelled for throttling, and then answers unavailable', async () => {
+    const asked = answerInTurn(dynamodb, cancelledByThrottling);
+    const { error } = await timed(transact([], inSeconds(60)));
+
+    expect(error).toMatchObject({ code: 'unavailable', cause: cancelledByThrottling });
+    expect(asked).toHaveLength(20);
+  });
+
+  const wrong = cancelled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
+  const tooLarge = cancelled(
+    { Code: 'None' },
+    { Code: 'ValidationError', Message: 'Item size to update has exceeded the maximum allowed size' },
+  );
+  const silent = cancelled();
+
+  test.each([
+    ['too large an item', tooLarge, { code: 'record_too_large', cause: tooLarge }],
+    ['no reason', silent, { code: 'unavailable', cause: silent }],
+  ])('tells a cancellation for %s', async (_, cancellation, expected) => {
+    const asked = answerInTurn(dynamodb, cancellation);
+    const { error } = await timed(transact([], inSeconds(9)));
+
+    expect(error).toMatchObject(expected);
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each([
+    ['in one item', wrong],
+    ['as a whole', new Error('wrong')],
+  ])('fails as it is where the request is wrong %s', async (_, error) => {
+    answerInTurn(dynamodb, error);
+
+    expect((await timed(transact([], inSeconds(9)))).error).toBe(error);
+  });
+});
+
+describe('untilWritten', () => {
+  test('runs again while it is undefined, and answers the first result', async () => {
+    let rounds = 0;
+    const { result } = await timed(
+      untilWritten(inSeconds(9), async () => {
+        rounds += 1;
+        return rounds === 3 ? 'written' : undefined;
+      }),
+    );
+
+    expect([result, rounds]).toEqual(['written', 3]);
+  });
+
+  test('gives up with conflict after a hundred rounds, or at the deadline', async () => {
+    let rounds = 0;
+    const lose = async () => {
+      rounds += 1;
+      return undefined;
+    };
+    expect((await timed(untilWritten(inSeconds(60), lose))).error).toMatchObject({ code: 'conflict' });
+    expect(rounds).toBe(100);
+
+    expect((await timed(untilWritten(Date.now(), lose))).error).toMatchObject({ code: 'conflict' });
+    expect(rounds).toBe(101);
+  });
+});
+
+describe('a store that takes a request and never answers', () => {
+  const store = new SilentServer();
+
+  afterEach(() => store.stop());
+
+  test('is given up after five seconds, and asked three times', async () => {
+    await store.listen();
+    dynamodb.middlewareStack.add(
+      (next) => (args) => {
+        store.redirect(args.request);
+        return next(args);
+      },
+      { step: 'finalizeRequest', priority: 'low', name: 'redirected' },
+    );
+    const { error, ms } = await store.outwait(() => transact([], inSeconds(60)), {
+      leapMs: 4900,
+      mostMs: 20_000,
+    });
+    dynamodb.middlewareStack.remove('redirected');
+
+    expect(error).toMatchObject({ code: 'unavailable' });
+    expect(store.asked).toBe(3);
+    expect(ms).toBeGreaterThanOrEqual(15_000);
+  });
+});

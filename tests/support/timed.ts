@@ -1,0 +1,19 @@
+import { jest } from '@jest/globals';
+
+/** What comes of the work, and how long it takes where only its own waits take time. Needs fake timers. */
+export async function timed<T>(work: Promise<T>): Promise<{ result?: T; error?: unknown; ms: number }> {
+  const began = Date.now();
+  const ending = work.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
+  let isOver = false;
+  void ending.then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    if (Date.now() - began > 60_000) throw new Error('It never ends.');
+    await jest.advanceTimersToNextTimerAsync();
+  }
+  return { ...(await ending), ms: Date.now() - began };
+}
