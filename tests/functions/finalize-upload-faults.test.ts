@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { handler as publishHandler } from '../../functions/publish-node-version.ts';
-import { type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
+import { uploadOf } from '../../lib/bucket/object-keys.ts';
+import type { Upload } from '../../lib/upload.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { copyOnce, findObject } from '../../lib/bucket/bucket.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
+import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { latestOf } from '../../lib/registry/latest-version.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/node-versions.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -66,7 +67,9 @@ test('a version that was banned before its archive came is finalised after the b
   await unbanNodeVersion('ban-lifted', '1.0.0');
   await finalize(upload);
 
-  expect(latestOf([await storedVersion('ban-lifted', '1.0.0')])).toMatchObject({ sha256: sha256(archive) });
+  expect(latestOf([nodeVersionRecord(await storedVersion('ban-lifted', '1.0.0'))])).toMatchObject({
+    sha256: sha256(archive),
+  });
 });
 
 test('a finaliser that copies late leaves the published bytes alone', async () => {

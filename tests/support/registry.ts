@@ -1,4 +1,5 @@
 import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
 import type { Item } from '../../lib/store/attribute-values.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
@@ -80,9 +81,9 @@ export async function storedItem(pk: string, sk: string): Promise<Item | undefin
   return item;
 }
 
-export async function storedNode(id: string): Promise<Item | undefined> {
+export async function storedNode(id: string): Promise<NodeRecord | undefined> {
   const { pk, sk } = nodeKey(id);
-  return storedItem(pk, sk);
+  return nodeRecord(await storedItem(pk, sk));
 }
 
 function soon(): number {

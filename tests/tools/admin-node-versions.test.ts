@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler as publish } from '../../functions/publish-node-version.ts';
-import { toAttributes } from '../../lib/store/attribute-values.ts';
-import { update } from '../../lib/store/expressions.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { admin, adminJson, duringNextWrite } from '../support/admin.ts';
 import { invoke } from '../support/invoke.ts';
 import {
@@ -17,6 +13,7 @@ import {
   countRequests,
   storedItem,
   storedNode,
+  setFields,
 } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 
@@ -37,7 +34,7 @@ beforeEach(async () => {
 /** Stores active versions and lets the node's latest version follow, as a ban and its unban do. */
 async function addActive(...versions: string[]): Promise<void> {
   for (const version of versions)
-    await addVersion('acme', nodeId, version, { downloadUrl: `https://example.com/${version}.zip` });
+    await addVersion('acme', nodeId, version, { archive_key: `${version}.zip` });
   await admin('node-version', 'ban', nodeId, versions[0] ?? '', ...reason);
   await admin('node-version', 'unban', nodeId, versions[0] ?? '');
 }
@@ -260,9 +257,6 @@ describe('node-version list', () => {
 
 /** An upload's end, against a latest version that is higher: the node is not written. */
 async function activate(version: string): Promise<void> {
-  const changes = { status: 'NodeVersionStatusActive', downloadUrl: 'https://example.com/late.zip' };
-  const key = toAttributes(nodeVersionKey(nodeId, version));
-  await dynamodb.send(
-    new UpdateItemCommand({ TableName: tableName, Key: key, ...update(changes, ['pk', 'exists']) }),
-  );
+  const changes = { status: 'NodeVersionStatusActive', archive_key: 'late.zip' };
+  await setFields(nodeVersionKey(nodeId, version), changes);
 }

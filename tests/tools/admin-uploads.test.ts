@@ -1,17 +1,14 @@
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import type { Upload } from '../../lib/upload.ts';
-import { toAttributes } from '../../lib/store/attribute-values.ts';
-import { update } from '../../lib/store/expressions.ts';
 import { activateVersion } from '../../lib/registry/finalizing.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { admin, adminJson } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
-import { storedNode } from '../support/registry.ts';
+import { setFields, storedNode } from '../support/registry.ts';
 import { publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
@@ -30,9 +27,7 @@ beforeAll(async () => {
 /** Makes a publish look older than it is. */
 async function age({ nodeId, version }: Upload, milliseconds: number): Promise<void> {
   const since = { pending_since: new Date(Date.now() - milliseconds).toISOString() };
-  const key = toAttributes(nodeVersionKey(nodeId, version));
-  const expression = update(since, ['pk', 'exists']);
-  await dynamodb.send(new UpdateItemCommand({ TableName: tableName, Key: key, ...expression }));
+  await setFields(nodeVersionKey(nodeId, version), since);
 }
 
 async function sweep(): Promise<Record<string, string>> {
@@ -71,12 +66,12 @@ describe('uploads sweep', () => {
     expect(await storedVersion('lost-event', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   });
 
-  test('finishes what a finaliser left half done: an active version that is not the latest yet', async () => {
+  test('finishes what a finalizer left half done: an active version that is not the latest yet', async () => {
     const upload = await publish('half-done', '1.0.0');
-    await activateVersion(upload, { downloadUrl: 'https://example.com/a.zip', sizeBytes: 1, sha256: 'x' });
+    await activateVersion(upload, { key: 'a.zip', sizeBytes: 1, sha256: 'x' }, Date.now() + 5000);
     expect(await storedNode('half-done')).not.toHaveProperty('latest_version');
 
-    expect(await sweep()).toMatchObject({ 'half-done': 'settled' });
+    expect(await sweep()).toMatchObject({ 'half-done': 'completed' });
     expect(await storedNode('half-done')).toMatchObject({ latest_version: { version: '1.0.0' } });
     expect(await sweep()).not.toHaveProperty('half-done');
   });
@@ -90,7 +85,7 @@ describe('uploads sweep', () => {
     expect(stdout).toMatch(/^shown +1\.0\.0 +abandoned +\S+ +Waiting for the archive/m);
   });
 
-  test('leaves a deployed stage to its finaliser, and says how to have it sweep', async () => {
+  test('leaves a deployed stage to its finalizer, and says how to have it sweep', async () => {
     const { BUCKET_NAME } = process.env;
     delete process.env.BUCKET_NAME;
     const { status, stderr } = await admin('uploads', 'sweep');
@@ -119,15 +114,11 @@ describe('the scheduled sweep', () => {
       await age(upload, 2 * hourMs - uploads.indexOf(upload) * hourMs);
     }
     loggedLines.length = 0;
-    s3.middlewareStack.add(
-      (next) => (args) => {
-        if (JSON.stringify(args.input).includes('fails-first')) throw new Error('S3 is down.');
-        return next(args);
-      },
-      { step: 'initialize', name: 'fault' },
-    );
+    intercept(s3, async ({ input, send }) => {
+      if (JSON.stringify(input).includes('fails-first')) throw new Error('S3 is down.');
+      return send();
+    });
     await expect(runSchedule()).rejects.toThrow(/^1 of \d+ versions could not be swept\.$/);
-    s3.middlewareStack.remove('fault');
 
     expect(await storedVersion('comes-second', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
     expect(loggedLines.join()).toContain('"node_id":"fails-first","version":"1.0.0","finding":"failed"');

@@ -1,68 +1,82 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryCommandInput, QueryCommandOutput } from '@aws-sdk/client-dynamodb';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { newDeadline, untilWritten } from '../../tools/admin/registry/administration.ts';
-import { nodeVersionKey } from '../../lib/store/keys.ts';
-import { listItems } from '../../tools/admin/registry/listing.ts';
+import { describe, expect, test } from '@jest/globals';
+import { administer, listHistory, listItems } from '../../tools/admin/registry/administration.ts';
+import { nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import {
   listPersonalAccessTokens,
   putPersonalAccessToken,
   revokePersonalAccessToken,
 } from '../../tools/admin/registry/tokens.ts';
+import { intercept } from '../support/intercept.ts';
 import { duringNextWrite } from '../support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 
-describe('a change', () => {
-  test('is decided anew until it is written', async () => {
-    const answers = [undefined, undefined, 'written'];
+describe('administer', () => {
+  const of = publisherKey('acme');
+  const change = { of, action: 'test', subject: 'a thing', detail: 'because' };
 
-    expect(await untilWritten(async () => answers.shift())).toBe('written');
-    expect(answers).toEqual([]);
+  test('writes the change and its history in one transaction', async () => {
+    await addPublisher('acme', {});
+    const asked: unknown[] = [];
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'TransactWriteItemsCommand') asked.push(input.TransactItems);
+      return send();
+    });
+    const writes = [{ update: of, changes: { name: 'New' }, when: [['pk', 'exists']] }] as const;
+    expect(await administer(async () => ({ change, writes: [...writes], result: 'done' }))).toBe('done');
+
+    expect(asked).toEqual([[{ Update: expect.anything() }, { Put: expect.anything() }]]);
+    const [entry] = await listHistory(of);
+    expect(entry).toMatchObject({ action: 'test', subject: 'a thing', detail: 'because' });
+    expect(entry?.actor).toMatch(/.@./);
+    expect(Date.now() - Date.parse(String(entry?.at))).toBeLessThan(10_000);
   });
 
-  test('that others undo twenty times is given up', async () => {
-    let rounds = 0;
-    const attempt = async () => {
-      rounds += 1;
-      if (rounds > 20) throw new Error('There is no end to it.');
-      return undefined;
-    };
+  test('names the actor that the environment gives', async () => {
+    process.env.ADMIN_ACTOR = 'release job 7';
+    await addPublisher('by-a-job', {});
+    delete process.env.ADMIN_ACTOR;
 
-    await expect(untilWritten(attempt)).rejects.toMatchObject({ code: 'conflict' });
-    expect(rounds).toBe(20);
+    expect(await listHistory(publisherKey('by-a-job'))).toMatchObject([
+      { actor: 'release job 7', action: 'publisher create', subject: 'by-a-job' },
+    ]);
+  });
+
+  test('decides again while others come first, and leaves no history of a change that is not made', async () => {
+    const before = await listHistory(of);
+    let rounds = 0;
+    const result = await administer(async () => {
+      rounds += 1;
+      if (rounds === 3) return { done: rounds };
+      return { change, writes: [{ check: of, when: [['pk', 'absent']] }], result: 0 };
+    });
+
+    expect(result).toBe(3);
+    expect(await listHistory(of)).toEqual(before);
   });
 
   test('has ten seconds', async () => {
-    const deadline = await untilWritten(async (deadline) => deadline);
+    const deadline = await administer(async (deadline) => ({ done: deadline }));
 
-    for (const each of [deadline, newDeadline()]) {
-      expect(each - Date.now()).toBeGreaterThan(5000);
-      expect(each - Date.now()).toBeLessThanOrEqual(10_000);
-    }
+    expect(deadline - Date.now()).toBeGreaterThan(5000);
+    expect(deadline - Date.now()).toBeLessThanOrEqual(10_000);
   });
 });
 
 describe('a listing', () => {
-  const name = 'pages';
   const key = nodeVersionKey('any', '');
   const last = { pk: { S: 'p' }, sk: { S: 's' } };
 
-  afterEach(() => {
-    dynamodb.middlewareStack.remove(name);
-  });
-
-  /** Answers each page in the store's place, and says what was asked. */
+  /** Answers each page in the store's place, and returns what was asked. */
   function answerPages(page: (count: number) => Partial<QueryCommandOutput>): QueryCommandInput[] {
     const asked: QueryCommandInput[] = [];
-    dynamodb.middlewareStack.add(
-      () => async (args) => {
-        asked.push(args.input as QueryCommandInput);
-        return { output: { $metadata: {}, ...page(asked.length) }, response: {} };
-      },
-      { step: 'initialize', name },
-    );
+    intercept(dynamodb, async ({ input }) => {
+      asked.push(input as unknown as QueryCommandInput);
+      return page(asked.length);
+    });
     return asked;
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   createPersonalAccessToken,
   hashPersonalAccessToken,
-  requireWellFormed,
+  requireTokenHash,
 } from '../../../lib/auth/personal-access-tokens.ts';
 import { demo } from '../../../tools/local/demo.ts';
 
@@ -15,7 +15,7 @@ describe('a personal access token', () => {
     expect(new Set(tokens).size).toBe(200);
     for (const token of tokens) {
       expect(token).toMatch(/^nrp_[0-9A-Za-z]{38}$/);
-      expect(requireWellFormed(token)).toBe(hashPersonalAccessToken(token));
+      expect(requireTokenHash(token)).toBe(hashPersonalAccessToken(token));
     }
   });
 
@@ -36,7 +36,7 @@ describe('a personal access token', () => {
   });
 
   test('is stored as the SHA-256 that any other program would compute', () => {
-    expect(requireWellFormed(demo.personalAccessToken)).toBe(
+    expect(requireTokenHash(demo.personalAccessToken)).toBe(
       '198796d21c7800fd9fbb21991d28fdece1f60b7479c7a79f8125c72f53bff10e',
     );
   });
@@ -47,7 +47,7 @@ describe('a personal access token', () => {
     ['something behind it', (token: string) => `${token}\n`],
     ['something in the middle', (token: string) => `${token.slice(0, 36)}xx${token.slice(36)}`],
   ])('is refused with %s, though the checksum is right', (_, change) => {
-    expect(() => requireWellFormed(change(demo.personalAccessToken))).toThrow(
+    expect(() => requireTokenHash(change(demo.personalAccessToken))).toThrow(
       expect.objectContaining({ code: 'invalid_personal_access_token' }),
     );
   });
@@ -58,7 +58,7 @@ describe('a personal access token', () => {
       for (const character of alphabet) {
         if (character === token[place]) continue;
         const mistyped = token.slice(0, place) + character + token.slice(place + 1);
-        expect(() => requireWellFormed(mistyped)).toThrow(
+        expect(() => requireTokenHash(mistyped)).toThrow(
           expect.objectContaining({ code: 'invalid_personal_access_token' }),
         );
       }

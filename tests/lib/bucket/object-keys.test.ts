@@ -42,6 +42,6 @@ describe('the download address', () => {
 
   test('is https anywhere but on one’s own machine', () => {
     process.env.DOWNLOAD_BASE_URL = 'http://cdn.example.com';
-    expect(() => readEnvironment('archives')).toThrow('DOWNLOAD_BASE_URL: must be an https address');
+    expect(() => readEnvironment('downloads')).toThrow('DOWNLOAD_BASE_URL: must be an https address');
   });
 });

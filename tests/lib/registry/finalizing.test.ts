@@ -1,49 +1,35 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Upload } from '../../../lib/upload.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   activateVersion,
+  completeVersion,
   findUploadState,
-  refuseUpload,
-  settleVersion,
+  keepPending,
 } from '../../../lib/registry/finalizing.ts';
-import { banNodeVersion, flagNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
+import { personalAccessTokenKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import type { Upload } from '../../../lib/upload.ts';
+import { banNode, unbanNode } from '../../../tools/admin/registry/nodes.ts';
+import { banNodeVersion, flagNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
+import { banPublisher, unbanPublisher } from '../../../tools/admin/registry/publishers.ts';
+import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
-import { storedNode } from '../../support/registry.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
+import { setFields, storedNode } from '../../support/registry.ts';
 import { publish, storedVersion } from '../../support/uploads.ts';
 
-const archive = { downloadUrl: 'https://example.com/a.zip', sizeBytes: 7, sha256: 'a digest' };
+const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
+const tooLarge = { status_reason_code: 'archive_refused', status_reason: 'too large' } as const;
 const deadline = () => Date.now() + 10_000;
-const settle = ({ nodeId, version }: Upload) => settleVersion(nodeId, version, deadline());
+const activate = (upload: Upload) => activateVersion(upload, archive, deadline());
+const complete = ({ nodeId, version }: Upload) => completeVersion(nodeId, version, deadline());
 
 beforeAll(async () => {
   await seed();
 });
 
-afterEach(() => {
-  dynamodb.middlewareStack.remove('meanwhile');
-});
-
-/** Lets something happen right before a command of this name, each time or only the first. */
-function meanwhile(command: string, work: () => Promise<unknown>, isEachTime = false): void {
-  let isDue = true;
-  dynamodb.middlewareStack.add(
-    (next, context) => async (args) => {
-      if (context.commandName === command && isDue) {
-        isDue = false;
-        await work();
-        isDue = isEachTime;
-      }
-      return next(args);
-    },
-    { step: 'initialize', name: 'meanwhile' },
-  );
-}
-
 async function latestOf(nodeId: string): Promise<unknown> {
-  const latest = (await storedNode(nodeId))?.latest_version as { version?: string } | undefined;
-  return latest?.version;
+  return (await storedNode(nodeId))?.latest_version?.version;
 }
 
 interface Meeting {
@@ -56,36 +42,37 @@ interface Meeting {
 
 const meetings: Meeting[] = [
   { state: 'superseded', what: 'a later publish', before: ({ nodeId, version }) => publish(nodeId, version) },
-  { state: 'published', what: 'an active version', before: (upload) => activateVersion(upload, archive) },
+  { state: 'published', what: 'an active version', before: activate },
   { state: 'published', what: 'a ban', before: ({ nodeId }) => banNodeVersion(nodeId, '1.0.0', 'test') },
   { state: 'unknown', what: 'another version id', differs: { versionId: 'another' } },
-  { state: 'unknown', what: 'a version that is not there', differs: { version: '9.9.9' } },
+  { state: 'unknown', what: 'a missing version', differs: { version: '9.9.9' } },
 ];
 
-describe('an upload', () => {
-  test('that is awaited makes its version active, or says why not', async () => {
+describe('activateVersion', () => {
+  test('makes the version of an awaited upload active', async () => {
     const upload = await publish('awaited', '1.0.0');
     expect(await findUploadState(upload, deadline())).toBe('awaited');
-    expect(await refuseUpload(upload, 'too large')).toBe(true);
+    expect(await keepPending(upload, tooLarge, deadline())).toBe(true);
     expect(await storedVersion('awaited', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusPending',
-      status_reason: 'too large',
+      ...tooLarge,
     });
-    expect(await activateVersion(upload, archive)).toBe(true);
+    expect(await activate(upload)).toBe('activated');
 
     const version = await storedVersion('awaited', '1.0.0');
     expect(version).toMatchObject({
       status: 'NodeVersionStatusActive',
-      downloadUrl: archive.downloadUrl,
+      archive_key: archive.key,
       size_bytes: archive.sizeBytes,
       sha256: archive.sha256,
+      published_at: expect.stringMatching(/^\d{4}-/),
     });
-    expect(version).not.toHaveProperty('status_reason');
-    expect(version).not.toHaveProperty('upload_id');
+    for (const field of ['status_reason', 'status_reason_code', 'upload_id'])
+      expect(version).not.toHaveProperty(field);
   });
 
   test.each(meetings)(
-    'that meets $what is $state, and changes nothing',
+    'changes nothing where the upload meets $what: $state',
     async ({ state, what, ...meeting }) => {
       const nodeId = what.replaceAll(' ', '-');
       const upload = { ...(await publish(nodeId, '1.0.0')), ...meeting.differs };
@@ -93,42 +80,110 @@ describe('an upload', () => {
       const before = await storedVersion(nodeId, '1.0.0');
 
       expect(await findUploadState(upload, deadline())).toBe(state);
-      expect(await activateVersion(upload, archive)).toBe(false);
-      expect(await refuseUpload(upload, 'too late')).toBe(false);
+      expect(await activate(upload)).toBe(state);
+      expect(await keepPending(upload, tooLarge, deadline())).toBe(false);
       expect(await storedVersion(nodeId, '1.0.0')).toEqual(before);
     },
   );
 
-  test('waits where the store is down', async () => {
+  const { publisherId } = demo;
+  const tokenOf = async (nodeId: string) =>
+    personalAccessTokenKey(publisherId, String((await storedVersion(nodeId, '1.0.0')).token_hash));
+  const setStatus = (status: string) => async (nodeId: string) =>
+    setFields({ pk: `NODE#${nodeId}`, sk: 'NODE' }, { status });
+  const setToken = (revoked_at: string | null) => async (nodeId: string) =>
+    setFields(await tokenOf(nodeId), { revoked_at });
+  const setPublisher = (banned: true | null) => () =>
+    setFields({ pk: `PUBLISHER#${publisherId}`, sk: 'PUBLISHER' }, { banned });
+
+  /** Written past the administration, which would ban the pending version itself. */
+  const obstacles = [
+    ['node_banned', setStatus('NodeStatusBanned'), setStatus('NodeStatusActive')],
+    ['node_deleted', setStatus('NodeStatusDeleted'), setStatus('NodeStatusActive')],
+    ['publisher_banned', setPublisher(true), setPublisher(null)],
+    ['token_revoked', setToken('2026-01-01T00:00:00Z'), setToken(null)],
+  ] as const;
+
+  test.each(obstacles)(
+    'does not activate while it is %s, and does once that is over',
+    async (code, begin, end) => {
+      const upload = await publish(`obstacle-${code.replace('_', '-')}`, '1.0.0');
+      await begin(upload.nodeId);
+
+      const expected = {
+        status_reason_code: code,
+        status_reason: expect.stringContaining('publish this version again'),
+      };
+      expect(await findUploadState(upload, deadline())).toEqual(expected);
+      expect(await activate(upload)).toEqual(expected);
+      expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
+        status: 'NodeVersionStatusPending',
+      });
+      await end(upload.nodeId);
+      expect(await activate(upload)).toBe('activated');
+    },
+  );
+
+  test.each(obstacles)(
+    'does not activate what becomes %s right before it is written',
+    async (code, begin, end) => {
+      const upload = await publish(`late-${code.replace('_', '-')}`, '1.0.0');
+      beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => begin(upload.nodeId));
+
+      expect(await activate(upload)).toMatchObject({ status_reason_code: code });
+      expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
+        status: 'NodeVersionStatusPending',
+      });
+      await end(upload.nodeId);
+    },
+  );
+
+  test.each([
+    ['node', (nodeId: string) => banNode(nodeId, 'spam'), unbanNode],
+    ['publisher', () => banPublisher(publisherId, 'spam'), () => unbanPublisher(publisherId)],
+  ] as const)('waits for the end of the ban of its %s', async (subject, ban, unban) => {
+    const upload = await publish(`banned-with-${subject}`, '1.0.0');
+    await ban(upload.nodeId);
+    expect(await activate(upload)).toBe('published');
+    expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
+    await unban(upload.nodeId);
+
+    expect(await activate(upload)).toBe('activated');
+  });
+
+  test('is unavailable where the store is down', async () => {
     const upload = await publish('store-down', '1.0.0');
-    meanwhile('UpdateItemCommand', () =>
+    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () =>
       Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' })),
     );
 
-    await expect(activateVersion(upload, archive)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(activate(upload)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
 
-describe('settling', () => {
+describe('completeVersion', () => {
   test('makes an active version the latest and takes it off the list, once', async () => {
-    const upload = await publish('settled', '1.0.0');
-    await activateVersion(upload, archive);
-    expect(await storedVersion('settled', '1.0.0')).toHaveProperty('pending_shard');
-    await settle(upload);
+    const upload = await publish('completed', '1.0.0');
+    await activate(upload);
+    expect(await storedVersion('completed', '1.0.0')).toHaveProperty('pending_shard');
+    await complete(upload);
 
-    const [version, node] = [await storedVersion('settled', '1.0.0'), await storedNode('settled')];
+    const [version, node] = [await storedVersion('completed', '1.0.0'), await storedNode('completed')];
     expect(version).not.toHaveProperty('pending_shard');
     expect(version).not.toHaveProperty('pending_since');
     expect(node?.latest_version).toMatchObject({ id: upload.versionId, sha256: archive.sha256 });
-    await settle(upload);
-    expect([await storedVersion('settled', '1.0.0'), await storedNode('settled')]).toEqual([version, node]);
+    await complete(upload);
+    expect([await storedVersion('completed', '1.0.0'), await storedNode('completed')]).toEqual([
+      version,
+      node,
+    ]);
   });
 
-  test('leaves a pending version on the list, and passes over one that is not there', async () => {
+  test('leaves a pending version on the list, and passes over a missing one', async () => {
     const upload = await publish('pending', '1.0.0');
     const before = await storedVersion('pending', '1.0.0');
-    await settle(upload);
-    await settle({ ...upload, version: '9.9.9' });
+    await complete(upload);
+    await complete({ ...upload, version: '9.9.9' });
 
     expect(await storedVersion('pending', '1.0.0')).toEqual(before);
     expect(await latestOf('pending')).toBeUndefined();
@@ -138,80 +193,83 @@ describe('settling', () => {
   test.each([
     ['rises', ['1.0.0', '2.0.0'], '2.0.0'],
     ['does not fall', ['2.0.0', '1.0.0'], '2.0.0'],
+    ['takes the later of two builds', ['1.0.0+b', '1.0.0+a'], '1.0.0+a'],
   ])('lets a latest version that %s', async (label, versions, latest) => {
     const nodeId = `order-${label.replaceAll(' ', '-')}`;
     for (const version of versions) {
       const upload = await publish(nodeId, version);
-      await activateVersion(upload, archive);
-      await settle(upload);
+      await activate(upload);
+      await complete(upload);
       expect(await storedVersion(nodeId, version)).not.toHaveProperty('pending_shard');
     }
 
     expect(await latestOf(nodeId)).toBe(latest);
   });
 
-  test('decides anew where another version became the latest meanwhile', async () => {
+  test('decides again where another version became the latest meanwhile', async () => {
     const [first, low, high] = [
       await publish('overtaken', '1.0.0'),
       await publish('overtaken', '2.0.0'),
       await publish('overtaken', '3.0.0'),
     ];
-    for (const upload of [first, low, high]) await activateVersion(upload, archive);
-    await settle(first);
-    meanwhile('TransactWriteItemsCommand', () => settle(high));
-    await settle(low);
+    for (const upload of [first, low, high]) await activate(upload);
+    await complete(first);
+    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => complete(high));
+    await complete(low);
 
     expect(await latestOf('overtaken')).toBe('3.0.0');
     expect(await storedVersion('overtaken', '2.0.0')).not.toHaveProperty('pending_shard');
   });
 
-  test('decides anew where the first of all versions became the latest meanwhile', async () => {
+  test('decides again where the first of all versions became the latest meanwhile', async () => {
     const [low, high] = [await publish('first', '1.0.0'), await publish('first', '2.0.0')];
-    for (const upload of [low, high]) await activateVersion(upload, archive);
-    meanwhile('TransactWriteItemsCommand', () => settle(high));
-    await settle(low);
+    for (const upload of [low, high]) await activate(upload);
+    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => complete(high));
+    await complete(low);
 
     expect(await latestOf('first')).toBe('2.0.0');
   });
 
   test('never makes a version the latest that was banned meanwhile', async () => {
     const upload = await publish('banned', '1.0.0');
-    await activateVersion(upload, archive);
-    meanwhile('TransactWriteItemsCommand', () => banNodeVersion('banned', '1.0.0', 'test'));
-    await settle(upload);
+    await activate(upload);
+    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => banNodeVersion('banned', '1.0.0', 'test'));
+    await complete(upload);
 
     expect(await latestOf('banned')).toBeUndefined();
     expect(await storedVersion('banned', '1.0.0')).not.toHaveProperty('pending_shard');
   });
 
-  test('keeps a version on the list whose status changed after it was judged', async () => {
+  test('never moves the latest version of a banned node', async () => {
+    const upload = await publish('banned-node', '1.0.0');
+    await activate(upload);
+    await setFields({ pk: 'NODE#banned-node', sk: 'NODE' }, { status: 'NodeStatusBanned' });
+    await complete(upload);
+
+    expect(await latestOf('banned-node')).toBeUndefined();
+  });
+
+  test('keeps a version on the list whose status changed after it was read', async () => {
     const upload = await publish('changed', '1.0.0');
-    await activateVersion(upload, archive);
-    meanwhile('UpdateItemCommand', () => flagNodeVersion('changed', '1.0.0', 'test'));
-    await settle(upload);
+    await activate(upload);
+    beforeNext(dynamodb, /^UpdateItemCommand$/, () => flagNodeVersion('changed', '1.0.0', 'test'));
+    await complete(upload);
 
     expect(await storedVersion('changed', '1.0.0')).toHaveProperty('pending_shard');
   });
 
-  test('gives up, to be tried again, where it loses every round', async () => {
+  test('gives up, to be tried again, where it loses a hundred rounds', async () => {
     const upload = await publish('contested', '1.0.0');
-    await activateVersion(upload, archive);
+    await activate(upload);
     let rounds = 0;
-    const lose = async () => {
+    intercept(dynamodb, async ({ command, send }) => {
+      if (command !== 'TransactWriteItemsCommand') return send();
       rounds += 1;
-      throw new TransactionCanceledException({
-        message: 'lost',
-        $metadata: {},
-        CancellationReasons: [{ Code: 'ConditionalCheckFailed' }],
-      });
-    };
-    dynamodb.middlewareStack.add(
-      (next, context) => (args) =>
-        context.commandName === 'TransactWriteItemsCommand' ? lose() : next(args),
-      { step: 'initialize', name: 'meanwhile' },
-    );
+      const CancellationReasons = [{ Code: 'ConditionalCheckFailed' }];
+      throw new TransactionCanceledException({ message: 'lost', $metadata: {}, CancellationReasons });
+    });
 
-    await expect(settle(upload)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(complete(upload)).rejects.toMatchObject({ code: 'conflict' });
     expect(rounds).toBe(100);
     expect(await storedVersion('contested', '1.0.0')).toHaveProperty('pending_shard');
   });

@@ -1,41 +1,40 @@
 import type { BatchGetItemCommandInput, BatchGetItemCommandOutput } from '@aws-sdk/client-dynamodb';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import { findNodeVersions, versionFields } from '../../../lib/registry/node-versions.ts';
+import { findNodeVersions, nodeVersionView, versionFields } from '../../../lib/registry/node-versions.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { intercept } from '../../support/intercept.ts';
 import { addVersion } from '../../support/registry.ts';
 
 const version = '1.0.0';
 const longest = 'x'.repeat(200);
+const options = {
+  deadline: Date.now() + 10_000,
+  downloadUrl: (key: string) => `https://cdn/${key}`,
+  maxBytes: 6e6,
+};
 
 beforeAll(async () => {
   await addVersion('acme', longest, version);
-});
-
-afterEach(() => {
-  dynamodb.middlewareStack.remove('watch');
 });
 
 /** Lets the test see each read, and change its answer. */
 function watchReads(
   watch: (input: BatchGetItemCommandInput, output: BatchGetItemCommandOutput) => void,
 ): void {
-  dynamodb.middlewareStack.add(
-    (next) => async (args) => {
-      const result = await next(args);
-      watch(args.input as BatchGetItemCommandInput, result.output as BatchGetItemCommandOutput);
-      return result;
-    },
-    { step: 'initialize', name: 'watch' },
-  );
+  intercept(dynamodb, async ({ input, send }) => {
+    const output = await send();
+    watch(input as unknown as BatchGetItemCommandInput, output as BatchGetItemCommandOutput);
+    return output;
+  });
 }
 
 /** Looks up the version of each node, with no time for a second try. */
 function find(...nodeIds: string[]) {
   return findNodeVersions(
     nodeIds.map((node_id) => ({ node_id, version })),
-    Date.now() - 1,
+    { ...options, deadline: Date.now() - 1 },
   );
 }
 
@@ -58,7 +57,7 @@ describe('versions that are looked up', () => {
   });
 
   test('are refused by a label that is no version', async () => {
-    expect(await findNodeVersions([{ node_id: longest, version: 'nightly' }], Date.now())).toEqual([
+    expect(await findNodeVersions([{ node_id: longest, version: 'nightly' }], options)).toEqual([
       { status: 'error', error_message: 'The version is not a semantic version such as 1.2.3.' },
     ]);
   });
@@ -99,12 +98,54 @@ describe('versions that are looked up', () => {
   });
 });
 
+describe('nodeVersionView', () => {
+  const stored = { id: 'a', version, archive_key: 'archives/a.zip' };
+
+  test.each([
+    ['NodeVersionStatusActive', 'https://cdn/archives/a.zip'],
+    ['NodeVersionStatusFlagged', 'https://cdn/archives/a.zip'],
+    ['NodeVersionStatusPending', undefined],
+    ['NodeVersionStatusBanned', undefined],
+    ['NodeVersionStatusDeleted', undefined],
+  ] as const)('composes the address of a version that is %s: %s', (status, address) => {
+    expect(nodeVersionView({ ...stored, status }, options.downloadUrl).downloadUrl).toBe(address);
+  });
+});
+
+describe('a bulk of large versions', () => {
+  const count = 300;
+  const nodeId = (index: number) => `large-${index}`;
+  const changelog = 'x'.repeat(100_000);
+
+  beforeAll(async () => {
+    for (let index = 0; index < count; index += 1)
+      await addVersion('acme', nodeId(index), version, index < 50 ? {} : { changelog });
+  });
+
+  test('stops reading once the answer is full, and says so of the rest', async () => {
+    let keys = 0;
+    watchReads(({ RequestItems }) => {
+      keys += RequestItems?.[tableName]?.Keys?.length ?? 0;
+    });
+    const pairs = Array.from({ length: count }, (_, index) => ({ node_id: nodeId(index), version }));
+    const found = await findNodeVersions(pairs, options);
+
+    expect(found.slice(0, 50).every(({ status }) => status === 'success')).toBe(true);
+    expect(found.at(-1)).toEqual({
+      status: 'error',
+      error_message: 'The answer would be too large with this version; ask for fewer versions at once.',
+    });
+    // The first batch, of which DynamoDB itself leaves some out, and one more.
+    expect(keys).toBeLessThan(count);
+  });
+});
+
 describe('what a publisher says of a version', () => {
   const said = { version, changelog: null, deprecated: false, tags_admin: ['safe'] };
 
   test.each([
-    ['an owner, without what only admins may say', false, { version, deprecated: false }],
-    ['an admin', true, { version, deprecated: false, tags_admin: ['safe'] }],
+    ['an owner, without what only admins may say', false, { deprecated: false }],
+    ['an admin', true, { deprecated: false, tags_admin: ['safe'] }],
   ])('is stored without what is null: from %s', (_, isAdmin, fields) => {
     expect(versionFields(said, { isAdmin })).toEqual(fields);
     expect(said).toHaveProperty('changelog');

@@ -6,6 +6,7 @@ import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { findListedVersions } from '../../../lib/registry/pending-versions.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { sweepUploads } from '../../../lib/uploads/sweep-uploads.ts';
+import { intercept } from '../../support/intercept.ts';
 import { addNode, addVersion, storedNode } from '../../support/registry.ts';
 import { put } from '../../support/uploads.ts';
 
@@ -17,7 +18,6 @@ const late = Object.assign(new Error('late'), { name: 'TimeoutError' });
 
 afterEach(() => {
   jest.restoreAllMocks();
-  dynamodb.middlewareStack.remove('fault');
 });
 
 /** A version on the list since then. */
@@ -35,17 +35,12 @@ function change(
   command: string,
   changes: { asked?: object; answered?: object; meanwhile?: () => Promise<unknown> },
 ): void {
-  dynamodb.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        if (commandName !== command) return next(args);
-        await changes.meanwhile?.();
-        const result = await next({ ...args, input: { ...args.input, ...changes.asked } });
-        Object.assign(result.output, changes.answered);
-        return result;
-      },
-    { step: 'initialize', name: 'fault' },
-  );
+  intercept(dynamodb, async (call) => {
+    if (call.command !== command) return call.send();
+    await changes.meanwhile?.();
+    Object.assign(call.input, changes.asked);
+    return { ...(await call.send()), ...changes.answered };
+  });
 }
 
 describe('versions on the list', () => {
@@ -54,27 +49,43 @@ describe('versions on the list', () => {
 
   beforeAll(async () => {
     await addListed('third', '2020-01-30', { pending_shard: '0' });
-    await addListed('first', '2020-01-02', { status_reason: 'No zip file.' });
+    await addListed('first', '2020-01-02', {
+      status_reason: 'No zip file.',
+      status_reason_code: 'archive_refused',
+    });
     await addListed('second', '2020-01-03', { status: 'NodeVersionStatusActive' });
     await addListed('too-early', '2019-12-31');
     await addListed('too-late', '2020-02-01');
   });
 
-  test('are found in the order of their times, page by page', async () => {
+  test('are found newest first, page by page, by no more than a sweep needs', async () => {
     change('QueryCommand', { asked: { Limit: 1 } });
 
     expect(await find()).toEqual([
+      expect.objectContaining({ nodeId: 'third', awaits: uploadOf('third') }),
+      expect.objectContaining({ nodeId: 'second', reason: '', awaits: undefined }),
       {
         nodeId: 'first',
         version: '1.0.0',
         versionId: 'first-1.0.0',
         reason: 'No zip file.',
+        reasonCode: 'archive_refused',
         since: '2020-01-02',
-        awaits: 'upload of first',
+        awaits: uploadOf('first'),
       },
-      expect.objectContaining({ nodeId: 'second', reason: '', awaits: undefined }),
-      expect.objectContaining({ nodeId: 'third', awaits: 'upload of third' }),
     ]);
+  });
+
+  test('are read without the fields that make a version large', async () => {
+    const asked: object[] = [];
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'BatchGetItemCommand') asked.push(input);
+      return send();
+    });
+    await find();
+
+    expect(JSON.stringify(asked)).toContain('ProjectionExpression');
+    expect(JSON.stringify(asked)).not.toContain('changelog');
   });
 
   test('are found once where the index names them twice, and not where they are done by now, or gone', async () => {
@@ -125,7 +136,7 @@ describe('a sweep', () => {
     expect(await sweep(since + hourMs)).toEqual([['never-came', finding]]);
   });
 
-  test('settles what is active, finalises what came, and goes on after what fails', async () => {
+  test('completes what is active, finalizes what came, and goes on after what fails', async () => {
     const at = day('2022-01-01');
     const since = new Date(at).toISOString();
     await addNode('acme', 'half-done');
@@ -134,19 +145,15 @@ describe('a sweep', () => {
     await addListed('failing', since);
     await put(uploadOf('bad-archive'), Buffer.from('no zip'));
     const fault = new Error('S3 is down.');
-    s3.middlewareStack.add(
-      (next) => (args) => {
-        if (JSON.stringify(args.input).includes('failing')) throw fault;
-        return next(args);
-      },
-      { step: 'initialize', name: 'fault' },
-    );
+    intercept(s3, async ({ input, send }) => {
+      if (JSON.stringify(input).includes('failing')) throw fault;
+      return send();
+    });
     const swept = await sweepUploads({ from: at, to: at, deadline: inTime() });
-    s3.middlewareStack.remove('fault');
 
     const findings = swept.map(({ nodeId, finding, error }) => [nodeId, { finding, error }]);
     expect(Object.fromEntries(findings)).toEqual({
-      'half-done': { finding: 'settled' },
+      'half-done': { finding: 'completed' },
       'bad-archive': { finding: 'refused' },
       failing: { finding: 'failed', error: fault },
     });

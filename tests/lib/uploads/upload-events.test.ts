@@ -84,7 +84,7 @@ describe('an event of S3', () => {
     });
 
     await expect(work).rejects.toMatchObject({
-      message: '2 uploads could not be finalised.',
+      message: '2 uploads could not be finalized.',
       errors: [fault, fault],
     });
     expect(lines().map(({ level, event, outcome, causes }) => [level, event, outcome, causes])).toEqual([
@@ -94,7 +94,7 @@ describe('an event of S3', () => {
     ]);
   });
 
-  test('may be about nothing', async () => {
+  test('may hold no records', async () => {
     await expect(handle(eventAbout(), {})).resolves.toBeUndefined();
   });
 });
@@ -107,6 +107,7 @@ describe('the schedule', () => {
       versionId: 'id',
       reason: '',
       since: '',
+      reasonCode: undefined,
       awaits: undefined,
       finding,
       ...(finding === 'failed' && { error: new Error('S3 is down.') }),
@@ -135,7 +136,7 @@ describe('the schedule', () => {
   test('counts as findings what a sweep should not have had to do', async () => {
     await handle(
       {},
-      { sweep: async () => swept('published', 'settled', 'unvisited', 'waiting', 'refused', 'abandoned') },
+      { sweep: async () => swept('published', 'completed', 'unvisited', 'waiting', 'refused', 'abandoned') },
     );
 
     expect(lines().at(-1)).toMatchObject({ event: 'sweep', versions: 6, failed: 0, sweep_findings: 3 });

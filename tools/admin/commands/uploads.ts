@@ -8,8 +8,8 @@ const limitMs = 10 * 60 * 1000;
 const standing = new Set(['waiting', 'abandoned']);
 
 /** Nobody else may write archives there, whoever sits at the command line. */
-const onlyTheFinaliser =
-  "On a deployed stage only the finaliser may publish, and it sweeps every hour. To have it done now: aws lambda invoke --function-name node-registry-STAGE-finalizeUpload --payload '{}' --cli-binary-format raw-in-base64-out /dev/stdout";
+const onlyTheFinalizer =
+  "On a deployed stage only the finalizer may publish, and it sweeps every hour. To have it done now: aws lambda invoke --function-name node-registry-STAGE-finalizeUpload --payload '{}' --cli-binary-format raw-in-base64-out /dev/stdout";
 
 export const sweep = command({
   parameters: [],
@@ -19,7 +19,7 @@ export const sweep = command({
   options: {},
   examples: ['uploads sweep'],
   async run() {
-    if (!process.env.BUCKET_NAME) throw new Refusal(onlyTheFinaliser);
+    if (!process.env.BUCKET_NAME) throw new Refusal(onlyTheFinalizer);
     // The bucket's module reads the environment when it is loaded; and no other command needs the S3 client.
     const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
     const now = Date.now();
