@@ -8,7 +8,8 @@ import { bucketName, localAddress, localDirectory, ports, tableName } from './ad
 import { startApi } from './api.ts';
 import { banner } from './banner.ts';
 import { demo } from './demo.ts';
-import { createTable, startDynamoDb } from './dynamodb.ts';
+import { createTable } from './dynamodb.ts';
+import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
 import { finalizeOnUpload } from './finalize-on-upload.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
@@ -99,7 +100,7 @@ function setEnvironment(dynamodbUrl: string, s3Url: string): void {
 async function startStores(): Promise<void> {
   const { dynamodb, s3 } = ports;
   await Promise.all([
-    given.dynamodb ?? run(startDynamoDb({ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
+    given.dynamodb ?? run(startStrictDynamoDb({ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
     given.s3 ??
       run(startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) => finalizeOnUpload(bucket))),
   ]);
