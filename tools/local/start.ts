@@ -10,7 +10,7 @@ import { banner } from './banner.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
-import { finalizeOnUpload } from './finalize-on-upload.ts';
+import { finalizeOnUpload, loadFinalizer } from './finalize-on-upload.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
@@ -42,6 +42,7 @@ const given = {
 };
 
 const parts: Promise<Part>[] = [];
+const seeded = Promise.withResolvers<void>();
 const requests = createRequestLog();
 
 async function start(fresh: boolean): Promise<void> {
@@ -65,7 +66,9 @@ async function start(fresh: boolean): Promise<void> {
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
     run(startPages({ port: ports.pages, parts: listening, ownerToken, requests })),
-    Promise.all([startStores(), buildFunctions()]).then(() => fillStores(dynamodbUrl)),
+    Promise.all([startStores(), buildFunctions()])
+      .then(() => fillStores(dynamodbUrl))
+      .finally(seeded.resolve),
   ]);
   process.stdout.write(
     banner({
@@ -102,11 +105,20 @@ async function startStores(): Promise<void> {
   await Promise.all([
     given.dynamodb ?? run(startStrictDynamoDb({ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
     given.s3 ??
-      run(startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) => finalizeOnUpload(bucket))),
+      run(
+        startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>
+          finalizeOnUpload(bucket, loadSeededFinalizer),
+        ),
+      ),
   ]);
 }
 
-/** The archives that are put here call the finaliser's bundle. */
+/** The seed publishes its archives itself, and two finalizers of one upload would get in each other's way. */
+async function loadSeededFinalizer() {
+  await seeded.promise;
+  return loadFinalizer();
+}
+
 async function fillStores(dynamodbUrl: string): Promise<void> {
   await createTable(dynamodbUrl, tableName);
   const { seed } = await import('./seed.ts');
