@@ -146,7 +146,7 @@ describe('the typed client', () => {
   });
 
   test('changes a node and a host node whose name needs escaping', async () => {
-    const path = { nodeId, version: '1.0.0', hostNodeName: 'Blend | 50% (a/b)' };
+    const path = { nodeId, version: '1.0.0', hostNodeName: 'Blend | 50%25 #1 (a//b)?' };
     const node = await client.PUT('/publishers/{publisherId}/nodes/{nodeId}', {
       params: { path: { publisherId: demo.publisherId, nodeId } },
       body: { tags: ['typed'] },

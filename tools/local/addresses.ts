@@ -8,6 +8,8 @@ export const ports = {
   lambda: 3002 + offset,
   providers: 3003 + offset,
   pages: 3004 + offset,
+  /** serverless-offline, which only the gateway in front of it calls. */
+  functions: 3005 + offset,
   s3: 4569 + offset,
   dynamodb: 8000 + offset,
 } as const;

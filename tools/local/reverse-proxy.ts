@@ -1,7 +1,6 @@
 import {
   Agent,
   createServer,
-  type IncomingHttpHeaders,
   type IncomingMessage,
   request as sendRequest,
   type ServerResponse,
@@ -15,7 +14,8 @@ export interface Origin {
 
 interface Changes {
   path?: string;
-  headers?: IncomingHttpHeaders;
+  /** By names in lower case; a list is sent as so many headers. */
+  headers?: Record<string, string | string[]>;
   body?: Buffer;
 }
 
@@ -55,18 +55,29 @@ function send(
   incoming: IncomingMessage,
   { path = incoming.url, headers = {}, body }: Changes = {},
 ): Promise<IncomingMessage> {
-  const { connection, 'transfer-encoding': encoding, ...rest } = { ...incoming.headers, ...headers };
-  const length = body ? { 'content-length': body.length } : encoding && { 'transfer-encoding': encoding };
+  const changed = { ...headers, ...(body && { 'content-length': String(body.length) }) };
   return new Promise((resolve, reject) => {
-    const outgoing = sendRequest(
-      new URL(url),
-      { path, method: incoming.method, headers: { ...rest, ...length }, agent },
-      resolve,
-    );
+    const options = { path, method: incoming.method, headers: sentHeaders(incoming, changed), agent };
+    const outgoing = sendRequest(new URL(url), options, resolve);
     outgoing.on('error', reject);
     if (body) outgoing.end(body);
     else incoming.pipe(outgoing);
   });
+}
+
+/** In Node's flat form, a name and a value by turns, which keeps headers that are there twice. */
+function sentHeaders({ rawHeaders }: IncomingMessage, changed: Record<string, string | string[]>): string[] {
+  const isOurs = (name: string) =>
+    ['connection', 'keep-alive'].includes(name) ||
+    name in changed ||
+    (name === 'transfer-encoding' && 'content-length' in changed);
+  const kept = rawHeaders.filter(
+    (_, index) => !isOurs(String(rawHeaders[index - (index % 2)]).toLowerCase()),
+  );
+  const ours = Object.entries(changed).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => [name, value]),
+  );
+  return [...kept, ...ours];
 }
 
 /** Hands an answer on as it comes. */
