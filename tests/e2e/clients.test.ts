@@ -69,8 +69,8 @@ describe('docs/examples', () => {
   const texts = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
 
   test('every example is answered as it says', async () => {
-    const { apiUrl, simulatorsUrl, token, environment } = stack;
-    const env = { ...environment, API_URL: apiUrl, SIMULATORS_URL: simulatorsUrl, OWNER: token('OWNER') };
+    const { token, environment } = stack;
+    const env = { ...environment, OWNER: token('OWNER') };
     const { stdout } = await run('npm', ['run', 'examples'], { env });
     const examples = texts.join('').match(/^### /gm) ?? [];
 

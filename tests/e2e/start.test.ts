@@ -65,6 +65,14 @@ describe('npm start', () => {
     expect(second).not.toContain('    at ');
     expect((await request('POST', '/bulk/nodes/versions', { node_versions: [] })).status).toBe(200);
   });
+
+  test('leaves the data folder of a running stack alone', async () => {
+    const offset = stack.place.offset + 4000;
+    const second = await startLocalStack({ ...stack.place, offset }).catch((error: Error) => error.message);
+
+    expect(second).toMatch(/^The data in \S+ belongs to a local stack that runs \(process \d+\)\./m);
+    expect(second).not.toContain('    at ');
+  });
 });
 
 describe('over HTTP', () => {
@@ -246,10 +254,17 @@ describe('npm run publish-node', () => {
 describe('serverless invoke local', () => {
   const names = readdirSync('events').map((file) => file.replace('.json', ''));
 
+  /** Nothing tells it where the stack is but the offset of its ports. */
+  function offsetOnly(): NodeJS.ProcessEnv {
+    const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_S3, TOKEN_JWKS_URL, ...rest } = stack.environment;
+    const { IMAGE_PROVIDER_URL, VIDEO_PROVIDER_URL, ...environment } = rest;
+    return environment;
+  }
+
   test.each(names)('answers the sample event of %s', async (name) => {
     const functionName = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     const command = ['invoke', 'local', '-f', functionName, '-p', `events/${name}.json`];
-    const { stdout } = await run('serverless', command, { env: stack.environment });
+    const { stdout } = await run('serverless', command, { env: offsetOnly() });
 
     if (name === 'finalize-upload') expect(stdout).toContain('"event":"upload"');
     else expect([200, 201]).toContain(JSON.parse(stdout.slice(stdout.lastIndexOf('\n{\n') + 1)).statusCode);
