@@ -1,4 +1,4 @@
-// PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}
+// PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}
 import { updateHostNode } from '../lib/contracts/update-host-node.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
 import { changeHostNode } from '../lib/registry/host-nodes.ts';

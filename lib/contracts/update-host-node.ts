@@ -6,7 +6,7 @@ import { HostNodeName, NodeId } from '../schemas/names.ts';
 export const updateHostNode = contract({
   name: 'updateHostNode',
   method: 'PUT',
-  path: '/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}',
+  path: '/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}',
   summary: 'Update a host node',
   description:
     'Changes one node definition inside a node version, and creates it if it is absent: an absent field is kept, null clears it.',

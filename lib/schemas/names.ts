@@ -25,12 +25,24 @@ export const PublisherId = z
 export const HostNodeName = z
   .string()
   .check(
+    z.overwrite(decodeEscapes),
     z.minLength(1),
     z.maxLength(200),
     z.refine((name) => name.isWellFormed(), 'must be valid Unicode'),
   )
   .with(
     z.describe(
-      'Unique identifier of the host node inside its node version; any text, percent-encoded in the path',
+      'Unique identifier of the host node inside its node version: any text, percent-encoded in the path. A gateway decodes the path before it chooses the route, so encode "/", "?", "#" and "%" twice ("/" as "%252F").',
     ),
   );
+
+/** What a client encoded twice. Whatever is no escape stays as it is, for a name may have a "%" of its own. */
+function decodeEscapes(name: string): string {
+  return name.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (escapes) => {
+    try {
+      return decodeURIComponent(escapes);
+    } catch {
+      return escapes;
+    }
+  });
+}

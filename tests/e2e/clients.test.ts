@@ -69,8 +69,8 @@ describe('docs/examples', () => {
   const texts = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
 
   test('every example is answered as it says', async () => {
-    const { apiUrl, simulatorsUrl, token, environment } = stack;
-    const env = { ...environment, API_URL: apiUrl, SIMULATORS_URL: simulatorsUrl, OWNER: token('OWNER') };
+    const { token, environment } = stack;
+    const env = { ...environment, OWNER: token('OWNER') };
     const { stdout } = await run('npm', ['run', 'examples'], { env });
     const examples = texts.join('').match(/^### /gm) ?? [];
 
@@ -146,7 +146,7 @@ describe('the typed client', () => {
   });
 
   test('changes a node and a host node whose name needs escaping', async () => {
-    const path = { nodeId, version: '1.0.0', hostNodeName: 'Blend | 50% (a/b)' };
+    const path = { nodeId, version: '1.0.0', hostNodeName: 'Blend | 50%25 #1 (a//b)?' };
     const node = await client.PUT('/publishers/{publisherId}/nodes/{nodeId}', {
       params: { path: { publisherId: demo.publisherId, nodeId } },
       body: { tags: ['typed'] },

@@ -65,6 +65,14 @@ describe('npm start', () => {
     expect(second).not.toContain('    at ');
     expect((await request('POST', '/bulk/nodes/versions', { node_versions: [] })).status).toBe(200);
   });
+
+  test('leaves the data folder of a running stack alone', async () => {
+    const offset = stack.place.offset + 4000;
+    const second = await startLocalStack({ ...stack.place, offset }).catch((error: Error) => error.message);
+
+    expect(second).toMatch(/^The data in \S+ belongs to a local stack that runs \(process \d+\)\./m);
+    expect(second).not.toContain('    at ');
+  });
 });
 
 describe('over HTTP', () => {
@@ -113,20 +121,62 @@ describe('over HTTP', () => {
       expect(allowed).toContain(name);
   });
 
+  const hostNodes = `/nodes/${demo.nodeId}/versions/${demo.version}/host-nodes`;
+
+  async function updatedName(path: string): Promise<string> {
+    const { status, body } = await request('PUT', `${hostNodes}/${path}`, { category: 'e2e' }, owner());
+    return status === 200 ? body.host_node_name : `status ${status}`;
+  }
+
   test.each([
     ['Load Image (demo)'],
-    ['a|b'],
     ['a/b'],
-    ['50%25 off'],
+    ['HyperTile //Inspire'],
+    ['ends with/'],
+    ['A + B'],
+    ['a|b'],
+    ['a#b'],
     ['100%'],
     ['名前 ünï 🖼'],
-    ["quote's & more?"],
-  ])('the host node name %j arrives decoded exactly once', async (name) => {
-    const path = `/nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/${encodeURIComponent(name)}`;
-    const { status, body } = await request('PUT', path, { category: 'e2e' }, owner());
+    ["quote's & more"],
+  ])('the host node name %j arrives, encoded once or twice', async (name) => {
+    const encoded = encodeURIComponent(name);
 
-    expect([status, body.host_node_name]).toEqual([200, name]);
+    expect(await updatedName(encoded)).toBe(name);
+    expect(await updatedName(encodeURIComponent(encoded))).toBe(name);
   });
+
+  test.each([
+    ['a/b', 'a/b'],
+    ['HyperTile%20//Inspire', 'HyperTile //Inspire'],
+    ['why%3F', 'why'],
+    ['why%253F%2523%25252F', 'why?#%2F'],
+    ['50%2525%20off', '50% off'],
+    ['a?b=c', 'a'],
+  ])('the path %s names the host node %j, as a deployed gateway reads it', async (path, name) => {
+    expect(await updatedName(path)).toBe(name);
+  });
+
+  test.each([
+    ['an escaped slash in another place', `/nodes/${demo.nodeId}%2Fx/versions/1.0.0/host-nodes/x`, 404],
+    ['an escape that is none', `${hostNodes}/%zz`, 400],
+    ['an escape that is no UTF-8', `${hostNodes}/%E7%94`, 400],
+  ])('a path with %s gets the answer of the gateway', async (_, path, expected) => {
+    expect((await request('PUT', path, {}, owner())).status).toBe(expected);
+  });
+
+  test('an escaped route is the same route', async () => {
+    expect((await request('POST', '/bulk%2Fnodes/v%65rsions', { node_versions: [] })).status).toBe(200);
+  });
+
+  test.each([['null'], ['0'], ['false'], ['""']])(
+    'the JSON body %s reaches its function as text',
+    async (body) => {
+      const answer = await request('POST', '/bulk/nodes/versions', body);
+
+      expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
+    },
+  );
 
   test('a body of more than 6 MB is refused, one of nearly 6 MB is read', async () => {
     const bodyOf = (bytes: number) => JSON.stringify({ node_versions: [], padding: 'x'.repeat(bytes) });
@@ -204,10 +254,17 @@ describe('npm run publish-node', () => {
 describe('serverless invoke local', () => {
   const names = readdirSync('events').map((file) => file.replace('.json', ''));
 
+  /** Nothing tells it where the stack is but the offset of its ports. */
+  function offsetOnly(): NodeJS.ProcessEnv {
+    const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_S3, TOKEN_JWKS_URL, ...rest } = stack.environment;
+    const { IMAGE_PROVIDER_URL, VIDEO_PROVIDER_URL, ...environment } = rest;
+    return environment;
+  }
+
   test.each(names)('answers the sample event of %s', async (name) => {
     const functionName = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     const command = ['invoke', 'local', '-f', functionName, '-p', `events/${name}.json`];
-    const { stdout } = await run('serverless', command, { env: stack.environment });
+    const { stdout } = await run('serverless', command, { env: offsetOnly() });
 
     if (name === 'finalize-upload') expect(stdout).toContain('"event":"upload"');
     else expect([200, 201]).toContain(JSON.parse(stdout.slice(stdout.lastIndexOf('\n{\n') + 1)).statusCode);

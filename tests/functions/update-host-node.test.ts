@@ -41,7 +41,7 @@ beforeAll(async () => {
   await addVersion('acme', 'Tools', '1.0.0');
 });
 
-describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () => {
+describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', () => {
   describe('200', () => {
     test('creates an entry that is absent, then keeps, clears and replaces its fields', async () => {
       const full = {
@@ -72,15 +72,38 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () 
       ['Load Image (v2)'],
       ['a|b'],
       ['a/b'],
-      ['50%25'],
+      ['50%'],
+      ['100%zz %E0%A4%A'],
       ['näht 画像 🖼'],
       ['x'.repeat(200)],
       ['__proto__'],
-    ])('takes the name %j as it is delivered, decoded once', async (hostNodeName) => {
+      ['HyperTile //Inspire'],
+      ['A + B'],
+    ])('takes the name %j as the gateway delivers it', async (hostNodeName) => {
       const { status, body } = await update({ function: 'run' }, { hostNodeName });
 
       expect([status, body.host_node_name]).toEqual([200, hostNodeName]);
       expect(await stored(hostNodeName)).toMatchObject({ function: 'run' });
+    });
+
+    test.each([
+      ['a%2Fb', 'a/b'],
+      ['HyperTile %2F%2FInspire', 'HyperTile //Inspire'],
+      ['why%3F %23%31', 'why? #1'],
+      ['50%25', '50%'],
+      ['50%2525', '50%25'],
+      ['n%C3%A4ht %E7%94%BB', 'näht 画'],
+    ])('decodes %j, which the client encoded twice, as %j', async (hostNodeName, name) => {
+      const { status, body } = await update({ function: 'run' }, { hostNodeName });
+
+      expect([status, body.host_node_name]).toEqual([200, name]);
+      expect(await stored(name)).toMatchObject({ function: 'run' });
+    });
+
+    test('counts the characters of the name after decoding it', async () => {
+      const { status } = await update({}, { hostNodeName: '%2F'.repeat(200) });
+
+      expect(status).toBe(200);
     });
 
     test('ignores a host_node_name in the body', async () => {

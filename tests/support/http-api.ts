@@ -58,13 +58,14 @@ interface Route {
 }
 
 function findRoute(contracts: readonly Contract[], { method, url = '' }: IncomingMessage): Route | undefined {
+  // As the deployed gateway does, before it chooses the route.
+  const [path = ''] = decodeURIComponent(url.split('?')[0] ?? '').split('?');
   for (const contract of contracts) {
-    const pattern = new RegExp(`^${contract.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
-    const match = contract.method === method ? pattern.exec(url) : null;
-    if (!match) continue;
-    const encoded = Object.entries(match.groups ?? {});
-    const pathParameters = encoded.map(([name, text]) => [name, decodeURIComponent(text)]);
-    return { contract, pathParameters: Object.fromEntries(pathParameters) };
+    const pattern = contract.path
+      .replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')
+      .replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)');
+    const match = contract.method === method ? new RegExp(`^${pattern}$`, 's').exec(path) : null;
+    if (match) return { contract, pathParameters: { ...match.groups } };
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDynamoDb } from '../../tools/local/dynamodb.ts';
+import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { servers } from './servers.ts';
@@ -15,7 +15,7 @@ export default async function startServers(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-tests-'));
   const key = createSigningKey();
   const [dynamodb, s3, issuer] = await Promise.all([
-    startDynamoDb(),
+    startStrictDynamoDb(),
     startS3(0, join(directory, 's3')),
     startIssuer(0, key),
   ]);

@@ -1,26 +1,30 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { JwtVerifier } from 'aws-jwt-verify';
 import type { Jwk } from 'aws-jwt-verify/jwk';
 import { audience, issuerName } from '../../tools/local/addresses.ts';
-import { publicKeyOf } from '../../tools/local/issuer.ts';
+import { loadSigningKey, publicKeyOf, startIssuer } from '../../tools/local/issuer.ts';
 
 let directory: string;
+let issuer: Awaited<ReturnType<typeof startIssuer>>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'node-registry-token-'));
+  issuer = await startIssuer(0, await loadSigningKey(directory));
 });
 
 afterAll(async () => {
+  await issuer.stop();
   await rm(directory, { recursive: true });
 });
 
-/** Runs the command over a folder in which the local issuer has no key yet. */
-function printToken(...args: string[]) {
-  const options = { env: { ...process.env, NODE_OPTIONS: '', LOCAL_DIRECTORY: directory } };
+/** Runs the command next to a stack whose issuer listens at `url`. */
+function printTokenAt(url: string, LOCAL_DIRECTORY: string, ...args: string[]) {
+  const LOCAL_PORT_OFFSET = String(Number(new URL(url).port) - 3001);
+  const options = { env: { ...process.env, NODE_OPTIONS: '', LOCAL_DIRECTORY, LOCAL_PORT_OFFSET } };
   return new Promise<{ status: number; stdout: string; stderr: string }>((settle) => {
     const child = execFile(
       process.execPath,
@@ -29,6 +33,10 @@ function printToken(...args: string[]) {
       (_, stdout, stderr) => settle({ status: Number(child.exitCode), stdout, stderr }),
     );
   });
+}
+
+function printToken(...args: string[]) {
+  return printTokenAt(issuer.url, directory, ...args);
 }
 
 async function claimsOf(token: string) {
@@ -60,5 +68,21 @@ describe('npm run token', () => {
     const result = await printToken(...args);
 
     expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence} See npm run token -- --help\n` });
+  });
+
+  test('says that no stack runs, and makes up no key', async () => {
+    const stopped = await startIssuer(0, await loadSigningKey(directory));
+    await stopped.stop();
+    const another = await mkdtemp(join(directory, 'another-'));
+    const answers = await Promise.all([
+      printTokenAt(stopped.url, directory, '--user', 'x'),
+      printTokenAt(issuer.url, another, '--user', 'x'),
+    ]);
+
+    for (const { status, stdout, stderr } of answers) {
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/^No local stack runs on \S+ over \S+: start it with npm start\.\n$/);
+    }
+    expect(await readdir(another)).toEqual([]);
   });
 });

@@ -1,13 +1,15 @@
 /** LOCAL_PORT_OFFSET moves every part by as much, so that two stacks can run side by side. */
 const offset = Number(process.env.LOCAL_PORT_OFFSET ?? 0);
 
-/** Where the parts of the local stack listen; the `local` parameters of serverless.yml say the same. */
+/** Where the parts of the local stack listen. */
 export const ports = {
   api: 3000 + offset,
   issuer: 3001 + offset,
   lambda: 3002 + offset,
   providers: 3003 + offset,
   pages: 3004 + offset,
+  /** serverless-offline, which only the gateway in front of it calls. */
+  functions: 3005 + offset,
   s3: 4569 + offset,
   dynamodb: 8000 + offset,
 } as const;
@@ -24,3 +26,12 @@ export const issuerName = 'http://localhost:3001';
 export function localAddress(port: number): string {
   return `http://localhost:${port}`;
 }
+
+/** By which the functions find the parts of the local stack; serverless.yml takes them from here. */
+export const localEnvironment = {
+  AWS_ENDPOINT_URL_DYNAMODB: localAddress(ports.dynamodb),
+  AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
+  TOKEN_JWKS_URL: `${localAddress(ports.issuer)}/.well-known/jwks.json`,
+  IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
+  VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
+};

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { ports } from './addresses.ts';
+import { localAddress, ports } from './addresses.ts';
+import { startGateway } from './gateway.ts';
 
 interface Api {
   stop: () => Promise<void>;
@@ -9,14 +10,15 @@ interface Api {
 const patienceMs = 45_000;
 
 /**
- * Serves every route of serverless.yml over the built bundles, with serverless-offline in a process of its own. Each
+ * Serves every route of serverless.yml over the built bundles, with serverless-offline in a process of its own, behind
+ * a gateway that is as strict as the deployed one. Each
  * function is loaded there once: its default, a thread for each invocation at a time, took 4.4 GB at 64 connections.
  * Once it is up, each line that a function logs goes to `onLine`.
  */
 export async function startApi(onLine: (line: string) => void): Promise<Api> {
   const flags = [
     '--httpPort',
-    String(ports.api),
+    String(ports.functions),
     '--lambdaPort',
     String(ports.lambda),
     '--noPrependStageInUrl',
@@ -48,7 +50,9 @@ export async function startApi(onLine: (line: string) => void): Promise<Api> {
     child.once('error', (error) => fail(`could not be started (${error.message})`));
     child.once('exit', (code) => fail(`stopped with code ${code}`));
   });
+  const gateway = await startGateway(ports.api, localAddress(ports.functions));
   const stop = async () => {
+    await gateway.stop();
     child.kill('SIGTERM');
     await exited;
   };

@@ -19,9 +19,9 @@ interface Server {
 
 const patienceMs = 5000;
 
-/** Starts the embedded DynamoDB-compatible server, on any free port where none is given, in memory without a file. */
-export async function startDynamoDb({ port, file }: { port?: number; file?: string } = {}): Promise<Server> {
-  port ??= await findFreePort();
+/** Starts the embedded DynamoDB-compatible server on any free port, in memory without a file. */
+export async function startDynamoDb(file?: string): Promise<Server> {
+  const port = await findFreePort();
   const child = spawn(
     findBinary(),
     ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],

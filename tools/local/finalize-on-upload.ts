@@ -19,7 +19,7 @@ const maxInvocations = 3;
  * Lets the embedded S3 call the finaliser as S3 calls the deployed one: for what is put under `staging/`, and
  * again when it fails. serverless-offline knows no S3 events.
  */
-export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer> = loadBundle): Bucket {
+export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>): Bucket {
   const running = new Set<Promise<void>>();
   bucket.onObjectCreated((event) => {
     if (!event.Records.every(({ s3 }) => s3.object.key.startsWith('staging/'))) return;
@@ -47,7 +47,7 @@ async function invoke(event: S3Event, load: () => Promise<Finalizer>): Promise<v
   }
 }
 
-async function loadBundle(): Promise<Finalizer> {
+export async function loadFinalizer(): Promise<Finalizer> {
   const { handler } = await import(pathToFileURL(resolve('dist/finalize-upload/index.js')).href);
   return handler;
 }

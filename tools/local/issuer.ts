@@ -24,17 +24,24 @@ export function createSigningKey(kid: string = randomUUID()): SigningKey {
   return { kid, privateKey: privateKey.export({ format: 'jwk' }) };
 }
 
-/** The local issuer's own key, made at the first start and kept beside the other local data. */
+/** The local issuer's own key, made at the first start and kept next to the other local data. */
 export async function loadSigningKey(directory: string): Promise<SigningKey> {
-  const file = join(directory, 'issuer-key.json');
-  try {
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch {
-    const key = createSigningKey();
-    await mkdir(directory, { recursive: true });
-    await writeFile(file, JSON.stringify(key), { mode: 0o600 });
-    return key;
-  }
+  const kept = await readSigningKey(directory);
+  if (kept) return kept;
+  const key = createSigningKey();
+  await mkdir(directory, { recursive: true });
+  await writeFile(keyFile(directory), JSON.stringify(key), { mode: 0o600 });
+  return key;
+}
+
+/** Undefined where no stack was ever started over this folder. */
+export async function readSigningKey(directory: string): Promise<SigningKey | undefined> {
+  const text = await readFile(keyFile(directory), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function keyFile(directory: string): string {
+  return join(directory, 'issuer-key.json');
 }
 
 export function publicKeyOf({ kid, privateKey }: SigningKey): JsonWebKey & { kid: string } {

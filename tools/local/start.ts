@@ -1,15 +1,17 @@
-import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 import { buildFunctions } from '../build/build.ts';
 import { referencePath } from '../openapi/reference-page.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
-import { bucketName, localAddress, localDirectory, ports, tableName } from './addresses.ts';
+import { bucketName, localAddress, localDirectory, localEnvironment, ports, tableName } from './addresses.ts';
 import { startApi } from './api.ts';
 import { banner } from './banner.ts';
+import { createBucket } from './bucket.ts';
+import { claimFolder } from './data-folder.ts';
 import { demo } from './demo.ts';
-import { createTable, startDynamoDb } from './dynamodb.ts';
-import { finalizeOnUpload } from './finalize-on-upload.ts';
+import { createTable } from './dynamodb.ts';
+import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
+import { finalizeOnUpload, loadFinalizer } from './finalize-on-upload.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
@@ -41,12 +43,14 @@ const given = {
 };
 
 const parts: Promise<Part>[] = [];
+const seeded = Promise.withResolvers<void>();
 const requests = createRequestLog();
 
 async function start(fresh: boolean): Promise<void> {
   const began = performance.now();
   await requireFreePorts();
-  if (fresh) await rm(localDirectory, { recursive: true, force: true });
+  await run(claimFolder(localDirectory, { fresh }));
+  say('Starting the HTTP API, the stores, the token issuer and the provider simulators.');
   const key = await loadSigningKey(localDirectory);
   const dynamodbUrl = given.dynamodb ?? localAddress(ports.dynamodb);
   const s3Url = given.s3 ?? localAddress(ports.s3);
@@ -60,11 +64,17 @@ async function start(fresh: boolean): Promise<void> {
     'Provider simulators': localAddress(ports.providers),
   };
   await Promise.all([
-    run(startApi(showLine)),
+    run(startApi(showLine)).then(() => say('The HTTP API is up.')),
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
     run(startPages({ port: ports.pages, parts: listening, ownerToken, requests })),
-    Promise.all([startStores(), buildFunctions()]).then(() => fillStores(dynamodbUrl)),
+    Promise.all([startStores(), buildFunctions()])
+      .then(([, build]) => say(`The stores are up, and the functions are ${build}.`))
+      .then(() => fillStores(dynamodbUrl, s3Url))
+      .then((isNew) =>
+        say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`),
+      )
+      .finally(seeded.resolve),
   ]);
   process.stdout.write(
     banner({
@@ -86,30 +96,42 @@ function setEnvironment(dynamodbUrl: string, s3Url: string): void {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'S3RVER',
     AWS_SECRET_ACCESS_KEY: 'S3RVER',
+    ...localEnvironment,
     AWS_ENDPOINT_URL_DYNAMODB: dynamodbUrl,
     AWS_ENDPOINT_URL_S3: s3Url,
     TABLE_NAME: tableName,
     BUCKET_NAME: bucketName,
-    TOKEN_JWKS_URL: `${localAddress(ports.issuer)}/.well-known/jwks.json`,
-    IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
-    VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
   });
 }
 
 async function startStores(): Promise<void> {
   const { dynamodb, s3 } = ports;
   await Promise.all([
-    given.dynamodb ?? run(startDynamoDb({ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
+    given.dynamodb ?? run(startStrictDynamoDb({ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
     given.s3 ??
-      run(startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) => finalizeOnUpload(bucket))),
+      run(
+        startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>
+          finalizeOnUpload(bucket, loadSeededFinalizer),
+        ),
+      ),
   ]);
 }
 
-/** The archives that are put here call the finaliser's bundle. */
-async function fillStores(dynamodbUrl: string): Promise<void> {
-  await createTable(dynamodbUrl, tableName);
+/** The seed publishes its archives itself, and two finalizers of one upload would get in each other's way. */
+async function loadSeededFinalizer() {
+  await seeded.promise;
+  return loadFinalizer();
+}
+
+async function fillStores(dynamodbUrl: string, s3Url: string): Promise<boolean> {
+  await Promise.all([createTable(dynamodbUrl, tableName), given.s3 && createBucket(s3Url, bucketName)]);
   const { seed } = await import('./seed.ts');
-  await seed();
+  return seed();
+}
+
+/** What happens until everything is up, for the person who waits. */
+function say(sentence: string): void {
+  process.stdout.write(`${sentence}\n`);
 }
 
 /** The functions log JSON lines; what serverless-offline says around them is left out. */

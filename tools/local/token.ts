@@ -1,7 +1,7 @@
 // npm run token -- --user NAME [--admin] [--hours N]
 import { parseArgs } from 'node:util';
-import { localDirectory } from './addresses.ts';
-import { issueToken, loadSigningKey } from './issuer.ts';
+import { localAddress, localDirectory, localEnvironment, ports } from './addresses.ts';
+import { issueToken, readSigningKey, type SigningKey } from './issuer.ts';
 
 const helpText = `Prints an access token of the local issuer, for calls to the local stack.
 
@@ -19,7 +19,25 @@ Examples
 const longestHours = 8760;
 
 const options = readOptions();
-if (options) process.stdout.write(`${issueToken(await loadSigningKey(localDirectory), options)}\n`);
+if (options) {
+  const key = await findKey();
+  if (key) process.stdout.write(`${issueToken(key, options)}\n`);
+  else
+    fail(
+      1,
+      `No local stack runs on ${localAddress(ports.api)} over ${localDirectory}: start it with npm start.`,
+    );
+}
+
+/** The key of the stack that runs, so that a token which is printed also works. */
+async function findKey(): Promise<SigningKey | undefined> {
+  const key = await readSigningKey(localDirectory);
+  const published = await fetch(localEnvironment.TOKEN_JWKS_URL).then(
+    (response) => response.json() as Promise<{ keys: { kid: string }[] }>,
+    () => ({ keys: [] }),
+  );
+  return published.keys.some(({ kid }) => kid === key?.kid) ? key : undefined;
+}
 
 function readOptions() {
   try {
@@ -49,6 +67,10 @@ function parseOptions() {
 }
 
 function refuse(sentence: string): void {
-  process.stderr.write(`${sentence} See npm run token -- --help\n`);
-  process.exitCode = 2;
+  fail(2, `${sentence} See npm run token -- --help`);
+}
+
+function fail(exitCode: number, sentence: string): void {
+  process.stderr.write(`${sentence}\n`);
+  process.exitCode = exitCode;
 }

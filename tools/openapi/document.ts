@@ -16,7 +16,7 @@ const tags = [
 export function describeService(contracts: readonly Contract[]): JsonObject {
   const operations = contracts
     .toSorted((a, b) => orderOf(a) - orderOf(b))
-    .map((contract) => [contract.path, { [contract.method.toLowerCase()]: describeOperation(contract) }]);
+    .map((contract) => [pathOf(contract), { [contract.method.toLowerCase()]: describeOperation(contract) }]);
   return {
     openapi: '3.1.0',
     info: {
@@ -95,6 +95,11 @@ function pathParameters({ parameters }: Contract, sample: Record<string, string>
     schema,
     example: sample[name],
   }));
+}
+
+/** OpenAPI has no parameter that takes the rest of the path. */
+function pathOf({ path }: Contract): string {
+  return path.replaceAll('+}', '}');
 }
 
 function descriptionOf({ description, access }: Contract): string {

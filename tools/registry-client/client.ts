@@ -14,7 +14,11 @@ interface Options {
 
 /** A client of every operation: `client.POST('/bulk/nodes/versions', { body })` answers `{ data, error, response }`. */
 export function createRegistryClient({ baseUrl, accessToken, patience }: Options): RegistryClient {
-  const client = createClient<paths, 'application/json'>({ baseUrl, fetch: retrying(patience) });
+  const client = createClient<paths, 'application/json'>({
+    baseUrl,
+    fetch: retrying(patience),
+    pathSerializer: fillPath,
+  });
   if (accessToken !== undefined) {
     client.use({
       async onRequest({ request }) {
@@ -25,4 +29,11 @@ export function createRegistryClient({ baseUrl, accessToken, patience }: Options
     });
   }
   return client;
+}
+
+/** What has a meaning in an address is encoded twice: a gateway decodes the path before it chooses the route. */
+function fillPath(path: string, values: Record<string, unknown>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(values[name])).replaceAll(/%(?=2F|3F|23|25)/g, '%25'),
+  );
 }

@@ -1229,7 +1229,7 @@ export interface operations {
                  */
                 version: string;
                 /**
-                 * @description Unique identifier of the host node inside its node version; any text, percent-encoded in the path
+                 * @description Unique identifier of the host node inside its node version: any text, percent-encoded in the path. A gateway decodes the path before it chooses the route, so encode "/", "?", "#" and "%" twice ("/" as "%252F").
                  * @example Load Image (demo)
                  */
                 hostNodeName: string;

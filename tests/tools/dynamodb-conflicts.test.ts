@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  TransactGetItemsCommand,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { startConflicts } from '../../tools/local/dynamodb-conflicts.ts';
+
+const TableName = String(process.env.TABLE_NAME);
+const transactionMs = 200;
+const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'conflicts' } });
+const Key = key('held');
+const exists = { ConditionExpression: 'attribute_exists(pk)' };
+const conflict = { Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item' };
+
+let proxy: Awaited<ReturnType<typeof startConflicts>>;
+let client: DynamoDBClient;
+
+beforeAll(async () => {
+  proxy = await startConflicts(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), { transactionMs });
+  client = new DynamoDBClient({ endpoint: proxy.url });
+  for (const pk of ['held', 'also held', 'free'])
+    await client.send(new PutItemCommand({ TableName, Item: key(pk) }));
+});
+
+afterAll(async () => {
+  client.destroy();
+  await proxy.stop();
+});
+
+function touch(pk: string): TransactWriteItem {
+  return {
+    Update: {
+      TableName,
+      Key: key(pk),
+      UpdateExpression: 'SET touched = :true',
+      ExpressionAttributeValues: { ':true': { BOOL: true } },
+    },
+  };
+}
+
+const transactions: [string, TransactWriteItem][] = [
+  ['updates', touch('held')],
+  ['puts', { Put: { TableName, Item: key('held') } }],
+  ['deletes', { Delete: { TableName, Key } }],
+  ['checks', { ConditionCheck: { TableName, Key, ...exists } }],
+];
+
+function transact(...TransactItems: TransactWriteItem[]) {
+  return client.send(new TransactWriteItemsCommand({ TransactItems }));
+}
+
+/** What `work` returns, or fails with, while a transaction on some items runs. */
+async function during<T>(items: TransactWriteItem[], work: () => Promise<T>): Promise<T | Error> {
+  const running = transact(...items);
+  await new Promise((resolve) => setTimeout(resolve, transactionMs / 3));
+  const [result] = await Promise.all([work().catch((error: Error) => error), running]);
+  await client.send(new PutItemCommand({ TableName, Item: Key }));
+  return result;
+}
+
+describe('a plain write while a transaction runs', () => {
+  const writes = (pk: string) =>
+    [
+      ['UpdateItem', () => client.send(new UpdateItemCommand({ TableName, Key: key(pk) }))],
+      ['PutItem', () => client.send(new PutItemCommand({ TableName, Item: { ...key(pk), n: { N: '1' } } }))],
+      ['DeleteItem', () => client.send(new DeleteItemCommand({ TableName, Key: key(pk) }))],
+    ] as const;
+
+  test.each(transactions)('fails on an item that it %s, and the SDK does not retry', async (_, item) => {
+    const errors = await during([item], () =>
+      Promise.all(writes('held').map(([, write]) => write().catch((error: Error) => error))),
+    );
+
+    expect(errors).toEqual(
+      writes('held').map(() =>
+        expect.objectContaining({
+          name: 'TransactionConflictException',
+          message: 'Transaction is ongoing for the item',
+          $fault: 'client',
+          $metadata: expect.objectContaining({ httpStatusCode: 400, attempts: 1 }),
+        }),
+      ),
+    );
+  });
+
+  test.each(writes('free'))('%s succeeds on any other item', async (_, write) => {
+    expect(await during([touch('held')], write)).toMatchObject({ $metadata: { httpStatusCode: 200 } });
+  });
+
+  test.each(writes('held'))('%s succeeds once the transaction has been answered', async (_, write) => {
+    await transact(touch('held'));
+
+    expect(await write()).toMatchObject({ $metadata: { httpStatusCode: 200 } });
+    await client.send(new PutItemCommand({ TableName, Item: Key }));
+  });
+
+  test('the same key in another table is another item', async () => {
+    const other = new UpdateItemCommand({ TableName: `${TableName}-other`, Key });
+
+    expect(await during([touch('held')], () => client.send(other))).toMatchObject({
+      name: 'ResourceNotFoundException',
+    });
+  });
+});
+
+describe('a BatchWriteItem while a transaction runs', () => {
+  const entries = (...pks: string[]) => pks.map((pk) => ({ PutRequest: { Item: key(pk) } }));
+  const write = (...pks: string[]) =>
+    client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: entries(...pks) } }));
+
+  test('writes the free items and returns the others as unprocessed', async () => {
+    const result = await during([touch('held'), touch('also held')], () =>
+      write('held', 'batched', 'also held'),
+    );
+
+    expect(result).toMatchObject({ UnprocessedItems: { [TableName]: entries('held', 'also held') } });
+    expect((await client.send(new GetItemCommand({ TableName, Key: key('batched') }))).Item).toBeDefined();
+  });
+
+  test('returns all items as unprocessed where none is free', async () => {
+    const result = await during([touch('held')], () => write('held'));
+
+    expect(result).toMatchObject({ UnprocessedItems: { [TableName]: entries('held') } });
+  });
+
+  test('is passed on as it is where all items are free', async () => {
+    const result = await during([touch('held')], () => write('free', 'batched'));
+
+    expect(result).toMatchObject({ UnprocessedItems: {} });
+  });
+});
+
+describe('a transaction while another one runs', () => {
+  test.each(transactions)('is canceled when it has an item that that one %s', async (_, running) => {
+    const errors = await during([touch('also held'), running], () =>
+      Promise.all(
+        transactions.map(([, item]) =>
+          transact(touch('free'), item, touch('fresh')).catch((error: Error) => error),
+        ),
+      ),
+    );
+
+    expect(errors).toEqual(
+      transactions.map(() =>
+        expect.objectContaining({
+          name: 'TransactionCanceledException',
+          message:
+            'Transaction cancelled, please refer cancellation reasons for specific reasons [None, TransactionConflict, None]',
+          CancellationReasons: [{ Code: 'None' }, conflict, { Code: 'None' }],
+          $metadata: expect.objectContaining({ httpStatusCode: 400, attempts: 1 }),
+        }),
+      ),
+    );
+    expect((await client.send(new GetItemCommand({ TableName, Key: key('fresh') }))).Item).toBeUndefined();
+  });
+
+  test('succeeds on other items', async () => {
+    const result = await during([touch('held')], () => transact(touch('free'), touch('also held')));
+
+    expect(result).toMatchObject({ $metadata: { httpStatusCode: 200 } });
+  });
+
+  test('holds nothing of its own once it has been canceled', async () => {
+    const result = await during([touch('held')], async () => {
+      await transact(touch('free'), touch('held')).catch(() => undefined);
+      return client.send(new UpdateItemCommand({ TableName, Key: key('free') }));
+    });
+
+    expect(result).toMatchObject({ $metadata: { httpStatusCode: 200 } });
+  });
+
+  test('with the same token waits for it, as the SDK retries it, and is not carried out again', async () => {
+    const TransactItems: TransactWriteItem[] = [
+      {
+        Update: {
+          TableName,
+          Key: key('counter'),
+          UpdateExpression: 'ADD times :one',
+          ExpressionAttributeValues: { ':one': { N: '1' } },
+        },
+      },
+    ];
+    const send = () =>
+      client.send(new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: 'sent twice' }));
+    const [first, second] = await Promise.all([send(), send()]);
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key: key('counter') }));
+
+    expect([first.$metadata.attempts, second.$metadata.attempts].toSorted()).toEqual([1, expect.any(Number)]);
+    expect(Math.max(Number(first.$metadata.attempts), Number(second.$metadata.attempts))).toBeGreaterThan(1);
+    expect(Item?.times).toEqual({ N: '1' });
+  });
+
+  test('a TransactGetItems is canceled on its items and succeeds on others', async () => {
+    const get = (...pks: string[]) =>
+      client.send(
+        new TransactGetItemsCommand({
+          TransactItems: pks.map((pk) => ({ Get: { TableName, Key: key(pk) } })),
+        }),
+      );
+
+    expect(await during([touch('held')], () => get('free', 'held'))).toMatchObject({
+      name: 'TransactionCanceledException',
+      CancellationReasons: [{ Code: 'None' }, conflict],
+    });
+    expect(await during([touch('held')], () => get('free', 'also held'))).toMatchObject({
+      Responses: [{ Item: key('free') }, { Item: key('also held') }],
+    });
+  });
+});
+
+test.each([
+  ['GetItem', () => client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))],
+  [
+    'BatchGetItem',
+    () => client.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys: [Key] } } })),
+  ],
+  [
+    'Query',
+    () =>
+      client.send(
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk',
+          ExpressionAttributeValues: { ':pk': { S: 'held' } },
+        }),
+      ),
+  ],
+] as const)('a plain %s never conflicts', async (_, read) => {
+  expect(await during<object>([touch('held')], read)).toMatchObject({ $metadata: { httpStatusCode: 200 } });
+});
+
+test('a failed condition still returns the old item, in a plain write and in a transaction', async () => {
+  const failing = {
+    TableName,
+    Key,
+    ConditionExpression: 'attribute_not_exists(pk)',
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  } as const;
+
+  await expect(client.send(new DeleteItemCommand(failing))).rejects.toMatchObject({
+    name: 'ConditionalCheckFailedException',
+    Item: Key,
+  });
+  await expect(transact({ Delete: failing })).rejects.toMatchObject({
+    CancellationReasons: [{ Code: 'ConditionalCheckFailed', Item: Key }],
+  });
+});
+
+test.each(['PutItem', 'BatchWriteItem', 'TransactWriteItems', 'TransactGetItems'])(
+  'a malformed %s gets the answer of the store itself',
+  async (operation) => {
+    const headers = {
+      'content-type': 'application/x-amz-json-1.0',
+      'x-amz-target': `DynamoDB_20120810.${operation}`,
+      authorization: 'AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request',
+      'x-amz-date': '20260101T000000Z',
+    };
+    const ask = async (url: string, body: string) => {
+      const response = await fetch(url, { method: 'POST', headers, body });
+      return [response.status, await response.text()];
+    };
+    for (const body of ['{', '{}', 'null', '{"TransactItems":[{}]}', '{"RequestItems":5}']) {
+      const [status, text] = await ask(proxy.url, body);
+
+      expect([status, text]).toEqual(await ask(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), body));
+      expect(status).toBe(400);
+    }
+  },
+);

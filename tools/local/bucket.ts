@@ -1,0 +1,27 @@
+import {
+  BucketAlreadyExists,
+  BucketAlreadyOwnedByYou,
+  CreateBucketCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+
+/** Creates the bucket in an S3 that we did not start; one that exists already is left as it is. */
+export async function createBucket(url: string, name: string): Promise<void> {
+  const client = new S3Client({ endpoint: url, region: 'us-east-1', forcePathStyle: true });
+  // Some embedded servers sign the address of a bucket without the slash that the SDK ends it with.
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const request = args.request as { path: string };
+      request.path = request.path.replace(/\/$/, '');
+      return next(args);
+    },
+    { step: 'build' },
+  );
+  try {
+    await client.send(new CreateBucketCommand({ Bucket: name }));
+  } catch (error) {
+    if (!(error instanceof BucketAlreadyExists) && !(error instanceof BucketAlreadyOwnedByYou)) throw error;
+  } finally {
+    client.destroy();
+  }
+}

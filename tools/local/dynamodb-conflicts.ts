@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import { startDynamoDb } from './dynamodb.ts';
+import { type Action, batchEntries, byTable, readBatch, readWrite } from './dynamodb-actions.ts';
+import { type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
+
+interface Server {
+  url: string;
+  stop: () => Promise<void>;
+}
+
+interface Options {
+  port?: number;
+  /** How long each transaction takes at least. DynamoDB's take 10 to 30 ms; fewer keep the tests fast. */
+  transactionMs?: number;
+}
+
+const conflictMessage = 'Transaction is ongoing for the item';
+const inProgressMessage = 'The transaction with the given request token is already in progress.';
+
+/** The embedded DynamoDB with the transaction conflicts of the real one. */
+export async function startStrictDynamoDb({
+  file,
+  ...options
+}: Options & { file?: string } = {}): Promise<Server> {
+  const embedded = await startDynamoDb(file);
+  const proxy = await startConflicts(embedded.url, options).catch(async (error: unknown) => {
+    await embedded.stop();
+    throw error;
+  });
+  const stop = async () => {
+    await proxy.stop();
+    await embedded.stop();
+  };
+  return { url: proxy.url, stop };
+}
+
+/**
+ * Adds DynamoDB's transaction conflicts in front of a server that has none. While a TransactWriteItems runs, its items
+ * are locked, those that it only checks included: another transaction that has one of them is canceled, a plain write
+ * fails, and a batch returns it as unprocessed. Plain reads never conflict. PartiQL is passed on as it is.
+ */
+export async function startConflicts(
+  url: string,
+  { port, transactionMs = 2 }: Options = {},
+): Promise<Server> {
+  const conflicts = new Conflicts(transactionMs);
+  return startReverseProxy(url, (...args) => conflicts.handle(...args), port);
+}
+
+class Conflicts {
+  readonly #transactionMs: number;
+  /** The items of the transactions that run, by table and key. */
+  readonly #items = new Set<string>();
+  readonly #tokens = new Set<string>();
+  readonly #keyNames = new Map<string, string[]>();
+
+  constructor(transactionMs: number) {
+    this.#transactionMs = transactionMs;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+    const operation = String(request.headers['x-amz-target']).split('.')[1];
+    switch (operation) {
+      case 'PutItem':
+      case 'UpdateItem':
+      case 'DeleteItem':
+        return this.#writeOne(request, response, origin);
+      case 'BatchWriteItem':
+        return this.#writeBatch(request, response, origin);
+      case 'TransactGetItems':
+        return this.#readTogether(request, response, origin);
+      case 'TransactWriteItems':
+        return this.#transact(request, response, origin);
+      case 'DeleteTable':
+        this.#keyNames.clear();
+        break;
+    }
+    relay(await origin.send(request), response);
+  }
+
+  async #writeOne(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+    const body = await readAll(request);
+    const [isLocked] = await this.#areLocked(readWrite(body).actions, request, origin);
+    if (isLocked) fail(response, 'TransactionConflictException', { message: conflictMessage });
+    else relay(await origin.send(request, { body }), response);
+  }
+
+  async #writeBatch(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+    const body = await readAll(request);
+    const entries = readBatch(body);
+    const areLocked = await this.#areLocked(entries, request, origin);
+    if (!areLocked.includes(true)) return relay(await origin.send(request, { body }), response);
+    const locked = entries.filter((_, index) => areLocked[index]);
+    const free = entries.filter((_, index) => !areLocked[index]);
+    if (free.length === 0) return answer(response, 200, { UnprocessedItems: byTable(locked) });
+    const rest = { ...JSON.parse(body.toString()), RequestItems: byTable(free) };
+    const reply = await origin.send(request, { body: Buffer.from(JSON.stringify(rest)) });
+    const content = JSON.parse((await readAll(reply)).toString());
+    if (reply.statusCode !== 200) return answer(response, Number(reply.statusCode), content);
+    const unprocessed = [...batchEntries(content.UnprocessedItems), ...locked];
+    answer(response, 200, { ...content, UnprocessedItems: byTable(unprocessed) });
+  }
+
+  async #readTogether(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+    const body = await readAll(request);
+    const areLocked = await this.#areLocked(readWrite(body).actions, request, origin);
+    if (areLocked.includes(true)) cancel(response, areLocked);
+    else relay(await origin.send(request, { body }), response);
+  }
+
+  async #transact(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+    const body = await readAll(request);
+    const { actions, token } = readWrite(body);
+    const names = await this.#name(actions, request, origin);
+    // A client that lost the connection sends its transaction again while the first one still runs.
+    if (token !== undefined && this.#tokens.has(token))
+      return fail(response, 'TransactionInProgressException', { Message: inProgressMessage });
+    const areLocked = names.map((name) => this.#items.has(name));
+    if (areLocked.includes(true)) return cancel(response, areLocked);
+    const { head, content } = await this.#lock(names, token, async () => {
+      await pause(this.#transactionMs);
+      const head = await origin.send(request, { body });
+      return { head, content: await readAll(head) };
+    });
+    response.writeHead(Number(head.statusCode), head.rawHeaders).end(content);
+  }
+
+  /** Unlocks before the answer leaves: no client meets the locks of a transaction that it knows to be over. */
+  async #lock<T>(names: readonly string[], token: string | undefined, work: () => Promise<T>): Promise<T> {
+    for (const name of names) this.#items.add(name);
+    if (token !== undefined) this.#tokens.add(token);
+    try {
+      return await work();
+    } finally {
+      for (const name of names) this.#items.delete(name);
+      if (token !== undefined) this.#tokens.delete(token);
+    }
+  }
+
+  async #areLocked(actions: readonly Action[], request: IncomingMessage, origin: Origin): Promise<boolean[]> {
+    // Most writes meet no transaction at all, and need not be looked at.
+    if (this.#items.size === 0) return [];
+    const names = await this.#name(actions, request, origin);
+    return names.map((name) => this.#items.has(name));
+  }
+
+  /** One text for each item, by table and key. */
+  #name(actions: readonly Action[], request: IncomingMessage, origin: Origin): Promise<string[]> {
+    return Promise.all(
+      actions.map(async ({ table, attributes }) => {
+        const names = this.#keyNames.get(table) ?? (await readKeyNames(table, request, origin));
+        if (names.length > 0) this.#keyNames.set(table, names);
+        return JSON.stringify([table, ...names.map((name) => attributes[name])]);
+      }),
+    );
+  }
+}
+
+/** The attributes that make the key of a table; none where there is no such table. */
+async function readKeyNames(table: string, request: IncomingMessage, origin: Origin): Promise<string[]> {
+  const reply = await origin.send(request, {
+    headers: { 'x-amz-target': 'DynamoDB_20120810.DescribeTable' },
+    body: Buffer.from(JSON.stringify({ TableName: table })),
+  });
+  const { Table } = JSON.parse((await readAll(reply)).toString());
+  return (Table?.KeySchema ?? []).map(({ AttributeName }: { AttributeName: string }) => AttributeName);
+}
+
+function cancel(response: ServerResponse, areLocked: readonly boolean[]): void {
+  const reasons = areLocked.map((isLocked) =>
+    isLocked ? { Code: 'TransactionConflict', Message: conflictMessage } : { Code: 'None' },
+  );
+  const codes = reasons.map(({ Code }) => Code).join(', ');
+  fail(response, 'TransactionCanceledException', {
+    CancellationReasons: reasons,
+    Message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
+  });
+}
+
+/** As DynamoDB sends its errors: the kind stands in the body only, and clients check the sum where there is one. */
+function fail(response: ServerResponse, kind: string, content: object): void {
+  answer(response, 400, { __type: `com.amazonaws.dynamodb.v20120810#${kind}`, ...content });
+}
+
+function answer(response: ServerResponse, status: number, content: object): void {
+  const body = Buffer.from(JSON.stringify(content));
+  response.writeHead(status, {
+    'content-type': 'application/x-amz-json-1.0',
+    'content-length': body.length,
+    'x-amz-crc32': String(crc32(body)),
+    'x-amzn-requestid': randomUUID(),
+  });
+  response.end(body);
+}

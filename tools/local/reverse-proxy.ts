@@ -1,0 +1,94 @@
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request as sendRequest,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Origin {
+  /** Sends a request on, with its own body unless another one is given, and resolves with the answer's head. */
+  send: (request: IncomingMessage, changes?: Changes) => Promise<IncomingMessage>;
+}
+
+interface Changes {
+  path?: string;
+  /** By names in lower case; a list is sent as so many headers. */
+  headers?: Record<string, string | string[]>;
+  body?: Buffer;
+}
+
+interface ReverseProxy {
+  url: string;
+  stop: () => Promise<void>;
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse, origin: Origin) => Promise<void>;
+
+/** Listens in front of another server. Connections to both sides are kept, so a request costs no handshake. */
+export async function startReverseProxy(url: string, listener: Listener, port = 0): Promise<ReverseProxy> {
+  const agent = new Agent({ keepAlive: true });
+  const origin: Origin = { send: (request, changes) => send(url, agent, request, changes) };
+  const server = createServer((request, response) => {
+    // The client then sees a lost connection, as it would without the proxy.
+    listener(request, response, origin).catch(() => request.socket.destroy());
+  });
+  // Node drops a connection after 5 s without work, at the same moment in which a client may use it again.
+  server.keepAliveTimeout = 0;
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    agent.destroy();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+}
+
+function send(
+  url: string,
+  agent: Agent,
+  incoming: IncomingMessage,
+  { path = incoming.url, headers = {}, body }: Changes = {},
+): Promise<IncomingMessage> {
+  const changed = { ...headers, ...(body && { 'content-length': String(body.length) }) };
+  return new Promise((resolve, reject) => {
+    const options = { path, method: incoming.method, headers: sentHeaders(incoming, changed), agent };
+    const outgoing = sendRequest(new URL(url), options, resolve);
+    outgoing.on('error', reject);
+    if (body) outgoing.end(body);
+    else incoming.pipe(outgoing);
+  });
+}
+
+/** In Node's flat form, a name and a value by turns, which keeps headers that are there twice. */
+function sentHeaders({ rawHeaders }: IncomingMessage, changed: Record<string, string | string[]>): string[] {
+  const isOurs = (name: string) =>
+    ['connection', 'keep-alive'].includes(name) ||
+    name in changed ||
+    (name === 'transfer-encoding' && 'content-length' in changed);
+  const kept = rawHeaders.filter(
+    (_, index) => !isOurs(String(rawHeaders[index - (index % 2)]).toLowerCase()),
+  );
+  const ours = Object.entries(changed).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => [name, value]),
+  );
+  return [...kept, ...ours];
+}
+
+/** Hands an answer on as it comes. */
+export function relay(answer: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+  answer.on('error', () => response.destroy());
+  answer.pipe(response);
+}
+
+export async function readAll(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
