@@ -15,6 +15,8 @@ import {
   storedNode,
   setFields,
 } from '../support/registry.ts';
+import { intercept } from '../support/intercept.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import { bearer } from '../support/tokens.ts';
 
 const reason = ['--reason', 'Steals keys: go back'];
@@ -78,8 +80,9 @@ describe('node-version ban', () => {
       version: '1.1.0',
       status: 'NodeVersionStatusBanned',
       status_reason: 'Steals keys: go back',
+      status_reason_code: 'banned',
     });
-    expect(before.downloadUrl).toBe('https://example.com/1.1.0.zip');
+    expect(before.downloadUrl).toMatch(/\/1\.1\.0\.zip$/);
     expect(await inBulk('1.1.0')).toEqual(before);
   });
 
@@ -108,7 +111,8 @@ describe('node-version ban', () => {
     await admin('node-version', 'unban', nodeId, '1.2.0');
 
     expect(seen).toEqual(['1.10.0', '1.2.0', '2.0.0-beta.10', '2.0.0-beta.2', undefined]);
-    expect((await storedNode(nodeId))?.latest_version).toEqual(await inBulk('1.2.0'));
+    const { downloadUrl: _, ...shown } = await inBulk('1.2.0');
+    expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.2.0.zip' });
   });
 
   test('of a version that waits for its upload stops the publish, and unban lets it resume', async () => {
@@ -173,6 +177,69 @@ describe('node-version ban', () => {
   });
 });
 
+describe('node ban and publisher ban', () => {
+  const states = async () => {
+    const versions = ['1.0.0', '1.1.0', '1.2.0'];
+    return Promise.all(versions.map(async (version) => inBulk(version)));
+  };
+
+  test('take the downloads of every version, and give exactly those back in any order of unbans', async () => {
+    await addActive('1.0.0', '1.1.0', '1.2.0');
+    await admin('node-version', 'ban', nodeId, '1.1.0', ...reason);
+    const before = await states();
+
+    await admin('node', 'ban', nodeId, '--reason', 'A copy');
+    const ofNode = await states();
+    await admin('publisher', 'ban', 'acme', '--reason', 'Taken over');
+    const ofBoth = await states();
+    await admin('node', 'unban', nodeId);
+    const ofPublisher = await states();
+    await admin('publisher', 'unban', 'acme');
+
+    const codes = (all: { status_reason_code?: string; downloadUrl?: string }[]) =>
+      all.map(({ status_reason_code, downloadUrl }) => [status_reason_code, downloadUrl]);
+    expect(codes(ofNode)).toEqual([
+      ['node_banned', undefined],
+      ['banned', undefined],
+      ['node_banned', undefined],
+    ]);
+    expect(codes(ofBoth)).toEqual(codes(ofNode));
+    expect(codes(ofPublisher)).toEqual([
+      ['publisher_banned', undefined],
+      ['banned', undefined],
+      ['publisher_banned', undefined],
+    ]);
+    expect(await states()).toEqual(before);
+    expect((await storedNode(nodeId))?.latest_version?.version).toBe('1.2.0');
+  });
+
+  test('leave the node without a latest version while it is banned', async () => {
+    await addActive('1.0.0');
+    await admin('node', 'ban', nodeId, '--reason', 'A copy');
+    expect(await storedNode(nodeId)).not.toHaveProperty('latest_version');
+    await admin('node', 'unban', nodeId);
+
+    expect((await storedNode(nodeId))?.latest_version?.version).toBe('1.0.0');
+  });
+
+  test('go on where they were interrupted', async () => {
+    await addActive('1.0.0', '1.1.0', '1.2.0');
+    let writes = 0;
+    const remove = intercept(dynamodb, async ({ command, send }) => {
+      if (command === 'UpdateItemCommand') writes += 1;
+      if (writes > 1) throw new Error('interrupted');
+      return send();
+    });
+    await expect(admin('node', 'ban', nodeId, '--reason', 'A copy')).rejects.toThrow('interrupted');
+    remove();
+    const halfway = await states();
+    await admin('node', 'ban', nodeId, '--reason', 'A copy');
+
+    expect(halfway.filter(({ status }) => status === 'NodeVersionStatusBanned')).toHaveLength(1);
+    expect((await states()).every(({ status }) => status === 'NodeVersionStatusBanned')).toBe(true);
+  });
+});
+
 describe('node-version flag', () => {
   test('warns in bulk and in the node, and leaves the version to be downloaded', async () => {
     await addActive('1.0.0', '1.1.0');
@@ -183,11 +250,18 @@ describe('node-version flag', () => {
     const inNode = (await storedNode(nodeId))?.latest_version;
     await admin('node-version', 'unflag', nodeId, '1.1.0');
 
-    const warning = { status: 'NodeVersionStatusFlagged', status_reason: 'Under review' };
+    const warning = {
+      status: 'NodeVersionStatusFlagged',
+      status_reason: 'Under review',
+      status_reason_code: 'flagged',
+    };
     expect(flagged).toEqual({ ...before, ...warning });
-    expect(inNode).toEqual(flagged);
+    const { downloadUrl: address, ...shownFlagged } = flagged;
+    expect(address).toBe(before.downloadUrl);
+    expect(inNode).toEqual({ ...shownFlagged, archive_key: '1.1.0.zip' });
     expect(await inBulk('1.1.0')).toEqual(before);
-    expect((await storedNode(nodeId))?.latest_version).toEqual(before);
+    const { downloadUrl: _, ...shown } = before;
+    expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.1.0.zip' });
   });
 
   test('outlives a ban', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { administer, listHistory, listItems } from '../../tools/admin/registry/administration.ts';
 import { nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
+import type { Write } from '../../lib/store/write.ts';
 import {
   listPersonalAccessTokens,
   putPersonalAccessToken,
@@ -25,8 +26,8 @@ describe('administer', () => {
       if (command === 'TransactWriteItemsCommand') asked.push(input.TransactItems);
       return send();
     });
-    const writes = [{ update: of, changes: { name: 'New' }, when: [['pk', 'exists']] }] as const;
-    expect(await administer(async () => ({ change, writes: [...writes], result: 'done' }))).toBe('done');
+    const write: Write = { update: of, changes: { name: 'New' }, when: [['pk', 'exists']] };
+    expect(await administer(async () => ({ change, writes: [write], result: 'done' }))).toBe('done');
 
     expect(asked).toEqual([[{ Update: expect.anything() }, { Put: expect.anything() }]]);
     const [entry] = await listHistory(of);

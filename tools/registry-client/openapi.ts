@@ -76,7 +76,7 @@ export interface paths {
         get?: never;
         /**
          * Update a node
-         * @description Changes the metadata of a node that the publisher owns: an absent field is kept, null clears it. Answers the whole node with an ETag; If-Match is honoured.
+         * @description Changes the metadata of a node that the publisher owns: an absent field is kept, null clears it. Answers the whole node with an ETag; If-Match is honored.
          */
         put: operations["updateNode"];
         post?: never;
@@ -461,6 +461,11 @@ export interface components {
             readonly status?: "NodeVersionStatusPending" | "NodeVersionStatusActive" | "NodeVersionStatusBanned" | "NodeVersionStatusDeleted" | "NodeVersionStatusFlagged";
             /** @description Why the version has its status, and what to do about it */
             readonly status_reason?: string;
+            /**
+             * @description Why the version has its status, for programs
+             * @enum {string}
+             */
+            readonly status_reason_code?: "awaiting_upload" | "archive_refused" | "node_banned" | "node_deleted" | "publisher_banned" | "token_revoked" | "banned" | "flagged";
             /** @description Version label in normal form */
             version?: string;
         };
@@ -570,6 +575,11 @@ export interface components {
                 readonly status?: "NodeVersionStatusPending" | "NodeVersionStatusActive" | "NodeVersionStatusBanned" | "NodeVersionStatusDeleted" | "NodeVersionStatusFlagged";
                 /** @description Why the version has its status, and what to do about it */
                 readonly status_reason?: string;
+                /**
+                 * @description Why the version has its status, for programs
+                 * @enum {string}
+                 */
+                readonly status_reason_code?: "awaiting_upload" | "archive_refused" | "node_banned" | "node_deleted" | "publisher_banned" | "token_revoked" | "banned" | "flagged";
                 changelog?: string | null;
                 dependencies?: string[] | null;
                 deprecated?: boolean | null;

@@ -19,8 +19,10 @@ describe('normalizeVersion', () => {
     ['V2', '2.0.0'],
     ['01.002.0003', '1.2.3'],
     ['1.0.0-alpha.01', '1.0.0-alpha.1'],
-    ['1.0.0+build.7', '1.0.0'],
-    ['1.2-rc.1+x', '1.2.0-rc.1'],
+    ['1.0.0+build.07', '1.0.0+build.07'],
+    ['1.2-rc.1+x', '1.2.0-rc.1+x'],
+    ['1.0.0 cu118', '1.0.0+cu118'],
+    ['1.0.0+a-b', '1.0.0+a-b'],
     ['1.0.0--', '1.0.0--'],
   ])('reads %s as %s', (label, normal) => {
     expect(normalizeVersion(label)).toBe(normal);
@@ -38,6 +40,8 @@ describe('normalizeVersion', () => {
     ['1.0.0-'],
     ['1.0.0-a..b'],
     ['1.0.0+'],
+    ['1.0.0+a+b'],
+    ['1.0.0+a b'],
     ['vv1'],
     ['1.0.0-é'],
     ['1.0.0\n'],
@@ -102,6 +106,12 @@ describe('compareVersions', () => {
     }
   });
 
+  test('leaves build metadata out of account', () => {
+    expect(compareVersions('1.0.0+cu118', '1.0.0+cu121')).toBe(0);
+    expect(compareVersions('1.0.0+z', '1.0.0-rc.1+a')).toBeGreaterThan(0);
+    expect(compareVersions('1.0.0+a-b', '1.0.0')).toBe(0);
+  });
+
   test('is an order: antisymmetric, transitive, and zero only for equal versions', () => {
     fc.assert(
       fc.property(version, version, version, (a, b, c) => {
@@ -120,6 +130,7 @@ test.each([
   ['1.0.0', false],
   ['1.0.0-0', true],
   ['1.0.0--', true],
+  ['1.0.0+a-b', false],
 ])('%s is a pre-release: %s', (version, expected) => {
   expect(isPreRelease(version)).toBe(expected);
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { hashPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import type { Upload } from '../../../lib/upload.ts';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
@@ -7,7 +8,7 @@ import { findListedVersions } from '../../../lib/registry/pending-versions.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { sweepUploads } from '../../../lib/uploads/sweep-uploads.ts';
 import { intercept } from '../../support/intercept.ts';
-import { addNode, addVersion, storedNode } from '../../support/registry.ts';
+import { addNode, addPublisher, addToken, addVersion, storedNode } from '../../support/registry.ts';
 import { put } from '../../support/uploads.ts';
 
 const minuteMs = 60_000;
@@ -20,10 +21,24 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
+let token: Promise<string>;
+
+beforeAll(async () => {
+  await addPublisher('acme', {});
+  token = addToken('acme');
+});
+
 /** A version on the list since then. */
 async function addListed(nodeId: string, since: string, fields: object = {}): Promise<void> {
   const listed = { pending_shard: 'a', pending_since: since, upload_id: `upload of ${nodeId}` };
-  await addVersion('acme', nodeId, '1.0.0', { status: 'NodeVersionStatusPending', ...listed, ...fields });
+  const token_hash = hashPersonalAccessToken(await token);
+  await addNode('acme', nodeId);
+  await addVersion('acme', nodeId, '1.0.0', {
+    status: 'NodeVersionStatusPending',
+    token_hash,
+    ...listed,
+    ...fields,
+  });
 }
 
 function uploadOf(nodeId: string): Upload {
@@ -139,7 +154,6 @@ describe('a sweep', () => {
   test('completes what is active, finalizes what came, and goes on after what fails', async () => {
     const at = day('2022-01-01');
     const since = new Date(at).toISOString();
-    await addNode('acme', 'half-done');
     await addListed('half-done', since, { status: 'NodeVersionStatusActive' });
     await addListed('bad-archive', since);
     await addListed('failing', since);
