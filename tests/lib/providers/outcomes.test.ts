@@ -40,12 +40,8 @@ const common: Row[] = [
   [{ kind: 'status', status: 502 }, 502, 'provider_failed'],
   [{ kind: 'status', status: 503 }, 502, 'provider_failed'],
   [{ kind: 'status', status: 503, retryAfter: 3600 }, 429, 'provider_busy', { retryAfter: '3600' }],
-  [
-    { kind: 'status', status: 503, retryAfter: 0, times: 2 },
-    429,
-    'provider_busy',
-    { retryAfter: '0', sent: 2 },
-  ],
+  [{ kind: 'status', status: 503, retryAfter: 0 }, 429, 'provider_busy', { retryAfter: '0' }],
+  [{ kind: 'status', status: 429, retryAfter: 4 }, 429, 'provider_busy', { retryAfter: '4' }],
   [{ kind: 'status', status: 504 }, 502, 'provider_failed'],
   [{ kind: 'status', status: 599 }, 502, 'provider_failed'],
   [{ kind: 'html', status: 400 }, 400, 'provider_rejected'],
@@ -91,10 +87,8 @@ const onlyVideo: Row[] = [
     400,
     'provider_rejected',
   ],
-  [{ kind: 'reply', without: ['state'] }, 502, 'provider_invalid_reply'],
-  [{ kind: 'reply', fields: { state: 'pending' } }, 502, 'provider_invalid_reply'],
-  [{ kind: 'reply', without: ['credits'] }, 502, 'provider_invalid_reply'],
-  [{ kind: 'reply', fields: { credits: 1.5 } }, 502, 'provider_invalid_reply'],
+  [{ kind: 'text', status: 400, text: '{"code":"CreditInsufficient"}' }, 503, 'provider_quota'],
+  [{ kind: 'status', status: 500, reason: 'CreditInsufficient' }, 502, 'provider_failed'],
 ];
 
 function testRows(name: ProxyName, rows: Row[]): void {
@@ -154,14 +148,6 @@ describe('what the caller is told', () => {
     });
   });
 
-  test('names at most twenty of them', async () => {
-    const invalidParams = Array.from({ length: 25 }, (_, index) => ({ name: `f${index}`, reason: 'bad' }));
-    misbehave({ kind: 'status', status: 422, message: 'Validation failed', invalidParams });
-    const { body } = await invoke(proxies['relight-image'], 'relight-image');
-
-    expect(body.details).toHaveLength(20);
-  });
-
   test('shows a text of the provider without markup, control characters, keys and images', async () => {
     const secret = process.env.VIDEO_PROVIDER_KEY;
     const message = `Bad\n<b>key</b>\u0000 ${secret} image ${'iVBOR/w0'.repeat(20)} ${'x '.repeat(1000)}`;
@@ -172,14 +158,29 @@ describe('what the caller is told', () => {
     expect(body.message.length).toBeLessThan(350);
   });
 
-  test('says after a time-out and after a lost connection that the outcome is unknown', async () => {
-    misbehave({ kind: 'stall' });
-    const stalled = await call();
-    misbehave({ kind: 'reset' });
-    const lost = await call();
+  test.each<[Misbehaviour, RegExp]>([
+    [{ kind: 'stall' }, /did not answer in time/],
+    [{ kind: 'reset' }, /connection .* was lost/],
+    [{ kind: 'status', status: 500 }, /failed after it had received the request/],
+    [{ kind: 'html' }, /reply that could not be read/],
+  ])('says after %j that the outcome is unknown and that the key is never sent again', async (one, what) => {
+    misbehave(one);
+    const { body } = await call();
 
-    expect(stalled.body.message).toMatch(/did not answer in time.*outcome is unknown.*Idempotency-Key/);
-    expect(lost.body.message).toMatch(/connection .* was lost.*outcome is unknown.*Idempotency-Key/);
+    expect(body.message).toMatch(what);
+    expect(body.message).toMatch(/outcome is unknown.*same Idempotency-Key is never sent a second time/);
+  });
+
+  test.each<[object]>([
+    [{ state: 'pending', credits: 'many' }],
+    [{ state: null, credits: null }],
+    [{ state: 7, credits: 1.5 }],
+  ])('is the task of a reply with %j, which was paid for', async (fields) => {
+    misbehave({ kind: 'reply', fields: { ...fields } });
+    const { status, body } = await call();
+
+    expect([status, body.state, body.credits]).toEqual([200, 'created', 0]);
+    expect(body.task_id).toBe(simulation.received[0]?.taskId);
   });
 
   test('passes a task id on digit by digit, though it is a number no double holds', async () => {

@@ -172,15 +172,10 @@ describe('a key that the provider refuses', () => {
       keyHeader: 'x-api-key',
       keyScheme: '',
       echoesRequest: false,
-      readFault: () => ({}),
     };
     const request = { path: '/v1/ai/image-relight', body: { image: 'AAAA' } };
     const call = () =>
-      callProvider(
-        provider,
-        { ...request, deadline: deadline(), beforeSending: async () => {} },
-        () => 'taken',
-      );
+      callProvider(provider, { ...request, deadline: deadline(), beforeSending: async () => {} });
 
     await provider.key.read(deadline());
     holdsParameter('new-key');
@@ -188,7 +183,7 @@ describe('a key that the provider refuses', () => {
     jest.spyOn(Date, 'now').mockReturnValue(minuteLater);
     await expect(call()).rejects.toMatchObject({ code: 'provider_credentials', settlement: 'refused' });
     expect(simulators.simulation.received).toHaveLength(1);
-    expect(await call()).toBe('taken');
+    expect(await call()).toMatchObject({ taskId: expect.any(String) });
     await simulators.stop();
   });
 

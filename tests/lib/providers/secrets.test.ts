@@ -91,7 +91,7 @@ test('the log says what each provider did, and what it cost', () => {
       function: 'textToVideo',
       status: 200,
       provider: 'video',
-      provider_outcome: 'answered',
+      provider_payment: 'taken',
       provider_status: 200,
       provider_ms: expect.any(Number),
       credits: 20,
@@ -103,7 +103,7 @@ test('the log says what each provider did, and what it cost', () => {
       status: 502,
       code: 'provider_credentials',
       provider: 'image',
-      provider_outcome: 'refused',
+      provider_payment: 'refused',
       provider_status: 401,
     }),
   );
