@@ -38,13 +38,16 @@ export class TransportError extends Error {
 
 /*
  * Every exchange opens a connection of its own. A peer closes idle connections while a Lambda environment is frozen
- * or just as a request is written, and a paid request on such a connection would have an unknown outcome. The agent
- * for https remembers TLS sessions, so that most handshakes are short.
+ * or just as a request is written, and a paid request on such a connection would have an unknown outcome. The peer
+ * is not asked to close either: one that refuses a large request early would cut off its own answer. The agent for
+ * https remembers TLS sessions, so that most handshakes are short.
  */
 const agents = {
-  'http:': { request: http.request, agent: new http.Agent() },
-  'https:': { request: https.request, agent: new https.Agent() },
+  'http:': { request: http.request, agent: new http.Agent({ keepAlive: true }) },
+  'https:': { request: https.request, agent: new https.Agent({ keepAlive: true }) },
 } as const;
+
+for (const { agent } of Object.values(agents)) agent.keepSocketAlive = () => false;
 
 /** A peer that accepts no connection within this time is as good as down, and nothing has been sent to it. */
 const connectTimeoutMs = 5000;

@@ -82,7 +82,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
         accept: 'application/json',
         'accept-encoding': 'identity',
         host: expect.stringMatching(/^localhost:\d+$/),
-        connection: 'close',
+        connection: 'keep-alive',
         'x-api-key': process.env.IMAGE_PROVIDER_KEY,
       });
     });

@@ -84,7 +84,7 @@ describe('POST /proxy/video-provider/text2video', () => {
         accept: 'application/json',
         'accept-encoding': 'identity',
         host: expect.stringMatching(/^localhost:\d+$/),
-        connection: 'close',
+        connection: 'keep-alive',
         authorization: `Token ${process.env.VIDEO_PROVIDER_KEY}`,
       });
     });

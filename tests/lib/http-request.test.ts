@@ -134,6 +134,31 @@ describe('an exchange', () => {
     });
   });
 
+  test('takes an answer that comes before a large request is sent', async () => {
+    const address = await serve((request, response) => {
+      request.resume();
+      response.writeHead(413).end('too large');
+    });
+    const body = Buffer.alloc(5_000_000);
+    const url = new URL(`http://${address}/`);
+
+    for (let count = 0; count < 10; count += 1) {
+      const reply = await httpRequest({ url, method: 'POST', body, timeoutMs: 2000, maxReplyBytes: 1000 });
+      expect([reply.status, reply.body.toString()]).toEqual([413, 'too large']);
+    }
+  });
+
+  test.each(['http', 'https'])('over %s closes its connection when it has its answer', async (scheme) => {
+    const answer: RequestListener = (_, response) => void response.end('ok');
+    const server = scheme === 'http' ? createServer(answer) : createHttpsServer(peer, answer);
+    const address = await listen(server);
+    await Promise.all([post(`${scheme}://${address}/`), post(`${scheme}://${address}/`)]);
+    await post(`${scheme}://${address}/`);
+
+    expect(sockets.size).toBe(3);
+    await until(() => [...sockets].every((socket) => socket.closed));
+  });
+
   test('does not follow a redirect', async () => {
     const paths: unknown[] = [];
     const address = await serve((request, response) => {
@@ -242,7 +267,9 @@ describe('an exchange', () => {
 
   test('is answered although the peer closed its idle connections while this process was frozen', async () => {
     const idleMs = 50;
-    const peer = new Worker(new URL('../support/impatient-peer.ts', import.meta.url), { workerData: { idleMs } });
+    const peer = new Worker(new URL('../support/impatient-peer.ts', import.meta.url), {
+      workerData: { idleMs },
+    });
     const [port] = await once(peer, 'message');
     const answers: string[] = [];
     for (let count = 0; count < 6; count += 1) {
