@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
-import { choice, images, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import {
+  choice,
+  images,
+  requiredChoice,
+  requiredImage,
+  testFields,
+  text,
+  webAddress,
+  wholeNumber,
+} from '../support/limits.ts';
 import { proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['extend-video'];
@@ -72,18 +81,44 @@ describe('POST /proxy/video-provider/extend', () => {
     });
   });
 
-  describe('limits', () => {
-    testLimits('extend-video', [
-      ['model', ['vidq2-pro', 'vidq2-turbo'], [undefined, '', 'vidq3-pro', 'vidq2-pro-fast', 1, null]],
+  describe('fields', () => {
+    testFields('extend-video', [
+      requiredChoice('model', ['vidq2-pro', 'vidq2-turbo'], ['vidq3-pro', 'vidq2-pro-fast']),
       webAddress('callback_url'),
-      wholeNumber('duration', 1, 7),
-      ['images', [undefined, ...images.map((one) => [one])], [[], images.slice(0, 2), images[0], null]],
-      ['images.0', images, ['', 'ftp://example.com', 5, null]],
+      wholeNumber('duration', 1, 7, 5),
+      {
+        field: 'images',
+        taken: images.map((one) => [one]),
+        refused: [
+          [images.slice(0, 2), 'must have at most 1 item'],
+          [images[0], 'must be a list'],
+        ],
+      },
+      requiredImage('images.0'),
       text('payload', 1_048_576),
       text('prompt', 2000),
-      choice('resolution', '540p', '720p', '1080p'),
-      ['video_creation_id', ['x'], [undefined, '', 5, null]],
-      ['video_url', ['http://localhost/v'], [undefined, '', 'ftp://example.com/v', '/v', 5, null]],
+      choice('resolution', ['540p', '720p', '1080p']),
+      {
+        field: 'video_creation_id',
+        isRequired: true,
+        taken: ['x'],
+        refused: [
+          ...[undefined, null, '', []].map(
+            (value) => [value, 'is required together with video_url'] as const,
+          ),
+          [5, 'must be text'],
+        ],
+      },
+      {
+        ...webAddress('video_url'),
+        isRequired: true,
+        refused: [
+          ...[undefined, null, '', []].map(
+            (value) => [value, 'is required together with video_creation_id'] as const,
+          ),
+          ...webAddress('video_url').refused,
+        ],
+      },
     ]);
   });
 });

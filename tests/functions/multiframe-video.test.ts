@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
-import { choice, image, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import {
+  choice,
+  requiredChoice,
+  requiredImage,
+  testFields,
+  text,
+  webAddress,
+  wholeNumber,
+} from '../support/limits.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['multiframe-video'];
@@ -70,20 +78,38 @@ describe('POST /proxy/video-provider/multiframe', () => {
     });
   });
 
-  describe('limits', () => {
+  describe('fields', () => {
     const frames = (count: number) => Array.from({ length: count }, () => keyFrame);
 
-    testLimits('multiframe-video', [
-      ['image_settings', [frames(2), frames(9)], [undefined, [], frames(1), frames(10), keyFrame, null]],
-      image('image_settings.1.key_image'),
+    testFields('multiframe-video', [
+      {
+        field: 'image_settings',
+        isRequired: true,
+        taken: [frames(2), frames(9)],
+        refused: [
+          [undefined, 'is required'],
+          [[], 'must have at least 2 items'],
+          [frames(1), 'must have at least 2 items'],
+          [frames(10), 'must have at most 9 items'],
+          [Array(1000).fill(7), 'must have at most 9 items'],
+          [keyFrame, 'must be a list'],
+          [null, 'must be a list'],
+        ],
+      },
+      requiredImage('image_settings.1.key_image'),
       wholeNumber('image_settings.0.duration', 2, 7),
       text('image_settings.0.prompt', 2000),
-      ['image_settings.0', [keyFrame], ['x', [], null]],
-      ['model', ['vidq2-pro', 'vidq2-turbo'], [undefined, '', 'vidq3-pro', 'vidq1', 1, null]],
-      image('start_image'),
+      {
+        field: 'image_settings.0',
+        isRequired: true,
+        taken: [keyFrame],
+        refused: ['x', [], null].map((value) => [value, 'must be an object'] as const),
+      },
+      requiredChoice('model', ['vidq2-pro', 'vidq2-turbo'], ['vidq3-pro', 'vidq1']),
+      requiredImage('start_image'),
       webAddress('callback_url'),
       text('payload', 1_048_576),
-      choice('resolution', '540p', '720p', '1080p'),
+      choice('resolution', ['540p', '720p', '1080p']),
     ]);
   });
 });

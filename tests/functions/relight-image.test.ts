@@ -2,10 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import {
   choice,
+  type FieldRule,
   flag,
-  image,
   optionalImage,
-  testLimits,
+  requiredImage,
+  testFields,
   webAddress,
   wholeNumber,
 } from '../support/limits.ts';
@@ -141,42 +142,78 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
     });
   });
 
-  describe('limits', () => {
-    const weights = ['(a:1)', '(a:1.4) (b:1.0)', '((a:1.1) b:1.2)', 'a: 9', 'ratio:2) (x', 'x'.repeat(9000)];
-    const wrongWeights = ['(a:0.99)', '(a:1.41)', '(a : 1.5 )', '((a:1.2) b:1.5)', '(a:-1.2)', '(a:.5)'];
+  describe('fields', () => {
+    const badWeight = 'must weight phrases, as in (text:1.2), by 1 to 1.4';
+    const prompt: FieldRule = {
+      field: 'prompt',
+      taken: [
+        ...[
+          '(a:1)',
+          '(a:1.4) (b:1.0)',
+          '((a:1.1) b:1.2)',
+          'a: 9',
+          'ratio:2) (x',
+          'x'.repeat(9000),
+          '(a: 1.2 )',
+        ],
+        ...[
+          '(a:+1.)',
+          'at 10:30',
+          'a:9)',
+          '(a):9)',
+          '(a:b:1.2)',
+          '(a:)',
+          '(a:.)',
+          '(a (b:1.2):1.3)',
+          '(a:9e)',
+        ],
+        '(at 10:30 in the morning)',
+      ],
+      refused: [
+        ...['(a:0.9)', '(a:0.99)', '(a:1.41)', '(a:-1.2)', '(a:.9)', '(a:.95)', '(a:12)', '(a:  1.5  )'],
+        ...['(a : 1.5 )', '(a:1.25) and (b:2)', '((a:1.5):1.2)', '((a:1.2) b:1.5)', '(a (b:1.2):1.5)'],
+        ...['(a) (b:1.5)', '(a:10.25)', '(a:.5)'],
+      ]
+        .map((value): readonly [unknown, string] => [value, badWeight])
+        .concat([[5, 'must be text']]),
+    };
 
-    testLimits('relight-image', [
-      image('image'),
-      ['advanced_settings', [{}, undefined], ['x', [], 1, null]],
+    testFields('relight-image', [
+      requiredImage('image'),
+      {
+        field: 'advanced_settings',
+        taken: [{}],
+        refused: ['x', [1], 1].map((value) => [value, 'must be an object'] as const),
+      },
       wholeNumber('advanced_settings.whites', 0, 100),
       wholeNumber('advanced_settings.blacks', 0, 100),
       wholeNumber('advanced_settings.brightness', 0, 100),
       wholeNumber('advanced_settings.contrast', 0, 100),
       wholeNumber('advanced_settings.saturation', 0, 100),
-      choice(
-        'advanced_settings.engine',
+      choice('advanced_settings.engine', [
         ...['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy', 'colorful_anime', 'hard_transform'],
         'softy',
-      ),
-      choice(
-        'advanced_settings.transfer_light_a',
+      ]),
+      choice('advanced_settings.transfer_light_a', [
         ...['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'],
-      ),
-      choice(
-        'advanced_settings.transfer_light_b',
+      ]),
+      choice('advanced_settings.transfer_light_b', [
         ...['automatic', 'composition', 'straight', 'smooth_in', 'smooth_out', 'smooth_both', 'reverse_both'],
         ...['soft_in', 'soft_out', 'soft_mid', 'strong_mid', 'style_shift', 'strong_shift'],
-      ),
+      ]),
       flag('advanced_settings.fixed_generation'),
-      flag('change_background'),
-      flag('interpolate_from_original'),
-      wholeNumber('light_transfer_strength', 0, 100),
-      flag('preserve_details'),
-      ['prompt', ['', undefined, ...weights], [...wrongWeights, 5, null]],
+      flag('change_background', true),
+      flag('interpolate_from_original', false),
+      wholeNumber('light_transfer_strength', 0, 100, 100),
+      flag('preserve_details', true),
+      prompt,
       choice(
         'style',
-        ...['standard', 'darker_but_realistic', 'clean', 'smooth', 'brighter', 'contrasted_n_hdr'],
-        'just_composition',
+        [
+          ...['standard', 'darker_but_realistic', 'clean', 'smooth', 'brighter', 'contrasted_n_hdr'],
+          'just_composition',
+        ],
+        'standard',
       ),
       optionalImage('transfer_light_from_lightmap'),
       optionalImage('transfer_light_from_reference_image'),

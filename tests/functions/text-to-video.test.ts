@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
-import { choice, flag, images, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import {
+  choice,
+  flag,
+  images,
+  requiredImage,
+  testFields,
+  text,
+  webAddress,
+  wholeNumber,
+} from '../support/limits.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['text-to-video'];
@@ -157,32 +166,57 @@ describe('POST /proxy/video-provider/text2video', () => {
     });
   });
 
-  describe('limits', () => {
-    const models = ['vidq3-pro', 'vidq2-pro-fast', 'vidq2-pro', 'vidq2-turbo', 'vidq1', 'vidq1-classic'];
-
-    testLimits('text-to-video', [
+  describe('fields', () => {
+    testFields('text-to-video', [
       text('aspect_ratio', 32),
       flag('audio'),
-      choice('audio_type', 'all', 'speech_only', 'sound_effect_only'),
+      choice('audio_type', ['all', 'speech_only', 'sound_effect_only']),
       flag('bgm'),
       webAddress('callback_url'),
-      ['duration', [1, 8, undefined], [0, 9, 1.5, '5', null]],
+      {
+        field: 'duration',
+        taken: [1, 8],
+        refused: [
+          [0, 'must be 1 to 8 seconds for vidq2-turbo'],
+          [9, 'must be 1 to 8 seconds for vidq2-turbo'],
+          [1.5, 'must be a whole number'],
+          ['5', 'must be a number'],
+        ],
+      },
       flag('enhance'),
-      ['images', [[], undefined, ...images.map((one) => [one])], [images.slice(0, 2), images[0], null]],
-      ['images.0', images, ['', 'ftp://example.com', 5, null]],
+      {
+        field: 'images',
+        taken: images.map((one) => [one]),
+        refused: [
+          [images.slice(0, 2), 'must have at most 1 item'],
+          [Array(1000).fill(7), 'must have at most 1 item'],
+          [images[0], 'must be a list'],
+        ],
+      },
+      requiredImage('images.0'),
       flag('is_rec'),
-      ['meta_data', ['', '{}', '[1]', '"x"'], ['{', 'x', {}, null]],
-      ['model', ['', undefined, ...models, 'vid2.0'], ['vidq9', 'VIDQ1', 'constructor', 1, null]],
-      choice('movement_amplitude', 'auto', 'small', 'medium', 'large'),
+      {
+        field: 'meta_data',
+        taken: ['{}', '[1]', '"x"', '{"a":1}'],
+        refused: [
+          ['{', 'must be JSON'],
+          ['x', 'must be JSON'],
+          [{}, 'must be text'],
+        ],
+      },
+      choice('model', [
+        ...['vidq3-pro', 'vidq2-pro-fast', 'vidq2-pro', 'vidq2-turbo', 'vidq1', 'vidq1-classic', 'vid2.0'],
+      ]),
+      choice('movement_amplitude', ['auto', 'small', 'medium', 'large']),
       flag('off_peak'),
       text('payload', 1_048_576),
       wholeNumber('priority', ...int32),
       text('prompt', 2000),
-      choice('resolution', '360p', '540p', '720p', '1080p', '2K'),
+      choice('resolution', ['360p', '540p', '720p', '1080p', '2K']),
       wholeNumber('seed', ...int32),
-      choice('style', 'general', 'anime'),
-      ['voice_id', ['', 'v1'], [5, null]],
-      flag('watermark'),
+      choice('style', ['general', 'anime']),
+      { field: 'voice_id', taken: ['v1'], refused: [[5, 'must be text']] },
+      flag('watermark', false),
       wholeNumber('wm_position', 1, 4),
       webAddress('wm_url'),
     ]);

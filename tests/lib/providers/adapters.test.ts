@@ -64,6 +64,15 @@ async function video(request: { model?: string; prompt?: string } = {}): Promise
 const task = { task_id: 'task-1', state: 'created', credits: 5 };
 
 describe('the image provider', () => {
+  test.each(['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'])(
+    'answers the status %s as it came',
+    async (status) => {
+      reply = { body: { data: { task_id: 'task-1', status } } };
+
+      expect(await relight()).toMatchObject({ data: { status } });
+    },
+  );
+
   test('gets the request at its path, with its key as the environment says', async () => {
     reply = { body: { data: { task_id: 'task-1' } } };
     const fields = {};
@@ -162,6 +171,15 @@ describe('the video provider', () => {
       reply = { body };
 
       await expect(video()).rejects.toMatchObject({ code: 'provider_invalid_reply', settlement: 'unknown' });
+    },
+  );
+
+  test.each(['created', 'processing', 'queueing', 'success', 'failed'])(
+    'answers the state %s as it came',
+    async (state) => {
+      reply = { body: { ...task, state } };
+
+      expect(await video()).toMatchObject({ state });
     },
   );
 
