@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Misbehaviour } from '../../../tools/simulators/misbehaviours.ts';
+import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, type ProxyName, proxies, simulation } from '../../support/proxies.ts';
 
 /** What the provider does; what our caller gets; how often the provider was asked, where not once. */
 type Row = [
-  misbehaviour: Misbehaviour,
+  misbehavior: Misbehavior,
   status: number,
   code: string,
   more?: { retryAfter?: string; sent?: number },
@@ -92,8 +92,8 @@ const onlyVideo: Row[] = [
 ];
 
 function testRows(name: ProxyName, rows: Row[]): void {
-  test.each(rows)('%j is answered with %i %s', async (misbehaviour, status, code, more = {}) => {
-    misbehave({ ...misbehaviour, provider: providerOf(name) });
+  test.each(rows)('%j is answered with %i %s', async (misbehavior, status, code, more = {}) => {
+    misbehave({ ...misbehavior, provider: providerOf(name) });
     const answer = await invoke(proxies[name], name);
 
     expect([answer.status, answer.body.error]).toEqual([status, code]);
@@ -107,7 +107,7 @@ function testRows(name: ProxyName, rows: Row[]): void {
   });
 
   test('a reply that does not end in time is answered by what is known of it', async () => {
-    for (const [misbehaviour] of silent) misbehave({ ...misbehaviour, provider: providerOf(name) });
+    for (const [misbehavior] of silent) misbehave({ ...misbehavior, provider: providerOf(name) });
     const calls = silent.map(() => invoke(proxies[name], name, { remainingMs: 2100 }));
     const answers = (await Promise.all(calls)).map(({ status, body }) => `${status} ${body.error}`);
 
@@ -158,7 +158,7 @@ describe('what the caller is told', () => {
     expect(body.message.length).toBeLessThan(350);
   });
 
-  test.each<[Misbehaviour, RegExp]>([
+  test.each<[Misbehavior, RegExp]>([
     [{ kind: 'stall' }, /did not answer in time/],
     [{ kind: 'reset' }, /connection .* was lost/],
     [{ kind: 'status', status: 500 }, /failed after it had received the request/],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/table.ts';
-import type { Misbehaviour } from '../../../tools/simulators/misbehaviours.ts';
+import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, proxies } from '../../support/proxies.ts';
 
@@ -21,7 +21,7 @@ async function oneAfterAnother<T>(count: number, work: () => Promise<T>): Promis
 }
 
 /** The provider misbehaves at the first request only: whoever sends another one buys a second task. */
-const misbehaviours: [Misbehaviour | undefined, string][] = [
+const misbehaviors: [Misbehavior | undefined, string][] = [
   [undefined, '200'],
   [{ kind: 'reset' }, '409 idempotency_consumed'],
   [{ kind: 'stall' }, '409 idempotency_consumed'],
@@ -43,18 +43,18 @@ const misbehaviours: [Misbehaviour | undefined, string][] = [
 ];
 
 /** Refusals: the same key may be tried again, and then buys its one task. */
-const refusals: Misbehaviour[] = [
+const refusals: Misbehavior[] = [
   ...[400, 401, 402, 403, 404, 409, 422, 429].map((status) => ({ kind: 'status', status }) as const),
   { kind: 'status', status: 400, reason: 'CreditInsufficient' },
   { kind: 'status', status: 503, retryAfter: 60 },
 ];
 
 describe('a paid request with an Idempotency-Key', () => {
-  test.each(misbehaviours)(
+  test.each(misbehaviors)(
     'is taken at most once over ten concurrent and ten later requests, with %j',
-    async (misbehaviour, later) => {
+    async (misbehavior, later) => {
       const key = randomUUID();
-      if (misbehaviour) misbehave(misbehaviour);
+      if (misbehavior) misbehave(misbehavior);
       const concurrent = await times(10, () => call(key));
       const afterwards = await oneAfterAnother(10, () => call(key));
 
@@ -114,7 +114,7 @@ function repairStore(): void {
 afterEach(repairStore);
 
 describe('a paid request while the store fails', () => {
-  const treatments: (Misbehaviour | undefined)[] = [
+  const treatments: (Misbehavior | undefined)[] = [
     undefined,
     { kind: 'reset' },
     { kind: 'truncated' },

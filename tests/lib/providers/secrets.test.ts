@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Misbehaviour } from '../../../tools/simulators/misbehaviours.ts';
+import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke, sampleBody } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { misbehave, proxies, proxyNames } from '../../support/proxies.ts';
@@ -18,7 +18,7 @@ const secrets: Record<string, string> = {
 };
 
 /** What a provider does that repeats in its errors all that it was sent. */
-function misbehavioursOf(key: string | undefined): (Misbehaviour | undefined)[] {
+function misbehaviorsOf(key: string | undefined): (Misbehavior | undefined)[] {
   const talk = [key, `Token ${key}`, secrets.prompt, image, `data:image/png;base64,${image}`].join(' ');
   const statuses = [400, 401, 402, 403, 404, 422, 429, 500, 503];
   return [
@@ -42,8 +42,8 @@ async function callEverything(): Promise<void> {
     const headers = { authorization: `Bearer ${token}` };
     const body = { ...sampleBody(name), ...imagesFor(name) };
     const key = name === 'relight-image' ? secrets.imageKey : secrets.videoKey;
-    for (const misbehaviour of misbehavioursOf(key)) {
-      if (misbehaviour) misbehave(misbehaviour);
+    for (const misbehavior of misbehaviorsOf(key)) {
+      if (misbehavior) misbehave(misbehavior);
       answers.push(await invoke(proxies[name], name, { headers, body, remainingMs: 2100 }));
     }
     const refused = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
