@@ -30,7 +30,7 @@ const full = {
 
 describe('POST /proxy/video-provider/extend', () => {
   describe('200', () => {
-    test('answers the task that the provider started, with what it echoes', async () => {
+    test('answers the task that the provider started, with its echoes', async () => {
       const { status, body } = await extend(full);
 
       const { callback_url, ...echoes } = full;
@@ -44,14 +44,14 @@ describe('POST /proxy/video-provider/extend', () => {
       });
     });
 
-    test('sends every field to the provider as it came', async () => {
+    test('forwards every field to the provider', async () => {
       await extend(full);
 
       expect(simulation.received).toMatchObject([{ provider: 'video', path: '/extend' }]);
       expect(simulation.received[0]?.body).toEqual(full);
     });
 
-    test('sends the default, and no field that nobody knows or that is empty', async () => {
+    test('forwards the default, and no unknown or unset field', async () => {
       await extend({ model: 'vidq2-turbo', prompt: '', video_url: '', video_creation_id: '', seed: 7 });
 
       expect(simulation.received[0]?.body).toEqual({ model: 'vidq2-turbo', duration: 5 });
@@ -59,21 +59,24 @@ describe('POST /proxy/video-provider/extend', () => {
   });
 
   describe('400', () => {
-    test.each(['video_url', 'video_creation_id'])('refuses a request that lacks only %s', async (field) => {
-      const { status, body } = await extend({ ...full, [field]: undefined, duration: 8 });
+    test.each(['video_url', 'video_creation_id'])(
+      'rejects a request that lacks only %s, and lists other issues too',
+      async (field) => {
+        const { status, body } = await extend({ ...full, [field]: undefined, duration: 8 });
 
-      const other = field === 'video_url' ? 'video_creation_id' : 'video_url';
-      expect(status).toBe(400);
-      expect(body.details).toEqual([
-        { path: 'body.duration', message: 'must be at most 7' },
-        { path: `body.${field}`, message: `is required together with ${other}` },
-      ]);
-      expect(simulation.received).toEqual([]);
-    });
+        const other = field === 'video_url' ? 'video_creation_id' : 'video_url';
+        expect(status).toBe(400);
+        expect(body.details).toEqual([
+          { path: 'body.duration', message: 'must be at most 7' },
+          { path: `body.${field}`, message: `is required together with ${other}` },
+        ]);
+        expect(simulation.received).toEqual([]);
+      },
+    );
   });
 
   describe('401', () => {
-    test('answers no caller without an access token', async () => {
+    test('rejects a caller without an access token', async () => {
       const { status } = await extend(sampleBody('extend-video'), { authorization: undefined });
 
       expect(status).toBe(401);

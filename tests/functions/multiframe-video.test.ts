@@ -27,7 +27,7 @@ const full = {
 
 describe('POST /proxy/video-provider/multiframe', () => {
   describe('200', () => {
-    test('answers the task that the provider started, with what it echoes', async () => {
+    test('answers the task that the provider started, with its echoes', async () => {
       const { status, body } = await join(full);
 
       const { callback_url, ...echoes } = full;
@@ -41,14 +41,14 @@ describe('POST /proxy/video-provider/multiframe', () => {
       });
     });
 
-    test('sends every field to the provider as it came', async () => {
+    test('forwards every field to the provider', async () => {
       await join(full);
 
       expect(simulation.received).toMatchObject([{ provider: 'video', path: '/multiframe' }]);
       expect(simulation.received[0]?.body).toEqual(full);
     });
 
-    test('sends no field that nobody knows or that is empty', async () => {
+    test('forwards no unknown or unset field', async () => {
       const image_settings = [{ ...keyFrame, prompt: '', seed: 1 }, keyFrame];
       await join({ ...full, image_settings, callback_url: '', payload: '', resolution: '', seed: 7 });
 
@@ -60,7 +60,7 @@ describe('POST /proxy/video-provider/multiframe', () => {
       });
     });
 
-    test('leaves out what the provider says is not set inside an echo', async () => {
+    test('leaves out unset fields inside an echo', async () => {
       misbehave({ kind: 'empty_echoes' });
       const { body } = await join(full);
 
@@ -70,7 +70,7 @@ describe('POST /proxy/video-provider/multiframe', () => {
   });
 
   describe('401', () => {
-    test('answers no caller without an access token', async () => {
+    test('rejects a caller without an access token', async () => {
       const { status } = await join(sampleBody('multiframe-video'), { authorization: undefined });
 
       expect(status).toBe(401);

@@ -52,14 +52,14 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       });
     });
 
-    test('sends every field to the provider as it came', async () => {
+    test('forwards every field to the provider', async () => {
       await relight(full);
 
       expect(simulation.received).toMatchObject([{ provider: 'image', path: '/v1/ai/image-relight' }]);
       expect(simulation.received[0]?.body).toEqual(full);
     });
 
-    test('sends the defaults, and no field that nobody knows or that is empty', async () => {
+    test('forwards the defaults, and no unknown or unset field', async () => {
       const body = { image: url, prompt: '', webhook_url: '', sampler: 'x', advanced_settings: { gamma: 1 } };
       await invoke(handler, 'relight-image', { body });
 
@@ -74,7 +74,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       });
     });
 
-    test('sends our key in its own header and nothing of the headers that came', async () => {
+    test('sends our key in its own header and none of the request headers', async () => {
       await relight({}, { cookie: 'session=1', 'x-forwarded-for': '1.2.3.4', 'x-api-key': 'of-the-caller' });
 
       expect(simulation.received[0]?.headers).toEqual({
@@ -88,7 +88,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       });
     });
 
-    test('takes an image of 4 MB as base64', async () => {
+    test('forwards an image of 4 MB as base64', async () => {
       const image = 'A'.repeat(4 * 1024 * 1024);
       const { status } = await relight({ image });
 
@@ -98,7 +98,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
   });
 
   describe('400', () => {
-    test('refuses both sources of light at once', async () => {
+    test('rejects both light sources at once', async () => {
       const { status, body } = await relight({
         transfer_light_from_lightmap: url,
         transfer_light_from_reference_image: url,
@@ -113,7 +113,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       ]);
     });
 
-    test('names all faults at once, rules between fields among them', async () => {
+    test('lists all issues at once, including rules between fields', async () => {
       const { body } = await relight({
         image: 7,
         light_transfer_strength: 101,
@@ -134,7 +134,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
   });
 
   describe('401', () => {
-    test('answers no caller without an access token', async () => {
+    test('rejects a caller without an access token', async () => {
       const { status } = await relight({}, { authorization: undefined });
 
       expect(status).toBe(401);

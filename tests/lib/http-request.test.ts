@@ -31,7 +31,7 @@ async function listen(server: Server): Promise<string> {
 
 const serve = (listener: RequestListener) => listen(createServer(listener));
 
-/** Sockets and turns of the loop run on; only the timers of the exchange stand still. */
+/** Only timers are fake; sockets and the event loop are real. */
 function stopTimers(): void {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'Date'] });
 }
@@ -50,8 +50,8 @@ const post = (url: string, options: { timeoutMs?: number; maxReplyBytes?: number
     ...options,
   });
 
-describe('what is known to be unsent', () => {
-  test('a connection that is refused', async () => {
+describe('a request is known to be unsent', () => {
+  test('if the connection is refused', async () => {
     const address = await listen(createTcpServer());
     servers.splice(0).forEach((server) => {
       server.close();
@@ -60,17 +60,17 @@ describe('what is known to be unsent', () => {
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
   });
 
-  test('a name that does not exist', async () => {
+  test('if the host name does not exist', async () => {
     await expect(post('http://no-such-host.invalid/')).rejects.toMatchObject({ sent: false });
   });
 
-  test('a TLS handshake that the peer breaks off', async () => {
+  test('if the peer aborts the TLS handshake', async () => {
     const address = await listen(createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
 
     await expect(post(`https://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
   });
 
-  test('a TLS handshake that never ends', async () => {
+  test('if the TLS handshake never ends', async () => {
     const address = await listen(createTcpServer(() => {}));
     const request = post(`https://${address}/`, { timeoutMs: 100 });
 
@@ -78,21 +78,21 @@ describe('what is known to be unsent', () => {
   });
 });
 
-describe('what may have been sent', () => {
-  test('a connection over TLS that breaks before the reply', async () => {
+describe('a request may have been sent', () => {
+  test('if a TLS connection breaks before the reply', async () => {
     const breaks = createTlsServer(peer, (socket) => void socket.once('data', () => socket.destroy()));
 
     await expect(post(`https://${await listen(breaks)}/`)).rejects.toMatchObject({ sent: true });
   });
 
-  test('a connection over TLS on which no reply comes', async () => {
+  test('if no reply comes over TLS', async () => {
     const address = await listen(createTlsServer(peer, (socket) => void socket.resume()));
     const request = post(`https://${address}/`, { timeoutMs: 300 });
 
     await expect(request).rejects.toMatchObject({ reason: 'timeout', sent: true });
   });
 
-  test('a connection that breaks before the reply', async () => {
+  test('if the connection breaks before the reply', async () => {
     const address = await listen(
       createTcpServer((socket) => void socket.once('data', () => socket.destroy())),
     );
@@ -100,13 +100,13 @@ describe('what may have been sent', () => {
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ sent: true, head: undefined });
   });
 
-  test('a reply that is no HTTP', async () => {
+  test('if the reply is not HTTP', async () => {
     const address = await listen(createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH\r\n')));
 
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ sent: true, head: undefined });
   });
 
-  test('a reply that is cut off, of which the head is kept', async () => {
+  test('if the reply is cut off; status and headers are kept', async () => {
     const address = await serve((_, response) => {
       response.writeHead(503, { 'content-length': '10', 'retry-after': '7' });
       response.write('{', () => response.destroy());
@@ -122,7 +122,7 @@ describe('what may have been sent', () => {
 });
 
 describe('an exchange', () => {
-  test('takes a reply up to its bound, and not a byte more', async () => {
+  test('takes a reply of exactly the maximum size, and fails with one byte more', async () => {
     const address = await serve((request, response) =>
       response.end('x'.repeat(Number(request.url?.slice(1)))),
     );
@@ -170,7 +170,7 @@ describe('an exchange', () => {
     expect(paths).toEqual(['/here']);
   });
 
-  test('sends what it is given, and says how long it is', async () => {
+  test('sends method, headers and body with a content-length', async () => {
     const seen: [IncomingMessage, string][] = [];
     const address = await serve(async (request, response) => {
       const chunks = await request.toArray();
@@ -190,7 +190,7 @@ describe('an exchange', () => {
     expect(seen[0]?.[0].headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test('gives a connection five seconds to be made', async () => {
+  test('fails after five seconds without a connection', async () => {
     const address = await listen(createTcpServer(() => {}));
     stopTimers();
     let isOver = false;
@@ -208,7 +208,7 @@ describe('an exchange', () => {
   });
 
   test.each(['http', 'https'])(
-    'over %s may take longer than a connection, once it has one',
+    'over %s may take longer than five seconds once it is connected',
     async (scheme) => {
       const waiting: (() => void)[] = [];
       const answerLater: RequestListener = (_, response) => void waiting.push(() => response.end('late'));
@@ -227,7 +227,7 @@ describe('an exchange', () => {
     },
   );
 
-  test('that is given up closes its connection', async () => {
+  test('closes its connection when it times out', async () => {
     let closed = 0;
     const address = await listen(
       createTcpServer((socket) => {
@@ -241,14 +241,14 @@ describe('an exchange', () => {
     await until(() => closed === 1);
   });
 
-  test('that fails leaves no timer behind', async () => {
+  test('leaves no timer behind when it fails', async () => {
     stopTimers();
 
     await expect(post('http://no-such-host.invalid/')).rejects.toMatchObject({ reason: 'connection' });
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('says in its error what happened, and keeps the cause', async () => {
+  test('fails with an error that has a reason and the cause', async () => {
     const address = await listen(
       createTcpServer((socket) => void socket.once('data', () => socket.destroy())),
     );
@@ -283,7 +283,7 @@ describe('an exchange', () => {
   });
 });
 
-/** What a Lambda environment goes through between two invocations: no event is handled meanwhile. */
+/** Like a Lambda environment between two invocations: no event is handled meanwhile. */
 function freeze(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

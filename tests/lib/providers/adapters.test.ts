@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { withLogFields } from '../../../lib/log.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 
-/** One server is both providers: it answers every request with `reply`. */
+/** One server for both providers. It answers every request with `reply`. */
 const received: { url: string | undefined; key: string | undefined; body: unknown }[] = [];
 let reply: { status?: number; body: unknown } = { body: {} };
 
@@ -102,26 +102,13 @@ describe('the image provider', () => {
       { task_id: 'task-1', generated: ['a', null, 7], more: 1 },
       { task_id: 'task-1', status: 'CREATED', generated: ['a'] },
     ],
-  ])('that replies %j is understood as %j', async (data, understood) => {
+  ])('that replies %j is read as %j', async (data, expected) => {
     reply = { body: { data } };
 
-    expect(await relight()).toEqual({ data: understood });
+    expect(await relight()).toEqual({ data: expected });
   });
 
-  test.each([
-    [{}],
-    [{ data: null }],
-    [{ data: 'task-1' }],
-    [{ data: [] }],
-    [{ data: {} }],
-    [{ data: { task_id: '' } }],
-  ])('that replies %j has not said which task it started', async (body) => {
-    reply = { body };
-
-    await expect(relight()).rejects.toMatchObject({ code: 'provider_invalid_reply', settlement: 'unknown' });
-  });
-
-  test('repeats no request, so that a reply of 2.5 MB is none', async () => {
+  test('may answer at most 1 MB, however large the request was', async () => {
     reply = { body: { data: { task_id: 'task-1' }, more: 'x'.repeat(2_500_000) } };
     const request = { ...relightRequest, image: 'A'.repeat(300_000) };
 
@@ -150,29 +137,20 @@ describe('the video provider', () => {
     ['vidq3-pro', 'acmeq3-pro'],
     ['vid2.0', 'acme2.0'],
     ['q3-vid', 'q3-vid'],
-  ])('knows our model %s as %s', async (ours, theirs) => {
+  ])('gets our model %s as %s', async (ours, theirs) => {
     reply = { body: { ...task, model: theirs } };
 
     expect(await video({ model: ours })).toMatchObject({ model: ours });
     expect(received).toMatchObject([{ body: { model: theirs } }]);
   });
 
-  test('is passed on with its echoes beside what every task has', async () => {
+  test('is answered with its echoes next to the fields that every task has', async () => {
     const echoes = { prompt: 'A boat', seed: 7, images: ['a'] };
     const created_at = '2026-01-02T03:04:05.123456789Z';
     reply = { body: { ...task, ...echoes, created_at, model: 7, bgm: 'no', more: 1 } };
 
     expect(await video()).toEqual({ ...task, ...echoes, created_at: '2026-01-02T03:04:05.123456Z' });
   });
-
-  test.each([[{ ...task, task_id: undefined }], [{ ...task, task_id: '' }], [{}]])(
-    'fails with an unknown payment state when it replies %j, which names no task',
-    async (body) => {
-      reply = { body };
-
-      await expect(video()).rejects.toMatchObject({ code: 'provider_invalid_reply', settlement: 'unknown' });
-    },
-  );
 
   test.each(['created', 'processing', 'queueing', 'success', 'failed'])(
     'answers the state %s as it came',
@@ -202,7 +180,7 @@ describe('the video provider', () => {
     expect(fields.credits).toBe(unreadable.includes('credits') ? undefined : 5);
   });
 
-  test('repeats the request, with every character escaped if it likes', async () => {
+  test('may repeat the request with every character escaped', async () => {
     reply = { body: { ...task, prompt: 'x'.repeat(2_500_000) } };
 
     expect(await video({ prompt: 'x'.repeat(300_000) })).toMatchObject(task);

@@ -53,7 +53,7 @@ afterAll(() => {
   server.close();
 });
 
-/** One call; `fields` receives what it adds to the request's log line. */
+/** One call. `fields` collects what it adds to the request's log line. */
 function call(
   limitMs = 5000,
   fields: Record<string, unknown> = {},
@@ -68,7 +68,7 @@ describe('the request', () => {
   test.each([
     ['the key alone', '', 'a key'],
     ['a scheme before the key', 'Token', 'Token a key'],
-  ])('is JSON, for JSON, with %s', async (_, keyScheme, key) => {
+  ])('is sent as JSON and asks for JSON, with %s', async (_, keyScheme, key) => {
     reply = { status: 200 };
     await call(5000, {}, { keyScheme });
 
@@ -86,19 +86,11 @@ describe('the request', () => {
     ]);
   });
 
-  test('that cannot be made is a fault of ours, which says nothing about the network', async () => {
+  test('fails with a plain error if its key cannot be a header', async () => {
     const key = { ...provider.key, read: async () => 'two\nlines' };
 
     await expect(call(5000, {}, { key })).rejects.toMatchObject({ name: 'TypeError' });
     expect(received).toEqual([]);
-  });
-
-  test('of 300 kB may be echoed with every character escaped, and not by a provider that echoes nothing', async () => {
-    const body = { prompt: 'x'.repeat(300_000) };
-    reply = { status: 200, text: JSON.stringify({ task_id: 'task-1', prompt: 'x'.repeat(2_500_000) }) };
-
-    expect(await call(5000, {}, { echoesRequest: true }, body)).toMatchObject({ taskId: 'task-1' });
-    await expect(call(5000, {}, {}, body)).rejects.toMatchObject({ code: 'provider_invalid_reply' });
   });
 });
 
@@ -182,7 +174,7 @@ describe('the key', () => {
     [401, 1],
     [403, 1],
     [500, 0],
-  ])('after a %i is forgotten %i times', async (status, times) => {
+  ])('is forgotten after a %i %i times', async (status, times) => {
     reply = { status };
     await call().catch(() => {});
 
@@ -190,8 +182,8 @@ describe('the key', () => {
   });
 });
 
-describe('the time that is left', () => {
-  test('must suffice for a reply, or nothing is sent and the caller may try again', async () => {
+describe('the remaining time', () => {
+  test('must be enough for a reply, or nothing is sent and the payment state is refused', async () => {
     reply = { status: 200 };
 
     await expect(call(900)).rejects.toMatchObject({ code: 'unavailable', settlement: 'refused' });
@@ -199,7 +191,7 @@ describe('the time that is left', () => {
     expect(await call(1500)).toMatchObject({ taskId: 'task-1' });
   });
 
-  test('must suffice for the wait and a reply, or there is no second attempt', async () => {
+  test('must be enough for the wait and a reply, or there is no second attempt', async () => {
     reply = { status: 429, retryAfter: '1' };
     const began = performance.now();
 
@@ -208,7 +200,7 @@ describe('the time that is left', () => {
     expect(performance.now() - began).toBeLessThan(900);
   });
 
-  test('does not matter where the provider says "not now", but not when', async () => {
+  test('does not matter if a 429 has no Retry-After: there is no second attempt', async () => {
     reply = { status: 429 };
 
     await expect(call()).rejects.toMatchObject({ code: 'provider_busy' });

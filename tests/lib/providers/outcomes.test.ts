@@ -3,7 +3,7 @@ import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, type ProxyName, proxies, simulation } from '../../support/proxies.ts';
 
-/** What the provider does; what our caller gets; how often the provider was asked, where not once. */
+/** What the provider does, what our caller gets, and how often the provider was asked if not once. */
 type Row = [
   misbehavior: Misbehavior,
   status: number,
@@ -11,7 +11,7 @@ type Row = [
   more?: { retryAfter?: string; sent?: number },
 ];
 
-/** Rows that hold for either provider, each in its own error shape. */
+/** Rows for both providers, each in its own error shape. */
 const common: Row[] = [
   [{ kind: 'status', status: 400, message: 'Bad image' }, 400, 'provider_rejected'],
   [{ kind: 'status', status: 401 }, 502, 'provider_credentials'],
@@ -68,7 +68,7 @@ const common: Row[] = [
   [{ kind: 'reply', fields: { task_id: { a: 1 } } }, 502, 'provider_invalid_reply'],
 ];
 
-/** Replies that do not come, or not to their end, within the time that is left. */
+/** Replies that are not complete within the remaining time. */
 const silent: Row[] = [
   [{ kind: 'stall' }, 504, 'provider_timeout'],
   [{ kind: 'stall', stage: 'after_headers' }, 504, 'provider_timeout'],
@@ -106,7 +106,7 @@ function testRows(name: ProxyName, rows: Row[]): void {
     expect(acceptedTasks()).toBeLessThanOrEqual(1);
   });
 
-  test('a reply that does not end in time is answered by what is known of it', async () => {
+  test('a reply that is incomplete at the deadline is answered by its status', async () => {
     for (const [misbehavior] of silent) misbehave({ ...misbehavior, provider: providerOf(name) });
     const calls = silent.map(() => invoke(proxies[name], name, { remainingMs: 2100 }));
     const answers = (await Promise.all(calls)).map(({ status, body }) => `${status} ${body.error}`);
@@ -120,18 +120,18 @@ function providerOf(name: ProxyName): 'image' | 'video' {
   return name === 'relight-image' ? 'image' : 'video';
 }
 
-describe('what the image provider does', () => {
+describe('the image provider', () => {
   testRows('relight-image', common);
 });
 
-describe('what the video provider does', () => {
+describe('the video provider', () => {
   testRows('text-to-video', [...common, ...onlyVideo]);
 });
 
-describe('what the caller is told', () => {
+describe('the answer to the caller', () => {
   const call = () => invoke(proxies['text-to-video'], 'text-to-video', { remainingMs: 2100 });
 
-  test('names the faults that the image provider names', async () => {
+  test('lists the invalid parameters that the image provider lists', async () => {
     misbehave({
       kind: 'status',
       status: 422,
@@ -171,19 +171,7 @@ describe('what the caller is told', () => {
     expect(body.message).toMatch(/outcome is unknown.*same Idempotency-Key is never sent a second time/);
   });
 
-  test.each<[object]>([
-    [{ state: 'pending', credits: 'many' }],
-    [{ state: null, credits: null }],
-    [{ state: 7, credits: 1.5 }],
-  ])('is the task of a reply with %j, which was paid for', async (fields) => {
-    misbehave({ kind: 'reply', fields: { ...fields } });
-    const { status, body } = await call();
-
-    expect([status, body.state, body.credits]).toEqual([200, 'created', 0]);
-    expect(body.task_id).toBe(simulation.received[0]?.taskId);
-  });
-
-  test('passes a task id on digit by digit, though it is a number no double holds', async () => {
+  test('has every digit of a numeric task id that no double can hold', async () => {
     misbehave({ kind: 'numeric_ids', times: 2 });
     const video = await call();
     const image = await invoke(proxies['relight-image'], 'relight-image');
@@ -192,42 +180,12 @@ describe('what the caller is told', () => {
     expect(image.body.data.task_id).toBe('867913241582301184');
   });
 
-  test('passes such a task id on however the reply is spaced', async () => {
+  test('has every digit of a numeric task id with blanks around it', async () => {
     misbehave({
       kind: 'text',
       text: '{"state":"created" ,"credits":1, "task_id" : 867913241582301184 , "seed":1}',
     });
 
     expect((await call()).body.task_id).toBe('867913241582301184');
-  });
-
-  test.each([
-    ['2026-01-02T03:04:05.123456789Z', '2026-01-02T03:04:05.123456Z'],
-    ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z'],
-    ['2026-01-02T03:04:05.1+08:00', '2026-01-02T03:04:05.1+08:00'],
-    ['yesterday', expect.stringMatching(/Z$/)],
-    [1767323045, expect.stringMatching(/Z$/)],
-    ['2026-13-45T03:04:05Z', expect.stringMatching(/Z$/)],
-  ])('answers the creation time %j in a form that clients take', async (created_at, answered) => {
-    misbehave({ kind: 'reply', fields: { created_at } });
-    const { body } = await call();
-
-    expect(body.created_at).toEqual(answered);
-  });
-
-  test('leaves out echoes of a wrong type, and fills in what the image provider leaves out', async () => {
-    misbehave({
-      provider: 'video',
-      kind: 'reply',
-      fields: { duration: '5', model: 7, seed: 1.5, bgm: 'no' },
-    });
-    misbehave({ provider: 'image', kind: 'reply', fields: { generated: 'x', status: 'DONE' } });
-    const video = await call();
-    const image = await invoke(proxies['relight-image'], 'relight-image');
-
-    expect(video.status).toBe(200);
-    expect(video.body).not.toHaveProperty('duration');
-    expect(video.body).not.toHaveProperty('model');
-    expect(image.body.data).toMatchObject({ generated: [], status: 'CREATED' });
   });
 });

@@ -8,7 +8,7 @@ import { acceptedTasks, misbehave, proxies } from '../../support/proxies.ts';
 const call = (key: string): Promise<Result> =>
   invoke(proxies['text-to-video'], 'text-to-video', {
     headers: { 'idempotency-key': key },
-    // A provider that falls silent costs each test this time; a busy machine needs half a second of it before.
+    // A silent provider costs each test this time, of which a busy machine needs half a second before sending.
     remainingMs: 2500,
   });
 
@@ -20,7 +20,7 @@ async function oneAfterAnother<T>(count: number, work: () => Promise<T>): Promis
   return results;
 }
 
-/** The provider misbehaves at the first request only: whoever sends another one buys a second task. */
+/** The provider misbehaves at the first request only, so a second send would buy a second task. */
 const misbehaviors: [Misbehavior | undefined, string][] = [
   [undefined, '200'],
   [{ kind: 'reset' }, '409 idempotency_consumed'],
@@ -42,7 +42,7 @@ const misbehaviors: [Misbehavior | undefined, string][] = [
   [{ kind: 'numeric_ids' }, '200'],
 ];
 
-/** Refusals: the same key may be tried again, and then buys its one task. */
+/** After a refusal the same key may be used again, and then buys its one task. */
 const refusals: Misbehavior[] = [
   ...[400, 401, 402, 403, 404, 409, 422, 429].map((status) => ({ kind: 'status', status }) as const),
   { kind: 'status', status: 400, reason: 'CreditInsufficient' },
@@ -90,8 +90,8 @@ type Fault = 'before' | 'after' | 'crash';
 let storeCalls = 0;
 
 /**
- * Lets the store fail at one of its calls: before the write, after it, or there and from then on, which is what
- * an invocation that dies looks like from outside.
+ * Makes the store fail at one of its calls: before the write, after it, or there and at every later call, as if the
+ * invocation had died.
  */
 function failStore(at: number, fault: Fault): void {
   storeCalls = 0;
@@ -122,13 +122,13 @@ describe('a paid request while the store fails', () => {
     { kind: 'status', status: 429 },
   ];
   const faults: Fault[] = ['before', 'after', 'crash'];
-  const mostSteps = 6;
+  const maxSteps = 6;
 
   test.each(faults.flatMap((fault) => treatments.map((treatment) => [fault, treatment] as const)))(
     'is taken at most once, failing %s any step, with %j',
     async (fault, treatment) => {
       let steps = 0;
-      for (let at = 1; at <= mostSteps; at += 1) {
+      for (let at = 1; at <= maxSteps; at += 1) {
         const key = randomUUID();
         const before = acceptedTasks();
         if (treatment) misbehave(treatment);
@@ -146,11 +146,11 @@ describe('a paid request while the store fails', () => {
         expect(new Set(answered.map(({ body }) => body.task_id)).size).toBeLessThanOrEqual(1);
       }
       expect(steps).toBeGreaterThanOrEqual(3);
-      expect(steps).toBeLessThan(mostSteps);
+      expect(steps).toBeLessThan(maxSteps);
     },
   );
 
-  test('is not sent at all where the key cannot be claimed or marked as sent', async () => {
+  test('is not sent if the key cannot be claimed or marked as sent', async () => {
     for (const at of [1, 2]) {
       failStore(at, 'before');
       const { status, body, headers } = await call(randomUUID());
@@ -161,7 +161,7 @@ describe('a paid request while the store fails', () => {
     expect(acceptedTasks()).toBe(0);
   });
 
-  test('is answered though the answer cannot be kept, and is never sent again', async () => {
+  test('is answered even if the answer cannot be stored, and is never sent again', async () => {
     const key = randomUUID();
     failStore(3, 'before');
     const first = await call(key);
