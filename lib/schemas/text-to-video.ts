@@ -21,7 +21,7 @@ const modelWithAudioByDefault = 'vidq3-pro';
 export function textToVideoRequest(rules: VideoRules) {
   return z.pipe(
     paidObject({
-      aspect_ratio: optional(text(32).with(z.describe('Such as 16:9; the provider judges it'))),
+      aspect_ratio: optional(text(32).with(z.describe('Such as 16:9; checked by the provider'))),
       audio: optional(z.boolean()).with(
         z.describe('Enables direct audio-video generation; default true for model vidq3-pro'),
       ),

@@ -9,7 +9,7 @@ import {
   text,
   webAddress,
   wholeNumber,
-} from '../support/limits.ts';
+} from '../support/test-fields.ts';
 import { proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['extend-video'];

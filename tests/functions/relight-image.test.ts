@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import {
@@ -9,7 +12,7 @@ import {
   testFields,
   webAddress,
   wholeNumber,
-} from '../support/limits.ts';
+} from '../support/test-fields.ts';
 import { proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['relight-image'];
@@ -86,6 +89,21 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
         connection: 'keep-alive',
         'x-api-key': process.env.IMAGE_PROVIDER_KEY,
       });
+    });
+
+    test('never fetches an address that the request names', async () => {
+      let visits = 0;
+      const server = createServer((_, response) => {
+        visits += 1;
+        response.end();
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.png`;
+      const { status } = await relight({ image: address, transfer_light_from_lightmap: address });
+      server.close();
+
+      expect([status, visits]).toEqual([200, 0]);
+      expect(simulation.received[0]?.body).toMatchObject({ image: address });
     });
 
     test('forwards an image of 4 MB as base64', async () => {
