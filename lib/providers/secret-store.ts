@@ -1,6 +1,7 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { readEnvironment } from '../environment.ts';
 import { environmentCredentials } from '../aws/credentials.ts';
+import { serviceHost } from '../aws/endpoints.ts';
 import { httpRequest } from '../http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { Sha256 } from '../aws/sha256.ts';
@@ -42,7 +43,7 @@ const maxReplyBytes = 256 * 1024;
 /** Reads one secret; fails with a sentence that names it, and never shows it. */
 export async function readSecret(store: string, name: string, timeoutMs: number): Promise<string> {
   const { service, endpoint, target, request, read } = stores[store] as SecretStore;
-  const url = new URL(endpoint ?? `https://${service}.${environment.AWS_REGION}.amazonaws.com/`);
+  const url = new URL(endpoint ?? `https://${serviceHost(service, environment.AWS_REGION)}/`);
   const body = JSON.stringify(request(name));
   const signer = new SignatureV4({
     service,

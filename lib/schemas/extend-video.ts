@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { evenIfFieldsFail, imageSource, list, optional, webAddress, withDefault } from './media.ts';
+import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 import {
   callbackUrl,
@@ -22,7 +22,7 @@ export function extendVideoRequest(rules: VideoRules) {
       z.describe('Extended seconds'),
     ),
     images: optional(
-      list(imageSource.with(z.describe('Base64 data or URL of the end frame')), { min: 1, max: 1 }),
+      z.array(imageSource.with(z.describe('Base64 data or URL of the end frame'))).check(z.length(1)),
     ).with(z.describe('Reference image for the end frame; exactly 1 image accepted')),
     payload: optional(payload),
     prompt: optional(videoPrompt),

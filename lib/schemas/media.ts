@@ -21,21 +21,6 @@ export function withDefault<Schema extends z.ZodMiniType>(
 
 const unsetAsAbsent = z.transform((value) => (isUnset(value) ? undefined : value));
 
-/** A list whose length is checked before its items: a million bad items must not become a million issues. */
-export function list<Item extends z.ZodMiniType>(
-  item: Item,
-  { min = 0, max }: { min?: number; max: number },
-) {
-  const checkLength = z.transform((value, { issues }) => {
-    if (Array.isArray(value) && value.length > max)
-      issues.push({ code: 'too_big', origin: 'array', maximum: max, inclusive: true, input: value });
-    return value;
-  });
-  // zod takes every transform for optional; whether a list is required is for the object around it to say.
-  checkLength._zod.optin = undefined;
-  return z.pipe(checkLength, z.array(item).check(...(min > 0 ? [z.minLength(min)] : []), z.maxLength(max)));
-}
-
 /** At most so many characters, counted as a person counts them: an emoji is one, not two. */
 export function text(maxCharacters: number) {
   return z

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { imageSource, list, optional } from './media.ts';
+import { imageSource, optional } from './media.ts';
 import { paidObject } from './paid-object.ts';
 import {
   callbackUrl,
@@ -22,9 +22,10 @@ const ImageSetting = paidObject({
 
 export function multiframeVideoRequest(rules: VideoRules) {
   return paidObject({
-    image_settings: list(ImageSetting, { min: 2, max: 9 }).with(
-      z.describe('The key frames after the first frame'),
-    ),
+    image_settings: z
+      .array(ImageSetting)
+      .check(z.minLength(2), z.maxLength(9))
+      .with(z.describe('The key frames after the first frame')),
     model: modelName(editingModels, rules),
     start_image: imageSource.with(z.describe('First frame; Base64 data or URL')),
     callback_url: optional(callbackUrl),

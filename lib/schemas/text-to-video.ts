@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { evenIfFieldsFail, imageSource, list, optional, text, webAddress, withDefault } from './media.ts';
+import { evenIfFieldsFail, imageSource, optional, text, webAddress, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 import { callbackUrl, modelName, payload, taskFields, type VideoRules, videoPrompt } from './video.ts';
 
@@ -39,7 +39,7 @@ export function textToVideoRequest(rules: VideoRules) {
       ),
       enhance: optional(z.boolean()),
       images: optional(
-        list(imageSource.with(z.describe('Base64 data or URL of the start frame')), { max: 1 }),
+        z.array(imageSource.with(z.describe('Base64 data or URL of the start frame'))).check(z.maxLength(1)),
       ).with(z.describe('For image-to-video; accepts 1 image as start frame')),
       is_rec: optional(z.boolean()).with(z.describe('Use recommended prompt; costs 10 additional credits')),
       meta_data: optional(
