@@ -4,14 +4,8 @@ import type { AttemptResult } from './exchange.ts';
 
 type Failure = Exclude<AttemptResult, { payment: 'taken' }>;
 
-const outcomeIsUnknown =
-  'so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.';
-
-const unknownMessages = {
-  provider_failed: `The provider failed after it had received the request, ${outcomeIsUnknown}`,
-  provider_invalid_reply: `The provider sent a reply that could not be read, ${outcomeIsUnknown}`,
-  provider_timeout: `The connection to the provider was lost before its reply came, ${outcomeIsUnknown}`,
-} as const;
+const connectionLost =
+  'The connection to the provider was lost before its reply came, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.';
 
 /** What our caller gets for an attempt that started no task we can name. */
 export function errorFor(result: Failure): ApiError {
@@ -22,9 +16,8 @@ export function errorFor(result: Failure): ApiError {
       return refusalError(result);
     case 'unknown': {
       const { code, cause } = result;
-      const timedOut = cause instanceof TransportError && cause.reason === 'timeout';
-      const message = timedOut ? undefined : unknownMessages[code];
-      return new ApiError(code, { ...(message && { message }), cause, settlement: 'unknown' });
+      const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
+      return new ApiError(code, { ...(isLost && { message: connectionLost }), cause, settlement: 'unknown' });
     }
   }
 }

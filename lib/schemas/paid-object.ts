@@ -26,11 +26,10 @@ const maxUnknownFields = 100;
 
 function nearMisses(known: readonly KnownField[], input: Record<string, unknown>) {
   const absent = known.filter(({ name }) => isUnset(input[name]));
-  const names = new Set(known.map(({ name }) => name));
   const issues: NearMiss[] = [];
   let unknownFields = 0;
   for (const field in input) {
-    if (names.has(field) || isUnset(input[field])) continue;
+    if (isUnset(input[field]) || known.some(({ name }) => name === field)) continue;
     unknownFields += 1;
     if (unknownFields > maxUnknownFields) break;
     const meant = nearest(field, absent);
@@ -47,20 +46,17 @@ function nearMiss(field: string, meant: string, input: Record<string, unknown>) 
   return { code: 'unrecognized_keys' as const, keys: [field], path: [field], message, input };
 }
 
-function nearest(field: string, known: readonly KnownField[]): string | undefined {
+/** The absent field that takes the fewest edits. */
+function nearest(field: string, absent: readonly KnownField[]): string | undefined {
   const plain = plainName(field.slice(0, maxNameLength));
-  let found: { name: string; distance: number } | undefined;
-  for (const { name, plain: candidate } of known) {
-    const limit = maxDistance(candidate);
-    if (Math.abs(candidate.length - plain.length) > limit) continue;
-    const distance = editDistance(plain, candidate);
-    if (distance <= limit && distance < (found?.distance ?? Number.POSITIVE_INFINITY))
-      found = { name, distance };
+  for (let edits = 0; edits <= 2; edits += 1) {
+    const found = absent.find((known) => edits <= maxEdits(known.plain) && isNear(plain, known.plain, edits));
+    if (found) return found.name;
   }
-  return found?.name;
+  return undefined;
 }
 
-/** Longer than any field, whatever separators it is written with. */
+/** Longer than any field, even with separators between all letters. */
 const maxNameLength = 100;
 
 /** `callbackUrl`, `CALLBACK-URL` and `callback_url` are the same name. */
@@ -69,28 +65,23 @@ function plainName(name: string): string {
 }
 
 /** Short words are near many others: `seed` and `speed` are two fields. */
-function maxDistance({ length }: string): number {
+function maxEdits({ length }: string): number {
   return length < 5 ? 0 : length < 8 ? 1 : 2;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbors that lead from one text to the other. */
-function editDistance(from: string, to: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= from.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column += 1) {
-      const same = from[row - 1] === to[column - 1];
-      const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      current[column] = Math.min(
-        (current[column - 1] ?? 0) + 1,
-        (last[column] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
-        swapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[to.length] ?? 0;
+/** Whether so many insertions, deletions, substitutions and swaps of neighbors lead from one text to the other. */
+function isNear(from: string, to: string, edits: number): boolean {
+  let same = 0;
+  while (same < from.length && from[same] === to[same]) same += 1;
+  const a = from.slice(same);
+  const b = to.slice(same);
+  if (a === b) return true;
+  if (edits === 0) return false;
+  const isSwapped = a[0] === b[1] && a[1] === b[0];
+  return (
+    isNear(a.slice(1), b, edits - 1) ||
+    isNear(a, b.slice(1), edits - 1) ||
+    isNear(a.slice(1), b.slice(1), edits - 1) ||
+    (isSwapped && isNear(a.slice(2), b.slice(2), edits - 1))
+  );
 }
