@@ -1,8 +1,10 @@
 // POST /proxy/video-provider/extend
 import { extendVideo } from '../lib/contracts/extend-video.ts';
+import { boundedObject } from '../lib/http/bounded-json.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
-import { startVideoTask } from '../lib/providers/video-provider.ts';
+import { startExtend } from '../lib/providers/extend-video.ts';
 
-export const handler = endpoint(extendVideo, async ({ body, deadline, beforeSending }) => ({
-  body: await startVideoTask('extend', body, extendVideo.reply, { deadline, beforeSending }),
-}));
+export const handler = endpoint(extendVideo, async ({ body, deadline, beforeSending }) => {
+  const { required, echoes } = await startExtend(body, { deadline, beforeSending });
+  return { body: boundedObject(required, echoes) };
+});

@@ -50,9 +50,17 @@ export const errorCatalogue = {
     message: 'The provider accepts no more work at the moment; try again later.',
   },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
-  provider_failed: { status: 502, message: 'The provider failed to handle the request.' },
+  provider_failed: {
+    status: 502,
+    message:
+      'The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.',
+  },
   provider_unreachable: { status: 502, message: 'The provider could not be reached; nothing was sent.' },
-  provider_invalid_reply: { status: 502, message: 'The provider sent a reply that could not be read.' },
+  provider_invalid_reply: {
+    status: 502,
+    message:
+      'The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.',
+  },
   provider_credentials: { status: 502, message: 'The provider refused the credentials of this service.' },
   provider_quota: { status: 503, message: 'The account of this service at the provider is out of credits.' },
   unavailable: { status: 503, message: 'The service is overloaded or a part of it is down; try again.' },

@@ -1,10 +1,11 @@
 import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json-object.ts';
 import { note } from '../log.ts';
-import { exchange, type Outcome } from './exchange.ts';
-import type { JsonObject, Provider } from './provider.ts';
-import { errorOf } from './provider-errors.ts';
+import { type AttemptResult, exchange } from './exchange.ts';
+import type { Provider } from './provider.ts';
+import { errorFor } from './provider-errors.ts';
 
-/** What a call owes to the request behind it; see lib/http/endpoint.ts. */
+/** What a call owes to the request it is made for; see lib/http/endpoint.ts. */
 export interface CallLimits {
   deadline: number;
   beforeSending: () => Promise<void>;
@@ -15,60 +16,78 @@ interface PaidRequest extends CallLimits {
   body: object;
 }
 
-/** A provider's reply must be here by then, whatever is left of the invocation, whose answer it still becomes. */
-const replyBoundMs = 25_000;
+/** A task that the provider started, with the reply that says so. */
+interface StartedTask {
+  taskId: string;
+  reply: JsonObject;
+}
 
-/** Work that leaves a provider less time than this would rather be paid for than answered. */
-const leastReplyMs = 1000;
+/** The reply must be here by then, however much is left of the invocation. */
+const maxReplyMs = 25_000;
 
+/** With less time than this, a task would more likely be paid for than answered. */
+const minReplyMs = 1000;
+
+/** A longer wait is the caller's: the Retry-After is passed on. */
+const maxRetryAfterMs = 3000;
 const retryJitterMs = 400;
 
 /**
- * Sends one paid request and reads its reply with `read`, which returns undefined where it is not one.
+ * Sends one paid request and answers with the task that it started.
  *
- * It is sent once. Only where nothing can have been bought, because no connection came about or the provider
- * said "not now" and when, is it sent a second time. Not after a 401 either, though that is a refusal too: the
- * key is read anew, and the next request has it.
+ * The request is sent once. It is sent a second time only if nothing can have been bought: no connection was made,
+ * or the provider answered 429 and asked for a short wait. A 401 or 403 makes the next request read the key again,
+ * but this one is not repeated.
  */
-export async function callProvider<Reply>(
+export async function callProvider(
   provider: Provider,
   { path, body, deadline, beforeSending }: PaidRequest,
-  read: (reply: JsonObject) => Reply | undefined,
-): Promise<Reply> {
+): Promise<StartedTask> {
   const key = await provider.key.read(deadline);
   const bytes = Buffer.from(JSON.stringify(body));
   await beforeSending();
-  if (deadline - Date.now() < leastReplyMs) throw new ApiError('unavailable', { settlement: 'refused' });
+  if (deadline - Date.now() < minReplyMs) throw new ApiError('unavailable', { settlement: 'refused' });
 
   const started = Date.now();
-  const replyBy = Math.min(deadline, started + replyBoundMs);
+  const replyBy = Math.min(deadline, started + maxReplyMs);
   const send = () => exchange(provider, { path, body: bytes, key, timeoutMs: replyBy - Date.now() });
   let attempts = 1;
-  let outcome = await send();
-  const wait = waitBeforeRetry(outcome);
-  if (wait !== undefined && Date.now() + wait + leastReplyMs <= replyBy) {
+  let result = await send();
+  const wait = waitBeforeRetry(result);
+  if (wait !== undefined && Date.now() + wait + minReplyMs <= replyBy) {
     await new Promise((resolve) => setTimeout(resolve, wait));
     attempts += 1;
-    outcome = await send();
+    result = await send();
   }
 
-  if (outcome.kind === 'refused' && outcome.status === 401) provider.key.forget();
-  note({
-    provider: provider.name,
-    provider_ms: Date.now() - started,
-    provider_outcome: outcome.kind,
-    ...('status' in outcome && { provider_status: outcome.status }),
-    ...(attempts > 1 && { provider_attempts: attempts }),
-  });
-  const reply = outcome.kind === 'answered' && outcome.reply ? read(outcome.reply) : undefined;
-  if (reply === undefined) throw errorOf(outcome);
-  return reply;
+  if (result.payment === 'refused' && result.code === 'provider_credentials') provider.key.forget();
+  noteCall(provider, result, { attempts, ms: Date.now() - started });
+  if (result.payment !== 'taken') throw errorFor(result);
+  return result;
 }
 
-/** Milliseconds to wait before a second attempt; undefined where there must be none. */
-function waitBeforeRetry(outcome: Outcome): number | undefined {
+/** Every task id is logged, so that a task can be found even if its answer never reached the caller. */
+function noteCall(
+  { name }: Provider,
+  result: AttemptResult,
+  { attempts, ms }: { attempts: number; ms: number },
+) {
+  note({
+    provider: name,
+    provider_ms: ms,
+    provider_payment: result.payment,
+    ...('status' in result && { provider_status: result.status }),
+    ...('taskId' in result && { provider_task_id: result.taskId }),
+    ...(attempts > 1 && { provider_attempts: attempts }),
+  });
+}
+
+/** Milliseconds to wait before a second attempt; undefined if there must be none. */
+function waitBeforeRetry(result: AttemptResult): number | undefined {
   const jitter = Math.random() * retryJitterMs;
-  if (outcome.kind === 'not_sent') return jitter;
-  if (outcome.kind !== 'refused' || outcome.code !== 'provider_busy') return undefined;
-  return outcome.retryAfterMs === undefined ? undefined : outcome.retryAfterMs + jitter;
+  if (result.payment === 'not_sent') return jitter;
+  if (result.payment !== 'refused' || result.status !== 429 || result.code !== 'provider_busy')
+    return undefined;
+  const { retryAfterMs } = result;
+  return retryAfterMs === undefined || retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs + jitter;
 }

@@ -1,26 +1,29 @@
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { type HttpReply, httpRequest, TransportError } from '../http-request.ts';
-import { isObject, type JsonObject, type Provider } from './provider.ts';
-import { cleanText } from './provider-text.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { readErrorReply } from './error-reply.ts';
+import type { Provider } from './provider.ts';
+import { readTaskId } from './reply-fields.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 /**
- * How one attempt ended, as far as money is concerned: nothing left this machine; the provider said that it
- * takes nothing; it gave its final answer, good or bad (`reply` is there where it could be read); or it may
- * have taken the request and nobody can tell.
+ * What one attempt means for money: nothing left this machine; the provider said that it did not accept the
+ * request; it started a task; or it may have started one that we cannot name.
  */
-export type Outcome =
-  | { kind: 'not_sent'; cause: unknown }
+export type AttemptResult =
+  | { payment: 'not_sent'; cause: unknown }
   | {
-      kind: 'refused';
+      payment: 'refused';
       status: number;
       code: ErrorCode;
       text: string;
       details: ErrorDetail[];
       retryAfterMs: number | undefined;
     }
-  | { kind: 'answered'; status: number; reply: JsonObject | undefined }
-  | { kind: 'unknown'; timedOut: boolean; cause: unknown };
+  | { payment: 'taken'; status: number; taskId: string; reply: JsonObject }
+  | { payment: 'unknown'; code: UnknownCode; cause: unknown; status?: number; taskId?: string | undefined };
+
+type UnknownCode = 'provider_failed' | 'provider_invalid_reply' | 'provider_timeout';
 
 interface Attempt {
   path: string;
@@ -29,7 +32,7 @@ interface Attempt {
   timeoutMs: number;
 }
 
-/** The statuses by which a provider says that it did not take the request, and what each means to our caller. */
+/** The statuses by which a provider says that it did not accept the request, and what our caller gets for each. */
 const refusals: Record<number, ErrorCode> = {
   400: 'provider_rejected',
   401: 'provider_credentials',
@@ -45,13 +48,12 @@ const refusals: Record<number, ErrorCode> = {
 const maxReplyBytes = 1024 * 1024;
 /** A JSON writer may escape a character that we sent as one byte to the six of `\u003c`. */
 const bytesPerEchoedByte = 6;
-const maxDetails = 20;
 
-/** Sends one request to a provider, once, and judges what comes back. */
+/** Sends one request to a provider, once. */
 export async function exchange(
   provider: Provider,
   { path, body, key, timeoutMs }: Attempt,
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   const { keyHeader, keyScheme } = provider;
   try {
     const reply = await httpRequest({
@@ -67,41 +69,45 @@ export async function exchange(
       timeoutMs,
       maxReplyBytes: maxReplyBytes + (provider.echoesRequest ? bytesPerEchoedByte * body.length : 0),
     });
-    return judge(provider, reply, key);
+    return readReply(reply, key);
   } catch (cause) {
     if (!(cause instanceof TransportError)) throw cause;
     const { sent, head, reason } = cause;
-    if (!sent) return { kind: 'not_sent', cause };
-    // A head that came says how it went, even where the body behind it is cut off. Only a success whose body
-    // stalls is open: what it would have said is the task that was started.
+    if (!sent) return { payment: 'not_sent', cause };
+    // The status says what happened even if the body was cut off. Only a success whose body stalls is a timeout.
     if (head && (reason !== 'timeout' || !isSuccess(head.status)))
-      return judge(provider, { ...head, body: Buffer.alloc(0) }, key);
-    return { kind: 'unknown', timedOut: reason === 'timeout', cause };
+      return readReply({ ...head, body: Buffer.alloc(0) }, key);
+    return { payment: 'unknown', code: 'provider_timeout', cause };
   }
 }
 
-function judge(provider: Provider, { status, headers, body }: HttpReply, key: string): Outcome {
-  const content = parseObject(body);
-  if (isSuccess(status)) return { kind: 'answered', status, reply: content };
-  const { text, details = [], isOutOfCredits } = content ? provider.readFault(content) : {};
+function readReply({ status, headers, body }: HttpReply, key: string): AttemptResult {
+  const content = parseObject(body) ?? {};
+  const taskId = taskIdIn(content);
+  if (isSuccess(status) && taskId !== undefined) return { payment: 'taken', status, taskId, reply: content };
+
   const retryAfterMs = readRetryAfter(headers['retry-after']);
-  const isBusy = status === 503 && retryAfterMs !== undefined;
-  const code = isOutOfCredits ? 'provider_quota' : isBusy ? 'provider_busy' : refusals[status];
-  if (code === undefined) return { kind: 'answered', status, reply: undefined };
-  return {
-    kind: 'refused',
-    status,
-    code,
-    text: cleanText(text, key),
-    details: details.slice(0, maxDetails).map((detail) => ({
-      path: cleanText(detail.path, key),
-      message: cleanText(detail.message, key),
-    })),
-    retryAfterMs,
-  };
+  const { text, details, isOutOfCredits } = readErrorReply(content, key);
+  const code = refusalFor(status, isOutOfCredits, retryAfterMs);
+  if (code !== undefined) return { payment: 'refused', status, code, text, details, retryAfterMs };
+
+  const cause = new Error(`the provider answered ${status}`);
+  // A reply that is neither a success nor an error, such as a redirect, counts as one that cannot be read.
+  const unknownCode = status < 400 ? 'provider_invalid_reply' : 'provider_failed';
+  return { payment: 'unknown', code: unknownCode, cause, status, taskId };
 }
 
-/** Task ids may be numbers too long for a double, so they are made texts before they are read as numbers. */
+function refusalFor(status: number, isOutOfCredits: boolean, retryAfterMs?: number): ErrorCode | undefined {
+  if (status === 503 && retryAfterMs !== undefined) return 'provider_busy';
+  if (status >= 400 && status < 500 && isOutOfCredits) return 'provider_quota';
+  return refusals[status];
+}
+
+function taskIdIn({ task_id, data }: JsonObject): string | undefined {
+  return readTaskId(task_id) ?? (isObject(data) ? readTaskId(data.task_id) : undefined);
+}
+
+/** Task ids may be numbers too long for a double, so they become strings before JSON is parsed. */
 const numericTaskId = /("task_id"\s*:\s*)(-?\d+)(?=\s*[,}])/g;
 
 function parseObject(body: Buffer): JsonObject | undefined {

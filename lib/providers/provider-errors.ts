@@ -1,39 +1,40 @@
+import { TransportError } from '../http-request.ts';
 import { ApiError } from '../errors.ts';
-import type { Outcome } from './exchange.ts';
+import type { AttemptResult } from './exchange.ts';
+
+type Failure = Exclude<AttemptResult, { payment: 'taken' }>;
 
 const connectionLost =
   'The connection to the provider was lost before its reply came, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.';
 
-/** What our caller is told of an attempt that started no task we know of. */
-export function errorOf(outcome: Outcome): ApiError {
-  switch (outcome.kind) {
+/** What our caller gets for an attempt that started no task we can name. */
+export function errorFor(result: Failure): ApiError {
+  switch (result.payment) {
     case 'not_sent':
-      return new ApiError('provider_unreachable', { cause: outcome.cause, settlement: 'refused' });
+      return new ApiError('provider_unreachable', { cause: result.cause, settlement: 'refused' });
     case 'refused':
-      return refusal(outcome);
-    case 'answered': {
-      // A reply that is neither a success nor an error, such as a redirect, is one that we cannot read.
-      const code = outcome.status < 400 ? 'provider_invalid_reply' : 'provider_failed';
-      const cause = new Error(`the provider answered ${outcome.status}`);
-      return new ApiError(code, { cause, settlement: 'answered' });
+      return refusalError(result);
+    case 'unknown': {
+      const { code, cause } = result;
+      const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
+      return new ApiError(code, { ...(isLost && { message: connectionLost }), cause, settlement: 'unknown' });
     }
-    case 'unknown':
-      return new ApiError('provider_timeout', {
-        ...(!outcome.timedOut && { message: connectionLost }),
-        cause: outcome.cause,
-        settlement: 'unknown',
-      });
   }
 }
 
-function refusal({ code, status, text, details, retryAfterMs }: Outcome & { kind: 'refused' }): ApiError {
+function refusalError({
+  code,
+  status,
+  text,
+  details,
+  retryAfterMs,
+}: Failure & { payment: 'refused' }): ApiError {
   const isAboutTheRequest = code === 'provider_rejected';
-  const retryAfterSeconds = String(Math.ceil((retryAfterMs ?? 0) / 1000));
+  const isBusy = code === 'provider_busy' && retryAfterMs !== undefined;
   return new ApiError(code, {
     ...(isAboutTheRequest && text && { message: `The provider rejected the request: ${withFullStop(text)}` }),
     ...(isAboutTheRequest && { details }),
-    ...(code === 'provider_busy' &&
-      retryAfterMs !== undefined && { headers: { 'retry-after': retryAfterSeconds } }),
+    ...(isBusy && { headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } }),
     cause: new Error(`the provider answered ${status}`),
     settlement: 'refused',
   });

@@ -2,19 +2,19 @@ import { ApiError } from '../errors.ts';
 
 export interface ProviderKey {
   read: (deadline: number) => Promise<string>;
-  /** The provider does not take the key any more; the next request reads it anew. */
+  /** The provider refused the key: the next request reads it again. */
   forget: () => void;
 }
 
 const reference = /^(ssm|secretsmanager):(.+)$/;
 
-/** A key that was refused is read anew at most this often, so that a revoked one does not flood the store. */
-const rereadIntervalMs = 5000;
+/** A refused key is read again at most this often, so that a revoked one does not flood the store. */
+const minRereadIntervalMs = 5000;
 const readTimeoutMs = 3000;
 
 /**
- * The key that a variable holds or refers to. A reference is read while the function loads, beside everything
- * else, and a read that failed is tried again by the request that needs it.
+ * The key that a variable holds or refers to. A reference is read while the function loads, in parallel with the
+ * rest, and a failed read is tried again by the request that needs the key.
  */
 export function providerKey(value: string): ProviderKey {
   const [, store, name] = reference.exec(value) ?? [];
@@ -25,7 +25,7 @@ export function providerKey(value: string): ProviderKey {
   const begin = (timeoutMs: number): Promise<string> => {
     readAt = Date.now();
     const attempt = import('./secret-store.ts').then(({ readSecret }) => readSecret(store, name, timeoutMs));
-    // Whoever needs the key learns of the failure; until then nobody may be waiting for it.
+    // The request that needs the key gets the failure; until then, nothing may be waiting for it.
     attempt.catch(() => {});
     reading = attempt;
     return attempt;
@@ -42,7 +42,7 @@ export function providerKey(value: string): ProviderKey {
       });
     },
     forget: () => {
-      if (Date.now() - readAt >= rereadIntervalMs) reading = undefined;
+      if (Date.now() - readAt >= minRereadIntervalMs) reading = undefined;
     },
   };
 }

@@ -1,4 +1,4 @@
-const longestText = 300;
+const maxLength = 300;
 
 /**
  * A provider's text, fit to be shown to our caller: one line, short, and without what it may repeat of the
@@ -8,11 +8,11 @@ export function cleanText(text: unknown, key: string): string {
   if (typeof text !== 'string') return '';
   const line = text
     .replaceAll(key, '…')
-    .slice(0, 100 * longestText)
+    .slice(0, 100 * maxLength)
     .replace(/[\w+/=-]{64,}/g, '…')
     .replace(/<[^<>]*>/g, ' ')
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
-  const shown = line.length > longestText ? `${line.slice(0, longestText - 1)}…` : line;
+  const shown = line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
   return shown.toWellFormed();
 }

@@ -1,9 +1,9 @@
 import type * as z from 'zod/mini';
-import { isObject, type JsonObject } from './provider.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 
 /**
- * Reads the fields of a shape out of a provider's reply. Providers say "", 0, null or [] for what is not set,
- * add fields of their own, and now and then change a type: whatever does not fit is left out.
+ * Reads the fields of a shape from a provider's reply. Providers send "", 0, null or [] for what is not set, add
+ * fields of their own, and sometimes change a type: what does not fit is left out.
  */
 export function readFields(shape: Record<string, z.ZodMiniType>, reply: JsonObject): JsonObject {
   const fields = Object.entries(shape).map(([name, schema]) => {

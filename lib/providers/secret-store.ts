@@ -1,9 +1,10 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { readEnvironment } from '../environment.ts';
 import { environmentCredentials } from '../aws/credentials.ts';
+import { serviceHost } from '../aws/endpoints.ts';
 import { httpRequest } from '../http-request.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 import { Sha256 } from '../aws/sha256.ts';
-import { isObject } from './provider.ts';
 
 /*
  * One signed POST reads a secret, with the signer that the upload URLs already use. A client of the SDK for
@@ -17,7 +18,7 @@ interface SecretStore {
   endpoint: string | undefined;
   target: string;
   request: (name: string) => object;
-  read: (reply: Record<string, unknown>) => unknown;
+  read: (reply: JsonObject) => unknown;
 }
 
 const stores: Record<string, SecretStore> = {
@@ -42,7 +43,7 @@ const maxReplyBytes = 256 * 1024;
 /** Reads one secret; fails with a sentence that names it, and never shows it. */
 export async function readSecret(store: string, name: string, timeoutMs: number): Promise<string> {
   const { service, endpoint, target, request, read } = stores[store] as SecretStore;
-  const url = new URL(endpoint ?? `https://${service}.${environment.AWS_REGION}.amazonaws.com/`);
+  const url = new URL(endpoint ?? `https://${serviceHost(service, environment.AWS_REGION)}/`);
   const body = JSON.stringify(request(name));
   const signer = new SignatureV4({
     service,
@@ -75,7 +76,7 @@ export async function readSecret(store: string, name: string, timeoutMs: number)
 const isHeaderText = /^[\x20-\x7e]+$/;
 
 /** The parser's own error quotes what it could not read, which must not get into a log. */
-function parseObject(body: Buffer): Record<string, unknown> {
+function parseObject(body: Buffer): JsonObject {
   try {
     const content: unknown = JSON.parse(body.toString());
     return isObject(content) ? content : {};

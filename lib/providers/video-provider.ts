@@ -1,12 +1,27 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { readEnvironment } from '../environment.ts';
-import { note } from '../log.ts';
+import type { JsonObject } from '../json-object.ts';
+import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
-import { boundedObject, type SerializedJson } from '../http/bounded-json.ts';
 import { type CallLimits, callProvider } from './call-provider.ts';
-import type { JsonObject, Provider } from './provider.ts';
+import type { Provider } from './provider.ts';
 import { providerKey } from './provider-key.ts';
-import { readCreatedAt, readFields, readTaskId } from './reply-fields.ts';
+import { readCreatedAt, readFields } from './reply-fields.ts';
+
+/** A started video task: what every answer has, and what the provider repeats of the request. */
+export interface VideoTask {
+  required: {
+    task_id: string;
+    state: z.infer<typeof taskFields.state>;
+    credits: number;
+    created_at: string;
+  };
+  echoes: JsonObject;
+}
+
+export interface VideoRequest {
+  model?: string | undefined;
+}
 
 const environment = readEnvironment('videoProvider');
 
@@ -17,50 +32,53 @@ const videoProvider: Provider = {
   keyHeader: environment.VIDEO_PROVIDER_KEY_HEADER,
   keyScheme: environment.VIDEO_PROVIDER_KEY_SCHEME,
   echoesRequest: true,
-  readFault: ({ reason, message }) => ({
-    text: message || reason,
-    isOutOfCredits: reason === 'CreditInsufficient',
-  }),
 };
 
 const ourPrefix = 'vid';
 const theirPrefix = environment.VIDEO_PROVIDER_MODEL_PREFIX;
-const RequiredFields = z.object({ state: taskFields.state, credits: taskFields.credits });
 
-/** Starts a video task and answers with it; `Reply` says which of the provider's echoes are passed on. */
+interface Operation {
+  path: '/text2video' | '/extend' | '/multiframe';
+  /** The reply fields of the interface; everything else in a reply is left out. */
+  replyFields: Record<string, z.ZodMiniType>;
+}
+
+/** Starts a video task. Each operation has a file of its own, so that a function loads the schemas of only one. */
 export async function startVideoTask(
-  operation: 'text2video' | 'extend' | 'multiframe',
-  request: { model?: string | undefined },
-  Reply: { shape: Record<string, z.ZodMiniType> },
+  { path, replyFields }: Operation,
+  request: VideoRequest,
   limits: CallLimits,
-): Promise<SerializedJson> {
+): Promise<VideoTask> {
   const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix) };
-  const { required, echoes } = await callProvider(
-    videoProvider,
-    { path: `/${operation}`, body, ...limits },
-    (reply) => readTask(reply, Reply.shape),
-  );
-  note({ credits: required.credits });
-  return boundedObject(required, echoes);
-}
-
-function readTask(reply: JsonObject, shape: Record<string, z.ZodMiniType>) {
-  const task_id = readTaskId(reply.task_id);
-  const { data } = RequiredFields.safeParse(reply);
-  if (task_id === undefined || data === undefined) return undefined;
-  const required = { task_id, ...data, created_at: readCreatedAt(reply.created_at) };
-  const { model, ...echoes } = readFields(shape, reply);
-  for (const name of Object.keys(required)) delete echoes[name];
-  return {
-    required,
-    echoes: {
-      ...(typeof model === 'string' && { model: renamed(model, theirPrefix, ourPrefix) }),
-      ...echoes,
-    },
+  const { taskId, reply } = await callProvider(videoProvider, { path, body, ...limits });
+  const required = {
+    task_id: taskId,
+    ...readStateAndCredits(reply),
+    created_at: readCreatedAt(reply.created_at),
   };
+  return { required, echoes: readEchoes(replyFields, reply) };
 }
 
-/** The interface's model names begin with `vid`; a provider may spell that otherwise. */
+/** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
+function readStateAndCredits(reply: JsonObject): Pick<VideoTask['required'], 'state' | 'credits'> {
+  const state = taskFields.state.safeParse(reply.state).data;
+  const price = taskFields.credits.safeParse(reply.credits).data;
+  const credits = price !== undefined && price >= 0 ? price : undefined;
+  if (credits !== undefined) note({ credits });
+  if (state === undefined || credits === undefined) {
+    const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
+    log('warn', 'provider_reply', { unreadable });
+  }
+  return { state: state ?? 'created', credits: credits ?? 0 };
+}
+
+function readEchoes(replyFields: Operation['replyFields'], reply: JsonObject): JsonObject {
+  const { model, ...echoes } = readFields(replyFields, reply);
+  for (const name of Object.keys(taskFields)) delete echoes[name];
+  return typeof model === 'string' ? { model: renamed(model, theirPrefix, ourPrefix), ...echoes } : echoes;
+}
+
+/** The interface's model names begin with `vid`; a provider may spell that differently. */
 function renamed(model: string | undefined, from: string, to: string): string | undefined {
   return model?.startsWith(from) ? to + model.slice(from.length) : model;
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { imageSource, optionalText, webAddress, whateverElseIsWrong } from './media.ts';
+import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
+import { paidObject } from './paid-object.ts';
 import {
   callbackUrl,
   editingModels,
@@ -14,38 +15,35 @@ import {
 export function extendVideoRequest(rules: VideoRules) {
   const isEnough = (field: unknown, other: unknown) =>
     rules.VIDEO_EXTEND_SOURCE === 'either' || field !== undefined || other === undefined;
-  return z
-    .object({
-      model: modelName(editingModels, rules),
-      callback_url: optionalText(callbackUrl),
-      duration: z
-        ._default(z.int32().check(z.minimum(1), z.maximum(7)), 5)
-        .with(z.describe('Extended seconds')),
-      images: z
-        .optional(
-          z.array(imageSource.with(z.describe('Base64 data or URL of the end frame'))).check(z.length(1)),
-        )
-        .with(z.describe('Reference image for the end frame; exactly 1 image accepted')),
-      payload: optionalText(payload),
-      prompt: optionalText(videoPrompt),
-      resolution: optionalText(z.enum(editingResolutions)),
-      video_creation_id: optionalText(z.string().with(z.describe('Required together with video_url'))),
-      video_url: optionalText(
-        webAddress.with(z.describe('Any video URL; required together with video_creation_id')),
-      ),
-    })
+  return paidObject({
+    model: modelName(editingModels, rules),
+    callback_url: optional(callbackUrl),
+    duration: withDefault(z.int32().check(z.minimum(1), z.maximum(7)), 5).with(
+      z.describe('Extended seconds'),
+    ),
+    images: optional(
+      z.array(imageSource.with(z.describe('Base64 data or URL of the end frame'))).check(z.length(1)),
+    ).with(z.describe('Reference image for the end frame; exactly 1 image accepted')),
+    payload: optional(payload),
+    prompt: optional(videoPrompt),
+    resolution: optional(z.enum(editingResolutions)),
+    video_creation_id: optional(z.string().with(z.describe('Required together with video_url'))),
+    video_url: optional(
+      webAddress.with(z.describe('Any video URL; required together with video_creation_id')),
+    ),
+  })
     .check(
       z.refine(({ video_url, video_creation_id }) => isEnough(video_url, video_creation_id), {
         path: ['video_url'],
         error: 'is required together with video_creation_id',
-        ...whateverElseIsWrong,
+        ...evenIfFieldsFail,
       }),
     )
     .check(
       z.refine(({ video_url, video_creation_id }) => isEnough(video_creation_id, video_url), {
         path: ['video_creation_id'],
         error: 'is required together with video_url',
-        ...whateverElseIsWrong,
+        ...evenIfFieldsFail,
       }),
     );
 }

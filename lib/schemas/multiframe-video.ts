@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { imageSource, optionalText } from './media.ts';
+import { imageSource, optional } from './media.ts';
+import { paidObject } from './paid-object.ts';
 import {
   callbackUrl,
   editingModels,
@@ -11,25 +12,25 @@ import {
   videoPrompt,
 } from './video.ts';
 
-const ImageSetting = z.object({
+const ImageSetting = paidObject({
   key_image: imageSource.with(z.describe('Base64 data or URL of the key frame')),
-  duration: z
-    .optional(z.int32().check(z.minimum(2), z.maximum(7)))
-    .with(z.describe('Seconds up to the key frame')),
-  prompt: optionalText(videoPrompt),
+  duration: optional(z.int32().check(z.minimum(2), z.maximum(7))).with(
+    z.describe('Seconds up to the key frame'),
+  ),
+  prompt: optional(videoPrompt),
 });
 
 export function multiframeVideoRequest(rules: VideoRules) {
-  return z.object({
+  return paidObject({
     image_settings: z
       .array(ImageSetting)
       .check(z.minLength(2), z.maxLength(9))
       .with(z.describe('The key frames after the first frame')),
     model: modelName(editingModels, rules),
     start_image: imageSource.with(z.describe('First frame; Base64 data or URL')),
-    callback_url: optionalText(callbackUrl),
-    payload: optionalText(payload),
-    resolution: optionalText(z.enum(editingResolutions)),
+    callback_url: optional(callbackUrl),
+    payload: optional(payload),
+    resolution: optional(z.enum(editingResolutions)),
   });
 }
 

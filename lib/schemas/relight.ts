@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { imageSource, optionalText, webAddress, whateverElseIsWrong } from './media.ts';
+import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
+import { paidObject } from './paid-object.ts';
 
 const styles = [
   'standard',
@@ -43,72 +44,63 @@ const lightTransfersB = [
 
 const percentage = z.int().check(z.minimum(0), z.maximum(100));
 
-const AdvancedSettings = z.partial(
-  z.object({
-    whites: percentage,
-    blacks: percentage,
-    brightness: percentage,
-    contrast: percentage,
-    saturation: percentage,
-    engine: z.enum(engines),
-    transfer_light_a: z.enum(lightTransfersA),
-    transfer_light_b: z.enum(lightTransfersB),
-    fixed_generation: z.boolean(),
-  }),
+const AdvancedSettings = paidObject({
+  whites: optional(percentage),
+  blacks: optional(percentage),
+  brightness: optional(percentage),
+  contrast: optional(percentage),
+  saturation: optional(percentage),
+  engine: optional(z.enum(engines)),
+  transfer_light_a: optional(z.enum(lightTransfersA)),
+  transfer_light_b: optional(z.enum(lightTransfersB)),
+  fixed_generation: optional(z.boolean()),
+});
+
+const minWeight = 1;
+const maxWeight = 1.4;
+
+export const RelightRequest = paidObject({
+  image: imageSource.with(z.describe('Base64 data or URL of the image')),
+  advanced_settings: optional(AdvancedSettings),
+  change_background: withDefault(z.boolean(), true).with(
+    z.describe('Changes the background based on prompt and/or reference image'),
+  ),
+  interpolate_from_original: withDefault(z.boolean(), false).with(
+    z.describe('Final image interpolates from the original using light_transfer_strength'),
+  ),
+  light_transfer_strength: withDefault(percentage, 100).with(
+    z.describe('0 stays closest to the original, 100 is maximum transfer'),
+  ),
+  preserve_details: withDefault(z.boolean(), true).with(z.describe('Keeps texture and small details')),
+  prompt: optional(
+    z
+      .string()
+      .check(
+        z.refine(
+          (prompt) => weightsIn(prompt).every((weight) => weight >= minWeight && weight <= maxWeight),
+          `must weight phrases, as in (text:1.2), by ${minWeight} to ${maxWeight}`,
+        ),
+      )
+      .with(z.describe('Guides generation; (text:weight) weights a phrase by 1 to 1.4')),
+  ),
+  style: withDefault(z.enum(styles), 'standard'),
+  transfer_light_from_lightmap: optional(
+    imageSource.with(z.describe('Base64 data or URL; incompatible with transfer_light_from_reference_image')),
+  ),
+  transfer_light_from_reference_image: optional(
+    imageSource.with(z.describe('Base64 data or URL; incompatible with transfer_light_from_lightmap')),
+  ),
+  webhook_url: optional(webAddress.with(z.describe('Receives notifications when the task changes status'))),
+}).check(
+  z.refine(
+    (request) => !request.transfer_light_from_lightmap || !request.transfer_light_from_reference_image,
+    {
+      path: ['transfer_light_from_reference_image'],
+      error: 'cannot be sent together with transfer_light_from_lightmap; send one of them',
+      ...evenIfFieldsFail,
+    },
+  ),
 );
-
-const leastWeight = 1;
-const greatestWeight = 1.4;
-
-export const RelightRequest = z
-  .object({
-    image: imageSource.with(z.describe('Base64 data or URL of the image')),
-    advanced_settings: z.optional(AdvancedSettings),
-    change_background: z
-      ._default(z.boolean(), true)
-      .with(z.describe('Changes the background based on prompt and/or reference image')),
-    interpolate_from_original: z
-      ._default(z.boolean(), false)
-      .with(z.describe('Final image interpolates from the original using light_transfer_strength')),
-    light_transfer_strength: z
-      ._default(percentage, 100)
-      .with(z.describe('0 stays closest to the original, 100 is maximum transfer')),
-    preserve_details: z._default(z.boolean(), true).with(z.describe('Keeps texture and small details')),
-    prompt: optionalText(
-      z
-        .string()
-        .check(
-          z.refine(
-            (prompt) =>
-              weightsIn(prompt).every((weight) => weight >= leastWeight && weight <= greatestWeight),
-            `must weight phrases, as in (text:1.2), by ${leastWeight} to ${greatestWeight}`,
-          ),
-        )
-        .with(z.describe('Guides generation; (text:weight) weights a phrase by 1 to 1.4')),
-    ),
-    style: z._default(z.enum(styles), 'standard'),
-    transfer_light_from_lightmap: optionalText(
-      imageSource.with(
-        z.describe('Base64 data or URL; incompatible with transfer_light_from_reference_image'),
-      ),
-    ),
-    transfer_light_from_reference_image: optionalText(
-      imageSource.with(z.describe('Base64 data or URL; incompatible with transfer_light_from_lightmap')),
-    ),
-    webhook_url: optionalText(
-      webAddress.with(z.describe('Receives notifications when the task changes status')),
-    ),
-  })
-  .check(
-    z.refine(
-      (request) => !request.transfer_light_from_lightmap || !request.transfer_light_from_reference_image,
-      {
-        path: ['transfer_light_from_reference_image'],
-        error: 'cannot be sent together with transfer_light_from_lightmap; send one of them',
-        ...whateverElseIsWrong,
-      },
-    ),
-  );
 export type RelightRequest = z.infer<typeof RelightRequest>;
 
 export const RelightStatus = z.enum(['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED']);

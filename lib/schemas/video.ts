@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { text, webAddress } from './media.ts';
 import { Timestamp } from './timestamp.ts';
 
-/** What an operator may settle about the rules of the video operations. */
+/** The rules of the video operations that an operator can change. */
 export interface VideoRules {
   VIDEO_MODELS_EXTRA: readonly string[];
   VIDEO_EXTEND_SOURCE: 'both' | 'either';

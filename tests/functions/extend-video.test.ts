@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
-import { choice, images, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import {
+  choice,
+  images,
+  requiredChoice,
+  requiredImage,
+  testFields,
+  text,
+  webAddress,
+  wholeNumber,
+} from '../support/test-fields.ts';
 import { proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['extend-video'];
@@ -21,7 +30,7 @@ const full = {
 
 describe('POST /proxy/video-provider/extend', () => {
   describe('200', () => {
-    test('answers the task that the provider started, with what it echoes', async () => {
+    test('answers the task that the provider started, with its echoes', async () => {
       const { status, body } = await extend(full);
 
       const { callback_url, ...echoes } = full;
@@ -35,14 +44,14 @@ describe('POST /proxy/video-provider/extend', () => {
       });
     });
 
-    test('sends every field to the provider as it came', async () => {
+    test('forwards every field to the provider', async () => {
       await extend(full);
 
       expect(simulation.received).toMatchObject([{ provider: 'video', path: '/extend' }]);
       expect(simulation.received[0]?.body).toEqual(full);
     });
 
-    test('sends the default, and no field that nobody knows or that is empty', async () => {
+    test('forwards the default, and no unknown or unset field', async () => {
       await extend({ model: 'vidq2-turbo', prompt: '', video_url: '', video_creation_id: '', seed: 7 });
 
       expect(simulation.received[0]?.body).toEqual({ model: 'vidq2-turbo', duration: 5 });
@@ -50,21 +59,24 @@ describe('POST /proxy/video-provider/extend', () => {
   });
 
   describe('400', () => {
-    test.each(['video_url', 'video_creation_id'])('refuses a request that lacks only %s', async (field) => {
-      const { status, body } = await extend({ ...full, [field]: undefined, duration: 8 });
+    test.each(['video_url', 'video_creation_id'])(
+      'rejects a request that lacks only %s, and lists other issues too',
+      async (field) => {
+        const { status, body } = await extend({ ...full, [field]: undefined, duration: 8 });
 
-      const other = field === 'video_url' ? 'video_creation_id' : 'video_url';
-      expect(status).toBe(400);
-      expect(body.details).toEqual([
-        { path: 'body.duration', message: 'must be at most 7' },
-        { path: `body.${field}`, message: `is required together with ${other}` },
-      ]);
-      expect(simulation.received).toEqual([]);
-    });
+        const other = field === 'video_url' ? 'video_creation_id' : 'video_url';
+        expect(status).toBe(400);
+        expect(body.details).toEqual([
+          { path: 'body.duration', message: 'must be at most 7' },
+          { path: `body.${field}`, message: `is required together with ${other}` },
+        ]);
+        expect(simulation.received).toEqual([]);
+      },
+    );
   });
 
   describe('401', () => {
-    test('answers no caller without an access token', async () => {
+    test('rejects a caller without an access token', async () => {
       const { status } = await extend(sampleBody('extend-video'), { authorization: undefined });
 
       expect(status).toBe(401);
@@ -72,18 +84,44 @@ describe('POST /proxy/video-provider/extend', () => {
     });
   });
 
-  describe('limits', () => {
-    testLimits('extend-video', [
-      ['model', ['vidq2-pro', 'vidq2-turbo'], [undefined, '', 'vidq3-pro', 'vidq2-pro-fast', 1, null]],
+  describe('fields', () => {
+    testFields('extend-video', [
+      requiredChoice('model', ['vidq2-pro', 'vidq2-turbo'], ['vidq3-pro', 'vidq2-pro-fast']),
       webAddress('callback_url'),
-      wholeNumber('duration', 1, 7),
-      ['images', [undefined, ...images.map((one) => [one])], [[], images.slice(0, 2), images[0], null]],
-      ['images.0', images, ['', 'ftp://example.com', 5, null]],
+      wholeNumber('duration', 1, 7, 5),
+      {
+        field: 'images',
+        taken: images.map((one) => [one]),
+        refused: [
+          [images.slice(0, 2), 'must have at most 1 item'],
+          [images[0], 'must be a list'],
+        ],
+      },
+      requiredImage('images.0'),
       text('payload', 1_048_576),
       text('prompt', 2000),
-      choice('resolution', '540p', '720p', '1080p'),
-      ['video_creation_id', ['x'], [undefined, '', 5, null]],
-      ['video_url', ['http://localhost/v'], [undefined, '', 'ftp://example.com/v', '/v', 5, null]],
+      choice('resolution', ['540p', '720p', '1080p']),
+      {
+        field: 'video_creation_id',
+        isRequired: true,
+        taken: ['x'],
+        refused: [
+          ...[undefined, null, '', []].map(
+            (value) => [value, 'is required together with video_url'] as const,
+          ),
+          [5, 'must be text'],
+        ],
+      },
+      {
+        ...webAddress('video_url'),
+        isRequired: true,
+        refused: [
+          ...[undefined, null, '', []].map(
+            (value) => [value, 'is required together with video_creation_id'] as const,
+          ),
+          ...webAddress('video_url').refused,
+        ],
+      },
     ]);
   });
 });

@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
-import { choice, image, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import {
+  choice,
+  requiredChoice,
+  requiredImage,
+  testFields,
+  text,
+  webAddress,
+  wholeNumber,
+} from '../support/test-fields.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['multiframe-video'];
@@ -19,7 +27,7 @@ const full = {
 
 describe('POST /proxy/video-provider/multiframe', () => {
   describe('200', () => {
-    test('answers the task that the provider started, with what it echoes', async () => {
+    test('answers the task that the provider started, with its echoes', async () => {
       const { status, body } = await join(full);
 
       const { callback_url, ...echoes } = full;
@@ -33,14 +41,14 @@ describe('POST /proxy/video-provider/multiframe', () => {
       });
     });
 
-    test('sends every field to the provider as it came', async () => {
+    test('forwards every field to the provider', async () => {
       await join(full);
 
       expect(simulation.received).toMatchObject([{ provider: 'video', path: '/multiframe' }]);
       expect(simulation.received[0]?.body).toEqual(full);
     });
 
-    test('sends no field that nobody knows or that is empty', async () => {
+    test('forwards no unknown or unset field', async () => {
       const image_settings = [{ ...keyFrame, prompt: '', seed: 1 }, keyFrame];
       await join({ ...full, image_settings, callback_url: '', payload: '', resolution: '', seed: 7 });
 
@@ -52,7 +60,7 @@ describe('POST /proxy/video-provider/multiframe', () => {
       });
     });
 
-    test('leaves out what the provider says is not set inside an echo', async () => {
+    test('leaves out unset fields inside an echo', async () => {
       misbehave({ kind: 'empty_echoes' });
       const { body } = await join(full);
 
@@ -62,7 +70,7 @@ describe('POST /proxy/video-provider/multiframe', () => {
   });
 
   describe('401', () => {
-    test('answers no caller without an access token', async () => {
+    test('rejects a caller without an access token', async () => {
       const { status } = await join(sampleBody('multiframe-video'), { authorization: undefined });
 
       expect(status).toBe(401);
@@ -70,20 +78,38 @@ describe('POST /proxy/video-provider/multiframe', () => {
     });
   });
 
-  describe('limits', () => {
+  describe('fields', () => {
     const frames = (count: number) => Array.from({ length: count }, () => keyFrame);
 
-    testLimits('multiframe-video', [
-      ['image_settings', [frames(2), frames(9)], [undefined, [], frames(1), frames(10), keyFrame, null]],
-      image('image_settings.1.key_image'),
+    testFields('multiframe-video', [
+      {
+        field: 'image_settings',
+        isRequired: true,
+        taken: [frames(2), frames(9)],
+        refused: [
+          [undefined, 'is required'],
+          [[], 'must have at least 2 items'],
+          [frames(1), 'must have at least 2 items'],
+          [frames(10), 'must have at most 9 items'],
+          [Array(1000).fill(7), 'must have at most 9 items'],
+          [keyFrame, 'must be a list'],
+          [null, 'must be a list'],
+        ],
+      },
+      requiredImage('image_settings.1.key_image'),
       wholeNumber('image_settings.0.duration', 2, 7),
       text('image_settings.0.prompt', 2000),
-      ['image_settings.0', [keyFrame], ['x', [], null]],
-      ['model', ['vidq2-pro', 'vidq2-turbo'], [undefined, '', 'vidq3-pro', 'vidq1', 1, null]],
-      image('start_image'),
+      {
+        field: 'image_settings.0',
+        isRequired: true,
+        taken: [keyFrame],
+        refused: ['x', [], null].map((value) => [value, 'must be an object'] as const),
+      },
+      requiredChoice('model', ['vidq2-pro', 'vidq2-turbo'], ['vidq3-pro', 'vidq1']),
+      requiredImage('start_image'),
       webAddress('callback_url'),
       text('payload', 1_048_576),
-      choice('resolution', '540p', '720p', '1080p'),
+      choice('resolution', ['540p', '720p', '1080p']),
     ]);
   });
 });

@@ -1,14 +1,18 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import {
   choice,
+  type FieldRule,
   flag,
-  image,
   optionalImage,
-  testLimits,
+  requiredImage,
+  testFields,
   webAddress,
   wholeNumber,
-} from '../support/limits.ts';
+} from '../support/test-fields.ts';
 import { proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['relight-image'];
@@ -51,14 +55,14 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       });
     });
 
-    test('sends every field to the provider as it came', async () => {
+    test('forwards every field to the provider', async () => {
       await relight(full);
 
       expect(simulation.received).toMatchObject([{ provider: 'image', path: '/v1/ai/image-relight' }]);
       expect(simulation.received[0]?.body).toEqual(full);
     });
 
-    test('sends the defaults, and no field that nobody knows or that is empty', async () => {
+    test('forwards the defaults, and no unknown or unset field', async () => {
       const body = { image: url, prompt: '', webhook_url: '', sampler: 'x', advanced_settings: { gamma: 1 } };
       await invoke(handler, 'relight-image', { body });
 
@@ -73,7 +77,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       });
     });
 
-    test('sends our key in its own header and nothing of the headers that came', async () => {
+    test('sends our key in its own header and none of the request headers', async () => {
       await relight({}, { cookie: 'session=1', 'x-forwarded-for': '1.2.3.4', 'x-api-key': 'of-the-caller' });
 
       expect(simulation.received[0]?.headers).toEqual({
@@ -87,7 +91,22 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       });
     });
 
-    test('takes an image of 4 MB as base64', async () => {
+    test('never fetches an address that the request names', async () => {
+      let visits = 0;
+      const server = createServer((_, response) => {
+        visits += 1;
+        response.end();
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.png`;
+      const { status } = await relight({ image: address, transfer_light_from_lightmap: address });
+      server.close();
+
+      expect([status, visits]).toEqual([200, 0]);
+      expect(simulation.received[0]?.body).toMatchObject({ image: address });
+    });
+
+    test('forwards an image of 4 MB as base64', async () => {
       const image = 'A'.repeat(4 * 1024 * 1024);
       const { status } = await relight({ image });
 
@@ -97,7 +116,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
   });
 
   describe('400', () => {
-    test('refuses both sources of light at once', async () => {
+    test('rejects both light sources at once', async () => {
       const { status, body } = await relight({
         transfer_light_from_lightmap: url,
         transfer_light_from_reference_image: url,
@@ -112,7 +131,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       ]);
     });
 
-    test('names all faults at once, rules between fields among them', async () => {
+    test('lists all issues at once, including rules between fields', async () => {
       const { body } = await relight({
         image: 7,
         light_transfer_strength: 101,
@@ -133,7 +152,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
   });
 
   describe('401', () => {
-    test('answers no caller without an access token', async () => {
+    test('rejects a caller without an access token', async () => {
       const { status } = await relight({}, { authorization: undefined });
 
       expect(status).toBe(401);
@@ -141,42 +160,78 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
     });
   });
 
-  describe('limits', () => {
-    const weights = ['(a:1)', '(a:1.4) (b:1.0)', '((a:1.1) b:1.2)', 'a: 9', 'ratio:2) (x', 'x'.repeat(9000)];
-    const wrongWeights = ['(a:0.99)', '(a:1.41)', '(a : 1.5 )', '((a:1.2) b:1.5)', '(a:-1.2)', '(a:.5)'];
+  describe('fields', () => {
+    const badWeight = 'must weight phrases, as in (text:1.2), by 1 to 1.4';
+    const prompt: FieldRule = {
+      field: 'prompt',
+      taken: [
+        ...[
+          '(a:1)',
+          '(a:1.4) (b:1.0)',
+          '((a:1.1) b:1.2)',
+          'a: 9',
+          'ratio:2) (x',
+          'x'.repeat(9000),
+          '(a: 1.2 )',
+        ],
+        ...[
+          '(a:+1.)',
+          'at 10:30',
+          'a:9)',
+          '(a):9)',
+          '(a:b:1.2)',
+          '(a:)',
+          '(a:.)',
+          '(a (b:1.2):1.3)',
+          '(a:9e)',
+        ],
+        '(at 10:30 in the morning)',
+      ],
+      refused: [
+        ...['(a:0.9)', '(a:0.99)', '(a:1.41)', '(a:-1.2)', '(a:.9)', '(a:.95)', '(a:12)', '(a:  1.5  )'],
+        ...['(a : 1.5 )', '(a:1.25) and (b:2)', '((a:1.5):1.2)', '((a:1.2) b:1.5)', '(a (b:1.2):1.5)'],
+        ...['(a) (b:1.5)', '(a:10.25)', '(a:.5)'],
+      ]
+        .map((value): readonly [unknown, string] => [value, badWeight])
+        .concat([[5, 'must be text']]),
+    };
 
-    testLimits('relight-image', [
-      image('image'),
-      ['advanced_settings', [{}, undefined], ['x', [], 1, null]],
+    testFields('relight-image', [
+      requiredImage('image'),
+      {
+        field: 'advanced_settings',
+        taken: [{}],
+        refused: ['x', [1], 1].map((value) => [value, 'must be an object'] as const),
+      },
       wholeNumber('advanced_settings.whites', 0, 100),
       wholeNumber('advanced_settings.blacks', 0, 100),
       wholeNumber('advanced_settings.brightness', 0, 100),
       wholeNumber('advanced_settings.contrast', 0, 100),
       wholeNumber('advanced_settings.saturation', 0, 100),
-      choice(
-        'advanced_settings.engine',
+      choice('advanced_settings.engine', [
         ...['automatic', 'balanced', 'cool', 'real', 'illusio', 'fairy', 'colorful_anime', 'hard_transform'],
         'softy',
-      ),
-      choice(
-        'advanced_settings.transfer_light_a',
+      ]),
+      choice('advanced_settings.transfer_light_a', [
         ...['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'],
-      ),
-      choice(
-        'advanced_settings.transfer_light_b',
+      ]),
+      choice('advanced_settings.transfer_light_b', [
         ...['automatic', 'composition', 'straight', 'smooth_in', 'smooth_out', 'smooth_both', 'reverse_both'],
         ...['soft_in', 'soft_out', 'soft_mid', 'strong_mid', 'style_shift', 'strong_shift'],
-      ),
+      ]),
       flag('advanced_settings.fixed_generation'),
-      flag('change_background'),
-      flag('interpolate_from_original'),
-      wholeNumber('light_transfer_strength', 0, 100),
-      flag('preserve_details'),
-      ['prompt', ['', undefined, ...weights], [...wrongWeights, 5, null]],
+      flag('change_background', true),
+      flag('interpolate_from_original', false),
+      wholeNumber('light_transfer_strength', 0, 100, 100),
+      flag('preserve_details', true),
+      prompt,
       choice(
         'style',
-        ...['standard', 'darker_but_realistic', 'clean', 'smooth', 'brighter', 'contrasted_n_hdr'],
-        'just_composition',
+        [
+          ...['standard', 'darker_but_realistic', 'clean', 'smooth', 'brighter', 'contrasted_n_hdr'],
+          'just_composition',
+        ],
+        'standard',
       ),
       optionalImage('transfer_light_from_lightmap'),
       optionalImage('transfer_light_from_reference_image'),

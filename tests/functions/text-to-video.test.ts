@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
-import { choice, flag, images, testLimits, text, webAddress, wholeNumber } from '../support/limits.ts';
+import {
+  choice,
+  flag,
+  images,
+  requiredImage,
+  testFields,
+  text,
+  webAddress,
+  wholeNumber,
+} from '../support/test-fields.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['text-to-video'];
@@ -36,7 +45,7 @@ const full = {
 
 describe('POST /proxy/video-provider/text2video', () => {
   describe('200', () => {
-    test('answers the task that the provider started, with what it echoes', async () => {
+    test('answers the task that the provider started, with its echoes', async () => {
       const { status, body } = await generate(full);
 
       const { audio, audio_type, callback_url, enhance, is_rec, meta_data, priority, ...rest } = full;
@@ -51,14 +60,14 @@ describe('POST /proxy/video-provider/text2video', () => {
       });
     });
 
-    test('sends every field to the provider as it came', async () => {
+    test('forwards every field to the provider', async () => {
       await generate(full);
 
       expect(simulation.received).toMatchObject([{ provider: 'video', path: '/text2video' }]);
       expect(simulation.received[0]?.body).toEqual(full);
     });
 
-    test('sends the defaults, and no field that nobody knows or that is empty', async () => {
+    test('forwards the defaults, and no unknown or unset field', async () => {
       await generate({ prompt: '', model: '', callback_url: '', images: [], loop: true });
 
       expect(simulation.received[0]?.body).toEqual({ watermark: false });
@@ -69,13 +78,13 @@ describe('POST /proxy/video-provider/text2video', () => {
       [{ model: 'vidq3-pro', audio: false }, false],
       [{ model: 'vidq2-pro' }, undefined],
       [{}, undefined],
-    ])('sends the default of audio for %j', async (body, audio) => {
+    ])('forwards the default of audio for %j', async (body, audio) => {
       await generate(body);
 
       expect(simulation.received[0]?.body.audio).toBe(audio);
     });
 
-    test('sends our key as the provider wants it and nothing of the headers that came', async () => {
+    test('sends our key with its scheme and none of the request headers', async () => {
       await generate({}, { cookie: 'session=1', 'x-request-id': 'r1' });
 
       expect(simulation.received[0]?.headers).toEqual({
@@ -89,7 +98,7 @@ describe('POST /proxy/video-provider/text2video', () => {
       });
     });
 
-    test('leaves out the echoes that the provider says are not set', async () => {
+    test('leaves out echoes that are unset', async () => {
       misbehave({ kind: 'empty_echoes' });
       const { status, body } = await generate(full);
 
@@ -98,7 +107,7 @@ describe('POST /proxy/video-provider/text2video', () => {
       expect(Date.parse(body.created_at)).toBeGreaterThan(Date.now() - 5000);
     });
 
-    test('leaves out the echoes that it could not answer within 6 MB', async () => {
+    test('leaves out the largest echoes so that the answer stays below 6 MB', async () => {
       const payload = '"'.repeat(600_000);
       const prompt = '\\'.repeat(2000);
       const { status, body, text } = await generate({ payload, prompt, images: ['A'.repeat(4_300_000)] });
@@ -112,7 +121,7 @@ describe('POST /proxy/video-provider/text2video', () => {
   });
 
   describe('400', () => {
-    test('names all faults at once, rules between fields among them', async () => {
+    test('lists all issues at once, including rules between fields', async () => {
       const { status, body } = await generate({
         duration: 11,
         model: 'vidq2-pro-fast',
@@ -138,9 +147,9 @@ describe('POST /proxy/video-provider/text2video', () => {
       ['vidq1-classic', 16],
       ['vid2.0', 16],
       [undefined, 16],
-    ])('keeps the durations of model %s', async (model, longest) => {
+    ])('accepts only the durations of model %s', async (model, maxSeconds) => {
       const statuses = [];
-      for (const duration of [0, 1, longest, longest + 1])
+      for (const duration of [0, 1, maxSeconds, maxSeconds + 1])
         statuses.push((await generate({ model, duration })).status);
 
       expect(statuses).toEqual([400, 200, 200, 400]);
@@ -149,7 +158,7 @@ describe('POST /proxy/video-provider/text2video', () => {
   });
 
   describe('401', () => {
-    test('answers no caller without an access token', async () => {
+    test('rejects a caller without an access token', async () => {
       const { status } = await generate(sampleBody('text-to-video'), { authorization: undefined });
 
       expect(status).toBe(401);
@@ -157,32 +166,57 @@ describe('POST /proxy/video-provider/text2video', () => {
     });
   });
 
-  describe('limits', () => {
-    const models = ['vidq3-pro', 'vidq2-pro-fast', 'vidq2-pro', 'vidq2-turbo', 'vidq1', 'vidq1-classic'];
-
-    testLimits('text-to-video', [
+  describe('fields', () => {
+    testFields('text-to-video', [
       text('aspect_ratio', 32),
       flag('audio'),
-      choice('audio_type', 'all', 'speech_only', 'sound_effect_only'),
+      choice('audio_type', ['all', 'speech_only', 'sound_effect_only']),
       flag('bgm'),
       webAddress('callback_url'),
-      ['duration', [1, 8, undefined], [0, 9, 1.5, '5', null]],
+      {
+        field: 'duration',
+        taken: [1, 8],
+        refused: [
+          [0, 'must be 1 to 8 seconds for vidq2-turbo'],
+          [9, 'must be 1 to 8 seconds for vidq2-turbo'],
+          [1.5, 'must be a whole number'],
+          ['5', 'must be a number'],
+        ],
+      },
       flag('enhance'),
-      ['images', [[], undefined, ...images.map((one) => [one])], [images.slice(0, 2), images[0], null]],
-      ['images.0', images, ['', 'ftp://example.com', 5, null]],
+      {
+        field: 'images',
+        taken: images.map((one) => [one]),
+        refused: [
+          [images.slice(0, 2), 'must have at most 1 item'],
+          [Array(1000).fill(7), 'must have at most 1 item'],
+          [images[0], 'must be a list'],
+        ],
+      },
+      requiredImage('images.0'),
       flag('is_rec'),
-      ['meta_data', ['', '{}', '[1]', '"x"'], ['{', 'x', {}, null]],
-      ['model', ['', undefined, ...models, 'vid2.0'], ['vidq9', 'VIDQ1', 'constructor', 1, null]],
-      choice('movement_amplitude', 'auto', 'small', 'medium', 'large'),
+      {
+        field: 'meta_data',
+        taken: ['{}', '[1]', '"x"', '{"a":1}'],
+        refused: [
+          ['{', 'must be JSON'],
+          ['x', 'must be JSON'],
+          [{}, 'must be text'],
+        ],
+      },
+      choice('model', [
+        ...['vidq3-pro', 'vidq2-pro-fast', 'vidq2-pro', 'vidq2-turbo', 'vidq1', 'vidq1-classic', 'vid2.0'],
+      ]),
+      choice('movement_amplitude', ['auto', 'small', 'medium', 'large']),
       flag('off_peak'),
       text('payload', 1_048_576),
       wholeNumber('priority', ...int32),
       text('prompt', 2000),
-      choice('resolution', '360p', '540p', '720p', '1080p', '2K'),
+      choice('resolution', ['360p', '540p', '720p', '1080p', '2K']),
       wholeNumber('seed', ...int32),
-      choice('style', 'general', 'anime'),
-      ['voice_id', ['', 'v1'], [5, null]],
-      flag('watermark'),
+      choice('style', ['general', 'anime']),
+      { field: 'voice_id', taken: ['v1'], refused: [[5, 'must be text']] },
+      flag('watermark', false),
       wholeNumber('wm_position', 1, 4),
       webAddress('wm_url'),
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
 
-/** The environment is read when a function is loaded, so that it is set before. */
+/** The functions read the environment when they are loaded. */
 Object.assign(process.env, {
   VIDEO_EXTEND_SOURCE: 'either',
   VIDEO_MODELS_EXTRA: 'vidq4-pro, vidq4-turbo,',
@@ -19,7 +19,7 @@ describe('VIDEO_EXTEND_SOURCE=either', () => {
     { video_url: 'https://example.com/boat.mp4' },
     { video_creation_id: '867913241582301184' },
     { video_url: 'https://example.com/boat.mp4', video_creation_id: '867913241582301184' },
-  ])('lets %j through', async (source) => {
+  ])('accepts %j', async (source) => {
     const { status } = await extend({ model: 'vidq2-pro', ...source });
 
     expect(status).toBe(200);
@@ -28,14 +28,14 @@ describe('VIDEO_EXTEND_SOURCE=either', () => {
 });
 
 describe('VIDEO_MODELS_EXTRA', () => {
-  test.each(['vidq4-pro', 'vidq4-turbo', 'vidq3-pro'])('lets model %s through', async (model) => {
+  test.each(['vidq4-pro', 'vidq4-turbo', 'vidq3-pro'])('accepts model %s', async (model) => {
     const statuses = [];
     for (const duration of [16, 17]) statuses.push((await generate({ model, duration })).status);
 
     expect(statuses).toEqual([200, 400]);
   });
 
-  test('adds models to the other operations too, and lets no other one through', async () => {
+  test('adds models to every video operation, and no others', async () => {
     const statuses = [];
     for (const model of ['vidq4-pro', 'vidq5', ''])
       statuses.push((await extend({ ...sampleBody('extend-video'), model })).status);
@@ -45,7 +45,7 @@ describe('VIDEO_MODELS_EXTRA', () => {
 });
 
 describe('VIDEO_PROVIDER_MODEL_PREFIX', () => {
-  test('spells models as the provider does on the way out, and as the interface does on the way back', async () => {
+  test('rewrites the model on the way out and back', async () => {
     const { body } = await generate({ model: 'vidq3-pro' });
 
     expect(simulation.received[0]?.body).toMatchObject({ model: 'acmeq3-pro', audio: true });
@@ -54,7 +54,7 @@ describe('VIDEO_PROVIDER_MODEL_PREFIX', () => {
 });
 
 describe('PROXY_ACCESS_TOKEN=optional', () => {
-  test('lets callers without a token in, and still refuses a bad one', async () => {
+  test('accepts callers without a token, and rejects a bad token', async () => {
     expect((await generate({}, { authorization: undefined })).status).toBe(200);
     expect((await generate({}, { authorization: 'Bearer a.b.c' })).status).toBe(401);
   });

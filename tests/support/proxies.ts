@@ -1,5 +1,5 @@
 import { afterAll, beforeEach } from '@jest/globals';
-import type { Misbehaviour } from '../../tools/simulators/misbehaviours.ts';
+import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 
 /** The four proxies with providers of their own, which are simulated on a port that only this test file knows. */
@@ -22,8 +22,8 @@ export const proxies = {
 export type ProxyName = keyof typeof proxies;
 export const proxyNames = Object.keys(proxies) as ProxyName[];
 
-export function misbehave(misbehaviour: Misbehaviour): void {
-  simulation.misbehave(misbehaviour);
+export function misbehave(misbehavior: Misbehavior): void {
+  simulation.misbehave(misbehavior);
 }
 
 /** How many tasks were started, and paid for, since the test began. */

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('a task', () => {
-  test('of the video provider moves through its states and tells of each', async () => {
+  test('of the video provider notifies its callback of each state', async () => {
     const { task_id } = await contentOf<{ task_id: string }>(video({ callback_url: hook }));
     await until(() => notified.length >= 3);
 
@@ -54,7 +54,7 @@ describe('a task', () => {
     ]);
   });
 
-  test('of the image provider moves through its states and tells of each', async () => {
+  test('of the image provider notifies its webhook of each state', async () => {
     const { data } = await contentOf<{ data: { task_id: string } }>(
       image({ image: 'AAAA', webhook_url: hook }),
     );
@@ -76,14 +76,14 @@ describe('a task', () => {
 });
 
 describe('a request', () => {
-  test('with a field that the video provider does not know is refused', async () => {
+  test('is rejected by the video provider if it has an unknown field', async () => {
     const answer = await video({ model: 'vidq2-pro', seed: 1 }, '/video/extend');
 
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: 400, reason: 'InvalidArgument' });
   });
 
-  test('without the right key is refused in either shape', async () => {
+  test('is rejected without the right key, in the error shape of each provider', async () => {
     const answers = [await post('/video/text2video', {}), await post('/image/v1/ai/image-relight', {})];
 
     expect(answers.map(({ status }) => status)).toEqual([401, 401]);
@@ -91,7 +91,7 @@ describe('a request', () => {
     expect(await answers[1]?.json()).toEqual({ message: expect.any(String) });
   });
 
-  test('costs credits, and is refused when there are not enough', async () => {
+  test('costs credits, and is rejected if there are not enough', async () => {
     await post('/control/credits', { credits: 50 });
     const { credits } = await contentOf<{ credits: number }>(video({ duration: 5, is_rec: true }));
     const refused = await video({ duration: 8 });
@@ -103,7 +103,7 @@ describe('a request', () => {
 });
 
 describe('the control address', () => {
-  test('makes the next requests of a provider go wrong, and no others', async () => {
+  test('makes only the next requests of one provider go wrong', async () => {
     await post('/control/misbehave', {
       provider: 'video',
       kind: 'status',
@@ -117,7 +117,7 @@ describe('the control address', () => {
     expect(answers[1]?.headers.get('retry-after')).toBe('3');
   });
 
-  test('shows what was received and taken, without the length of images', async () => {
+  test('shows what was received, with long texts cut', async () => {
     await image({ image: 'A'.repeat(5000) });
     const { received } = await contentOf<{ received: { body: object }[] }>(fetch(`${url}/control/record`));
 
@@ -125,7 +125,7 @@ describe('the control address', () => {
     expect(received[0]?.body).toEqual({ image: `${'A'.repeat(200)}… (5000 characters)` });
   });
 
-  test('says what it can do, also to who asks for something else', async () => {
+  test('answers with its help, and with 404 or 400 to what it does not know', async () => {
     expect(await (await fetch(`${url}/control`)).text()).toContain('POST /control/misbehave');
     expect((await fetch(`${url}/control/x`)).status).toBe(404);
     expect((await post('/control/misbehave', { kind: 'explode' })).status).toBe(400);

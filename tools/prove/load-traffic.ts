@@ -15,7 +15,7 @@ interface Planned {
   method: string;
   path: string;
   body: string;
-  /** Whether a provider's misbehaviour may strike it. */
+  /** Whether a provider's misbehavior may strike it. */
   isPaid: boolean;
   isFaulted: boolean;
 }
@@ -49,7 +49,7 @@ export class Traffic {
     const began = performance.now();
     const { status, text } = await this.#send(this.#stack.apiUrl, planned);
     const ms = performance.now() - began;
-    // Which of the paid requests under way a misbehaviour strikes is not known, only that each strikes one.
+    // Which of the paid requests under way a misbehavior strikes is not known, only that each strikes one.
     const isStruck = planned.isPaid && status >= 500 && this.#misled.times > 0;
     if (isStruck) this.#misled.times -= 1;
     return { ms, status, isFaulted: planned.isFaulted || isStruck, text };

@@ -1,4 +1,4 @@
-import type { Misbehaviour } from '../simulators/misbehaviours.ts';
+import type { Misbehavior } from '../simulators/misbehaviors.ts';
 import type { ArenaAnswer } from './arena.ts';
 import type { HuntOptions, Tally } from './hunt.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -11,7 +11,7 @@ const operations = ['relight-image', 'text-to-video', 'extend-video', 'multifram
 const remainingMs = 2100;
 const slackMs = 1000;
 
-const quick: readonly Misbehaviour[] = [
+const quick: readonly Misbehavior[] = [
   { kind: 'reset' },
   { kind: 'reset', accepted: false },
   { kind: 'reset', stage: 'after_headers' },
@@ -32,7 +32,7 @@ const quick: readonly Misbehaviour[] = [
   ...[204, 401, 402, 404, 418, 500, 502, 503].map((status) => ({ kind: 'status', status }) as const),
   { kind: 'status', status: 500, accepted: true },
 ];
-const slow: readonly Misbehaviour[] = [{ kind: 'stall' }, { kind: 'stall', stage: 'after_headers' }];
+const slow: readonly Misbehavior[] = [{ kind: 'stall' }, { kind: 'stall', stage: 'after_headers' }];
 
 /** A client that sends one paid request with one key until it knows: there is never a second task. */
 export async function huntPaidFaults(
@@ -48,7 +48,7 @@ export async function huntPaidFaults(
     const headers = { 'idempotency-key': `paid-${prefix}-${run}` };
     const answers: ArenaAnswer[] = [];
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      misbehave(random, (misbehaviour) => simulation.misbehave(misbehaviour));
+      misbehave(random, (misbehavior) => simulation.misbehave(misbehavior));
       const plan = drawPlan(random, 4);
       const began = performance.now();
       const answer = await underPlan(plan, () => arena.call(operation, { headers, remainingMs }));
@@ -72,7 +72,7 @@ export async function huntPaidFaults(
   }
 }
 
-function misbehave(random: SeededRandom, apply: (misbehaviour: Misbehaviour) => void): void {
+function misbehave(random: SeededRandom, apply: (misbehavior: Misbehavior) => void): void {
   if (random.isOnceIn(3)) return;
   apply(random.pick(random.isOnceIn(60) ? slow : quick));
 }

@@ -725,7 +725,7 @@ export interface components {
             watermark?: boolean;
         };
         TextToVideoRequest: {
-            /** @description Such as 16:9; the provider judges it */
+            /** @description Such as 16:9; checked by the provider */
             aspect_ratio?: string;
             /** @description Enables direct audio-video generation; default true for model vidq3-pro */
             audio?: boolean;

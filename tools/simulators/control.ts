@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Misbehaviour, misbehaviours } from './misbehaviours.ts';
+import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
 import type { Simulation } from './simulation.ts';
 
-const kinds = Object.keys(misbehaviours);
+const kinds = Object.keys(misbehaviors);
 
 const help = `The provider simulators.
 
@@ -19,10 +19,10 @@ stage (before_headers, after_headers), accepted, fields, without.
 const commands: Record<string, (simulation: Simulation, text: string) => object> = {
   'GET /control/record': ({ credits, received, tasks }) => ({ credits, received, tasks: tasks.list }),
   'POST /control/misbehave': (simulation, text) => {
-    const misbehaviour: Misbehaviour = JSON.parse(text);
-    if (!kinds.includes(misbehaviour.kind)) return { error: `kind must be one of ${kinds.join(', ')}` };
-    simulation.misbehave(misbehaviour);
-    return misbehaviour;
+    const misbehavior: Misbehavior = JSON.parse(text);
+    if (!kinds.includes(misbehavior.kind)) return { error: `kind must be one of ${kinds.join(', ')}` };
+    simulation.misbehave(misbehavior);
+    return misbehavior;
   },
   'POST /control/credits': (simulation, text) => {
     simulation.credits = Number(JSON.parse(text).credits);
@@ -34,7 +34,7 @@ const commands: Record<string, (simulation: Simulation, text: string) => object>
   },
 };
 
-/** Lets a person with curl, or a test, watch the simulators and disturb them. */
+/** Lets a person with curl, or a test, watch the simulators and make them misbehave. */
 export function answerControl(
   simulation: Simulation,
   { method, url }: IncomingMessage,
@@ -52,11 +52,11 @@ export function answerControl(
   response.end(`${JSON.stringify(content, shorten, 2)}\n`);
 }
 
-const longestText = 200;
+const maxTextLength = 200;
 
 /** Images and payloads would fill the screen. */
 function shorten(_: string, value: unknown): unknown {
-  return typeof value === 'string' && value.length > longestText
-    ? `${value.slice(0, longestText)}… (${value.length} characters)`
+  return typeof value === 'string' && value.length > maxTextLength
+    ? `${value.slice(0, maxTextLength)}… (${value.length} characters)`
     : value;
 }

@@ -5,7 +5,7 @@ export const imageFormat: WireFormat = {
   paths: ['/v1/ai/image-relight'],
   states: ['CREATED', 'IN_PROGRESS', 'COMPLETED'],
   keyOf: (headers) => String(headers['x-api-key'] ?? ''),
-  findFault: (_, { image }) =>
+  findError: (_, { image }) =>
     typeof image === 'string'
       ? undefined
       : {
@@ -23,7 +23,7 @@ export const imageFormat: WireFormat = {
   }),
   reply: ({ id, state }) => ({ data: { task_id: id, status: state, generated: [] } }),
   emptyReply: ({ id }) => ({ data: { task_id: id, status: '', generated: null, has_nsfw: null } }),
-  fault: ({ message, invalidParams }) => ({
+  errorBody: ({ message, invalidParams }) => ({
     message,
     ...(invalidParams && { invalid_params: invalidParams }),
   }),

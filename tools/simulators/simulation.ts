@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { imageFormat } from './image-format.ts';
-import { type Misbehaviour, misbehaviours } from './misbehaviours.ts';
+import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
 import { Tasks } from './tasks.ts';
 import { videoFormat } from './video-format.ts';
-import type { Fault, Fields, WireFormat } from './wire-format.ts';
+import type { Fields, ProviderError, WireFormat } from './wire-format.ts';
 
-/** One request as a provider saw it. `taskId` is there where a task was started, and credits spent. */
+/** One request as a provider saw it. `taskId` is set if a task was started and credits were spent. */
 export interface Received {
   provider: 'image' | 'video';
   path: string;
@@ -21,14 +21,14 @@ interface Settings {
 
 const formats: readonly WireFormat[] = [imageFormat, videoFormat];
 const startingCredits = 1_000_000;
-const longestRecord = 500;
+const maxReceived = 500;
 
-/** Both providers: what they were sent, what they took, what they have been told to do wrong. */
+/** Both providers: what they received, which tasks they started, and how they will misbehave. */
 export class Simulation {
   readonly received: Received[] = [];
   readonly tasks: Tasks;
   credits = startingCredits;
-  readonly #misbehaviours: Misbehaviour[] = [];
+  readonly #misbehaviors: Misbehavior[] = [];
   readonly #stopping = new AbortController();
   readonly #keys: Settings['keys'];
 
@@ -37,12 +37,12 @@ export class Simulation {
     this.tasks = new Tasks(tickMs, this.#stopping.signal);
   }
 
-  misbehave(misbehaviour: Misbehaviour): void {
-    this.#misbehaviours.push({ ...misbehaviour });
+  misbehave(misbehavior: Misbehavior): void {
+    this.#misbehaviors.push({ ...misbehavior });
   }
 
   reset(): void {
-    this.#misbehaviours.length = 0;
+    this.#misbehaviors.length = 0;
     this.received.length = 0;
     this.credits = startingCredits;
   }
@@ -58,18 +58,18 @@ export class Simulation {
     const path = url.slice(format.provider.length + 1);
     const entry: Received = { provider: format.provider, path, headers, body: JSON.parse(text) };
     this.received.push(entry);
-    if (this.received.length > longestRecord) this.received.shift();
+    if (this.received.length > maxReceived) this.received.shift();
 
     const accept = (empty = false) => this.#accept(format, entry, empty);
-    const options = this.#nextMisbehaviour(format.provider);
+    const options = this.#nextMisbehavior(format.provider);
     if (options) {
-      const { fault } = format;
+      const { errorBody } = format;
       const stopped = this.#stopping.signal;
-      return misbehaviours[options.kind]({ options, response, path: url, accept, fault, stopped });
+      return misbehaviors[options.kind]({ options, response, path: url, accept, errorBody, stopped });
     }
-    const fault = this.#findFault(format, entry, request.method);
-    const content = fault ? format.fault(fault) : accept();
-    response.writeHead(fault?.status ?? 200, { 'content-type': 'application/json' });
+    const error = this.#findError(format, entry, request.method);
+    const content = error ? format.errorBody(error) : accept();
+    response.writeHead(error?.status ?? 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(content));
   }
 
@@ -83,23 +83,23 @@ export class Simulation {
     return (empty ? format.emptyReply : format.reply)(task, entry.body, credits);
   }
 
-  #findFault(
+  #findError(
     format: WireFormat,
     { path, headers, body }: Received,
     method: string | undefined,
-  ): Fault | undefined {
+  ): ProviderError | undefined {
     if (method !== 'POST' || !format.paths.includes(path)) return { status: 404, message: 'not found' };
     if (format.keyOf(headers) !== this.#keys[format.provider])
       return { status: 401, reason: 'Unauthorized', message: 'The key is not valid' };
-    return this.credits < format.creditsOf(body) ? format.outOfCredits : format.findFault(path, body);
+    return this.credits < format.creditsOf(body) ? format.outOfCredits : format.findError(path, body);
   }
 
-  #nextMisbehaviour(provider: string): Misbehaviour | undefined {
-    const index = this.#misbehaviours.findIndex((next) => (next.provider ?? provider) === provider);
-    const found = this.#misbehaviours[index];
+  #nextMisbehavior(provider: string): Misbehavior | undefined {
+    const index = this.#misbehaviors.findIndex((next) => (next.provider ?? provider) === provider);
+    const found = this.#misbehaviors[index];
     if (!found) return undefined;
     found.times = (found.times ?? 1) - 1;
-    if (found.times <= 0) this.#misbehaviours.splice(index, 1);
+    if (found.times <= 0) this.#misbehaviors.splice(index, 1);
     return found;
   }
 }

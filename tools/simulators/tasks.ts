@@ -18,9 +18,9 @@ interface NewTask {
 }
 
 const notifyTimeoutMs = 2000;
-const mostTasks = 1000;
+const maxTasks = 1000;
 
-/** Tasks that run on a clock and tell of every new state, until the signal stops them all. */
+/** Tasks that change their state once a tick and notify of each, until the signal stops them all. */
 export class Tasks {
   readonly list: Task[] = [];
   readonly #tickMs: number;
@@ -36,7 +36,7 @@ export class Tasks {
     const id = provider === 'video' ? String(randomInt(1e14, 2e14)) : randomUUID();
     const task = { id, provider, state: states[0] ?? '', notifications: [] };
     this.list.push(task);
-    if (this.list.length > mostTasks) this.list.shift();
+    if (this.list.length > maxTasks) this.list.shift();
     void this.#run(task, settings);
     return task;
   }
@@ -54,7 +54,7 @@ export class Tasks {
   }
 }
 
-/** Simulators call nobody but programs on this machine, whatever address a request names. */
+/** Simulators call only programs on this machine, whatever address a request names. */
 function isLoopback(url: unknown): url is string {
   const hostname = typeof url === 'string' ? URL.parse(url)?.hostname : undefined;
   return hostname !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

@@ -33,7 +33,7 @@ export const videoFormat: WireFormat = {
   paths: Object.keys(knownFields),
   states: ['created', 'queueing', 'processing', 'success'],
   keyOf: (headers) => /^Token (.+)$/.exec(headers.authorization ?? '')?.[1],
-  findFault: (path, body) => {
+  findError: (path, body) => {
     const unknown = Object.keys(body).find((name) => !knownFields[path]?.includes(name));
     return unknown === undefined
       ? undefined
@@ -61,7 +61,7 @@ export const videoFormat: WireFormat = {
     image_settings: [{ key_image: 'https://images.example/1.png', prompt: '', duration: 0 }],
     start_image: '',
   }),
-  fault: ({ status, reason = 'Internal', message = '' }) => ({
+  errorBody: ({ status, reason = 'Internal', message = '' }) => ({
     code: status,
     reason,
     message,

@@ -3,27 +3,28 @@ import type { Task } from './tasks.ts';
 
 export type Fields = Record<string, unknown>;
 
-export interface Fault {
+/** An error that a provider answers. */
+export interface ProviderError {
   status: number;
-  /** A word for programs, in the error shapes that have one. */
+  /** For programs; only some error shapes have it. */
   reason?: string;
   message?: string;
   invalidParams?: { name: string; reason: string }[];
 }
 
-/** How one provider speaks on the wire. Written from the provider's side: nothing here is shared with lib. */
+/** What one provider reads and writes on the wire. Shares nothing with lib, so that both must be right. */
 export interface WireFormat {
   provider: 'image' | 'video';
   paths: readonly string[];
   states: readonly string[];
   keyOf: (headers: IncomingHttpHeaders) => string | undefined;
-  findFault: (path: string, body: Fields) => Fault | undefined;
+  findError: (path: string, body: Fields) => ProviderError | undefined;
   creditsOf: (body: Fields) => number;
-  outOfCredits: Fault;
+  outOfCredits: ProviderError;
   notifyUrlOf: (body: Fields) => unknown;
   notification: (task: Task) => object;
   reply: (task: Task, body: Fields, credits: number) => Fields;
-  /** The same reply as a provider gives it that says "", 0 and null for all it could leave out. */
+  /** The same reply with "", 0 and null for everything that it could leave out. */
   emptyReply: (task: Task, body: Fields, credits: number) => Fields;
-  fault: (fault: Fault) => object;
+  errorBody: (error: ProviderError) => object;
 }

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/table.ts';
-import type { Misbehaviour } from '../../../tools/simulators/misbehaviours.ts';
+import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, proxies } from '../../support/proxies.ts';
 
 const call = (key: string): Promise<Result> =>
   invoke(proxies['text-to-video'], 'text-to-video', {
     headers: { 'idempotency-key': key },
-    // A provider that falls silent costs each test this time; a busy machine needs half a second of it before.
+    // A silent provider costs each test this time, of which a busy machine needs half a second before sending.
     remainingMs: 2500,
   });
 
@@ -20,40 +20,41 @@ async function oneAfterAnother<T>(count: number, work: () => Promise<T>): Promis
   return results;
 }
 
-/** The provider misbehaves at the first request only: whoever sends another one buys a second task. */
-const misbehaviours: [Misbehaviour | undefined, string][] = [
+/** The provider misbehaves at the first request only, so a second send would buy a second task. */
+const misbehaviors: [Misbehavior | undefined, string][] = [
   [undefined, '200'],
   [{ kind: 'reset' }, '409 idempotency_consumed'],
   [{ kind: 'stall' }, '409 idempotency_consumed'],
   [{ kind: 'stall', stage: 'after_headers' }, '409 idempotency_consumed'],
   [{ kind: 'delay', ms: 3000 }, '409 idempotency_consumed'],
   [{ kind: 'trickle', ms: 500, bytes: 1 }, '409 idempotency_consumed'],
-  [{ kind: 'reset', stage: 'after_headers' }, '502 provider_invalid_reply'],
-  [{ kind: 'truncated' }, '502 provider_invalid_reply'],
-  [{ kind: 'html' }, '502 provider_invalid_reply'],
-  [{ kind: 'oversize' }, '502 provider_invalid_reply'],
-  [{ kind: 'redirect' }, '502 provider_invalid_reply'],
-  [{ kind: 'reply', without: ['task_id'] }, '502 provider_invalid_reply'],
-  [{ kind: 'status', status: 500, accepted: true }, '502 provider_failed'],
-  [{ kind: 'status', status: 503, accepted: true }, '502 provider_failed'],
-  [{ kind: 'status', status: 504, accepted: true }, '502 provider_failed'],
+  [{ kind: 'reset', stage: 'after_headers' }, '409 idempotency_consumed'],
+  [{ kind: 'truncated' }, '409 idempotency_consumed'],
+  [{ kind: 'html' }, '409 idempotency_consumed'],
+  [{ kind: 'oversize' }, '409 idempotency_consumed'],
+  [{ kind: 'redirect' }, '409 idempotency_consumed'],
+  [{ kind: 'reply', without: ['task_id'] }, '409 idempotency_consumed'],
+  [{ kind: 'status', status: 500, accepted: true }, '409 idempotency_consumed'],
+  [{ kind: 'status', status: 503, accepted: true }, '409 idempotency_consumed'],
+  [{ kind: 'status', status: 504, accepted: true }, '409 idempotency_consumed'],
+  [{ kind: 'reply', fields: { state: 'pending', credits: 'many' } }, '200'],
   [{ kind: 'empty_echoes' }, '200'],
   [{ kind: 'numeric_ids' }, '200'],
 ];
 
-/** Refusals: the same key may be tried again, and then buys its one task. */
-const refusals: Misbehaviour[] = [
+/** After a refusal the same key may be used again, and then buys its one task. */
+const refusals: Misbehavior[] = [
   ...[400, 401, 402, 403, 404, 409, 422, 429].map((status) => ({ kind: 'status', status }) as const),
   { kind: 'status', status: 400, reason: 'CreditInsufficient' },
   { kind: 'status', status: 503, retryAfter: 60 },
 ];
 
 describe('a paid request with an Idempotency-Key', () => {
-  test.each(misbehaviours)(
+  test.each(misbehaviors)(
     'is taken at most once over ten concurrent and ten later requests, with %j',
-    async (misbehaviour, later) => {
+    async (misbehavior, later) => {
       const key = randomUUID();
-      if (misbehaviour) misbehave(misbehaviour);
+      if (misbehavior) misbehave(misbehavior);
       const concurrent = await times(10, () => call(key));
       const afterwards = await oneAfterAnother(10, () => call(key));
 
@@ -89,8 +90,8 @@ type Fault = 'before' | 'after' | 'crash';
 let storeCalls = 0;
 
 /**
- * Lets the store fail at one of its calls: before the write, after it, or there and from then on, which is what
- * an invocation that dies looks like from outside.
+ * Makes the store fail at one of its calls: before the write, after it, or there and at every later call, as if the
+ * invocation had died.
  */
 function failStore(at: number, fault: Fault): void {
   storeCalls = 0;
@@ -113,7 +114,7 @@ function repairStore(): void {
 afterEach(repairStore);
 
 describe('a paid request while the store fails', () => {
-  const treatments: (Misbehaviour | undefined)[] = [
+  const treatments: (Misbehavior | undefined)[] = [
     undefined,
     { kind: 'reset' },
     { kind: 'truncated' },
@@ -121,13 +122,13 @@ describe('a paid request while the store fails', () => {
     { kind: 'status', status: 429 },
   ];
   const faults: Fault[] = ['before', 'after', 'crash'];
-  const mostSteps = 6;
+  const maxSteps = 6;
 
   test.each(faults.flatMap((fault) => treatments.map((treatment) => [fault, treatment] as const)))(
     'is taken at most once, failing %s any step, with %j',
     async (fault, treatment) => {
       let steps = 0;
-      for (let at = 1; at <= mostSteps; at += 1) {
+      for (let at = 1; at <= maxSteps; at += 1) {
         const key = randomUUID();
         const before = acceptedTasks();
         if (treatment) misbehave(treatment);
@@ -145,11 +146,11 @@ describe('a paid request while the store fails', () => {
         expect(new Set(answered.map(({ body }) => body.task_id)).size).toBeLessThanOrEqual(1);
       }
       expect(steps).toBeGreaterThanOrEqual(3);
-      expect(steps).toBeLessThan(mostSteps);
+      expect(steps).toBeLessThan(maxSteps);
     },
   );
 
-  test('is not sent at all where the key cannot be claimed or marked as sent', async () => {
+  test('is not sent if the key cannot be claimed or marked as sent', async () => {
     for (const at of [1, 2]) {
       failStore(at, 'before');
       const { status, body, headers } = await call(randomUUID());
@@ -160,7 +161,7 @@ describe('a paid request while the store fails', () => {
     expect(acceptedTasks()).toBe(0);
   });
 
-  test('is answered though the answer cannot be kept, and is never sent again', async () => {
+  test('is answered even if the answer cannot be stored, and is never sent again', async () => {
     const key = randomUUID();
     failStore(3, 'before');
     const first = await call(key);

@@ -15,7 +15,7 @@ interface Asked {
 const asked: Asked[] = [];
 let answer: { status: number; content: object | string } | 'never' = { status: 200, content: {} };
 
-/** Stands for both stores, which differ in nothing but the name of the action and the shape of its answer. */
+/** Stands for both stores, which differ only in the name of the action and the shape of its answer. */
 const store = createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
@@ -48,9 +48,9 @@ afterAll(() => {
   store.close();
 });
 
-describe('a key that is no reference', () => {
+describe('a literal key', () => {
   test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
-    'is %j itself, and stays',
+    'is read as %j and never forgotten',
     async (value) => {
       const key = providerKey(value);
       key.forget();
@@ -89,7 +89,7 @@ describe('a key by reference', () => {
     expect(asked[0]?.headers.authorization).toBe(expectedSignature(service, asked[0] as Asked));
   });
 
-  test('is read while the function loads, and once for all requests', async () => {
+  test('is read once, while the function loads', async () => {
     holdsParameter('early');
     const key = providerKey('ssm:/node-registry/key');
     for (let turn = 0; turn < 100 && asked.length === 0; turn += 1)
@@ -101,7 +101,7 @@ describe('a key by reference', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('that could not be read is read again by the request that needs it', async () => {
+  test('is read again by the request that needs it if reading failed', async () => {
     answer = { status: 400, content: { __type: 'ParameterNotFound' } };
     const key = providerKey('ssm:/node-registry/key');
 
@@ -113,7 +113,7 @@ describe('a key by reference', () => {
     expect(await key.read(deadline())).toBe('there now');
   });
 
-  test('is not waited for beyond the request’s own deadline', async () => {
+  test('is waited for only until the deadline of the request', async () => {
     answer = { status: 500, content: {} };
     const key = providerKey('ssm:/node-registry/key');
     await key.read(deadline()).catch(() => {});
@@ -151,7 +151,7 @@ describe('a key by reference', () => {
     [[]],
     ['null'],
     ['"text"'],
-  ])('that the store answers as %j is not there', async (content) => {
+  ])('is missing in the answer %j', async (content) => {
     answer = { status: 200, content };
 
     await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
@@ -162,7 +162,7 @@ describe('a key by reference', () => {
 });
 
 describe('a key that the provider refuses', () => {
-  test('is read anew for the next request, and that one is taken', async () => {
+  test('is read again for the next request', async () => {
     const simulators = await startSimulators({ keys: { image: 'new-key', video: '' } });
     holdsParameter('old-key');
     const provider = {
@@ -172,15 +172,10 @@ describe('a key that the provider refuses', () => {
       keyHeader: 'x-api-key',
       keyScheme: '',
       echoesRequest: false,
-      readFault: () => ({}),
     };
     const request = { path: '/v1/ai/image-relight', body: { image: 'AAAA' } };
     const call = () =>
-      callProvider(
-        provider,
-        { ...request, deadline: deadline(), beforeSending: async () => {} },
-        () => 'taken',
-      );
+      callProvider(provider, { ...request, deadline: deadline(), beforeSending: async () => {} });
 
     await provider.key.read(deadline());
     holdsParameter('new-key');
@@ -188,11 +183,11 @@ describe('a key that the provider refuses', () => {
     jest.spyOn(Date, 'now').mockReturnValue(minuteLater);
     await expect(call()).rejects.toMatchObject({ code: 'provider_credentials', settlement: 'refused' });
     expect(simulators.simulation.received).toHaveLength(1);
-    expect(await call()).toBe('taken');
+    expect(await call()).toMatchObject({ taskId: expect.any(String) });
     await simulators.stop();
   });
 
-  test('is not read anew at every refusal', async () => {
+  test('is read again at most every five seconds', async () => {
     holdsParameter('revoked');
     const key = providerKey('ssm:/key');
     for (let count = 0; count < 10; count += 1) {
@@ -204,7 +199,7 @@ describe('a key that the provider refuses', () => {
   });
 });
 
-/** Signature Version 4 by the book, for a POST to `/` without a query. */
+/** Signature Version 4 as AWS documents it, for a POST to `/` without a query. */
 function expectedSignature(service: string, { headers, body }: Asked): string {
   const time = String(headers['x-amz-date']);
   const scope = `${time.slice(0, 8)}/us-east-1/${service}/aws4_request`;

@@ -5,9 +5,12 @@ const key = 'the-key';
 const shownOf = (text: unknown) => cleanText(text, key);
 
 describe('a text of the provider', () => {
-  test.each([[undefined], [null], [7], [{ a: 1 }], [['a']]])('that is %j is shown as nothing', (text) => {
-    expect(shownOf(text)).toBe('');
-  });
+  test.each([[undefined], [null], [7], [{ a: 1 }], [['a']]])(
+    'of the type of %j is shown as nothing',
+    (text) => {
+      expect(shownOf(text)).toBe('');
+    },
+  );
 
   test.each([
     ['The prompt is too long', 'The prompt is too long'],
@@ -25,23 +28,23 @@ describe('a text of the provider', () => {
     expect(shownOf(text)).toBe(shown);
   });
 
-  test('is shown whole up to 300 characters, and cut there with a sign that it was', () => {
+  test('is cut with an ellipsis after 300 characters', () => {
     const words = 'a word '.repeat(50);
 
     expect(shownOf(words.slice(0, 299).concat('x'))).toBe(words.slice(0, 299).concat('x'));
     expect(shownOf(words.slice(0, 299).concat('xy'))).toBe(words.slice(0, 299).concat('…'));
   });
 
-  test('is valid Unicode where it was cut in the middle of a character, or came as none', () => {
+  test('is valid Unicode even if it was cut inside a character or arrived malformed', () => {
     expect(shownOf(`${'a word '.repeat(50).slice(0, 298)}🙂🙂`)).toMatch(/\ufffd…$/);
     expect(shownOf('half \ud83d a pair')).toBe('half \ufffd a pair');
   });
 
-  test('is read for its first 30 000 characters only, whatever length it has', () => {
+  test('is read only up to 30 000 characters', () => {
     expect(shownOf(`begin${' '.repeat(29_994)}e${'nd'.repeat(9)}`)).toBe('begin e');
   });
 
-  test('does not show a part of the key where that reading ends', () => {
+  test('does not show a part of the key at the end of those characters', () => {
     expect(shownOf(`begin${' '.repeat(29_990)}${key}`)).toBe('begin …');
   });
 });

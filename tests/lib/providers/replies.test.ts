@@ -8,14 +8,14 @@ import { misbehave, proxies, simulation } from '../../support/proxies.ts';
 const contracts = { 'relight-image': relightImage, 'text-to-video': textToVideo } as const;
 const names = Object.keys(contracts) as (keyof typeof contracts)[];
 
-/** Any value under the names that a reply has, and under others. */
+/** Any value, under known and unknown names. */
 const anyField = fc.constantFrom(
   ...['data', 'task_id', 'state', 'credits', 'status', 'generated', 'duration', 'images', 'model', 'payload'],
   ...['seed', 'bgm', 'created_at', 'watermark', 'toString', 'length'],
 );
 const anyReply = fc.dictionary(anyField, fc.jsonValue({ maxDepth: 3 }));
 
-/** A task's own fields as they should be, and anything else beside them. */
+/** A task with good fields of its own and any values next to them. */
 const anyTask = anyReply.map((echoes) => ({
   ...echoes,
   task_id: 'task-1',
@@ -30,8 +30,8 @@ async function answerTo(name: keyof typeof contracts, reply: unknown) {
   return invoke(proxies[name], name);
 }
 
-describe.each(names)('whatever the provider replies, %s', (name) => {
-  test('answers as its contract says, or that the reply cannot be read', async () => {
+describe.each(names)('for any reply of the provider, %s', (name) => {
+  test('answers by its contract, or 502 provider_invalid_reply', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(anyReply, anyTask, fc.jsonValue()), async (reply) => {
         const { status, body } = await answerTo(name, reply);
@@ -43,7 +43,7 @@ describe.each(names)('whatever the provider replies, %s', (name) => {
     );
   });
 
-  test('answers with the task that was started, whatever stands beside it', async () => {
+  test('answers 200 if the reply names a task', async () => {
     await fc.assert(
       fc.asyncProperty(anyTask, async (reply) => {
         const { status, text } = await answerTo(name, reply);
@@ -56,8 +56,8 @@ describe.each(names)('whatever the provider replies, %s', (name) => {
   });
 });
 
-describe.each(names)('whatever the caller sends, %s', (name) => {
-  test('takes it or names its faults', async () => {
+describe.each(names)('for any request body, %s', (name) => {
+  test('answers 200, or 400 with details and nothing sent', async () => {
     const anyBody = fc.dictionary(
       fc.constantFrom(
         ...['image', 'prompt', 'advanced_settings', 'style', 'webhook_url', 'transfer_light_from_lightmap'],

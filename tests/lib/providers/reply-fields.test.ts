@@ -4,14 +4,14 @@ import { MultiframeVideoReply } from '../../../lib/schemas/multiframe-video.ts';
 import { TextToVideoReply } from '../../../lib/schemas/text-to-video.ts';
 
 describe('the fields of a reply', () => {
-  test('are passed on where they have the type that the interface says', () => {
+  test('are kept if they have the type of the interface', () => {
     const reply = { prompt: 'A boat', seed: -1, bgm: false, images: ['a', 'b'] };
 
     expect(readFields(TextToVideoReply.shape, reply)).toEqual(reply);
   });
 
   test.each([[''], [0], [null], [undefined], [[]], [['']], [[null, 0, '']]])(
-    'are left out where the provider says %j, which is not set',
+    'are left out if they are %j, which means unset',
     (unset) => {
       const named = { prompt: unset, seed: unset, images: unset };
 
@@ -19,13 +19,13 @@ describe('the fields of a reply', () => {
     },
   );
 
-  test('are left out where nobody knows them or their type is another', () => {
+  test('are left out if they are unknown or of another type', () => {
     const reply = { duration: '5', bgm: 1, prompt: {}, seed: 1.5, images: 'a', elsewhere: 'x' };
 
     expect(Object.keys(readFields(TextToVideoReply.shape, { ...reply, style: 'anime' }))).toEqual(['style']);
   });
 
-  test('keep of a list the entries that are set, and of an entry the fields that are', () => {
+  test('keep only the set entries of a list, and the set fields of an entry', () => {
     const image_settings = [
       { key_image: 'a', duration: 0, prompt: '' },
       null,
@@ -59,7 +59,7 @@ describe('the creation time', () => {
     ['2026-01-02T03:04:05.1Z', '2026-01-02T03:04:05.1Z'],
     ['2026-01-02T03:04:05.123456789Z', '2026-01-02T03:04:05.123456Z'],
     ['2026-01-02T03:04:05.25-09:30', '2026-01-02T03:04:05.25-09:30'],
-  ])('%j is passed on as %j', (value, time) => {
+  ])('%j is answered as %j', (value, time) => {
     expect(readCreatedAt(value)).toBe(time);
   });
 
@@ -72,7 +72,7 @@ describe('the creation time', () => {
     ['2026-13-45T03:04:05Z'],
     ['at 2026-01-02T03:04:05Z'],
     ['2026-01-02T03:04:05Z or so'],
-  ])('is ours where the provider says %j', (value) => {
+  ])('is the current time if the provider says %j', (value) => {
     const before = Date.now();
     const time = readCreatedAt(value);
 

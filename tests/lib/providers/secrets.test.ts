@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Misbehaviour } from '../../../tools/simulators/misbehaviours.ts';
+import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke, sampleBody } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { misbehave, proxies, proxyNames } from '../../support/proxies.ts';
 import { bearer } from '../../support/tokens.ts';
 
-/** What must not get out, by the name under which a failing test speaks of it. */
+/** What must not leak, by the name that a failing test shows. */
 const token = bearer('secret-keeper').replace('Bearer ', '');
-const image = Buffer.from('a picture that is nobody else’s business, '.repeat(8)).toString('base64');
+const image = Buffer.from('a picture that is private, '.repeat(8)).toString('base64');
 const secrets: Record<string, string> = {
   imageKey: String(process.env.IMAGE_PROVIDER_KEY),
   videoKey: String(process.env.VIDEO_PROVIDER_KEY),
@@ -17,8 +17,8 @@ const secrets: Record<string, string> = {
   prompt: 'a prompt like no other',
 };
 
-/** What a provider does that repeats in its errors all that it was sent. */
-function misbehavioursOf(key: string | undefined): (Misbehaviour | undefined)[] {
+/** What a provider does that repeats everything it was sent in its errors. */
+function misbehaviorsOf(key: string | undefined): (Misbehavior | undefined)[] {
   const talk = [key, `Token ${key}`, secrets.prompt, image, `data:image/png;base64,${image}`].join(' ');
   const statuses = [400, 401, 402, 403, 404, 422, 429, 500, 503];
   return [
@@ -36,14 +36,14 @@ function misbehavioursOf(key: string | undefined): (Misbehaviour | undefined)[] 
 
 const answers: { status: number; text: string }[] = [];
 
-/** Every request of this file, in any state: no token, a refused body, and all that a provider does. */
+/** Makes every request of this file: with a bad token, with an invalid body, and with each misbehavior. */
 async function callEverything(): Promise<void> {
   for (const name of proxyNames) {
     const headers = { authorization: `Bearer ${token}` };
     const body = { ...sampleBody(name), ...imagesFor(name) };
     const key = name === 'relight-image' ? secrets.imageKey : secrets.videoKey;
-    for (const misbehaviour of misbehavioursOf(key)) {
-      if (misbehaviour) misbehave(misbehaviour);
+    for (const misbehavior of misbehaviorsOf(key)) {
+      if (misbehavior) misbehave(misbehavior);
       answers.push(await invoke(proxies[name], name, { headers, body, remainingMs: 2100 }));
     }
     const refused = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
@@ -66,7 +66,7 @@ test.each(Object.keys(secrets))('no log line of the whole run has the %s in it',
   expect(loggedLines.filter((line) => line.includes(String(secrets[name])))).toEqual([]);
 });
 
-/** A success repeats the images and the prompt to their sender, as the interface has it. */
+/** A success repeats the images and the prompt, as the interface says. */
 test.each(['imageKey', 'videoKey', 'token', 'signature'])(
   'no answer of the whole run has the %s in it',
   (name) => {
@@ -75,14 +75,14 @@ test.each(['imageKey', 'videoKey', 'token', 'signature'])(
   },
 );
 
-test('no error has an image in it', () => {
+test('no error of the whole run has an image in it', () => {
   const errors = answers.filter(({ status }) => status !== 200);
 
   expect(errors.length).toBeGreaterThan(60);
   expect(errors.filter(({ text }) => text.includes(String(secrets.image)))).toEqual([]);
 });
 
-test('the log says what each provider did, and what it cost', () => {
+test('the log has the provider, its payment state and the credits of a call', () => {
   const lines = loggedLines.map((line) => JSON.parse(line));
 
   expect(lines).toContainEqual(
@@ -91,7 +91,7 @@ test('the log says what each provider did, and what it cost', () => {
       function: 'textToVideo',
       status: 200,
       provider: 'video',
-      provider_outcome: 'answered',
+      provider_payment: 'taken',
       provider_status: 200,
       provider_ms: expect.any(Number),
       credits: 20,
@@ -103,7 +103,7 @@ test('the log says what each provider did, and what it cost', () => {
       status: 502,
       code: 'provider_credentials',
       provider: 'image',
-      provider_outcome: 'refused',
+      provider_payment: 'refused',
       provider_status: 401,
     }),
   );

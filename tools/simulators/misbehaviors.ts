@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Fault, Fields } from './wire-format.ts';
+import type { Fields, ProviderError } from './wire-format.ts';
 
-/** How the next requests are to be treated. What each kind does, and which options it reads, is below. */
-export interface Misbehaviour extends Partial<Fault> {
-  kind: MisbehaviourKind;
+/** What goes wrong with the next requests. The kinds and the options that they read are below. */
+export interface Misbehavior extends Partial<ProviderError> {
+  kind: MisbehaviorKind;
   provider?: 'image' | 'video' | undefined;
-  /** How many requests it befalls; 1 where not said. */
+  /** How many requests go wrong; 1 by default. */
   times?: number;
-  /** Whether the task is taken nonetheless; every kind has a default. */
+  /** Whether the task is started anyway; every kind has a default. */
   accepted?: boolean;
   retryAfter?: string | number;
   stage?: 'before_headers' | 'after_headers';
@@ -16,68 +16,69 @@ export interface Misbehaviour extends Partial<Fault> {
   bytes?: number;
   contentType?: string;
   text?: string;
-  /** Fields to put into the reply, at its top and into its `data` where it has one; null is sent as null. */
+  /** Fields to set in the reply, or in its `data` if it has one; null is sent as null. */
   fields?: Fields;
   without?: string[];
 }
 
-export interface Scene {
-  options: Misbehaviour;
+/** One request that goes wrong. */
+export interface BadExchange {
+  options: Misbehavior;
   response: ServerResponse;
   path: string;
-  /** Takes the task, as a provider that works would, and returns the reply it would send. */
+  /** Starts the task as a working provider would, and returns its reply. */
   accept: (empty?: boolean) => Fields;
-  fault: (fault: Fault) => object;
+  errorBody: (error: ProviderError) => object;
   stopped: AbortSignal;
 }
 
 const json = { 'content-type': 'application/json' };
 
-export const misbehaviours = {
+export const misbehaviors = {
   /** Answers with an error status in the provider's own shape. */
-  status: async ({ options, response, fault, accept }: Scene) => {
+  status: async ({ options, response, errorBody, accept }: BadExchange) => {
     if (options.accepted) accept();
     const { status = 500, retryAfter } = options;
     response.writeHead(status, {
       ...json,
       ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     });
-    response.end(JSON.stringify(fault({ ...options, status })));
+    response.end(JSON.stringify(errorBody({ ...options, status })));
   },
   /** Answers with any text, under any status and type. */
-  text: async ({ options, response, accept }: Scene) => {
+  text: async ({ options, response, accept }: BadExchange) => {
     const { status = 200, contentType = 'application/json', text = '', accepted = true } = options;
     if (accepted) accept();
     response.writeHead(status, { 'content-type': contentType });
     response.end(text);
   },
-  html: async ({ options, response, accept }: Scene) => {
+  html: async ({ options, response, accept }: BadExchange) => {
     const { status = 200, accepted = true } = options;
     if (accepted) accept();
     response.writeHead(status, { 'content-type': 'text/html' });
     response.end('<!doctype html><title>Checking your browser</title>');
   },
-  /** Sends the client elsewhere, which is here once more. */
-  redirect: async ({ options, response, path }: Scene) => {
+  /** Redirects the client to the same address. */
+  redirect: async ({ options, response, path }: BadExchange) => {
     response.writeHead(options.status ?? 307, { location: path });
     response.end();
   },
   /** A good answer, late. */
-  delay: async ({ options, response, accept, stopped }: Scene) => {
+  delay: async ({ options, response, accept, stopped }: BadExchange) => {
     const reply = JSON.stringify(accept());
     await pause(options.ms ?? 1000, undefined, { signal: stopped });
     response.writeHead(200, json).end(reply);
   },
-  /** Takes the task and falls silent, with the connection open. */
-  stall: async ({ options, response, accept, fault }: Scene) => {
+  /** Starts the task and then sends nothing more, with the connection open. */
+  stall: async ({ options, response, accept, errorBody }: BadExchange) => {
     const { stage = 'before_headers', status = 200, accepted = status < 300 } = options;
     if (accepted) accept();
     if (stage === 'before_headers') return;
     response.writeHead(status, { ...json, 'content-length': '1000' });
-    response.write(JSON.stringify(fault({ status })).slice(0, 5));
+    response.write(JSON.stringify(errorBody({ status })).slice(0, 5));
   },
-  /** Takes the task and breaks the connection. */
-  reset: async ({ options, response, accept }: Scene) => {
+  /** Starts the task and resets the connection. */
+  reset: async ({ options, response, accept }: BadExchange) => {
     if (options.accepted ?? true) accept();
     if (options.stage === 'after_headers') {
       response.writeHead(200, json);
@@ -85,8 +86,8 @@ export const misbehaviours = {
     }
     response.socket?.resetAndDestroy();
   },
-  /** A good answer of which half is missing. */
-  truncated: async ({ options, response, accept }: Scene) => {
+  /** The first half of a good answer. */
+  truncated: async ({ options, response, accept }: BadExchange) => {
     const { status = 200 } = options;
     const reply = JSON.stringify(accept());
     response.writeHead(status, { ...json, 'content-length': String(reply.length) });
@@ -94,7 +95,7 @@ export const misbehaviours = {
     response.socket?.end();
   },
   /** A good answer, a few bytes at a time. */
-  trickle: async ({ options, response, accept, stopped }: Scene) => {
+  trickle: async ({ options, response, accept, stopped }: BadExchange) => {
     const { ms = 20, bytes = 10 } = options;
     const reply = Buffer.from(JSON.stringify(accept()));
     response.writeHead(200, json);
@@ -104,21 +105,21 @@ export const misbehaviours = {
     }
     response.end();
   },
-  /** A good answer with a great deal of padding. */
-  oversize: async ({ options, response, accept }: Scene) => {
+  /** A good answer with megabytes of padding. */
+  oversize: async ({ options, response, accept }: BadExchange) => {
     response.writeHead(200, json);
     response.end(JSON.stringify({ ...accept(), padding: 'x'.repeat(options.bytes ?? 2_000_000) }));
   },
-  empty_echoes: async ({ response, accept }: Scene) => {
+  empty_echoes: async ({ response, accept }: BadExchange) => {
     response.writeHead(200, json).end(JSON.stringify(accept(true)));
   },
   /** Task ids as numbers, longer than a double holds. */
-  numeric_ids: async ({ response, accept }: Scene) => {
+  numeric_ids: async ({ response, accept }: BadExchange) => {
     const reply = JSON.stringify(accept()).replace(/("task_id":)"[^"]+"/, '$1867913241582301184');
     response.writeHead(200, json).end(reply);
   },
   /** A good answer with some fields changed or missing. */
-  reply: async ({ options, response, accept }: Scene) => {
+  reply: async ({ options, response, accept }: BadExchange) => {
     const { status = 200, fields = {}, without = [] } = options;
     const reply = accept();
     const parts = [reply, ...(reply.data ? [reply.data as Fields] : [])];
@@ -128,6 +129,6 @@ export const misbehaviours = {
     }
     response.writeHead(status, json).end(JSON.stringify(reply));
   },
-} as const satisfies Record<string, (scene: Scene) => Promise<void>>;
+} as const satisfies Record<string, (exchange: BadExchange) => Promise<void>>;
 
-type MisbehaviourKind = keyof typeof misbehaviours;
+type MisbehaviorKind = keyof typeof misbehaviors;

@@ -1,0 +1,54 @@
+import type { ErrorDetail } from '../errors.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { cleanText } from './provider-text.ts';
+
+/** What a provider says about a request that it did not accept, fit to be shown to our caller. */
+interface ErrorReply {
+  text: string;
+  details: ErrorDetail[];
+  isOutOfCredits: boolean;
+}
+
+const maxDetails = 20;
+
+/**
+ * Reads the error bodies that providers are known to send: `{message}`, with `invalid_params` or without,
+ * `{code, reason, message}`, and either of them inside `error` or `problem`.
+ */
+export function readErrorReply(body: JsonObject, key: string): ErrorReply {
+  const parts = withNested(body);
+  const texts = [
+    ...parts.flatMap(({ message, detail, title }) => [message, detail, title]),
+    ...parts.flatMap(({ reason, error, problem, code }) => [reason, error, problem, code]),
+  ];
+  return {
+    text: texts.map((text) => cleanText(text, key)).find((text) => text !== '') ?? '',
+    details: parts.flatMap(readInvalidParams).slice(0, maxDetails).map(cleanedBy(key)),
+    isOutOfCredits: parts.some((part) => [part.reason, part.code].includes('CreditInsufficient')),
+  };
+}
+
+/** The body itself, and what it wraps. Two layers are the most that a provider was seen to send. */
+function withNested(body: JsonObject): JsonObject[] {
+  const inner = wrappedIn(body);
+  return [body, ...inner, ...inner.flatMap(wrappedIn)];
+}
+
+function wrappedIn({ error, problem }: JsonObject): JsonObject[] {
+  return [error, problem].filter(isObject);
+}
+
+function readInvalidParams({ invalid_params }: JsonObject): ErrorDetail[] {
+  if (!Array.isArray(invalid_params)) return [];
+  return invalid_params
+    .slice(0, maxDetails)
+    .filter(isObject)
+    .map(({ name, field, reason, message }) => {
+      const path = [name, field].find((value) => typeof value === 'string' && value !== '');
+      return { path: path === undefined ? 'body' : `body.${path}`, message: String(reason ?? message ?? '') };
+    });
+}
+
+function cleanedBy(key: string): (detail: ErrorDetail) => ErrorDetail {
+  return ({ path, message }) => ({ path: cleanText(path, key), message: cleanText(message, key) });
+}
