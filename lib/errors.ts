@@ -73,7 +73,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** What an operation that calls a provider can answer beside the codes of every operation. */
+/** What an operation that calls a provider can answer besides the codes of every operation. */
 export const providerErrors = [
   'provider_rejected',
   'provider_busy',
@@ -90,11 +90,8 @@ export interface ErrorDetail {
   message: string;
 }
 
-/**
- * What is known about paid work that was sent and failed, read by lib/http/idempotency.ts: `refused`, it was not
- * accepted and may be asked for again; `answered`, this is the provider's final word; `unknown`, unless said.
- */
-export type Settlement = 'refused' | 'answered' | 'unknown';
+/** Whether a request that failed may have bought something; nobody knows, unless it is said here. */
+export type Payment = 'none' | 'unknown';
 
 interface ApiErrorOptions {
   message?: string;
@@ -103,7 +100,7 @@ interface ApiErrorOptions {
   details?: readonly ErrorDetail[];
   headers?: Record<string, string>;
   cause?: unknown;
-  settlement?: Settlement;
+  payment?: Payment;
 }
 
 export class ApiError extends Error {
@@ -112,7 +109,7 @@ export class ApiError extends Error {
   readonly reason: string | undefined;
   readonly details: readonly ErrorDetail[];
   readonly headers: Record<string, string>;
-  readonly settlement: Settlement;
+  readonly payment: Payment;
 
   constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
     super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
@@ -120,7 +117,7 @@ export class ApiError extends Error {
     this.reason = options.reason;
     this.details = options.details ?? [];
     this.headers = { ...standingHeaders[code], ...options.headers };
-    this.settlement = options.settlement ?? 'unknown';
+    this.payment = options.payment ?? 'unknown';
   }
 
   get status(): number {

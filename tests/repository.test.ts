@@ -81,38 +81,98 @@ describe('a function', () => {
   });
 });
 
-describe('dependencies point one way', () => {
-  const rooms = ['registry', 'archives', 'bucket', 'providers', 'auth'];
+/**
+ * The rooms of lib from the ground up: a file imports from its own room and from the ones below, never from a
+ * neighbor on the same floor. Files of lib itself are the ground.
+ */
+const floors = [
+  ['aws', 'schemas'],
+  ['store', 'contracts'],
+  ['registry', 'archives', 'bucket', 'providers', 'auth'],
+  ['uploads', 'http'],
+];
 
-  test.each(sources('lib').concat(sources('functions')))('%s', (file) => {
+function floorOf(room: string): number {
+  const floor = floors.findIndex((rooms) => rooms.includes(room));
+  return room === '' ? -1 : floor;
+}
+
+/** The room of a file of lib: '' for one of lib itself. */
+function roomOf(file: string): string {
+  return /^lib\/([^/]+)\//.exec(file)?.[1] ?? '';
+}
+
+describe('lib', () => {
+  const files = sources('lib');
+
+  test('has no room without a floor', () => {
+    const rooms = new Set(files.map(roomOf).filter((room) => room !== ''));
+
+    expect([...rooms].sort()).toEqual(floors.flat().sort());
+  });
+
+  test.each(files)('%s imports only its own room and the rooms below', (file) => {
     const { own } = importsOf(file);
-    const room = rooms.find((name) => file.startsWith(`lib/${name}/`));
+    const room = roomOf(file);
+    const wrong = own.filter((target) => {
+      const isBelow = target.startsWith('lib/') && floorOf(roomOf(target)) < floorOf(room);
+      return !isBelow && !(target.startsWith('lib/') && roomOf(target) === room);
+    });
 
-    expect(own.filter((target) => target.startsWith('tools/') || target.startsWith('tests/'))).toEqual([]);
-    expect(own.filter((target) => target.startsWith('functions/'))).toEqual([]);
-    if (room) {
-      const foreign = own.filter((target) =>
-        rooms.some((name) => name !== room && target.startsWith(`lib/${name}/`)),
-      );
-      expect(foreign).toEqual([]);
-    }
-    if (file.startsWith('lib/schemas/')) {
-      expect(
-        own.filter(
-          (target) =>
-            !target.startsWith('lib/schemas/') && !['lib/errors.ts', 'lib/web-address.ts'].includes(target),
-        ),
-      ).toEqual([]);
-    }
+    expect(wrong).toEqual([]);
   });
 
-  test('only the boundary knows middy', () => {
-    const knowing = sources('lib').filter((file) =>
-      importsOf(file).packages.some((name) => name.startsWith('@middy')),
+  test('has no circle of imports', () => {
+    const state = new Map<string, 'open' | 'done'>();
+    const circles: string[] = [];
+    const visit = (file: string, path: string[]) => {
+      if (state.get(file) === 'open') circles.push([...path.slice(path.indexOf(file)), file].join(' > '));
+      if (state.has(file)) return;
+      state.set(file, 'open');
+      for (const target of importsOf(file).own) visit(target, [...path, file]);
+      state.set(file, 'done');
+    };
+    for (const file of files) visit(file, []);
+
+    expect(circles).toEqual([]);
+  });
+
+  test('is reached by the functions, every file of it', () => {
+    const reached = new Set<string>();
+    const visit = (file: string) => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      for (const target of importsOf(file).own) visit(target);
+    };
+    for (const file of sources('functions')) visit(file);
+
+    expect(files.filter((file) => !reached.has(file))).toEqual([]);
+  });
+
+  test.each([
+    ['@middy', ['lib/http/endpoint.ts']],
+    ['@aws-sdk/client-s3', ['lib/bucket/bucket.ts']],
+  ])('knows %s in one place', (name, places) => {
+    expect(files.filter((file) => importsOf(file).packages.some((each) => each.startsWith(name)))).toEqual(
+      places,
     );
-
-    expect(knowing).toEqual(['lib/http/endpoint.ts']);
   });
+
+  test('names the table in its store only', () => {
+    const naming = files.filter((file) => readFileSync(file, 'utf8').includes('TableName'));
+
+    expect(naming.map(roomOf)).toEqual(naming.map(() => 'store'));
+  });
+
+  test('casts no record outside of the typed reads; the boundary has one for its own record', () => {
+    const casts = files.filter((file) => / as (?:\w+Record|Item)\b/.test(readFileSync(file, 'utf8')));
+
+    expect(casts).toEqual(['lib/http/idempotency.ts']);
+  });
+});
+
+test.each(sources('functions'))('%s imports from lib only', (file) => {
+  expect(importsOf(file).own.filter((target) => !target.startsWith('lib/'))).toEqual([]);
 });
 
 describe('the README', () => {

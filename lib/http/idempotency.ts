@@ -145,7 +145,7 @@ export class Claim {
 
   /** A key whose request bought nothing is free again; one that may have bought something is used up. */
   async fail(error: unknown): Promise<void> {
-    const tookNothing = error instanceof ApiError && error.settlement === 'refused';
+    const tookNothing = error instanceof ApiError && error.payment === 'none';
     if (!this.#isSent || tookNothing) {
       await this.#afterwards('release', () => remove(this.#record, this.#isOurs(), this.#deadline));
     } else {

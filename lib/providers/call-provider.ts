@@ -46,7 +46,7 @@ export async function callProvider(
   const key = await provider.key.read(deadline);
   const bytes = Buffer.from(JSON.stringify(body));
   await beforeSending();
-  if (deadline - Date.now() < minReplyMs) throw new ApiError('unavailable', { settlement: 'refused' });
+  if (deadline - Date.now() < minReplyMs) throw new ApiError('unavailable', { payment: 'none' });
 
   const started = Date.now();
   const replyBy = Math.min(deadline, started + maxReplyMs);

@@ -11,13 +11,13 @@ const connectionLost =
 export function errorFor(result: Failure): ApiError {
   switch (result.payment) {
     case 'not_sent':
-      return new ApiError('provider_unreachable', { cause: result.cause, settlement: 'refused' });
+      return new ApiError('provider_unreachable', { cause: result.cause, payment: 'none' });
     case 'refused':
       return refusalError(result);
     case 'unknown': {
       const { code, cause } = result;
       const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
-      return new ApiError(code, { ...(isLost && { message: connectionLost }), cause, settlement: 'unknown' });
+      return new ApiError(code, { ...(isLost && { message: connectionLost }), cause, payment: 'unknown' });
     }
   }
 }
@@ -36,7 +36,7 @@ function refusalError({
     ...(isAboutTheRequest && { details }),
     ...(isBusy && { headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } }),
     cause: new Error(`the provider answered ${status}`),
-    settlement: 'refused',
+    payment: 'none',
   });
 }
 

@@ -4,24 +4,11 @@ import * as z from 'zod/mini';
 export const maxRecordItems = 1000;
 
 /**
- * A list of bounded length. The length is checked before the items: a body can hold a million of them, and each
+ * A list of bounded length. zod checks the length before the items: a body can hold a million of them, and each
  * wrong one would make an issue.
  */
 export function list<Item extends z.ZodMiniType>(item: Item, maxItems: number) {
-  return z.pipe(
-    z.transform((value: z.input<Item>[], context) => {
-      if (!Array.isArray(value) || value.length <= maxItems) return value;
-      context.issues.push({
-        code: 'too_big',
-        origin: 'array',
-        maximum: maxItems,
-        inclusive: true,
-        input: value,
-      });
-      return z.NEVER;
-    }),
-    z.array(item).check(z.maxLength(maxItems)),
-  );
+  return z.array(item).check(z.maxLength(maxItems));
 }
 
 /** A list of texts in a record. */

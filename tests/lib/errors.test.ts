@@ -26,7 +26,7 @@ describe('an error', () => {
       code: 'conflict',
       details: [],
       headers: {},
-      settlement: 'unknown',
+      payment: 'unknown',
     });
     expect(error.cause).toBeUndefined();
   });
@@ -34,9 +34,9 @@ describe('an error', () => {
   test('takes what is said of it', () => {
     const cause = new Error('below');
     const said = { details: [{ path: 'body', message: 'bad' }], headers: { 'x-a': '1' }, cause } as const;
-    const error = new ApiError('unavailable', { ...said, message: 'Later.', settlement: 'refused' });
+    const error = new ApiError('unavailable', { ...said, message: 'Later.', payment: 'none' });
 
-    expect(error).toMatchObject({ message: 'Later.', details: said.details, cause, settlement: 'refused' });
+    expect(error).toMatchObject({ message: 'Later.', details: said.details, cause, payment: 'none' });
     expect(error.headers).toEqual({ 'retry-after': '1', 'x-a': '1' });
   });
 

@@ -382,7 +382,7 @@ describe('an Idempotency-Key', () => {
 
   test('never repeats a failure: a retry after one that bought nothing runs again', async () => {
     const key = randomUUID();
-    const ask = counted({}, fail(new ApiError('provider_rejected', { settlement: 'refused' })) as never);
+    const ask = counted({}, fail(new ApiError('provider_rejected', { payment: 'none' })) as never);
 
     expect(await ask(key)).toEqual([1, 'provider_rejected', undefined, undefined]);
     expect(await ask(key)).toEqual([2, 'provider_rejected', undefined, undefined]);

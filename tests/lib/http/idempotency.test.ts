@@ -134,14 +134,14 @@ describe('a claimed key', () => {
   });
 
   test('releases the key when the provider refused the work', async () => {
-    const refusal = () => Promise.reject(new ApiError('provider_busy', { settlement: 'refused' }));
+    const refusal = () => Promise.reject(new ApiError('provider_busy', { payment: 'none' }));
 
     expect(await outcome(attempt({ key: 'refused', work: refusal }))).toBe('provider_busy');
     expect(await outcome(attempt({ key: 'refused' }))).toBe(200);
   });
 
   test.each([
-    ['a time-out', new ApiError('provider_timeout', { settlement: 'unknown' })],
+    ['a time-out', new ApiError('provider_timeout', { payment: 'unknown' })],
     ['a fault of our own', new Error('boom')],
   ])('never sends again after %s', async (name, error) => {
     await outcome(attempt({ key: name.replaceAll(' ', '-'), work: () => Promise.reject(error) }));

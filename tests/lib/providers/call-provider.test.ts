@@ -141,16 +141,16 @@ describe('a failed call', () => {
     [{ status: 200, text: 'no json' }, 'provider_invalid_reply', 'unknown', 'the provider answered 200'],
     [{ status: 200, text: '{}' }, 'provider_invalid_reply', 'unknown', 'the provider answered 200'],
     [{ status: 500 }, 'provider_failed', 'unknown', 'the provider answered 500'],
-    [{ status: 422 }, 'provider_rejected', 'refused', 'the provider answered 422'],
-    [{ status: 402 }, 'provider_quota', 'refused', 'the provider answered 402'],
-    [{ status: 503, retryAfter: '60' }, 'provider_busy', 'refused', 'the provider answered 503'],
+    [{ status: 422 }, 'provider_rejected', 'none', 'the provider answered 422'],
+    [{ status: 402 }, 'provider_quota', 'none', 'the provider answered 402'],
+    [{ status: 503, retryAfter: '60' }, 'provider_busy', 'none', 'the provider answered 503'],
     [{ status: 0 }, 'provider_timeout', 'unknown', 'the exchange failed'],
-  ])('after %j is %s, and the payment state is %s', async (answer, code, settlement, cause) => {
+  ])('after %j is %s, and the payment state is %s', async (answer, code, payment, cause) => {
     reply = answer;
 
     await expect(call()).rejects.toMatchObject({
       code,
-      settlement,
+      payment,
       cause: expect.objectContaining({ message: expect.stringContaining(cause) }),
     });
   });
@@ -186,7 +186,7 @@ describe('the remaining time', () => {
   test('must be enough for a reply, or nothing is sent and the payment state is refused', async () => {
     reply = { status: 200 };
 
-    await expect(call(900)).rejects.toMatchObject({ code: 'unavailable', settlement: 'refused' });
+    await expect(call(900)).rejects.toMatchObject({ code: 'unavailable', payment: 'none' });
     expect(received).toEqual([]);
     expect(await call(1500)).toMatchObject({ taskId: 'task-1' });
   });

@@ -181,7 +181,7 @@ describe('a key that the provider refuses', () => {
     holdsParameter('new-key');
     const minuteLater = Date.now() + 60_000;
     jest.spyOn(Date, 'now').mockReturnValue(minuteLater);
-    await expect(call()).rejects.toMatchObject({ code: 'provider_credentials', settlement: 'refused' });
+    await expect(call()).rejects.toMatchObject({ code: 'provider_credentials', payment: 'none' });
     expect(simulators.simulation.received).toHaveLength(1);
     expect(await call()).toMatchObject({ taskId: expect.any(String) });
     await simulators.stop();

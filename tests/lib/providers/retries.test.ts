@@ -70,7 +70,7 @@ describe('a second attempt', () => {
       }),
     );
 
-    await expect(work).rejects.toMatchObject({ code: 'provider_unreachable', settlement: 'refused' });
+    await expect(work).rejects.toMatchObject({ code: 'provider_unreachable', payment: 'none' });
     expect(fields).toMatchObject({ provider_payment: 'not_sent', provider_attempts: 2 });
     expect(marks).toBe(1);
   });
