@@ -1,3 +1,5 @@
+import { ApiError } from '../errors.ts';
+
 /** A reply body that is JSON already, because its parts had to be weighed one by one. */
 export class SerializedJson {
   readonly text: string;
@@ -21,9 +23,8 @@ export function boundedList<Entry>(
 ): SerializedJson {
   const texts = entries.map((entry) => JSON.stringify(entry));
   const isSmall = texts.reduce((total, text) => total + text.length, 0) < maxAnswerBytes / 6;
-  return new SerializedJson(
-    `{"${name}":[${isSmall ? texts.join(',') : fitted(entries, texts, shorten).join(',')}]}`,
-  );
+  const fitting = isSmall ? texts : fitted(name, entries, texts, shorten);
+  return new SerializedJson(`{"${name}":[${fitting.join(',')}]}`);
 }
 
 /**
@@ -48,13 +49,19 @@ export function boundedObject(
   return new SerializedJson(JSON.stringify({ ...required, ...kept }));
 }
 
+const tooLong = 'must be short enough to be repeated in an answer of 6 MB';
+
 function fitted<Entry>(
+  name: string,
   entries: readonly Entry[],
   texts: string[],
   shorten: (entry: Entry) => unknown,
 ): string[] {
   const short = entries.map((entry) => JSON.stringify(shorten(entry)));
   let left = maxAnswerBytes - short.reduce((total, text) => total + weightOf(text), 0);
+  // What is asked for is repeated, and escaping can make it twice as long as it came.
+  if (left < 0)
+    throw new ApiError('invalid_request', { details: [{ path: `body.${name}`, message: tooLong }] });
   return texts.map((text, index) => {
     const replacement = short[index] ?? text;
     const extra = weightOf(text) - weightOf(replacement);

@@ -185,6 +185,17 @@ describe('POST /bulk/nodes/versions', () => {
   });
 
   describe('400 for the whole request', () => {
+    test('whose pairs are too long to be repeated in the answer', async () => {
+      const pairs = Array.from({ length: 4 }, () => ({ node_id: '"'.repeat(700_000), version: '1.0.0' }));
+      const { status, body, text } = await fetchAll(pairs);
+
+      expect([status, body.error]).toEqual([400, 'invalid_request']);
+      expect(body.details).toEqual([
+        { path: 'body.node_versions', message: 'must be short enough to be repeated in an answer of 6 MB' },
+      ]);
+      expect(text.length).toBeLessThan(1000);
+    });
+
     test('with 1001 pairs', async () => {
       const { status, body } = await fetchAll(pairsOf(1001));
 

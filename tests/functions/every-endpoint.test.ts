@@ -32,6 +32,21 @@ function call(name: string, changes: Parameters<typeof invoke>[2] = {}) {
   return invoke(handler, name, changes);
 }
 
+/** The lists of all operations. */
+const listFields = [
+  'tags',
+  'tags_admin',
+  'dependencies',
+  'supported_os',
+  'output_is_list',
+  'images',
+  'node_versions',
+];
+
+function manyKeys(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"l${index}":1`).join();
+}
+
 describe.each(names)('%s', (name) => {
   test('answers its sample event as JSON, with the request id of the gateway', async () => {
     const { status, headers } = await call(name);
@@ -113,6 +128,24 @@ describe.each(names)('%s', (name) => {
 
     expect([200, 201]).toContain(status);
     expect(Object.hasOwn(Object.prototype, 'isAdmin')).toBe(false);
+  });
+
+  test.each<[string, string]>([
+    [
+      'a million wrong items in each list',
+      `{${listFields.map((field) => `"${field}":[${'1,'.repeat(90_000)}1]`)}}`,
+    ],
+    ['a key of 5 MB', `{"${'k'.repeat(5_000_000)}":1,"translations":{"${'l'.repeat(500_000)}":1}}`],
+    ['a hundred thousand languages', `{"translations":{${manyKeys(100_000)}}}`],
+    ['a thousand wrong pairs', `{"node_versions":[${'{"node_id":1},'.repeat(999)}{}]}`],
+    ['a thousand wrong frames', `{"image_settings":[${'{"key_image":1},'.repeat(999)}{}]}`],
+    ['a list nested 500,000 deep', `{"tags":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
+  ])('answers little to %s', async (_, rawBody) => {
+    const { status, text, body } = await call(name, { rawBody });
+
+    expect(text.length).toBeLessThan(60_000);
+    expect((body.details ?? []).length).toBeLessThanOrEqual(100);
+    expect([200, 201, 400]).toContain(status);
   });
 
   test.each([

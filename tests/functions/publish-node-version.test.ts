@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
@@ -15,6 +16,7 @@ import {
   storedItem,
   storedNode,
 } from '../support/registry.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { bearer } from '../support/tokens.ts';
 
 let token: string;
@@ -348,5 +350,59 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       expect(answers.find(({ status }) => status === 409)?.body.error).toBe('node_id_taken');
     });
+  });
+
+  describe('a publish with an Idempotency-Key, repeated', () => {
+    const key = () => ({ 'idempotency-key': randomUUID() });
+    const uploadId = (signedUrl: string) => new URL(signedUrl).pathname.split('/').at(-1);
+
+    test('answers the same version with a freshly signed address', async () => {
+      const publication = { nodeId: 'replayed', headers: key() };
+      const first = await publish(publication);
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      const again = await publish(publication);
+
+      expect(again.headers['idempotent-replayed']).toBe('true');
+      expect(again.body.node_version).toEqual(first.body.node_version);
+      expect(again.body.signedUrl).not.toBe(first.body.signedUrl);
+      expect(uploadId(again.body.signedUrl)).toBe(uploadId(first.body.signedUrl));
+      expect(await put(again.body.signedUrl, 'zip', 'application/zip')).toBe(200);
+    });
+
+    test('answers the address of the publish that resumed the version meanwhile', async () => {
+      const publication = { nodeId: 'replayed-late', headers: key() };
+      await publish(publication);
+      const resumed = await publish({ nodeId: 'replayed-late' });
+      const again = await publish(publication);
+
+      expect(uploadId(again.body.signedUrl)).toBe(uploadId(resumed.body.signedUrl));
+    });
+  });
+
+  test('logs who published what, and with which token', async () => {
+    loggedLines.length = 0;
+    await publish({ nodeId: 'logged' });
+    const line = loggedLines.map((text) => JSON.parse(text)).find(({ event }) => event === 'request');
+
+    expect(line).toMatchObject({
+      publisher_id: 'acme',
+      node_id: 'logged',
+      version: '1.0.0',
+      token_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      principal: expect.any(String),
+    });
+  });
+
+  test('keeps builds of one version apart', async () => {
+    const answers = await Promise.all(
+      ['1.0.0+cu118', '1.0.0+cu121', '1.0.0'].map((version) => publish({ nodeId: 'builds', version })),
+    );
+
+    expect(answers.map(({ body }) => body.node_version.version)).toEqual([
+      '1.0.0+cu118',
+      '1.0.0+cu121',
+      '1.0.0',
+    ]);
+    expect(new Set(answers.map(({ body }) => body.node_version.id)).size).toBe(3);
   });
 });

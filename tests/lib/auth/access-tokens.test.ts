@@ -107,6 +107,19 @@ describe('authenticate', () => {
       { ADMIN_CLAIM: 'groups', ADMIN_CLAIM_VALUE: 'ops' },
       true,
     ],
+    [
+      'a nested claim',
+      { realm_access: { roles: ['ops', 'admin'] } },
+      { ADMIN_CLAIM: 'realm_access.roles' },
+      true,
+    ],
+    [
+      'a claim with dots in its name',
+      { 'https://a.b/role': 'admin' },
+      { ADMIN_CLAIM: 'https://a.b/role' },
+      true,
+    ],
+    ['an inherited property', {}, { ADMIN_CLAIM: 'constructor.name', ADMIN_CLAIM_VALUE: 'Object' }, false],
     ['the default claim where another is configured', { role: 'admin' }, { ADMIN_CLAIM: 'groups' }, false],
   ])('knows an admin by %s', async (_, changes, environment, isAdmin) => {
     const { authenticate } = await load(environment);
@@ -154,12 +167,50 @@ describe('authenticate', () => {
     await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
-  test('keeps for the log why a token was refused', async () => {
+  test.each<[string, string, string]>([
+    ['malformed', 'Bearer a.b.c', 'is malformed'],
+    ['malformed', token({ sub: undefined }), 'is malformed'],
+    ['expired', token({ exp: now - 60 }), 'has expired'],
+    ['not_yet_valid', token({ nbf: now + 60 }), 'is not yet valid'],
+    ['wrong_audience', token({ aud: 'another-service' }), 'is for another audience'],
+    ['wrong_issuer', token({ iss: 'https://evil.example.com' }), 'comes from another issuer'],
+    [
+      'wrong_issuer',
+      token({ iss: 'https://evil.example.com' }, createSigningKey('theirs')),
+      'another issuer',
+    ],
+    [
+      'wrong_issuer_slash',
+      token({ iss: `${issuer}/`.replace(/\/\/$/, '') }),
+      'differs from ours in its last slash only',
+    ],
+    ['bad_signature', token({}, { ...createSigningKey(), kid: 'known' }), 'is not valid'],
+    ['bad_signature', token({}, createSigningKey('stranger')), 'is not valid'],
+    ['id_token', token({ token_use: 'id' }), 'send an access token'],
+  ])('says %s in the answer and for the log', async (reason, authorization, words) => {
+    const { authenticate } = await load({ TOKEN_ISSUER: issuer });
+    const error = await authenticate(authorization).catch((error) => error);
+
+    expect(error).toMatchObject({ code: 'unauthorized', reason, message: expect.stringContaining(words) });
+    expect(error.headers['www-authenticate']).toBe(
+      `Bearer error="invalid_token", error_description="${error.message.replace(/\.$/, '')}"`,
+    );
+  });
+
+  test.each([
+    ['an audience among others', { aud: ['account', 'node-registry'] }],
+    ['a client_id and no audience', { aud: undefined, client_id: 'node-registry' }],
+  ])('accepts %s', async (_, changes) => {
     const { authenticate } = await load();
 
-    await expect(authenticate(token({ exp: now - 60 }))).rejects.toMatchObject({
-      cause: expect.objectContaining({ message: expect.stringContaining('expired') }),
-    });
+    expect(await authenticate(token(changes))).toMatchObject({ userId: 'olga' });
+  });
+
+  test('accepts an ID token where they are asked for', async () => {
+    const { authenticate } = await load({ ID_TOKENS: 'accepted' });
+
+    expect(await authenticate(token({ token_use: 'id' }))).toMatchObject({ userId: 'olga' });
+    process.env.ID_TOKENS = '';
   });
 
   test('accepts the development key from an issuer on localhost only, even when a deployed key set holds it', async () => {
