@@ -81,8 +81,5 @@ test('a finaliser that copies late leaves the published bytes alone', async () =
   await put(upload, zip([{ name: 'evil.py', data: 'x' }]));
 
   await copyOnce(judged, archiveKey(upload, sha256(archive)));
-  await expect(copyOnce(judged, archiveKey(upload, 'another'))).rejects.toMatchObject({
-    name: 'ObjectChanged',
-  });
   expect(await findObject(archiveKey(upload, sha256(archive)))).toMatchObject({ sizeBytes: archive.length });
 });
