@@ -14,17 +14,19 @@ export class ByteSource {
   /** The next bytes as they come, so that a piece of any length takes no more memory than a chunk. */
   async *next(bytes: number): AsyncGenerator<Buffer> {
     for (let wanted = bytes; wanted > 0; ) {
-      if (this.#left.length === 0) await this.#fill();
+      if (this.#left.length === 0 && !(await this.#readChunk())) throw new Error('The stream ended early.');
       const piece = this.#cut(Math.min(wanted, this.#left.length));
       wanted -= piece.length;
       yield piece;
     }
   }
 
-  /** The next bytes in one piece. */
+  /** The next bytes in one piece, which is copied only where it reaches over the end of a chunk. */
   async take(bytes: number): Promise<Buffer> {
-    if (this.#left.length < bytes) await this.#gather(bytes);
-    return this.#cut(bytes);
+    if (bytes <= this.#left.length) return this.#cut(bytes);
+    const pieces: Buffer[] = [];
+    for await (const piece of this.next(bytes)) pieces.push(piece);
+    return Buffer.concat(pieces, bytes);
   }
 
   /** Reads all that is left. */
@@ -44,19 +46,6 @@ export class ByteSource {
     this.#left = this.#left.subarray(bytes);
     this.position += bytes;
     return piece;
-  }
-
-  async #gather(bytes: number): Promise<void> {
-    const chunks = [this.#left];
-    for (let held = this.#left.length; held < bytes; held += this.#left.length) {
-      await this.#fill();
-      chunks.push(this.#left);
-    }
-    this.#left = Buffer.concat(chunks);
-  }
-
-  async #fill(): Promise<void> {
-    if (!(await this.#readChunk())) throw new Error('The stream ended early.');
   }
 
   async #readChunk(): Promise<boolean> {
