@@ -129,7 +129,7 @@ describe('an archive that is refused', () => {
     const upload = await publish('refused-and-kept', '1.0.0');
     await put(upload, bad);
     beforeNext(s3, /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
-    await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalised.');
+    await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalized.');
     expect(await findObject(stagingKey(upload))).toBeDefined();
     expect(await storedVersion('refused-and-kept', '1.0.0')).toMatchObject({
       status_reason: expect.stringContaining('it is not a zip file.'),
