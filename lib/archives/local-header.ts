@@ -29,8 +29,7 @@ export async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, n
     throw damaged(entry.name);
   }
   const stated = readSizes(header, 14);
-  const isLeftOpen = isDescribedAfter(entry) && Object.values(stated).every((value) => value === 0);
-  if (!isLeftOpen) checkStated(entry, stated);
+  checkStated(entry, isDescribedAfter(entry) ? withLeftOpen(entry, stated) : stated);
 }
 
 /** Reads what stands between an entry's data and the next entry. */
@@ -61,8 +60,10 @@ function extraFields({ name }: ArchiveEntry, extra: Buffer) {
   }
 }
 
+type Sizes = Pick<ArchiveEntry, 'crc32' | 'packedBytes' | 'bytes'>;
+
 /** Header and descriptor have them in the same order. */
-function readSizes(from: Buffer, at: number) {
+function readSizes(from: Buffer, at: number): Sizes {
   return {
     crc32: from.readUInt32LE(at),
     packedBytes: from.readUInt32LE(at + 4),
@@ -70,7 +71,16 @@ function readSizes(from: Buffer, at: number) {
   };
 }
 
-function checkStated(entry: ArchiveEntry, stated: ReturnType<typeof readSizes>): void {
+/** Before data that a descriptor follows, zero means that a value was not known yet; some writers know one of them. */
+function withLeftOpen(entry: ArchiveEntry, stated: Sizes): Sizes {
+  return {
+    crc32: stated.crc32 || entry.crc32,
+    packedBytes: stated.packedBytes || entry.packedBytes,
+    bytes: stated.bytes || entry.bytes,
+  };
+}
+
+function checkStated(entry: ArchiveEntry, stated: Sizes): void {
   if (stated.bytes !== entry.bytes || stated.packedBytes !== entry.packedBytes) throw untrueSize(entry.name);
   if (stated.crc32 !== entry.crc32) throw damaged(entry.name);
 }

@@ -51,6 +51,10 @@ describe('a sound archive is accepted, and its digest is that of its bytes', () 
       'sizes behind the data, with and without a signature',
       zip([described({ name: 'a', data: 'x' }), described({ name: 'b', data: 'y' }, {}, false)]),
     ],
+    [
+      'one size before the data and all behind it, as libarchive and Info-ZIP write to a pipe',
+      zip([{ ...described({ name: 'a', data: 'x' }), local: { crc32: 0, packedBytes: 0 } }]),
+    ],
     ['sizes before the data and behind it', zip([{ ...described({ name: 'a', data: 'x' }), local: {} }])],
     ['a folder with its size behind it', zip([described({ name: 'a/' }), { name: 'a/b', data: 'x' }])],
     ['an empty stored file with its size behind it', zip([described({ name: 'a', method: 0 })])],
