@@ -1,5 +1,3 @@
-import { buffer } from 'node:stream/consumers';
-
 /** A stream of chunks, read in pieces of exact length; `watch` sees every byte of it once. */
 export class ByteSource {
   /** How many bytes have been read. */
@@ -13,26 +11,29 @@ export class ByteSource {
     this.#watch = watch;
   }
 
+  /** The next bytes as they come, so that a piece of any length takes no more memory than a chunk. */
   async *next(bytes: number): AsyncGenerator<Buffer> {
     for (let wanted = bytes; wanted > 0; ) {
-      if (this.#left.length === 0 && !(await this.#fill())) throw new Error('The stream ended early.');
-      const piece = this.#left.subarray(0, wanted);
-      this.#left = this.#left.subarray(piece.length);
-      this.position += piece.length;
+      if (this.#left.length === 0 && !(await this.#readChunk())) throw new Error('The stream ended early.');
+      const piece = this.#cut(Math.min(wanted, this.#left.length));
       wanted -= piece.length;
       yield piece;
     }
   }
 
+  /** The next bytes in one piece, which is copied only where it reaches over the end of a chunk. */
   async take(bytes: number): Promise<Buffer> {
-    return buffer(this.next(bytes));
+    if (bytes <= this.#left.length) return this.#cut(bytes);
+    const pieces: Buffer[] = [];
+    for await (const piece of this.next(bytes)) pieces.push(piece);
+    return Buffer.concat(pieces, bytes);
   }
 
   /** Reads all that is left. */
   async drain(): Promise<void> {
     do {
-      this.position += this.#left.length;
-    } while (await this.#fill());
+      this.#cut(this.#left.length);
+    } while (await this.#readChunk());
   }
 
   /** Lets go of the stream, read to its end or not. */
@@ -40,7 +41,14 @@ export class ByteSource {
     await this.#chunks.return?.();
   }
 
-  async #fill(): Promise<boolean> {
+  #cut(bytes: number): Buffer {
+    const piece = this.#left.subarray(0, bytes);
+    this.#left = this.#left.subarray(bytes);
+    this.position += bytes;
+    return piece;
+  }
+
+  async #readChunk(): Promise<boolean> {
     const { done, value } = await this.#chunks.next();
     this.#left = done ? Buffer.alloc(0) : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     this.#watch(this.#left);

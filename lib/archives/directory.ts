@@ -1,7 +1,7 @@
 import { fromRandomAccessReaderPromise } from 'yauzl';
 import type { ArchiveFile } from './archive-file.ts';
-import { type ArchiveEntry, archiveEntry } from './entry.ts';
-import { ArchiveProblem, encrypted } from './archive-problem.ts';
+import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
+import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { checkDistinct } from './names.ts';
 import { ArchiveReader } from './reader.ts';
 
@@ -25,7 +25,7 @@ const zip64LocatorBytes = 20;
 const entryHeaderBytes = 46;
 
 /**
- * Reads and judges the zip's central directory. Programs that unpack differ in what they make of a crooked
+ * Reads and checks the zip's central directory. Programs that unpack differ in what they make of a crooked
  * archive, and what one of them shows and another runs are then two things; so whatever is ambiguous is refused.
  */
 export async function readDirectory(file: ArchiveFile, limits: ArchiveLimits): Promise<Directory> {
@@ -60,11 +60,7 @@ async function readEntries(
   const end = sizeBytes - endRecordBytes - zip.comment.length;
   if (end >= zip64LocatorBytes) {
     const before = await reader.bytesAt(end - zip64LocatorBytes, 4);
-    if (before.readUInt32LE() === zip64Locator) {
-      throw new ArchiveProblem(
-        'it uses the zip64 format, which it is too small to need. Make it a plain zip.',
-      );
-    }
+    if (before.readUInt32LE() === zip64Locator) throw zip64();
   }
   if (zip.entryCount > limits.MAX_ARCHIVE_ENTRIES) {
     throw new ArchiveProblem(
@@ -78,18 +74,28 @@ async function readEntries(
     entries.push(archiveEntry(entry));
     position += entryHeaderBytes + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
   }
-  if (position !== end) {
-    throw new ArchiveProblem('the number of files it states is not the number it has. Make the zip anew.');
+  const record = await reader.bytesAt(end, endRecordBytes);
+  if (position !== end || !isWholeDirectory(record, zip.entryCount, end - start)) {
+    throw new ArchiveProblem('the number of files it states is not the number it has. Make the zip again.');
   }
   if (entries.some(({ offset }) => offset >= start)) throw leadsOutside();
   checkWhole(entries, sizeBytes, limits);
   return { entries, start };
 }
 
+/** Some programs go by the directory's size, or by the number of its entries on this one of several disks. */
+function isWholeDirectory(record: Buffer, entries: number, bytes: number): boolean {
+  return (
+    record.readUInt16LE(6) === 0 && record.readUInt16LE(8) === entries && record.readUInt32LE(12) === bytes
+  );
+}
+
 function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number, limits: ArchiveLimits): void {
-  if (entries.every(({ isFolder }) => isFolder)) throw noFiles();
+  if (entries.every(isFolder)) throw noFiles();
   checkDistinct(entries.map(({ name }) => name));
-  checkDistinct(entries.map(({ plainName }) => plainName));
+  if (entries.some(({ name, plainName }) => name !== plainName)) {
+    checkDistinct(entries.map(({ plainName }) => plainName));
+  }
   const unpacked = entries.reduce((total, { bytes }) => total + bytes, 0);
   if (unpacked > limits.MAX_UNPACKED_BYTES) {
     throw new ArchiveProblem(
@@ -109,7 +115,7 @@ function noFiles(): ArchiveProblem {
 
 function leadsOutside(): ArchiveProblem {
   return new ArchiveProblem(
-    'its list of files leads outside of it. Make the zip anew, and upload the whole file.',
+    'its list of files leads outside of it. Make the zip again, and upload the whole file.',
   );
 }
 
@@ -129,5 +135,5 @@ function problemOf(error: unknown): ArchiveProblem {
   if (text === 'position outside the file') {
     return leadsOutside();
   }
-  return new ArchiveProblem('its list of files is damaged. Make the zip anew.', { cause: error });
+  return new ArchiveProblem('its list of files is damaged. Make the zip again.', { cause: error });
 }

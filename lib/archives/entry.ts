@@ -1,6 +1,7 @@
 import { type Entry, getFileNameLowLevel } from 'yauzl';
-import { ArchiveProblem, encrypted, quote } from './archive-problem.ts';
-import { checkName } from './names.ts';
+import { ArchiveProblem, encrypted, quote, twoNames } from './archive-problem.ts';
+import { unicodeNameOf } from './extra-fields.ts';
+import { checkName, checkPath } from './names.ts';
 
 /** What is kept of an entry of the directory; comments and extra fields may take megabytes. */
 export interface ArchiveEntry {
@@ -8,10 +9,10 @@ export interface ArchiveEntry {
   name: string;
   /** The bytes of the name as older programs take them; an extra field can give newer ones another name. */
   plainName: string;
-  isFolder: boolean;
-  isStored: boolean;
-  isDescribedAfter: boolean;
-  isEncrypted: boolean;
+  /** The name in that extra field. */
+  unicodeName: string | undefined;
+  flags: number;
+  method: number;
   offset: number;
   packedBytes: number;
   bytes: number;
@@ -19,51 +20,69 @@ export interface ArchiveEntry {
 }
 
 const kinds = { mask: 0o170000, file: 0o100000, folder: 0o040000, symbolicLink: 0o120000 } as const;
+const flags = { encrypted: 0x1, describedAfter: 0x8, utf8: 0x800, masked: 0x2000 } as const;
+const methods = { stored: 0, deflated: 8 } as const;
 
 /** Nothing at all, deflated, takes two bytes; some programs pack folders so. */
 const maxEmptyBytes = 2;
 
-/** Judges one entry by what the directory says of it. */
+/** Checks one entry by what the directory says of it. */
 export function archiveEntry(entry: Entry): ArchiveEntry {
-  const { generalPurposeBitFlag, fileNameRaw, extraFields, externalFileAttributes, compressionMethod } =
-    entry;
-  const name = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
-  const plainName = fileNameRaw.toString('latin1');
-  checkName(name);
-  checkName(plainName);
-  checkKind(name, (externalFileAttributes >>> 16) & kinds.mask);
-  if (!isKnownMethod(compressionMethod)) {
-    throw new ArchiveProblem(`${quote(name)} is packed in a rare way. Use the ordinary "deflate" method.`);
+  const names = namesOf(entry);
+  checkName(names.name);
+  if (names.plainName !== names.name) checkPath(names.plainName);
+  if (names.unicodeName !== undefined && hasOneReading(entry) && !isSameName(entry, names.unicodeName)) {
+    throw twoNames(names.name);
   }
-  const judged = {
-    name,
-    plainName,
-    isFolder: name.endsWith('/'),
-    ...readMethod(generalPurposeBitFlag, compressionMethod),
+  checkKind(names.name, (entry.externalFileAttributes >>> 16) & kinds.mask);
+  const { compressionMethod: method, generalPurposeBitFlag } = entry;
+  if (method !== methods.stored && method !== methods.deflated) {
+    throw new ArchiveProblem(
+      `${quote(names.name)} is packed in a rare way. Use the ordinary "deflate" method.`,
+    );
+  }
+  if ((generalPurposeBitFlag & (flags.encrypted | flags.masked)) !== 0) throw encrypted();
+  const checked = {
+    ...names,
+    flags: generalPurposeBitFlag,
+    method,
     offset: entry.relativeOffsetOfLocalHeader,
     packedBytes: entry.compressedSize,
     bytes: entry.uncompressedSize,
     crc32: entry.crc32,
   };
-  if (judged.isEncrypted) throw encrypted();
-  checkSizes(judged);
-  return judged;
+  checkSizes(checked);
+  return checked;
 }
 
-const flags = { encrypted: 0x1, describedAfter: 0x8, masked: 0x2000 } as const;
-const methods = { stored: 0, deflated: 8 } as const;
+export function isFolder({ name }: ArchiveEntry): boolean {
+  return name.endsWith('/');
+}
 
-/** What flags and method mean, in the directory and before an entry's data alike. */
-export function readMethod(flag: number, method: number) {
+export function isStored({ method }: ArchiveEntry): boolean {
+  return method === methods.stored;
+}
+
+/** The sizes and the checksum stand behind the data, for programs that did not know them before. */
+export function isDescribedAfter(entry: ArchiveEntry): boolean {
+  return (entry.flags & flags.describedAfter) !== 0;
+}
+
+function namesOf({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry) {
   return {
-    isStored: method === methods.stored,
-    isDescribedAfter: (flag & flags.describedAfter) !== 0,
-    isEncrypted: (flag & (flags.encrypted | flags.masked)) !== 0,
+    name: getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true),
+    plainName: fileNameRaw.toString('latin1'),
+    unicodeName: unicodeNameOf(extraFields, fileNameRaw),
   };
 }
 
-function isKnownMethod(method: number): boolean {
-  return method === methods.stored || method === methods.deflated;
+/** Bytes beyond ASCII that are not marked as UTF-8 are read in many ways; there the extra field may say which. */
+function hasOneReading({ generalPurposeBitFlag, fileNameRaw }: Entry): boolean {
+  return (generalPurposeBitFlag & flags.utf8) !== 0 || fileNameRaw.every((byte) => byte < 0x80);
+}
+
+function isSameName({ fileNameRaw }: Entry, name: string): boolean {
+  return fileNameRaw.toString('utf8') === name;
 }
 
 function checkKind(name: string, kind: number): void {
@@ -75,11 +94,18 @@ function checkKind(name: string, kind: number): void {
   }
 }
 
-function checkSizes({ name, isFolder, isStored, bytes, packedBytes }: ArchiveEntry): void {
-  if (isFolder && (bytes > 0 || packedBytes > maxEmptyBytes)) {
-    throw new ArchiveProblem(`the folder ${quote(name)} has content of its own. Make the zip anew.`);
+function checkSizes(entry: ArchiveEntry): void {
+  const { name, bytes, packedBytes } = entry;
+  if (isFolder(entry) && (bytes > 0 || packedBytes > maxEmptyBytes)) {
+    throw new ArchiveProblem(`the folder ${quote(name)} has content of its own. Make the zip again.`);
   }
-  if (isStored && packedBytes !== bytes) {
-    throw new ArchiveProblem(`${quote(name)} states two sizes that cannot both be true. Make the zip anew.`);
+  if (!isStored(entry)) return;
+  if (packedBytes !== bytes) {
+    throw new ArchiveProblem(`${quote(name)} states two sizes that cannot both be true. Make the zip again.`);
+  }
+  if (isDescribedAfter(entry) && bytes > 0) {
+    throw new ArchiveProblem(
+      `${quote(name)} is stored with its size behind it, so that its end is a guess. Make the zip again.`,
+    );
   }
 }

@@ -1,6 +1,13 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { CopyObjectCommand, GetObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { readEnvironment } from '../environment.ts';
 import { encodedPath } from './object-url.ts';
 
@@ -13,24 +20,28 @@ export const s3 = new S3Client({
   forcePathStyle: AWS_ENDPOINT_URL_S3 !== undefined,
   requestChecksumCalculation: 'WHEN_REQUIRED',
   responseChecksumValidation: 'WHEN_REQUIRED',
-  // The third makes the second an error; the last ends a download that stands still.
   requestHandler: {
     connectionTimeout: 1000,
     requestTimeout: 30_000,
+    // Without it the limit above is only a warning.
     throwOnRequestTimeout: true,
+    // Ends a download that stands still.
     socketTimeout: 10_000,
   },
 });
 
-/** One state of an object: its ETag is a condition of every later read, so that all of them see the same bytes. */
+/**
+ * One version of an object. Every later read names it, so that all of them see the same bytes, whatever is put
+ * under the key meanwhile. Its ETag would not do: it is an MD5, and two archives can be made that share one.
+ */
 export class StoredObject {
   readonly key: string;
-  readonly etag: string;
+  readonly versionId: string;
   readonly sizeBytes: number;
 
-  constructor(key: string, etag: string, sizeBytes: number) {
+  constructor(key: string, versionId: string, sizeBytes: number) {
     this.key = key;
-    this.etag = etag;
+    this.versionId = versionId;
     this.sizeBytes = sizeBytes;
   }
 
@@ -46,54 +57,91 @@ export class StoredObject {
   }
 }
 
-/** Somebody put other bytes under the key since it was looked up. */
+/** The version that was looked up is gone; there may be another under the key. */
 export class ObjectChanged extends Error {
   override readonly name = 'ObjectChanged';
 }
 
 export async function findObject(key: string): Promise<StoredObject | undefined> {
   try {
-    const { ETag, ContentLength } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
-    return new StoredObject(key, String(ETag), Number(ContentLength));
+    const { VersionId, ContentLength } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+    if (VersionId === undefined)
+      throw new Error(`Versioning is off in the bucket "${bucket}". Switch it on.`);
+    return new StoredObject(key, VersionId, Number(ContentLength));
   } catch (error) {
     if (statusOf(error) === 404) return undefined;
     throw error;
   }
 }
 
-/** Copies inside S3. A target that exists already is left as it is: its key names the same bytes. */
+/** Removes exactly this version, for good. One that is gone already is no error. */
+export async function deleteObject(object: StoredObject): Promise<void> {
+  await s3.send(new DeleteObjectCommand(whereOf(object)));
+}
+
+const maxCopies = 3;
+
+/** S3's answers to a copy that may be another one the next time; also a 200 that turns out to be an error is a 5xx. */
+const passing = new Set([404, 409, 412, 500, 503]);
+
+/**
+ * Copies inside S3. A target that exists already is left as it is: its key names the same bytes. A copy can meet
+ * another one of the same target (409, 412), or fail after S3 has answered 200; then what lies there decides.
+ */
 export async function copyOnce(object: StoredObject, target: string): Promise<void> {
-  const source = `${bucket}/${encodedPath(object.key)}`;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await copy(object, target);
+    } catch (error) {
+      if (!passing.has(Number(statusOf(error)))) throw error;
+      if (await findObject(target)) return;
+      if (!(await isThere(object))) throw new ObjectChanged(object.key, { cause: error });
+      if (attempt === maxCopies) throw error;
+    }
+    await pause(attempt * copyPauseMs);
+  }
+}
+
+const copyPauseMs = 200;
+
+async function copy(object: StoredObject, target: string): Promise<void> {
+  const source = `${bucket}/${encodedPath(object.key)}?versionId=${encodeURIComponent(object.versionId)}`;
   const command = new CopyObjectCommand({
     Bucket: bucket,
     Key: target,
     CopySource: source,
-    CopySourceIfMatch: object.etag,
     IfNoneMatch: '*',
     ContentType: 'application/zip',
     CacheControl: 'public, max-age=31536000, immutable',
     MetadataDirective: 'REPLACE',
   });
+  await s3.send(command);
+}
+
+async function isThere(object: StoredObject): Promise<boolean> {
   try {
-    await s3.send(command);
+    await s3.send(new HeadObjectCommand(whereOf(object)));
+    return true;
   } catch (error) {
-    if (statusOf(error) !== 412) throw error;
-    // Either condition answers 412, and only the source's is a fault.
-    if (!(await findObject(target))) throw new ObjectChanged(object.key, { cause: error });
+    if (statusOf(error) === 404) return false;
+    throw error;
   }
 }
 
 async function read(object: StoredObject, range: string | undefined): Promise<Readable> {
-  const where = { Bucket: bucket, Key: object.key, IfMatch: object.etag };
+  const where = whereOf(object);
   try {
     const { Body } = await s3.send(new GetObjectCommand({ ...where, ...(range && { Range: range }) }));
     if (!(Body instanceof Readable)) throw new Error('S3 sent no stream.');
     return Body;
   } catch (error) {
-    if (statusOf(error) === 412 || statusOf(error) === 404)
-      throw new ObjectChanged(object.key, { cause: error });
+    if (statusOf(error) === 404) throw new ObjectChanged(object.key, { cause: error });
     throw error;
   }
+}
+
+function whereOf({ key, versionId }: StoredObject) {
+  return { Bucket: bucket, Key: key, VersionId: versionId };
 }
 
 function statusOf(error: unknown): number | undefined {

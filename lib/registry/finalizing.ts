@@ -45,17 +45,28 @@ export interface PendingReason {
   status_reason: string;
 }
 
-export type UploadState = 'awaited' | 'superseded' | 'published' | 'unknown' | PendingReason;
+export type Hindrance = 'superseded' | 'published' | 'unknown' | PendingReason;
 
-/** `superseded`: the version was published again meanwhile, and waits for another upload. */
-export async function findUploadState(upload: Upload, deadline: number): Promise<UploadState> {
-  return (await readUpload(upload, deadline)).state;
+export type UploadState = 'awaited' | 'refused' | Hindrance;
+
+/**
+ * `superseded`: the version was published again meanwhile, and waits for another upload. `refused`: it waits for
+ * this one, but not for the bytes in this version of the object, which were refused before.
+ */
+export async function findUploadState(
+  upload: Upload,
+  deadline: number,
+  objectVersion?: string,
+): Promise<UploadState> {
+  const read = await readUpload(upload, deadline);
+  if (read.state !== 'awaited' || objectVersion === undefined) return read.state;
+  return read.version.refused_object === objectVersion ? 'refused' : 'awaited';
 }
 
 async function readUpload(
   upload: Upload,
   deadline: number,
-): Promise<{ state: Exclude<UploadState, 'awaited'> } | { state: 'awaited'; version: NodeVersionRecord }> {
+): Promise<{ state: Hindrance } | { state: 'awaited'; version: NodeVersionRecord }> {
   const [versionItem, node] = await get(
     deadline,
     nodeVersionKey(upload.nodeId, upload.version),
@@ -77,7 +88,7 @@ export async function activateVersion(
   upload: Upload,
   archive: PublishedArchive,
   deadline: number,
-): Promise<'activated' | Exclude<UploadState, 'awaited'>> {
+): Promise<'activated' | Hindrance> {
   return untilWritten(deadline, async () => {
     const read = await readUpload(upload, deadline);
     if (read.state !== 'awaited') return read.state;
@@ -90,6 +101,7 @@ export async function activateVersion(
       size_bytes: archive.sizeBytes,
       sha256: archive.sha256,
       upload_id: null,
+      refused_object: null,
       published_at: new Date().toISOString(),
     };
     const writes: Write[] = [
@@ -114,10 +126,19 @@ export async function activateVersion(
   });
 }
 
-/** The version stays pending, and its publisher is told why. False where it no longer waits for this upload. */
-export async function keepPending(upload: Upload, reason: PendingReason, deadline: number): Promise<boolean> {
+/**
+ * The version stays pending, and its publisher is told why; bytes that were refused are remembered, so that they
+ * are not checked again. False where it no longer waits for this upload.
+ */
+export async function keepPending(
+  upload: Upload,
+  reason: PendingReason,
+  deadline: number,
+  refusedObject?: string,
+): Promise<boolean> {
   const key = nodeVersionKey(upload.nodeId, upload.version);
-  return (await update(key, reason, awaitsUpload(upload), deadline)).written;
+  const changes = { ...reason, ...(refusedObject !== undefined && { refused_object: refusedObject }) };
+  return (await update(key, changes, awaitsUpload(upload), deadline)).written;
 }
 
 /** What keeps a version from becoming active, whatever its archive holds. */

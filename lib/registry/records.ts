@@ -58,6 +58,8 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   token_hash: string;
   /** The one upload that may bring the archive. */
   upload_id?: string;
+  /** The version of that upload's object that was refused, by S3's id: it is not checked again. */
+  refused_object?: string;
   /** Present while something is left to do; the index `pending` lists these. */
   pending_shard?: string;
   pending_since?: string;

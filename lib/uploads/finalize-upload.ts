@@ -1,14 +1,14 @@
 import { ArchiveProblem } from '../archives/archive-problem.ts';
 import { checkArchive } from '../archives/check-archive.ts';
-import { copyOnce, findObject, ObjectChanged } from '../bucket/bucket.ts';
+import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
 import { archiveKey, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
 import {
   activateVersion,
   completeVersion,
   findUploadState,
+  type Hindrance,
   keepPending,
-  type UploadState,
 } from '../registry/finalizing.ts';
 import type { Upload } from '../upload.ts';
 
@@ -22,11 +22,12 @@ export type UploadResult =
   | 'refused'
   | 'blocked'
   | 'published_before'
+  | 'refused_before'
   | 'superseded'
   | 'unknown'
   | 'missing';
 
-/** How often the archive is looked at again because its URL was used again meanwhile. */
+/** How often the upload is looked at again because what was looked at is gone. */
 const maxLooks = 5;
 
 /**
@@ -37,25 +38,32 @@ export async function finalizeUpload(key: string, deadline: number): Promise<Upl
   const upload = uploadOf(key);
   if (!upload) return 'unknown';
   for (let look = 1; ; look += 1) {
-    const state = await findUploadState(upload, deadline);
-    if (state !== 'awaited') return conclude(upload, state, deadline);
+    const object = await findObject(key);
+    const state = await findUploadState(upload, deadline, object?.versionId);
+    if (state !== 'awaited' && state !== 'refused') return conclude(upload, state, deadline);
+    if (!object) return 'missing';
+    if (state === 'refused') {
+      await deleteObject(object);
+      return 'refused_before';
+    }
     try {
-      return await finalize(upload, key, deadline);
+      return await finalize(upload, object, deadline);
     } catch (error) {
       if (!(error instanceof ObjectChanged) || look === maxLooks) throw error;
     }
   }
 }
 
-async function finalize(upload: Upload, key: string, deadline: number): Promise<UploadResult> {
-  const object = await findObject(key);
-  if (!object) return 'missing';
+async function finalize(upload: Upload, object: StoredObject, deadline: number): Promise<UploadResult> {
   note({ size_bytes: object.sizeBytes });
   const checked = await checkArchive(object).catch(archiveProblemOnly);
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
     const reason = { status_reason_code: 'archive_refused', status_reason: checked.message } as const;
-    return (await keepPending(upload, reason, deadline)) ? 'refused' : 'superseded';
+    if (!(await keepPending(upload, reason, deadline, object.versionId))) return 'superseded';
+    // Last, so that a deletion that fails is done by the next event, which reads in the record that it is due.
+    await deleteObject(object);
+    return 'refused';
   }
   const target = archiveKey(upload, checked);
   await copyOnce(object, target);
@@ -67,11 +75,7 @@ async function finalize(upload: Upload, key: string, deadline: number): Promise<
 }
 
 /** Ends an upload that is not to be published, now or any more. */
-async function conclude(
-  upload: Upload,
-  state: Exclude<UploadState, 'awaited'>,
-  deadline: number,
-): Promise<UploadResult> {
+async function conclude(upload: Upload, state: Hindrance, deadline: number): Promise<UploadResult> {
   if (state === 'published') {
     await completeVersion(upload.nodeId, upload.version, deadline);
     return 'published_before';

@@ -43,7 +43,7 @@ function grantsOf(role: string): Need[] {
       keys?.split(', ') ?? where.split(', ').map((arn) => arn.replace(/^.*(:::[\w-]+\/|\/index\/)/, ''));
     return actions
       .split(', ')
-      .filter((action) => /^(dynamodb:|s3:(Get|Put)Object)/.test(action))
+      .filter((action) => /^(dynamodb:|s3:(Get|Put|Delete)Object)/.test(action))
       .flatMap((action) => patterns.map((target) => ({ action, target })));
   });
 }
@@ -53,6 +53,9 @@ function covers(grant: Need, need: Need): boolean {
 }
 
 const partition = ({ pk }: Input) => String(pk.S);
+
+/** S3 has rights of their own for versions that a call names. */
+const suffix = (versionId?: string) => (versionId === undefined ? '' : 'Version');
 
 const transacted: Record<string, string> = {
   Put: 'PutItem',
@@ -78,11 +81,17 @@ const translations: Record<string, (input: Input) => Need[]> = {
   DeleteItemCommand: ({ Key }) => [{ action: 'dynamodb:DeleteItem', target: partition(Key) }],
   QueryCommand: ({ IndexName }) => [{ action: 'dynamodb:Query', target: IndexName }],
   HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
-  GetObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
-  CopyObjectCommand: ({ Key, CopySource }) => [
-    { action: 's3:GetObject', target: decodeURIComponent(CopySource).slice(bucket.length + 1) },
-    { action: 's3:PutObject', target: Key },
+  GetObjectCommand: ({ Key, VersionId }) => [{ action: `s3:GetObject${suffix(VersionId)}`, target: Key }],
+  DeleteObjectCommand: ({ Key, VersionId }) => [
+    { action: `s3:DeleteObject${suffix(VersionId)}`, target: Key },
   ],
+  CopyObjectCommand: ({ Key, CopySource }) => {
+    const [path, query] = CopySource.split('?versionId=');
+    return [
+      { action: `s3:GetObject${suffix(query)}`, target: decodeURIComponent(path).slice(bucket.length + 1) },
+      { action: 's3:PutObject', target: Key },
+    ];
+  },
 };
 
 for (const { middlewareStack } of [dynamodb, s3]) {
@@ -157,15 +166,18 @@ function rarely(role: string, { action, target }: Need): boolean {
     : role === 'RelightImageRole' && isLarge;
 }
 
-/** An upload is finalised, and its event comes a second time; then a sweep runs. */
+/** An upload is finalised, and its event comes a second time; another one is refused; then a sweep runs. */
 async function finalizeAndSweep(): Promise<void> {
   const upload = await publish('granted', '1.0.0');
   const archive = await demoArchive('1.0.0');
   await put(upload, archive);
+  const refused = await publish('granted', '2.0.0');
+  await put(refused, Buffer.from('no zip'));
   // A finaliser that died right after its copy has left this.
   await putObject(archiveKey(upload, sha256(archive)), archive);
   needs.length = 0;
   await finalizeUpload(eventOf(upload), context);
   await finalizeUpload(eventOf(upload), context);
+  await finalizeUpload(eventOf(refused), context);
   await finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
 }

@@ -153,13 +153,15 @@ describe('the roles', () => {
     ]);
   });
 
-  test('let no function delete anything but idempotency records', () => {
+  test('let no function delete anything but idempotency records and refused uploads', () => {
     const deleting = [...statements(stage.template)].flatMap(([, list]) =>
-      list.filter(({ Action }) => [Action].flat().some((action) => /Delete/.test(action))),
+      list.filter(({ Action }) => [Action].flat().some((action) => /^dynamodb:Delete/.test(action))),
     );
 
     expect(deleting).toHaveLength(5);
     for (const { Condition } of deleting)
       expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(['IDEMPOTENCY#*']);
+    expect(granting('s3:DeleteObject')).toEqual([]);
+    expect(granting('s3:DeleteObjectVersion')).toEqual([`FinalizeUploadRole ${objects('staging/*')}`]);
   });
 });

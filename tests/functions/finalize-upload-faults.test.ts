@@ -5,76 +5,74 @@ import type { Upload } from '../../lib/upload.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { SeededRandom } from '../../tools/prove/seeded-random.ts';
 import { LostConnection, overTheWire, revive, withFault } from '../support/faults.ts';
 import { invoke } from '../support/invoke.ts';
 import { storedNode } from '../support/registry.ts';
 import { download, finalize, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const runs = 1000;
 const version = '1.0.0';
 const maxAttempts = 5;
 
 /** Lambda runs an asynchronous event again, twice. */
 const maxInvocations = 3;
 
-/** The most calls that one run makes without a fault, so that every step of it is struck. */
-const lastCall = 14;
+/** More calls than a run makes; one that runs so far would have a loop in it. */
+const maxCalls = 40;
 
-/** Stories told at once: much of a story is waiting to try again. */
-const tellers = 4;
+const kinds = ['before', 'after', 'kill'] as const;
+const fates = ['prompt', 'late', 'doubled', 'doubled late', 'lost'] as const;
+type Fate = (typeof fates)[number];
 
 beforeAll(async () => {
   await seed();
 });
 
-test('whatever fails, a version ends published once or cleanly refused, and is never stuck', async () => {
-  const counts: Record<string, number> = { struck: 0 };
-  const count = (what: string) => {
-    counts[what] = (counts[what] ?? 0) + 1;
-  };
+test('whatever call fails, and however, a version ends published once or cleanly refused, and is never stuck', async () => {
   const began = Date.now();
-  const stories: Promise<Story>[] = [];
-  const tell = async () => {
-    while (stories.length < runs) {
-      const story = tellStory(stories.length + 1, count);
-      stories.push(story);
-      await story;
-    }
-  };
-  await Promise.all(Array.from({ length: tellers }, tell));
+  const runs = (
+    await Promise.all(kinds.flatMap((kind) => [false, true].map((isBad) => strikeEachCall(kind, isBad))))
+  ).flat();
   await sweepUploads({ from: began, to: Date.now() + 1000, deadline: Date.now() + 60_000 });
-  for (const story of stories) count(await endingOf(await story));
+  const counts: Record<string, number> = { runs: runs.length };
+  for (const run of runs) {
+    const ending = await endingOf(run);
+    counts[ending] = (counts[ending] ?? 0) + 1;
+    counts[`event ${run.fate}`] = (counts[`event ${run.fate}`] ?? 0) + 1;
+  }
 
-  console.info(`${runs} runs`, counts);
-  expect(counts.published).toBeGreaterThan(runs / 2);
-  expect(counts.refused).toBeGreaterThan(runs / 20);
-  expect((counts.published ?? 0) + (counts.refused ?? 0)).toBe(runs);
-}, 300_000);
+  console.info(counts);
+  expect(counts.published).toBeGreaterThan(kinds.length * 10);
+  expect(counts.refused).toBeGreaterThan(kinds.length * 8);
+  expect((counts.published ?? 0) + (counts.refused ?? 0)).toBe(runs.length);
+}, 120_000);
 
-interface Story {
+interface Run {
   nodeId: string;
   archive: Buffer;
   isBad: boolean;
+  fate: Fate;
 }
 
-/** One version up to where its publisher and its events leave it, with one fault on the way. */
-async function tellStory(run: number, count: (what: string) => void): Promise<Story> {
-  const random = new SeededRandom(run);
-  const nodeId = `faults-${run}`;
-  const isBad = random.below(8) === 0;
-  const archive = isBad ? Buffer.from(`no zip ${run}`) : zip([{ name: 'node.py', data: `print(${run})` }]);
-  const fault = { at: 1 + random.below(lastCall), kind: random.pick(['before', 'after', 'kill'] as const) };
-  const struck = await withFault(fault, async () => {
-    const late = await publishAndUpload(nodeId, archive, random, count);
-    for (const upload of random.shuffled(late)) await deliver(upload);
-  });
-  if (struck) count('struck');
-  return { nodeId, archive, isBad };
+/** One run for each call that a run makes, which fails in this way, up to the run that needs no call more. */
+async function strikeEachCall(kind: (typeof kinds)[number], isBad: boolean): Promise<Run[]> {
+  const runs: Run[] = [];
+  for (let at = 1; at <= maxCalls; at += 1) {
+    const nodeId = `faults-${kind}-${isBad ? 'bad' : 'good'}-${at}`;
+    const archive = isBad ? Buffer.from(`no zip ${nodeId}`) : zip([{ name: 'node.py', data: nodeId }]);
+    // The kinds begin at different fates, so that a call is struck under more than one of them.
+    const fate = fates[(at + kinds.indexOf(kind) * 2) % fates.length] ?? 'prompt';
+    const run = { nodeId, archive, isBad, fate };
+    runs.push(run);
+    const isStruck = await withFault({ at, kind }, async () => {
+      for (const upload of await publishAndUpload(run)) await deliver(upload);
+    });
+    if (!isStruck && fate !== 'lost') return runs;
+  }
+  throw new Error(`A run made more than ${maxCalls} calls.`);
 }
 
-async function endingOf({ nodeId, archive, isBad }: Story): Promise<'published' | 'refused'> {
+async function endingOf({ nodeId, archive, isBad }: Run): Promise<'published' | 'refused'> {
   const stored = await storedVersion(nodeId, version);
   if (isBad) {
     expect([nodeId, stored]).toEqual([
@@ -100,12 +98,7 @@ async function endingOf({ nodeId, archive, isBad }: Story): Promise<'published' 
 }
 
 /** A client that begins again after any failure. Returns the uploads whose events are still on their way. */
-async function publishAndUpload(
-  nodeId: string,
-  archive: Buffer,
-  random: SeededRandom,
-  count: (what: string) => void,
-): Promise<Upload[]> {
+async function publishAndUpload({ nodeId, archive, fate }: Run): Promise<Upload[]> {
   const late: Upload[] = [];
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     revive();
@@ -126,20 +119,14 @@ async function publishAndUpload(
       const headers = { 'content-type': 'application/zip' };
       const { status } = await fetch(url, { method: 'PUT', body: new Uint8Array(archive), headers });
       expect(status).toBe(200);
-      late.push(...(await sendEvent(upload, random, count)));
+      late.push(...(await sendEvent(upload, fate)));
     }).then(() => true, onlyLostConnection);
     if (arrived) return late;
   }
   throw new Error(`"${nodeId}" was not uploaded in ${maxAttempts} attempts.`);
 }
 
-async function sendEvent(
-  upload: Upload,
-  random: SeededRandom,
-  count: (what: string) => void,
-): Promise<Upload[]> {
-  const fate = random.pick(['prompt', 'prompt', 'late', 'doubled', 'doubled late', 'lost'] as const);
-  count(`event ${fate}`);
+async function sendEvent(upload: Upload, fate: Fate): Promise<Upload[]> {
   if (fate === 'prompt') await deliver(upload);
   if (fate === 'doubled') await Promise.all([deliver(upload), deliver(upload)]);
   if (fate === 'late') return [upload];

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
-import { s3 } from '../../lib/bucket/bucket.ts';
+import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
+import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
@@ -13,6 +14,7 @@ import { zip } from '../support/zip.ts';
 
 const context = { getRemainingTimeInMillis: () => 60_000 };
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
+const bad = Buffer.from('this is no zip, and it is long enough to be looked into');
 const other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
 
 beforeAll(async () => {
@@ -107,6 +109,56 @@ describe('an archive that is refused', () => {
     await finalize(again);
 
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('is deleted at once, and not an archive that was put there after it', async () => {
+    const upload = await publish('refused-and-gone', '1.0.0');
+    await put(upload, bad);
+    await finalize(upload);
+    expect(await findObject(stagingKey(upload))).toBeUndefined();
+    await put(upload, bad);
+    beforeNext(s3, /^DeleteObjectCommand$/, () => put(upload, archive), 1);
+    await finalize(upload);
+    expect(await findObject(stagingKey(upload))).toMatchObject({ sizeBytes: archive.length });
+    await finalize(upload);
+
+    expect(await storedVersion('refused-and-gone', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
+  });
+
+  test('is not read again where it could not be deleted, but deleted by the next event', async () => {
+    const upload = await publish('refused-and-kept', '1.0.0');
+    await put(upload, bad);
+    beforeNext(s3, /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
+    await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalized.');
+    expect(await findObject(stagingKey(upload))).toBeDefined();
+    expect(await storedVersion('refused-and-kept', '1.0.0')).toMatchObject({
+      status_reason: expect.stringContaining('it is not a zip file.'),
+    });
+    let reads = 0;
+    beforeNext(
+      s3,
+      /^GetObjectCommand$/,
+      async () => {
+        reads += 1;
+      },
+      Number.POSITIVE_INFINITY,
+    );
+    loggedLines.length = 0;
+    await finalize(upload, upload);
+
+    expect(reads).toBe(0);
+    expect(loggedLines.map((line) => JSON.parse(line).outcome)).toEqual(['refused_before', 'missing']);
+    expect(await findObject(stagingKey(upload))).toBeUndefined();
+  });
+
+  test('is left alone where the version was published again meanwhile', async () => {
+    const upload = await publish('refused-too-late', '1.0.0');
+    await put(upload, bad);
+    beforeNext(s3, /^GetObjectCommand$/, () => publish('refused-too-late', '1.0.0'), 1);
+    await finalize(upload);
+
+    expect(await findObject(stagingKey(upload))).toBeDefined();
+    expect((await storedVersion('refused-too-late', '1.0.0')).status_reason).toMatch(/^Waiting/);
   });
 
   test('does not touch a version that is active already', async () => {
@@ -235,7 +287,7 @@ describe('what became of an upload', () => {
 
   test('is that it was superseded, where the version was published again while a bad archive was judged', async () => {
     const upload = await publish('judged-late', '1.0.0');
-    await put(upload, Buffer.from('this is no zip, and it is long enough to be looked into'));
+    await put(upload, bad);
     beforeNext(s3, /^GetObjectCommand$/, () => publish('judged-late', '1.0.0'), 1);
     loggedLines.length = 0;
     await finalize(upload);
@@ -244,20 +296,29 @@ describe('what became of an upload', () => {
   });
 });
 
-describe('a URL that is used again while its archive is judged', () => {
-  test('has the newer bytes judged and published', async () => {
+describe('a URL that is used again while its archive is checked', () => {
+  test('does not change which bytes are checked and published', async () => {
     const upload = await publish('used-meanwhile', '1.0.0');
     await put(upload, archive);
-    beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), 1);
+    beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), Number.POSITIVE_INFINITY);
     await finalize(upload);
 
     const version = await storedVersion('used-meanwhile', '1.0.0');
-    expect(version.sha256).toBe(sha256(other));
-    expect(await download(version.downloadUrl)).toEqual(other);
+    expect(version.sha256).toBe(sha256(archive));
+    expect(await download(version.downloadUrl)).toEqual(archive);
+  });
+
+  test('has its newer bytes checked where the older ones are gone', async () => {
+    const upload = await publish('gone-meanwhile', '1.0.0');
+    await put(upload, archive);
+    beforeNext(s3, /^GetObjectCommand$/, () => replace(upload, other), 1);
+    await finalize(upload);
+
+    expect(await storedVersion('gone-meanwhile', '1.0.0')).toMatchObject({ sha256: sha256(other) });
   });
 
   test('is given up after five looks, and left to a later event', async () => {
-    const upload = await publish('used-all-the-time', '1.0.0');
+    const upload = await publish('gone-all-the-time', '1.0.0');
     await put(upload, archive);
     let looks = 0;
     const { remove } = beforeNext(
@@ -265,7 +326,7 @@ describe('a URL that is used again while its archive is judged', () => {
       /^GetObjectCommand$/,
       () => {
         looks += 1;
-        return put(upload, looks % 2 === 0 ? archive : other);
+        return replace(upload, looks % 2 === 0 ? archive : other);
       },
       Number.POSITIVE_INFINITY,
     );
@@ -276,11 +337,17 @@ describe('a URL that is used again while its archive is judged', () => {
 
     expect(looks).toBe(5);
     await finalize(upload);
-    expect(await storedVersion('used-all-the-time', '1.0.0')).toMatchObject({
+    expect(await storedVersion('gone-all-the-time', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
     });
   });
 });
+
+async function replace(upload: Upload, bytes: Buffer): Promise<void> {
+  const object = await findObject(stagingKey(upload));
+  if (object) await deleteObject(object);
+  await put(upload, bytes);
+}
 
 async function* brokenOff(beginning: Buffer): AsyncGenerator<Buffer> {
   yield beginning;

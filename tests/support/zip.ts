@@ -10,12 +10,60 @@ export interface ZipFile {
   extra?: Buffer;
   comment?: string;
   /** What the directory says, where it is not the truth. */
-  states?: { crc32?: number; bytes?: number; packedBytes?: number; offset?: number };
+  states?: Stated & { offset?: number };
   /** What stands before the data, where it differs from the directory. */
-  local?: { name?: string; bytes?: number; method?: number; flags?: number; signature?: number };
+  local?: {
+    name?: string;
+    crc32?: number;
+    packedBytes?: number;
+    bytes?: number;
+    method?: number;
+    flags?: number;
+    signature?: number;
+    extra?: Buffer;
+  };
   packed?: Buffer;
   /** Bytes between this file's data and what follows. */
   after?: Buffer;
+}
+
+/** Flags of a file whose sizes stand behind its data. */
+export const describedAfter = 0x808;
+
+/** The sizes that stand behind a file's data. */
+export function descriptor(file: ZipFile, lies: Stated = {}, isSigned = true): Buffer {
+  const truth = statedOf(file);
+  const fields = Buffer.alloc(16);
+  fields.writeUInt32LE(0x08074b50, 0);
+  fields.writeUInt32LE(lies.crc32 ?? truth.crc32, 4);
+  fields.writeUInt32LE(lies.packedBytes ?? truth.packedBytes, 8);
+  fields.writeUInt32LE(lies.bytes ?? truth.bytes, 12);
+  return isSigned ? fields : fields.subarray(4);
+}
+
+/** A file as programs write it that do not know its sizes before. */
+export function described(file: ZipFile, lies: Stated = {}, isSigned = true): ZipFile {
+  return {
+    flags: describedAfter,
+    local: { crc32: 0, packedBytes: 0, bytes: 0 },
+    ...file,
+    after: descriptor(file, lies, isSigned),
+  };
+}
+
+interface Stated {
+  crc32?: number;
+  bytes?: number;
+  packedBytes?: number;
+}
+
+function packedOf({ method = 8, packed, data = '' }: ZipFile): Buffer {
+  return packed ?? (method === 8 ? deflateRawSync(data) : Buffer.from(data));
+}
+
+function statedOf(file: ZipFile): Required<Stated> {
+  const data = Buffer.from(file.data ?? '');
+  return { crc32: crc32(data), packedBytes: packedOf(file).length, bytes: data.length, ...file.states };
 }
 
 interface ZipOptions {
@@ -26,6 +74,8 @@ interface ZipOptions {
   comment?: string | Buffer;
   entryCount?: number;
   directoryOffset?: number;
+  directoryBytes?: number;
+  entriesOnDisk?: number;
   disk?: number;
   /** The directory lists the files in another order than they lie. */
   isListedBackwards?: boolean;
@@ -60,13 +110,10 @@ export function zip(files: ZipFile[], options: ZipOptions = {}): Buffer {
 }
 
 function headersOf(file: ZipFile, offset: number) {
-  const { method = 8, flags = utf8Names, extra = Buffer.alloc(0), states = {}, local = {} } = file;
+  const { method = 8, flags = utf8Names, extra = Buffer.alloc(0), local = {} } = file;
   const name = Buffer.from(file.name);
-  const data = Buffer.from(file.data ?? '');
-  const packed = file.packed ?? (method === 8 ? deflateRawSync(data) : data);
-  const bytes = states.bytes ?? data.length;
-  const packedBytes = states.packedBytes ?? packed.length;
-  const sum = states.crc32 ?? crc32(data);
+  const packed = packedOf(file);
+  const { crc32: sum, packedBytes, bytes } = statedOf(file);
   const localName = Buffer.from(local.name ?? name);
 
   const header = Buffer.alloc(30);
@@ -74,10 +121,12 @@ function headersOf(file: ZipFile, offset: number) {
   header.writeUInt16LE(20, 4);
   header.writeUInt16LE(local.flags ?? flags, 6);
   header.writeUInt16LE(local.method ?? method, 8);
-  header.writeUInt32LE(sum, 14);
-  header.writeUInt32LE(packedBytes, 18);
+  header.writeUInt32LE(local.crc32 ?? sum, 14);
+  header.writeUInt32LE(local.packedBytes ?? packedBytes, 18);
   header.writeUInt32LE(local.bytes ?? bytes, 22);
   header.writeUInt16LE(localName.length, 26);
+  const localExtra = local.extra ?? Buffer.alloc(0);
+  header.writeUInt16LE(localExtra.length, 28);
 
   const comment = Buffer.from(file.comment ?? '');
   const central = Buffer.alloc(46);
@@ -95,7 +144,7 @@ function headersOf(file: ZipFile, offset: number) {
   central.writeUInt32LE(((file.mode ?? 0o100644) << 16) >>> 0, 38);
   central.writeUInt32LE(offset, 42);
   return {
-    local: Buffer.concat([header, localName]),
+    local: Buffer.concat([header, localName, localExtra]),
     packed,
     central: Buffer.concat([central, name, extra, comment]),
   };
@@ -106,10 +155,30 @@ function endRecord(start: number, size: number, entries: number, options: ZipOpt
   const record = Buffer.alloc(22);
   record.writeUInt32LE(0x06054b50, 0);
   record.writeUInt16LE(options.disk ?? 0, 4);
-  record.writeUInt16LE(options.entryCount ?? entries, 8);
+  record.writeUInt16LE(options.entriesOnDisk ?? options.entryCount ?? entries, 8);
   record.writeUInt16LE(options.entryCount ?? entries, 10);
-  record.writeUInt32LE(size, 12);
+  record.writeUInt32LE(options.directoryBytes ?? size, 12);
   record.writeUInt32LE(options.directoryOffset ?? start, 16);
   record.writeUInt16LE(comment.length, 20);
   return Buffer.concat([record, comment]);
+}
+
+/** The extra field that gives a file another name than its plain one. */
+export function unicodePath(name: string, plain: string | Buffer, version = 1): Buffer {
+  const text = Buffer.from(name);
+  const field = Buffer.alloc(9);
+  field.writeUInt16LE(0x7075, 0);
+  field.writeUInt16LE(5 + text.length, 2);
+  field.writeUInt8(version, 4);
+  field.writeUInt32LE(crc32(plain), 5);
+  return Buffer.concat([field, text]);
+}
+
+/** The extra field that states sizes of 64 bits. */
+export function zip64Sizes(...sizes: number[]): Buffer {
+  const field = Buffer.alloc(4 + 8 * sizes.length);
+  field.writeUInt16LE(1, 0);
+  field.writeUInt16LE(8 * sizes.length, 2);
+  for (const [index, bytes] of sizes.entries()) field.writeBigUInt64LE(BigInt(bytes), 4 + 8 * index);
+  return field;
 }

@@ -1,67 +1,62 @@
-/** What the embedded S3 keeps of an object. */
-interface Store {
-  existsObject(bucket: string, key: string): Promise<boolean>;
-  getMetadata(bucket: string, key: string): Promise<{ etag: string }>;
-}
-
-export interface S3Request {
-  method: string;
-  path: string;
-  status: number;
-  type: string;
-  body: unknown;
-  store: Store;
-  get(header: string): string;
-}
+import { type Next, type Place, type S3Request, S3Refusal, sourceOf, targetOf } from './s3-request.ts';
+import type { S3Versions } from './s3-versions.ts';
 
 /**
- * The embedded S3 knows no conditions on reads and writes, and lets two writes of one object mix. This goes
- * before it: `If-Match` on a read, `x-amz-copy-source-if-match` and `If-None-Match: *` on a write are answered
- * as S3 answers them, and whoever touches an object waits for the write before.
+ * The embedded S3 knows no conditions but `If-None-Match` on a read, and lets two writes of one object mix. This
+ * goes before it: the other conditions are answered as S3 answers them, and a request waits for the write before.
  */
-export function s3Conditions() {
+export function s3Conditions(versions: S3Versions) {
   const turns = new Map<string, Promise<void>>();
-  return async (request: S3Request, next: () => Promise<void>): Promise<void> => {
-    const target = decodeURIComponent(request.path);
-    const source = decodeURIComponent(request.get('x-amz-copy-source'));
+  return async (request: S3Request, next: Next): Promise<void> => {
+    const [target, source] = [targetOf(request), sourceOf(request)];
     const proceed = async () => {
-      const holds =
-        (await hasTag(request, target, request.get('if-match'))) &&
-        (await hasTag(request, source, request.get('x-amz-copy-source-if-match'))) &&
-        (request.method !== 'PUT' ||
-          request.get('if-none-match') !== '*' ||
-          !(await exists(request.store, target)));
-      if (holds) await next();
-      else refuse(request);
+      const tagOf = (place: Place) => currentTag(request, versions, place);
+      await checkConditions(request, tagOf, target, source);
+      await next();
     };
-    const paths = [target, source].map((path) => path.replace(/^\//, ''));
+    const paths = [target, ...(source ? [source] : [])].map(({ bucket, key }) => `${bucket}/${key}`);
     const turn = Promise.all(paths.map((path) => turns.get(path))).then(proceed);
-    if (request.method !== 'PUT') return turn;
+    if (!['PUT', 'POST', 'DELETE'].includes(request.method)) return turn;
     const settled = turn.catch(() => {});
     for (const path of paths) turns.set(path, settled);
-    await turn;
-    for (const path of paths) if (turns.get(path) === settled) turns.delete(path);
+    await turn.finally(() => {
+      for (const path of paths) if (turns.get(path) === settled) turns.delete(path);
+    });
   };
 }
 
-async function hasTag({ store }: S3Request, path: string, wanted: string): Promise<boolean> {
-  if (wanted === '' || !(await exists(store, path))) return true;
-  const { etag } = await store.getMetadata(...split(path));
-  return etag === wanted;
+type TagOf = (place: Place) => Promise<string | undefined>;
+
+async function checkConditions(
+  request: S3Request,
+  tagOf: TagOf,
+  target: Place,
+  source: Place | undefined,
+): Promise<void> {
+  if (request.method === 'PUT' && request.get('if-none-match') === '*' && (await tagOf(target))) {
+    throw failed();
+  }
+  await checkMatch(request.get('if-match'), () => tagOf(target));
+  if (source) await checkMatch(request.get('x-amz-copy-source-if-match'), () => tagOf(source));
 }
 
-function exists(store: Store, path: string): Promise<boolean> {
-  return store.existsObject(...split(path));
+async function checkMatch(wanted: string, tagOf: () => Promise<string | undefined>): Promise<void> {
+  if (wanted === '') return;
+  const tag = await tagOf();
+  if (tag === undefined) throw new S3Refusal(404, 'NoSuchKey', 'The specified key does not exist.');
+  if (wanted !== '*' && wanted !== tag) throw failed();
 }
 
-function split(path: string): [bucket: string, key: string] {
-  const [bucket = '', ...key] = path.replace(/^\//, '').split('/');
-  return [bucket, key.join('/')];
+/** Undefined where there is no such object, or no such version of it. */
+async function currentTag(
+  { store }: S3Request,
+  versions: S3Versions,
+  place: Place,
+): Promise<string | undefined> {
+  const found = await versions.find(place);
+  return found && (await store.getMetadata(found.bucket, found.key)).etag;
 }
 
-function refuse(request: S3Request): void {
-  request.status = 412;
-  request.type = 'application/xml';
-  request.body =
-    '<Error><Code>PreconditionFailed</Code><Message>A condition of the request does not hold.</Message></Error>';
+function failed(): S3Refusal {
+  return new S3Refusal(412, 'PreconditionFailed', 'A condition of the request does not hold.');
 }

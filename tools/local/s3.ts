@@ -2,6 +2,10 @@ import { mkdir } from 'node:fs/promises';
 import S3rver from '@20minutes/s3rver';
 import type { S3Event } from 'aws-lambda';
 import { s3Conditions } from './s3-conditions.ts';
+import { answerRefusals } from './s3-request.ts';
+import { requireSignature } from './s3-signatures.ts';
+import { s3VersionedStore } from './s3-versioned-store.ts';
+import { S3Versions } from './s3-versions.ts';
 
 interface Server {
   url: string;
@@ -16,7 +20,7 @@ const corsRules = `<CORSConfiguration><CORSRule>
   <AllowedHeader>*</AllowedHeader>
 </CORSRule></CORSConfiguration>`;
 
-/** Starts the embedded S3 server, which checks signatures, expiry and signed headers. */
+/** Starts the embedded S3 server, which checks signatures and expiry; what goes before it adds the rest of what S3 does. */
 export async function startS3(port: number, directory: string, ...bucketNames: string[]): Promise<Server> {
   await mkdir(directory, { recursive: true });
   const server = new S3rver({
@@ -26,7 +30,13 @@ export async function startS3(port: number, directory: string, ...bucketNames: s
     directory,
     configureBuckets: bucketNames.map((name) => ({ name, configs: [corsRules] })),
   });
-  server.middleware.unshift(s3Conditions());
+  const versions = new S3Versions(server.store);
+  server.middleware.unshift(
+    answerRefusals,
+    requireSignature,
+    s3Conditions(versions),
+    s3VersionedStore(versions),
+  );
   const address = await server.run();
   const onObjectCreated: Server['onObjectCreated'] = (listener) => {
     server.on('event', (event: S3Event) => {

@@ -1,6 +1,6 @@
 declare module '@20minutes/s3rver' {
   import type { EventEmitter } from 'node:events';
-  import type { S3Request } from './s3-conditions.ts';
+  import type { Next, S3Request, Store } from './s3-request.ts';
 
   interface Options {
     address: string;
@@ -12,7 +12,8 @@ declare module '@20minutes/s3rver' {
 
   export default class S3rver extends EventEmitter {
     constructor(options: Options);
-    middleware: ((request: S3Request, next: () => Promise<void>) => Promise<void>)[];
+    store: Store;
+    middleware: ((request: S3Request, next: Next) => Promise<void>)[];
     run(): Promise<{ address: string; port: number }>;
     close(): Promise<void>;
   }

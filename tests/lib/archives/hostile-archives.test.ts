@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { crc32, deflateRawSync } from 'node:zlib';
+import { deflateRawSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { checkArchive } from '../../../lib/archives/check-archive.ts';
 import { inMemory } from '../../support/archive-files.ts';
-import { type ZipFile, zip } from '../../support/zip.ts';
+import { unicodePath, type ZipFile, zip, zip64Sizes } from '../../support/zip.ts';
 
 const file: ZipFile = { name: 'node.py', data: 'print("hello")\n' };
 const good = zip([file]);
@@ -13,24 +13,6 @@ const megabyte = deflateRawSync(zeros);
 
 /** The zip64 locator, with nothing true in it, before the end record. */
 const zip64Locator = Buffer.concat([Buffer.from([0x50, 0x4b, 6, 7]), Buffer.alloc(16)]);
-
-function unicodePath(name: string, plain: string): Buffer {
-  const text = Buffer.from(name);
-  const field = Buffer.alloc(9);
-  field.writeUInt16LE(0x7075, 0);
-  field.writeUInt16LE(5 + text.length, 2);
-  field.writeUInt8(1, 4);
-  field.writeUInt32LE(crc32(plain), 5);
-  return Buffer.concat([field, text]);
-}
-
-function zip64Sizes(bytes: bigint): Buffer {
-  const field = Buffer.alloc(12);
-  field.writeUInt16LE(1, 0);
-  field.writeUInt16LE(8, 2);
-  field.writeBigUInt64LE(bytes, 4);
-  return field;
-}
 
 const named = (name: string | Buffer, flags?: number) =>
   zip([file, { name, data: 'x', ...(flags !== undefined && { flags }) }]);
@@ -60,6 +42,16 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     'the number of files it states',
   ],
   [
+    'fewer entries on this disk than it has',
+    zip([file, { name: 'b', data: '' }], { entriesOnDisk: 1 }),
+    'the number of files it states',
+  ],
+  [
+    'a smaller directory than it has',
+    zip([file, { name: 'b', data: '' }], { directoryBytes: 47 }),
+    'the number of files it states',
+  ],
+  [
     'a directory out of the file',
     zip([file], { directoryOffset: 0x7fffffff }),
     'its list of files leads outside of it.',
@@ -85,10 +77,7 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
   ['strong encryption', with_({ flags: 0x841 }), 'it is encrypted.'],
   ['a masked directory', with_({ flags: 0x2800 }), 'it is encrypted.'],
   ['encryption told of only before the data', with_({ local: { flags: 0x801 } }), '"node.py" is damaged.'],
-  ['an absolute path', named('/etc/passwd'), 'the name "/etc/passwd" is an absolute path.'],
-  ['a drive letter', named('C:/windows/x.dll'), 'the name "C:/windows/x.dll" is an absolute path.'],
   ['a path upwards', named('../../x.py'), 'the name "../../x.py" leads out of the folder'],
-  ['a path down and up', named('a/../../x.py'), 'the name "a/../../x.py" leads out of the folder'],
   [
     'a path upwards for newer programs',
     with_({ extra: unicodePath('../x', 'node.py') }),
@@ -99,15 +88,8 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     zip([file, { name: '../y', data: 'y', extra: unicodePath('y', '../y') }]),
     'the name "../y" leads out',
   ],
-  ['backslashes', named('..\\..\\x.py'), 'has a backslash.'],
-  ['a dot segment', named('./x.py'), 'the name "./x.py" is not a plain path.'],
-  ['an empty segment', named('a//x.py'), 'the name "a//x.py" is not a plain path.'],
   ['an empty name', named(''), 'it has a file without a name.'],
-  ['DEL in a name', named('x\x7f.py'), 'has characters that are not text.'],
-  ['NUL in a name', named('x.py\0.txt'), 'has characters that are not text.'],
-  ['a line feed in a name', named('x\n.py'), 'has characters that are not text.'],
   ['a name that is not UTF-8', named(Buffer.from([0xff, 0xfe, 0x41])), 'has characters that are not text.'],
-  ['a very long name', named('x'.repeat(1001)), 'has more than 1000 characters.'],
   ['a symbolic link', with_({ mode: 0o120777, data: '/etc/passwd' }), '"node.py" is a symbolic link.'],
   ['a device', with_({ mode: 0o020666 }), '"node.py" is a device or a pipe.'],
   [
@@ -172,8 +154,8 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
   ],
   [
     'a size that is too large in zip64',
-    with_({ states: { bytes: 0xffffffff }, extra: zip64Sizes(1n << 50n) }),
-    'it unpacks to 1125899906842624 bytes',
+    with_({ states: { bytes: 0xffffffff }, extra: zip64Sizes(2 ** 50) }),
+    'it uses the zip64 format',
   ],
   [
     'a size that is not the size',

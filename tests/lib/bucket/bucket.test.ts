@@ -1,24 +1,49 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { bucket, copyOnce, findObject, ObjectChanged, StoredObject, s3 } from '../../../lib/bucket/bucket.ts';
+import {
+  bucket,
+  copyOnce,
+  deleteObject,
+  findObject,
+  ObjectChanged,
+  type StoredObject,
+  s3,
+} from '../../../lib/bucket/bucket.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { putObject } from '../../support/uploads.ts';
 
 const first = Buffer.from('the first bytes');
+const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
 const others = Buffer.from('other bytes than the first');
 
-async function stored(bytes = first): Promise<StoredObject> {
-  const key = `staging/${randomUUID()}/a b é.zip`;
+async function stored(bytes: Buffer = first): Promise<StoredObject> {
+  const key = `staging/${randomUUID()}/a b+é.zip`;
   await putObject(key, bytes);
-  return new StoredObject(key, `"${createHash('md5').update(bytes).digest('hex')}"`, bytes.length);
+  const object = await findObject(key);
+  if (!object) throw new Error('The object was not put.');
+  return object;
 }
 
-const elsewhere = () => `archives/${randomUUID()}/a b é.zip`;
+/** The pair of 128 bytes that Wang, Feng, Lai and Yu published in 2004: one MD5, and so one ETag in S3. */
+const collision = [[], [19, 45, 59, 83, 109, 123]].map((changed) => {
+  const bytes = Buffer.from(
+    'd131dd02c5e6eec4693d9a0698aff95c2fcab58712467eab4004583eb8fb7f8955ad340609f4b30283e488832571415a' +
+      '085125e8f7cdc99fd91dbdf280373c5bd8823e3156348f5bae6dacd436c919c6dd53e2b487da03fd02396306d248cda0' +
+      'e99f33420f577ee8ce54b67080a80d1ec69821bcb6a8839396f9652b6ff72a70',
+    'hex',
+  );
+  for (const at of changed) bytes.writeUInt8(bytes.readUInt8(at) ^ 0x80, at);
+  return bytes;
+}) as [Buffer, Buffer];
+
+const elsewhere = () => `archives/${randomUUID()}/a b+é.zip`;
 
 afterEach(() => {
   s3.middlewareStack.remove('answer');
+  s3.middlewareStack.remove('count');
 });
 
 /** Lets S3 answer as it rarely does. */
@@ -40,10 +65,48 @@ function failWith(httpStatusCode: number, command?: string): void {
   );
 }
 
+interface RareAnswer {
+  statusCode: number;
+  code: string;
+}
+
+const conflict = { statusCode: 409, code: 'ConditionalRequestConflict' };
+const passing: [label: string, answer: RareAnswer][] = [
+  ['409 ConditionalRequestConflict', conflict],
+  ['404 NoSuchKey', { statusCode: 404, code: 'NoSuchKey' }],
+  ['412 PreconditionFailed', { statusCode: 412, code: 'PreconditionFailed' }],
+  ['200 with an error inside', { statusCode: 200, code: 'InternalError' }],
+];
+
+/** Answers copies in S3's own words, the first ones or all. Says how many there were, the SDK's retries not counted. */
+function answerCopies({ statusCode, code }: RareAnswer, times = Number.POSITIVE_INFINITY): () => number {
+  let asked = 0;
+  s3.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) => {
+        if (commandName === 'CopyObjectCommand') asked += 1;
+        return next(args);
+      },
+    { step: 'initialize', name: 'count' },
+  );
+  s3.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName !== 'CopyObjectCommand' || asked > times) return next(args);
+        const xml = `<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>m</Message></Error>`;
+        const response = { statusCode, headers: {}, body: Readable.from([Buffer.from(xml)]) };
+        return { response, output: {} as never };
+      },
+    { step: 'deserialize', priority: 'low', name: 'answer' },
+  );
+  return () => asked;
+}
+
 describe('an object', () => {
   test('is found with what its later reads hold on to', async () => {
     const object = await stored();
 
+    expect(object).toMatchObject({ versionId: expect.stringMatching(/^.{32}$/), sizeBytes: first.length });
     expect(await findObject(object.key)).toEqual(object);
     expect(await findObject(elsewhere())).toBeUndefined();
   });
@@ -70,12 +133,46 @@ describe('an object', () => {
     const object = await stored();
     await putObject(object.key, others);
 
-    await expect(object.read(0, 5)).rejects.toThrow(ObjectChanged);
-    await expect(object.stream()).rejects.toThrow(ObjectChanged);
+    expect(await object.read(4, 9)).toEqual(first.subarray(4, 9));
+    expect(await buffer(await object.stream())).toEqual(first);
+  });
+
+  test('is not taken for another one with the same ETag', async () => {
+    const [one, other] = collision;
+    expect(one.equals(other)).toBe(false);
+    expect(md5(one)).toBe(md5(other));
+    const object = await stored(one);
+    await putObject(object.key, other);
+    const target = elsewhere();
+    await copyOnce(object, target);
+
+    expect(await object.read(0, one.length)).toEqual(one);
+    expect(await buffer(await object.stream())).toEqual(one);
+    expect(await (await findObject(target))?.read(0, one.length)).toEqual(one);
   });
 
   test('that is gone has changed', async () => {
-    await expect(new StoredObject(elsewhere(), '"any"', 1).stream()).rejects.toThrow(ObjectChanged);
+    const object = await stored();
+    await deleteObject(object);
+
+    await expect(object.stream()).rejects.toThrow(ObjectChanged);
+    await expect(object.read(0, 1)).rejects.toThrow(ObjectChanged);
+    await expect(deleteObject(object)).resolves.toBeUndefined();
+  });
+
+  test('is deleted as the version that was found, and no other', async () => {
+    const object = await stored();
+    await putObject(object.key, others);
+    await deleteObject(object);
+
+    expect(await findObject(object.key)).toMatchObject({ sizeBytes: others.length });
+  });
+
+  test('is not looked up in a bucket that keeps no versions', async () => {
+    const { key } = await stored();
+    answerWith({ ContentLength: 1 });
+
+    await expect(findObject(key)).rejects.toThrow('Versioning is off in the bucket');
   });
 
   test('that cannot be read for another reason has not', async () => {
@@ -110,14 +207,23 @@ describe('a copy', () => {
   test('leaves what is there already', async () => {
     const target = elsewhere();
     await copyOnce(await stored(), target);
-    const { etag } = (await findObject(target)) ?? {};
+    const copied = await findObject(target);
     await copyOnce(await stored(others), target);
 
-    expect(await findObject(target)).toMatchObject({ etag, sizeBytes: first.length });
+    expect(await findObject(target)).toEqual(copied);
   });
 
-  test('is made of the bytes that were found, or not at all', async () => {
+  test('is made of the bytes that were found, whatever is put there meanwhile', async () => {
     const [object, target] = [await stored(), elsewhere()];
+    await putObject(object.key, others);
+    await copyOnce(object, target);
+
+    expect(await findObject(target)).toMatchObject({ sizeBytes: first.length });
+  });
+
+  test('of a version that is gone is no copy', async () => {
+    const [object, target] = [await stored(), elsewhere()];
+    await deleteObject(object);
     await putObject(object.key, others);
 
     const refusal = await copyOnce(object, target).catch((error: Error) => error);
@@ -126,10 +232,36 @@ describe('a copy', () => {
     expect(await findObject(target)).toBeUndefined();
   });
 
-  test('that fails has failed, even where something is there already', async () => {
+  test.each(passing)('that is answered %s is tried again', async (_, answer) => {
+    const [object, target] = [await stored(), elsewhere()];
+    const asked = answerCopies(answer, 1);
+    await copyOnce(object, target);
+
+    expect(asked()).toBe(2);
+    expect(await findObject(target)).toMatchObject({ sizeBytes: first.length });
+  });
+
+  test.each(passing)('that is answered %s has been made where the archive is there', async (_, answer) => {
     const [object, target] = [await stored(), elsewhere()];
     await copyOnce(object, target);
-    failWith(500, 'CopyObjectCommand');
+    answerCopies(answer);
+
+    await expect(copyOnce(object, target)).resolves.toBeUndefined();
+  });
+
+  test('is given up after three times', async () => {
+    const asked = answerCopies(conflict);
+
+    await expect(copyOnce(await stored(), elsewhere())).rejects.toMatchObject({
+      name: 'ConditionalRequestConflict',
+    });
+    expect(asked()).toBe(3);
+  });
+
+  test('that is not allowed has failed, even where something is there already', async () => {
+    const [object, target] = [await stored(), elsewhere()];
+    await copyOnce(object, target);
+    failWith(403, 'CopyObjectCommand');
 
     await expect(copyOnce(object, target)).rejects.toThrow('failed');
   });

@@ -1,0 +1,86 @@
+import { parseExtraFields } from 'yauzl';
+import type { ByteSource } from './byte-source.ts';
+import { damaged, hiddenBytes, overlapping, twoNames, untrueSize } from './archive-problem.ts';
+import { type ArchiveEntry, isDescribedAfter, isStored } from './entry.ts';
+import { unicodeNameOf } from './extra-fields.ts';
+
+/*
+ * Programs that unpack while they download know only what stands around an entry's data: a header before it, and
+ * perhaps a descriptor behind it. Both must say what the directory says, or those programs see other files.
+ */
+
+const localHeader = 0x04034b50;
+const localHeaderBytes = 30;
+const descriptor = 0x08074b50;
+
+/** The second has the signature before it, which the format leaves to the writer. */
+const descriptorBytes = { bare: 12, signed: 16 } as const;
+
+/** Reads up to where the entry's data begins; the next entry begins at `next`. */
+export async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, next: number): Promise<void> {
+  if (source.position + localHeaderBytes > next) throw overlapping(entry.name);
+  const header = await source.take(localHeaderBytes);
+  if (header.readUInt32LE(0) !== localHeader) throw damaged(entry.name);
+  const [nameBytes, extraBytes] = [header.readUInt16LE(26), header.readUInt16LE(28)];
+  if (source.position + nameBytes + extraBytes > next) throw overlapping(entry.name);
+  const name = await source.take(nameBytes);
+  checkNames(entry, name, await source.take(extraBytes));
+  if (header.readUInt16LE(6) !== entry.flags || header.readUInt16LE(8) !== entry.method) {
+    throw damaged(entry.name);
+  }
+  const stated = readSizes(header, 14);
+  checkStated(entry, isDescribedAfter(entry) ? withLeftOpen(entry, stated) : stated);
+}
+
+/** Reads what stands between an entry's data and the next entry. */
+export async function readDescriptor(source: ByteSource, entry: ArchiveEntry, bytes: number): Promise<void> {
+  if (!isDescribedAfter(entry)) {
+    if (bytes > 0) throw hiddenBytes();
+    return;
+  }
+  const isSigned = bytes === descriptorBytes.signed;
+  if (!isSigned && bytes !== descriptorBytes.bare) throw hiddenBytes();
+  const found = await source.take(bytes);
+  const isAmbiguous = !isSigned && (isStored(entry) || entry.crc32 === descriptor);
+  if (isAmbiguous || (isSigned && found.readUInt32LE(0) !== descriptor)) throw hiddenBytes();
+  checkStated(entry, readSizes(found, isSigned ? 4 : 0));
+}
+
+function checkNames(entry: ArchiveEntry, name: Buffer, extra: Buffer): void {
+  if (name.toString('latin1') !== entry.plainName) throw twoNames(entry.name);
+  const fields = extraFields(entry, extra);
+  if (unicodeNameOf(fields, name) !== entry.unicodeName) throw twoNames(entry.name);
+}
+
+function extraFields({ name }: ArchiveEntry, extra: Buffer) {
+  try {
+    return parseExtraFields(extra);
+  } catch {
+    throw damaged(name);
+  }
+}
+
+type Sizes = Pick<ArchiveEntry, 'crc32' | 'packedBytes' | 'bytes'>;
+
+/** Header and descriptor have them in the same order. */
+function readSizes(from: Buffer, at: number): Sizes {
+  return {
+    crc32: from.readUInt32LE(at),
+    packedBytes: from.readUInt32LE(at + 4),
+    bytes: from.readUInt32LE(at + 8),
+  };
+}
+
+/** Before data that a descriptor follows, zero means that a value was not known yet; some writers know one of them. */
+function withLeftOpen(entry: ArchiveEntry, stated: Sizes): Sizes {
+  return {
+    crc32: stated.crc32 || entry.crc32,
+    packedBytes: stated.packedBytes || entry.packedBytes,
+    bytes: stated.bytes || entry.bytes,
+  };
+}
+
+function checkStated(entry: ArchiveEntry, stated: Sizes): void {
+  if (stated.bytes !== entry.bytes || stated.packedBytes !== entry.packedBytes) throw untrueSize(entry.name);
+  if (stated.crc32 !== entry.crc32) throw damaged(entry.name);
+}

@@ -1,0 +1,184 @@
+import { crc32, deflateRawSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import { checkArchive } from '../../../lib/archives/check-archive.ts';
+import { inMemory } from '../../support/archive-files.ts';
+import { readAsStream, readByDirectory } from '../../support/unpackers.ts';
+import {
+  described,
+  describedAfter,
+  descriptor,
+  unicodePath,
+  type ZipFile,
+  zip,
+  zip64Sizes,
+} from '../../support/zip.ts';
+
+/*
+ * Programs that unpack while they download never see the directory: to them an archive is its local headers and
+ * descriptors. A reviewer who reads the directory and a machine that unpacks the stream must get the same files.
+ */
+
+const file: ZipFile = { name: 'node.py', data: 'print("hello")\n' };
+const evil = zip([{ name: 'evil.py', data: 'x' }], { directoryBytes: 0 }).subarray(0, 40);
+const lying = (local: ZipFile['local']) =>
+  zip([
+    { ...file, ...(local && { local }) },
+    { name: 'b', data: 'y' },
+  ]);
+
+/** Stored data that ends, to a program that looks for the descriptor, before its hidden file. */
+function storedWithHiddenFile(): ZipFile {
+  const shown = Buffer.from('harmless');
+  const hidden = zip([{ name: 'evil.py', data: 'x' }]).subarray(0, 37 + deflateRawSync('x').length);
+  const early = descriptor({ name: '', data: shown, method: 0 });
+  return described({ name: 'a.txt', method: 0, data: Buffer.concat([shown, early, hidden]) });
+}
+
+/** The four bytes whose CRC-32 is the signature of a descriptor. */
+const signatureSum = Buffer.from('ac0a7ad5', 'hex');
+
+describe('an archive that is other files to a program that unpacks the stream is refused', () => {
+  test.each<[string, Buffer, string]>([
+    [
+      'another size in a zip64 field',
+      lying({ bytes: 0xffffffff, packedBytes: 0xffffffff, extra: zip64Sizes(99, 77) }),
+      'it uses the zip64 format',
+    ],
+    ['a zip64 field beside true sizes', lying({ extra: zip64Sizes(99, 77) }), 'it uses the zip64 format'],
+    ['a size left to a field that is not there', lying({ bytes: 0xffffffff }), 'unpacks to another size'],
+    ['another packed size', lying({ packedBytes: 3 }), 'unpacks to another size'],
+    ['another unpacked size', lying({ bytes: 3 }), 'unpacks to another size'],
+    ['another checksum', lying({ crc32: 1 }), 'is damaged'],
+    [
+      'no sizes, and none behind the data',
+      lying({ crc32: 0, packedBytes: 0, bytes: 0 }),
+      'unpacks to another size',
+    ],
+    [
+      'another name in a Unicode field',
+      lying({ extra: unicodePath('evil.py', 'node.py') }),
+      'has two different names',
+    ],
+    [
+      'a Unicode field of another plain name',
+      lying({ extra: unicodePath('evil.py', 'other') }),
+      'has two different names',
+    ],
+    ['another plain name', lying({ name: 'evil.py' }), 'has two different names'],
+    ['a damaged extra field', lying({ extra: Buffer.from([9, 9, 200, 0, 1]) }), 'is damaged'],
+    ['the flag of a descriptor that is not there', lying({ flags: describedAfter }), 'is damaged'],
+    ['the flag of another encoding', lying({ flags: 0 }), 'is damaged'],
+    ['the flag of encryption', lying({ flags: 0x801 }), 'is damaged'],
+    ['another method', lying({ method: 0 }), 'is damaged'],
+    [
+      'a descriptor only the directory knows',
+      zip([{ ...described(file), local: { flags: 0x800 } }]),
+      'is damaged',
+    ],
+    [
+      'a Unicode field only the directory has',
+      zip([{ ...file, name: Buffer.from([0x84]), flags: 0, extra: unicodePath('ä', Buffer.from([0x84])) }]),
+      'has two different names',
+    ],
+    [
+      'two Unicode fields',
+      zip([
+        {
+          ...file,
+          extra: Buffer.concat([unicodePath('node.py', 'node.py'), unicodePath('b.py', 'node.py')]),
+        },
+      ]),
+      'has two different names',
+    ],
+    [
+      'a Unicode name beside another that is text already',
+      zip([{ ...file, extra: unicodePath('b.py', 'node.py') }]),
+      'has two different names',
+    ],
+    [
+      'a Unicode field of a later version',
+      zip([{ ...file, extra: unicodePath('node.py', 'node.py', 2) }]),
+      'has two different names',
+    ],
+    [
+      'a Unicode field without a name',
+      zip([{ ...file, extra: unicodePath('', 'node.py') }]),
+      'has two different names',
+    ],
+    [
+      'no descriptor where one is announced',
+      zip([{ ...file, flags: describedAfter }]),
+      'bytes in it that belong to no file',
+    ],
+    [
+      'a descriptor of 64 bits',
+      zip([{ ...described(file), after: Buffer.alloc(24) }]),
+      'bytes in it that belong to no file',
+    ],
+    [
+      'a descriptor nothing announces',
+      zip([{ ...file, after: descriptor(file) }]),
+      'bytes in it that belong to no file',
+    ],
+    [
+      'a descriptor without the signature it has room for',
+      zip([{ ...described(file), after: Buffer.alloc(16) }]),
+      'bytes in it that belong to no file',
+    ],
+    ['a descriptor with another checksum', zip([described(file, { crc32: 1 })]), 'is damaged'],
+    [
+      'a descriptor with another packed size',
+      zip([described(file, { packedBytes: 1 })]),
+      'unpacks to another size',
+    ],
+    ['a descriptor with another size', zip([described(file, { bytes: 1 })]), 'unpacks to another size'],
+    [
+      'another size before the data than behind it',
+      zip([{ ...described(file), local: { crc32: 0, packedBytes: 0, bytes: 1 } }]),
+      'unpacks to another size',
+    ],
+    ['stored data whose end is a guess', zip([storedWithHiddenFile()]), 'so that its end is a guess'],
+    [
+      'stored data that has its size on both sides',
+      zip([{ ...described({ ...file, method: 0 }), local: {} }]),
+      'so that its end is a guess',
+    ],
+    [
+      'an empty stored file with nothing to find behind it',
+      zip([described({ name: 'a', method: 0 }, {}, false)]),
+      'bytes in it that belong to no file',
+    ],
+    [
+      'a file between two others',
+      zip([{ ...file, after: evil }, { name: 'b' }]),
+      'bytes in it that belong to no file',
+    ],
+  ])('%s', async (_, archive, reason) => {
+    await expect(checkArchive(inMemory(archive))).rejects.toThrow(reason);
+  });
+
+  test('a checksum that is read as the signature of a descriptor', async () => {
+    const data = signatureSum;
+    expect(crc32(data)).toBe(0x08074b50);
+    const sound = zip([described({ name: 'a', data })]);
+
+    expect(await checkArchive(inMemory(sound))).toMatch(/^[0-9a-f]{64}$/);
+    await expect(checkArchive(inMemory(zip([described({ name: 'a', data }, {}, false)])))).rejects.toThrow(
+      'bytes in it that belong to no file',
+    );
+  });
+});
+
+test('the stored file above does hide another from the directory', async () => {
+  const archive = zip([storedWithHiddenFile()]);
+
+  expect((await readByDirectory(archive)).map(([name]) => name)).toEqual(['a.txt']);
+  expect(archive.includes('evil.py')).toBe(true);
+});
+
+test('a sound archive is the same files, read by its directory or as a stream', async () => {
+  const archive = zip([file, described({ name: 'a/' }), described({ name: 'a/b', data: 'x' }, {}, false)]);
+
+  expect(await checkArchive(inMemory(archive))).toBeDefined();
+  expect(readAsStream(archive)).toEqual(await readByDirectory(archive));
+});

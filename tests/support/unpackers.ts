@@ -1,0 +1,59 @@
+import { buffer } from 'node:stream/consumers';
+import { crc32, inflateRawSync } from 'node:zlib';
+import { fromBufferPromise, parseExtraFields } from 'yauzl';
+import { sha256 } from './uploads.ts';
+
+/*
+ * The two ways to unpack a zip, as simple as programs do it. What is published must be the same files to both.
+ */
+
+type Unpacked = [name: string, sha256: string][];
+
+/** By the list at the end, as most programs do. */
+export async function readByDirectory(archive: Buffer): Promise<Unpacked> {
+  const zip = await fromBufferPromise(archive, { strictFileNames: true });
+  const files: (Unpacked[number] & { offset?: number })[] = [];
+  const offsets = new Map<string, number>();
+  for await (const entry of zip.eachEntry()) {
+    files.push([entry.fileName, sha256(await buffer(await zip.openReadStreamPromise(entry)))]);
+    offsets.set(entry.fileName, entry.relativeOffsetOfLocalHeader);
+  }
+  return files.sort(([one], [other]) => Number(offsets.get(one)) - Number(offsets.get(other)));
+}
+
+/** Front to back, as programs do that unpack while they download: they never see the list. */
+export function readAsStream(archive: Buffer): Unpacked {
+  const files: Unpacked = [];
+  for (let at = 0; archive.readUInt32LE(at) === 0x04034b50; ) {
+    const [flags, method] = [archive.readUInt16LE(at + 6), archive.readUInt16LE(at + 8)];
+    const nameEnd = at + 30 + archive.readUInt16LE(at + 26);
+    const dataStart = nameEnd + archive.readUInt16LE(at + 28);
+    const name = nameOf(archive.subarray(at + 30, nameEnd), archive.subarray(nameEnd, dataStart));
+    const stated = sizesOf(archive, at, archive.subarray(nameEnd, dataStart));
+    const { data, packedBytes } = unpack(archive.subarray(dataStart), method, stated);
+    files.push([name, sha256(data)]);
+    at = dataStart + packedBytes;
+    if ((flags & 8) !== 0) at += archive.readUInt32LE(at) === 0x08074b50 ? 16 : 12;
+  }
+  return files;
+}
+
+function nameOf(plain: Buffer, extra: Buffer): string {
+  const field = parseExtraFields(extra).find(({ id }) => id === 0x7075);
+  const isMeant = field && field.data.readUInt32LE(1) === crc32(plain);
+  return isMeant ? field.data.toString('utf8', 5) : plain.toString('utf8');
+}
+
+function sizesOf(archive: Buffer, at: number, extra: Buffer): number {
+  const field = parseExtraFields(extra).find(({ id }) => id === 1);
+  return field ? Number(field.data.readBigUInt64LE(8)) : archive.readUInt32LE(at + 18);
+}
+
+function unpack(from: Buffer, method: number, packedBytes: number): { data: Buffer; packedBytes: number } {
+  if (method === 0) return { data: from.subarray(0, packedBytes), packedBytes };
+  const unpacked = inflateRawSync(from, { info: true }) as unknown as {
+    buffer: Buffer;
+    engine: { bytesWritten: number };
+  };
+  return { data: unpacked.buffer, packedBytes: unpacked.engine.bytesWritten };
+}
