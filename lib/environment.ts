@@ -140,7 +140,7 @@ export const concerns = {
           z._default(z.string(), ''),
           z.transform((names) => names.split(',').flatMap((name) => name.trim() || [])),
         )
-        .with(z.describe('Model names to take beside the listed ones, separated by commas.')),
+        .with(z.describe('Model names to take besides the listed ones, separated by commas.')),
     }),
   secretStore: () =>
     z.object({

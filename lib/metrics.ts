@@ -3,7 +3,7 @@ import type { ErrorCode } from './errors.ts';
 
 /*
  * Metrics leave in log lines that are written anyway: CloudWatch reads them out of a line whose `_aws` field says
- * which of the others are metrics, and by which they are told apart (the "embedded metric format"). So there is no
+ * which of the others are metrics, and by which they are separated (the "embedded metric format"). So there is no
  * second line, no call and no waiting. Each combination of dimensions is paid for as a metric of its own, so they
  * are few, and none has as many values as there are callers or nodes.
  */

@@ -6,7 +6,7 @@ type Secret = string | ArrayBuffer | ArrayBufferView;
 export class Sha256 {
   readonly #hash;
   constructor(secret?: Secret) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', keyOf(secret));
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', importedKey(secret));
   }
   update(data: Uint8Array): void {
     this.#hash.update(data);
@@ -18,13 +18,13 @@ export class Sha256 {
 }
 
 const keys = new Map<Secret, KeyObject>();
-const mostKeys = 50;
+const maxKeys = 50;
 
 /** Importing a key takes Node longer than using it, and the signers come with the same few for hours. */
-function keyOf(secret: Secret): KeyObject {
+function importedKey(secret: Secret): KeyObject {
   const known = keys.get(secret);
   if (known) return known;
-  if (keys.size >= mostKeys) keys.clear();
+  if (keys.size >= maxKeys) keys.clear();
   const key = createSecretKey(secret as Buffer);
   keys.set(secret, key);
   return key;

@@ -58,7 +58,7 @@ const environment = readEnvironment('tokens');
 const reservedMs = 1000;
 const defaultLimitMs = 29_000;
 
-/** A store that hangs can outlast every deadline; the caller is told so while there is still time to. */
+/** A store that hangs can outlast every deadline; the caller gets an answer while there is still time for one. */
 const lastAnswerMs = 400;
 
 let isColdStart = true;
@@ -82,7 +82,7 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
   return async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
     // `performance` would load a part of Node that nothing here needs otherwise, for one to two milliseconds.
     const started = process.uptime();
-    // The gateway always sends headers; an event that somebody wrote by hand may have none.
+    // The gateway always sends headers; an event that is written by hand may have none.
     const headers = event.headers ?? {};
     const gatewayId = event.requestContext.requestId;
     const requestId = requestIdOf(headers, gatewayId);

@@ -163,7 +163,7 @@ export class Claim {
   }
 
   /**
-   * The steps after the request cannot change what the caller is told, nor may they keep it from them: a store that
+   * The steps after the request cannot change what the caller gets, nor may they hold it back: a store that
    * hangs would outlast the invocation, and what was paid for would be lost. The lease covers a step that fails.
    */
   async #afterwards(step: string, work: () => Promise<unknown>): Promise<void> {

@@ -127,7 +127,7 @@ export async function activateVersion(
 }
 
 /**
- * The version stays pending, and its publisher is told why; bytes that were refused are remembered, so that they
+ * The version stays pending, and its publisher can read why; bytes that were refused are remembered, so that they
  * are not checked again. False where it no longer waits for this upload.
  */
 export async function keepPending(

@@ -192,7 +192,7 @@ const useIntervalMs = 60_000;
 
 /**
  * The token's last use is no part of the publish: written with it, every publish of a token would wait for the
- * others. So it is written beside it, at most once a minute, once, and a failure changes nothing.
+ * others. So it is written next to it, at most once a minute, once, and a failure changes nothing.
  */
 async function noteUse(token: TokenRecord): Promise<void> {
   const now = Date.now();

@@ -13,12 +13,12 @@ export const ErrorBody = z
       .optional(
         z.array(
           z.object({
-            path: z.string().with(z.describe('Where in the request the fault is, such as body.duration')),
+            path: z.string().with(z.describe('Where in the request the issue is, such as body.duration')),
             message: z.string().with(z.describe('What is wrong there')),
           }),
         ),
       )
-      .with(z.describe('All faults of the request, where there are some')),
+      .with(z.describe('The issues of the request, if it has some; at most 100')),
   })
   .with(z.meta({ id: 'Error' }));
 export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -13,5 +13,5 @@ export const dynamodb = new DynamoDBClient({
   },
 });
 
-// It copies each request and each answer in case somebody logs them: a sixth of the time of 1,000 versions.
+// It copies each request and each answer in case a logger wants them: a sixth of the time of 1,000 versions.
 dynamodb.middlewareStack.remove('loggerMiddleware');

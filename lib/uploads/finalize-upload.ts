@@ -13,7 +13,7 @@ import {
 import type { Upload } from '../upload.ts';
 
 /**
- * What became of an upload. `refused` is the archive's fault, `blocked` its node's, publisher's or token's. The rest
+ * What became of an upload. `refused` is about the archive, `blocked` about its node, publisher or token. The rest
  * means that there was nothing to do: another finalizer did it, the version waits for another upload, there is no
  * such version, or nothing lies under the key.
  */

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/bulk-node-versions.ts';
 import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
 import { dynamodb } from '../../lib/store/table.ts';

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { intercept } from '../support/intercept.ts';

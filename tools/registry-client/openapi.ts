@@ -207,9 +207,9 @@ export interface components {
             message: string;
             /** @description The x-request-id of the answer */
             request_id: string;
-            /** @description All faults of the request, where there are some */
+            /** @description The issues of the request, if it has some; at most 100 */
             details?: {
-                /** @description Where in the request the fault is, such as body.duration */
+                /** @description Where in the request the issue is, such as body.duration */
                 path: string;
                 /** @description What is wrong there */
                 message: string;
@@ -1722,11 +1722,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `provider_failed`: The provider failed to handle the request.
+             * @description `provider_failed`: The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
              *     `provider_unreachable`: The provider could not be reached; nothing was sent.
              *
-             *     `provider_invalid_reply`: The provider sent a reply that could not be read.
+             *     `provider_invalid_reply`: The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
              *     `provider_credentials`: The provider refused the credentials of this service.
              */
@@ -1909,11 +1909,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `provider_failed`: The provider failed to handle the request.
+             * @description `provider_failed`: The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
              *     `provider_unreachable`: The provider could not be reached; nothing was sent.
              *
-             *     `provider_invalid_reply`: The provider sent a reply that could not be read.
+             *     `provider_invalid_reply`: The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
              *     `provider_credentials`: The provider refused the credentials of this service.
              */
@@ -2096,11 +2096,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `provider_failed`: The provider failed to handle the request.
+             * @description `provider_failed`: The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
              *     `provider_unreachable`: The provider could not be reached; nothing was sent.
              *
-             *     `provider_invalid_reply`: The provider sent a reply that could not be read.
+             *     `provider_invalid_reply`: The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
              *     `provider_credentials`: The provider refused the credentials of this service.
              */
@@ -2283,11 +2283,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `provider_failed`: The provider failed to handle the request.
+             * @description `provider_failed`: The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
              *     `provider_unreachable`: The provider could not be reached; nothing was sent.
              *
-             *     `provider_invalid_reply`: The provider sent a reply that could not be read.
+             *     `provider_invalid_reply`: The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
              *     `provider_credentials`: The provider refused the credentials of this service.
              */
