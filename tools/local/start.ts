@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 import { buildFunctions } from '../build/build.ts';
 import { referencePath } from '../openapi/reference-page.ts';
+import { isPortFree } from '../processes/ports.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 import { bucketName, localAddress, localDirectory, localEnvironment, ports, tableName } from './addresses.ts';
 import { startApi } from './api.ts';
@@ -148,19 +148,11 @@ async function run(part: Promise<Part>): Promise<void> {
 
 async function requireFreePorts(): Promise<void> {
   for (const [part, port] of Object.entries(ports)) {
-    if (await isFree(port)) continue;
+    if (await isPortFree(port)) continue;
     throw new Error(
       `Port ${port} (${part}) is taken. Stop the program that listens there, then start again.`,
     );
   }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
 }
 
 let stopping = false;
