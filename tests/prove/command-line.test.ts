@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { hunts } from '../../tools/prove/hunts.ts';
-import { areas } from '../../tools/prove/mutation-areas.ts';
+import { areas } from '../../tools/mutate/areas.ts';
 
 function run(script: string, ...args: string[]) {
   const options = { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } } as const;

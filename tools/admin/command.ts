@@ -18,7 +18,6 @@ type OptionValue = string | boolean | undefined;
 export interface Option {
   about: string;
   value?: string;
-  short?: string;
   required?: true;
 }
 
@@ -44,7 +43,7 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
   run(parameters: Record<Parameter, string>, options: Values<Options>): Promise<Outcome>;
 }
 
-/** Gives `run` the types of the parameters and options declared beside it, which parse.ts has checked. */
+/** Gives `run` the types of the parameters and options declared with it, which the command line has checked. */
 export function command<const Parameter extends string, const Options extends Record<string, Option>>(
   definition: Definition<Parameter, Options>,
 ): Command {

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { Refusal } from './registry/refusal.ts';
 import { bucketName, localAddress, ports, tableName } from '../local/addresses.ts';
 import { isListening } from '../processes/ports.ts';
@@ -10,13 +10,11 @@ const timeoutMs = 2000;
  * SDK finds by itself; else at the local stack, or at another DynamoDB that the environment names.
  */
 export function chooseTarget(args: string[]): void {
-  const { values } = parseArgs({
-    args,
-    strict: false,
-    options: { region: { type: 'string' }, table: { type: 'string' } },
-  });
-  if (typeof values.region === 'string' && typeof values.table === 'string') {
-    Object.assign(process.env, { AWS_REGION: values.region, TABLE_NAME: values.table });
+  const options = new Command().option('--region <REGION>').option('--table <NAME>');
+  options.parseOptions(args);
+  const { region, table } = options.opts<{ region?: string; table?: string }>();
+  if (region !== undefined && table !== undefined) {
+    Object.assign(process.env, { AWS_REGION: region, TABLE_NAME: table });
     return;
   }
   // A profile or a session of the shell would win over the key that the local servers know.

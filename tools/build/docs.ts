@@ -1,6 +1,11 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { documentFile, readViewerScript, renderReferencePage, scriptFile } from '../openapi/reference-page.ts';
+import {
+  documentFile,
+  readViewerScript,
+  renderReferencePage,
+  scriptFile,
+} from '../openapi/reference-page.ts';
 
 /** Writes the reference page as files that any static host can serve, with no address or token of this machine. */
 export async function buildDocs(folder: string): Promise<void> {

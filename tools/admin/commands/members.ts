@@ -18,8 +18,8 @@ export const add = command({
     force,
   },
   examples: [
-    'member add acme auth0|1234 --role owner --name "Olga Owner" --email olga@acme.example',
-    'member add acme auth0|5678',
+    `member add acme 'auth0|1234' --role owner --name "Olga Owner" --email olga@acme.example`,
+    `member add acme 'auth0|5678'`,
   ],
   async run({ publisher: publisherId, user }, { role, name, email, force }) {
     const checked = z.optional(PublisherRole).safeParse(role);
@@ -37,7 +37,7 @@ export const remove = command({
   summary: 'Take a member out of a publisher',
   notes: `${notes}\nPersonal access tokens belong to the publisher and go on working: revoke those that the person knows.`,
   options: { force },
-  examples: ['member remove acme auth0|5678'],
+  examples: [`member remove acme 'auth0|5678'`],
   async run({ publisher: publisherId, user }, { force }) {
     const publisher = await removeMember(publisherId, user, { force });
     return { data: dataOf(publisher), text: textOf(publisher) };

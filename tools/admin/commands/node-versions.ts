@@ -9,7 +9,7 @@ import {
 import { shownVersion } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { command, type Outcome } from '../command.ts';
-import { table } from '../layout.ts';
+import { table } from '../../command-line/table.ts';
 
 const reason = {
   value: 'TEXT',

@@ -1,6 +1,6 @@
 import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
 import { command } from '../command.ts';
-import { fields } from '../layout.ts';
+import { fields } from '../../command-line/table.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
 import { Node } from '../../../lib/schemas/node.ts';

@@ -14,11 +14,6 @@ export function fields(values: Record<string, Cell>): string {
   );
 }
 
-/** Indented columns, as help shows them. */
-export function columns(rows: string[][]): string {
-  return align(rows, '  ');
-}
-
 function align(rows: string[][], indent: string): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

@@ -1,10 +1,10 @@
 // npm run mutate [-- AREA...]
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { Stryker } from '@stryker-mutator/core';
 import startServers from '../../tests/support/start-servers.ts';
 import stopServers from '../../tests/support/stop-servers.ts';
-import { type Area, areas, isAreaName, leastOverall } from './mutation-areas.ts';
+import { installPackages } from '../install/install-packages.ts';
+import { type Area, areas, isAreaName, leastOverall } from './areas.ts';
 
 const usage = `Tests the tests: changes lib in one small place at a time, and looks whether a test fails.
 
@@ -46,13 +46,14 @@ function refuse(sentence: string): undefined {
   process.exitCode = 2;
 }
 
-const base = JSON.parse(readFileSync('tools/prove/mutate.json', 'utf8'));
+const base = JSON.parse(readFileSync('tools/mutate/stryker.json', 'utf8'));
 
 /** Stryker runs every test file that it is given for every mutant, so that each area has only its own. */
 async function mutate({ files, tests }: Area): Promise<Tally> {
   const testMatch = tests.map((name) => `<rootDir>/tests/${name}.test.ts`);
   const jest = { ...base.jest, config: { ...base.jest.config, testMatch } };
-  const plugins = ['@stryker-mutator/*', './tools/prove/ignore-descriptions.js'];
+  const plugins = ['@stryker-mutator/*', './tools/mutate/ignore-descriptions.js'];
+  const { Stryker } = await import('@stryker-mutator/core');
   const mutants = await new Stryker({
     ...base,
     plugins,
@@ -91,6 +92,7 @@ async function mutateAll(names: (keyof typeof areas)[]): Promise<void> {
 
 const names = readNames();
 if (names) {
+  await installPackages('tools/mutate');
   // Before Stryker ends the process at once, which no child of it would notice.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stopServers());
   // Once, and not for every mutant.
