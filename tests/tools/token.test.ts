@@ -61,10 +61,14 @@ describe('npm run token', () => {
   });
 
   test.each([
-    [[], 'Say whom the token is for, such as --user demo-owner.'],
-    [['--usr', 'x'], "Unknown option '--usr'."],
-    [['--user', 'x', '--hours', '0'], '--hours takes a whole number from 1 to 8760.'],
-  ])('refuses %j in one sentence', async (args, sentence) => {
+    [[], "Required option '--user <NAME>' not specified."],
+    [['--user', 'x', '--admn'], "Unknown option '--admn'. Did you mean --admin?"],
+    [
+      ['--user', 'x', '--hours', '0'],
+      "Option '--hours <N>' argument '0' is invalid. It takes a whole number from 1 to 8760.",
+    ],
+    [['demo-owner', '--user', 'x'], 'Too many arguments. Expected 0 arguments but got 1.'],
+  ])('rejects %j in one sentence', async (args, sentence) => {
     const result = await printToken(...args);
 
     expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence} See npm run token -- --help\n` });

@@ -59,6 +59,11 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+export function positiveNumber(text: string): number {
+  if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);
+  throw new InvalidArgumentError('It takes a number above 0.');
+}
+
 function rootName(command: Command): string {
   return command.parent ? rootName(command.parent) : command.name();
 }
