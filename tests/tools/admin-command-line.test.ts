@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { commands } from '../../tools/admin/commands.ts';
 import { admin } from '../support/admin.ts';
+import { runProgram } from '../support/run-program.ts';
 
 describe('a command line that is not understood', () => {
   const see = (command: string) => `See npm run admin -- ${command}--help`;
@@ -125,15 +126,7 @@ describe('npm run admin', () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  function run(args: string[], changes: Record<string, string | undefined> = {}) {
-    const env = { ...process.env, NODE_OPTIONS: '', ...changes };
-    return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
-      const child = execFile(
-        process.execPath,
-        ['tools/admin/admin.ts', ...args],
-        { env },
-        (_, stdout, stderr) => resolve({ status: Number(child.exitCode), stdout, stderr }),
-      );
-    });
+  function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
+    return runProgram(process.execPath, ['tools/admin/admin.ts', ...args], { environment });
   }
 });

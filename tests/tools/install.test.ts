@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { installPackages } from '../../tools/install/install-packages.ts';
+import { runProgram } from '../support/run-program.ts';
 
 let folder: string;
 
@@ -14,30 +14,27 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-function run(command: string, args: string[], cwd: string, changes: NodeJS.ProcessEnv = {}) {
-  const env = { ...process.env, NODE_OPTIONS: '', ...changes };
-  return new Promise<{ status: number; output: string }>((resolve) => {
-    const child = execFile(command, args, { cwd, env }, (_, stdout, stderr) =>
-      resolve({ status: Number(child.exitCode), output: stdout + stderr }),
-    );
-  });
-}
-
 const { scripts, engines }: { scripts: Record<string, string>; engines: { node: string } } = JSON.parse(
   readFileSync('package.json', 'utf8'),
 );
 
 describe('an npm script', () => {
-  test.each(['start', 'test'])('npm run %s says in one sentence that nothing is installed yet', async (name) => {
-    for (const path of ['package.json', 'tools/install/check.cjs']) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      cpSync(path, join(folder, path));
-    }
-    const { status, output } = await run('npm', ['run', '--silent', name], folder);
+  test.each(['start', 'test'])(
+    'npm run %s says in one sentence that nothing is installed yet',
+    async (name) => {
+      for (const path of ['package.json', 'tools/install/check.cjs']) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        cpSync(path, join(folder, path));
+      }
+      const result = await runProgram('npm', ['run', '--silent', name], { cwd: folder });
 
-    expect(status).toBe(1);
-    expect(output).toBe('The packages are not installed yet: run npm ci, then try again.\n');
-  });
+      expect(result).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: 'The packages are not installed yet: run npm ci, then try again.\n',
+      });
+    },
+  );
 
   test('checks the installation whenever it starts a tool', () => {
     const starting = Object.values(scripts).filter((script) => /\bnode .*tools\//.test(script));
@@ -52,21 +49,21 @@ describe('on an older Node', () => {
   const asNode = (version: string) => {
     const versions = JSON.stringify({ ...process.versions, node: version });
     const script = `Object.defineProperty(process, 'versions', { value: ${versions} }); require('./tools/install/check.cjs')`;
-    return run(process.execPath, ['-e', script], process.cwd());
+    return runProgram(process.execPath, ['-e', script]);
   };
 
   test.each(['18.19.0', '20.20.2', '22.22.2'])(
     'Node %s is told what to do in one sentence',
     async (version) => {
-      const { status, output } = await asNode(version);
+      const { status, stderr } = await asNode(version);
 
       expect(status).toBe(1);
-      expect(output).toMatch(new RegExp(`^This needs Node 24, and this is Node ${version}\\. [^\\n]+\\n$`));
+      expect(stderr).toMatch(new RegExp(`^This needs Node 24, and this is Node ${version}\\. [^\\n]+\\n$`));
     },
   );
 
   test.each(['24.0.0', '26.1.0'])('Node %s starts', async (version) => {
-    expect(await asNode(version)).toEqual({ status: 0, output: '' });
+    expect(await asNode(version)).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
   test('npm installs, as the scripts bring their own Node', () => {
