@@ -9,6 +9,8 @@ export interface Command {
   options: Record<string, Option>;
   /** Command lines without `npm run admin --`, for --help. */
   examples: readonly string[];
+  /** Of a command that stops others' work: what it is about to do, which is confirmed on a deployed table. */
+  impact?(parameters: Record<string, string>): Promise<string>;
   run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<Outcome>;
 }
 
@@ -37,9 +39,10 @@ type Values<Options extends Record<string, Option>> = {
 };
 
 interface Definition<Parameter extends string, Options extends Record<string, Option>>
-  extends Omit<Command, 'parameters' | 'options' | 'run'> {
+  extends Omit<Command, 'parameters' | 'options' | 'impact' | 'run'> {
   parameters: readonly Parameter[];
   options: Options;
+  impact?(parameters: Record<Parameter, string>): Promise<string>;
   run(parameters: Record<Parameter, string>, options: Values<Options>): Promise<Outcome>;
 }
 
@@ -47,8 +50,10 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
 export function command<const Parameter extends string, const Options extends Record<string, Option>>(
   definition: Definition<Parameter, Options>,
 ): Command {
+  const { impact, ...rest } = definition;
   return {
-    ...definition,
+    ...rest,
+    ...(impact && { impact: (parameters) => impact(parameters as Record<Parameter, string>) }),
     run: (parameters, options) =>
       definition.run(parameters as Record<Parameter, string>, options as Values<Options>),
   };

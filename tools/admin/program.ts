@@ -1,7 +1,9 @@
 import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
 import { createCommand, type Output } from '../command-line/command.ts';
+import { confirm } from '../command-line/confirm.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
+import { Refusal } from './registry/refusal.ts';
 import { requireListening } from './target.ts';
 
 const name = 'npm run admin --';
@@ -60,7 +62,11 @@ function nounOf(program: Program, noun: string, output: Output): Program {
   return created;
 }
 
-function createVerb(verb: string, { parameters, options, run, ...about }: Command, output: Output): Program {
+function createVerb(
+  verb: string,
+  { parameters, options, impact, run, ...about }: Command,
+  output: Output,
+): Program {
   const program = createCommand({ name: verb, ...about }, output).allowExcessArguments(false);
   for (const parameter of parameters) program.argument(`<${parameter}>`);
   const known = Object.entries(options).map(([name, { value, about, required }]) => {
@@ -72,6 +78,7 @@ function createVerb(verb: string, { parameters, options, run, ...about }: Comman
     program.addOption(option);
     return { name, key: option.attributeName(), flags: option.flags, required };
   });
+  if (impact) program.option('--yes', 'Do it on a deployed table without asking');
   const needed = known.filter(({ required }) => required);
   program.usage(
     [
@@ -85,12 +92,16 @@ function createVerb(verb: string, { parameters, options, run, ...about }: Comman
     // Commander itself would say this first, even where the option is there and misspelled.
     const missing = needed.find(({ name }) => values[name] === undefined);
     if (missing) program.error(`Option '${missing.flags}' is required.`);
-    const { region, table, json } = program.optsWithGlobals();
+    const { region, table, json, yes } = program.optsWithGlobals();
     if ((region === undefined) !== (table === undefined))
       program.error('The options --region and --table go together: both, or neither for the local stack.');
     await requireListening();
-    const given = parameters.map((parameter, index) => [parameter, String(program.args[index])]);
-    const { data, text } = await run(Object.fromEntries(given), values);
+    const given = Object.fromEntries(
+      parameters.map((parameter, index) => [parameter, String(program.args[index])]),
+    );
+    if (impact && region !== undefined && !yes)
+      await requireConsent(program, await impact(given), String(table));
+    const { data, text } = await run(given, values);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
   });
 }
@@ -99,4 +110,11 @@ function createVerb(verb: string, { parameters, options, run, ...about }: Comman
 function requireValue(text: string): string {
   if (text !== '' && !text.startsWith('--')) return text;
   throw new InvalidArgumentError('It needs a value.');
+}
+
+async function requireConsent(program: Program, impact: string, table: string): Promise<void> {
+  const sentence = `In ${table}, this ${impact}.`;
+  if (!process.stdin.isTTY) program.error(`${sentence} Repeat it with --yes to do it.`);
+  if (!(await confirm(`${sentence} Do it?`, process.stdin, process.stderr)))
+    throw new Refusal('Nothing was changed.');
 }

@@ -1,11 +1,22 @@
 import * as z from 'zod/mini';
-import { putMember, removeMember } from '../registry/publishers.ts';
+import { putMember, removeMember, showPublisher } from '../registry/publishers.ts';
 import { PublisherRole } from '../../../lib/schemas/publisher.ts';
 import { command, UsageError } from '../command.ts';
-import { dataOf, textOf } from './publishers.ts';
+import { dataOf, memberTable, textOf } from './publishers.ts';
 
 const force = { about: 'Do it even if the publisher is left without an owner' };
 const notes = 'The user is the subject (`sub`) of the access tokens that your issuer gives this person.';
+
+export const list = command({
+  parameters: ['publisher'],
+  summary: 'List the members of a publisher',
+  options: {},
+  examples: ['member list acme'],
+  async run({ publisher: publisherId }) {
+    const publisher = await showPublisher(publisherId);
+    return { data: dataOf(publisher).members, text: memberTable(publisher.members) };
+  },
+});
 
 export const add = command({
   parameters: ['publisher', 'user'],
