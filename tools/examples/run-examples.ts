@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createCommand, runCommand } from '../command-line/command.ts';
+import { localAddress, ports } from '../local/addresses.ts';
 import { isListening } from '../processes/ports.ts';
 import { type ExampleResult, parseHttpFile, sendExamples } from './http-file.ts';
 
@@ -7,11 +8,11 @@ const command = createCommand({
   name: 'npm run examples --',
   summary: 'Sends every call of docs/examples to the local stack, and checks the answers',
   notes:
-    'OWNER in the environment is an access token: OWNER=$(npm run --silent token -- --user demo-owner). API_URL and SIMULATORS_URL name another stack than the one that npm start starts.',
+    'OWNER in the environment is an access token: OWNER=$(npm run --silent token -- --user demo-owner). LOCAL_PORT_OFFSET finds a stack that was started with it; API_URL and SIMULATORS_URL name any other.',
 })
   .argument('<file...>', '.http files')
   .action(async (files: string[]) => {
-    const apiUrl = process.env.API_URL ?? 'http://localhost:3000';
+    const apiUrl = process.env.API_URL ?? localAddress(ports.api);
     if (!process.env.OWNER)
       command.error('Set OWNER to an access token: OWNER=$(npm run --silent token -- --user demo-owner).');
     if (!(await isListening(apiUrl, 2000)))
