@@ -105,6 +105,8 @@ export function textOf(publisher: PublisherRecord): string {
 }
 
 export function memberTable(members: PublisherRecord['members']): string {
-  const rows = Object.entries(members).map(([user, { role, name, email }]) => [user, role, name, email]);
+  // DynamoDB keeps no order in a map.
+  const sorted = Object.entries(members).sort(([a], [b]) => a.localeCompare(b, 'en'));
+  const rows = sorted.map(([user, { role, name, email }]) => [user, role, name, email]);
   return rows.length > 0 ? table(['USER', 'ROLE', 'NAME', 'EMAIL'], rows) : 'No members.';
 }
