@@ -1,81 +1,90 @@
 import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { commands } from '../../tools/admin/commands.ts';
-import { parseCommandLine } from '../../tools/admin/parse.ts';
 import { admin } from '../support/admin.ts';
+import { runProgram } from '../support/run-program.ts';
 
 describe('a command line that is not understood', () => {
+  const see = (command: string) => `See npm run admin -- ${command}--help`;
+
   test.each([
-    ['tokn create demo', 'Unknown command "tokn". Did you mean "token"? See npm run admin -- --help'],
-    [
-      'token craete demo',
-      'Unknown command "token craete". Did you mean "create"? See npm run admin -- token --help',
-    ],
-    ['token', 'Say what to do with a token: create, list, revoke. See npm run admin -- token --help'],
-    ['xyzzy', 'Unknown command "xyzzy". See npm run admin -- --help'],
-    ['--json', 'Say what to do, such as "publisher show demo". See npm run admin -- --help'],
-    [
-      'token create demo --lable x',
-      'Unknown option "--lable" for "token create". Did you mean "--label"? See npm run admin -- token create --help',
-    ],
-    [
-      'node show demo --days 3',
-      'Unknown option "--days" for "node show". See npm run admin -- node show --help',
-    ],
-    ['token create demo', '"token create" needs --label TEXT. See npm run admin -- token create --help'],
-    ['token list demo --json=1', '--json takes no value.'],
-    [
-      'token create --label x',
-      'After "token create", <publisher> is missing. See npm run admin -- token create --help',
-    ],
-    ['node show a b', '"b" is one word too many for "node show". See npm run admin -- node show --help'],
+    ['tokn create demo', `Unknown command 'tokn'. Did you mean token? ${see('')}`],
+    ['token craete demo', `Unknown command 'craete'. Did you mean create? ${see('token ')}`],
+    ['xyzzy', `Unknown command 'xyzzy'. ${see('')}`],
+    ['token create demo --labl x', `Unknown option '--labl'. Did you mean --label? ${see('token create ')}`],
+    ['node show demo --days 3', `Unknown option '--days'. ${see('node show ')}`],
+    ['node show demo --tabel x', `Unknown option '--tabel'. Did you mean --table? ${see('node show ')}`],
+    ['token create demo', `Option '--label <TEXT>' is required. ${see('token create ')}`],
+    ['token create --label x', `Missing required argument 'publisher'. ${see('token create ')}`],
+    ['node show a b', `Too many arguments for 'show'. Expected 1 argument but got 2. ${see('node show ')}`],
     [
       'node show a --region here',
-      'The options --region and --table go together: both, or neither for the local stack.',
+      `The options --region and --table go together: both, or neither for the local stack. ${see('node show ')}`,
     ],
     [
       'token create demo --label --days 3',
-      '--label needs a value: --label=TEXT. See npm run admin -- token create --help',
+      `Option '--label <TEXT>' argument '--days' is invalid. It needs a value. ${see('token create ')}`,
+    ],
+    [
+      'token create demo --label=',
+      `Option '--label <TEXT>' argument '' is invalid. It needs a value. ${see('token create ')}`,
     ],
     ['token create demo --label x --days 0', '--days takes a whole number from 1 to 3650.'],
     ['member add demo x --role boss', 'The role "boss" is none: it is owner or member.'],
     ['member add demo x --email nowhere', '"nowhere" is not an e-mail address.'],
-  ])('says so in one sentence: %s', async (line, sentence) => {
+  ])('exits with 2 and one sentence: %s', async (line, sentence) => {
     const result = await admin(...line.split(' '));
 
     expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence}\n` });
   });
+
+  test.each(['token', '--json', 'token --json'])('exits with 2 and shows the commands: %s', async (line) => {
+    const { status, stdout, stderr } = await admin(...line.split(' '));
+
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('token create <publisher> --label <TEXT>');
+  });
 });
 
 describe('--help', () => {
-  test('lists every command', async () => {
+  test('lists every command with what it needs, as does an empty command line', async () => {
     const { status, stdout } = await admin('--help');
 
     expect(status).toBe(0);
-    for (const name of Object.keys(commands)) expect(stdout).toContain(`\n  ${name} `);
+    for (const [name, { parameters, summary }] of Object.entries(commands)) {
+      const words = [name, ...parameters.map((parameter) => `<${parameter}>`)].join(' ');
+      expect(stdout).toMatch(new RegExp(`^  ${words} .*${summary}`, 'm'));
+    }
+    expect(await admin()).toEqual({ status, stdout, stderr: '' });
   });
 
-  test.each(Object.keys(commands))(
-    'of %s shows its options, and examples that are understood',
-    async (name) => {
-      const { status, stdout } = await admin(...name.split(' '), '--help');
-      const examples = stdout.split('\nExamples\n')[1]?.trimEnd().split('\n') ?? [];
+  test.each(Object.entries(commands))('of %s shows its options and examples', async (name, command) => {
+    const { status, stdout } = await admin(...name.split(' '), '--help');
 
-      expect(status).toBe(0);
-      for (const option of Object.keys(commands[name]?.options ?? {}))
-        expect(stdout).toContain(`--${option}`);
-      expect(examples.length).toBeGreaterThan(0);
-      for (const example of examples) {
-        const parsed = parseCommandLine(wordsOf(example.replace('npm run admin --', '')));
-        expect('command' in parsed && parsed.command).toBe(commands[name]);
-      }
-    },
-  );
+    expect(status).toBe(0);
+    for (const option of ['region', 'table', 'json', ...Object.keys(command.options)])
+      expect(stdout).toContain(`--${option}`);
+    expect(stdout.split('\nExamples:\n')[1]?.trimEnd().split('\n')).toEqual(
+      command.examples.map((example) => `  npm run admin -- ${example}`),
+    );
+  });
 
-  /** Splits as a shell does, as far as the examples need it. */
-  function wordsOf(line: string): string[] {
-    return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? String(plain));
-  }
+  test('shows examples that a shell passes on as they are meant, and the command line accepts', async () => {
+    const lines = Object.values(commands).flatMap(({ examples }) => examples);
+    const script = lines.map((line) => `printf '%s\\n' ${line}; echo`).join('\n');
+    const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script]);
+    const results = await Promise.all(
+      stdout
+        .trim()
+        .split('\n\n')
+        .map((words) => admin(...words.split('\n'))),
+    );
+
+    expect(stdout).toContain('\nauth0|1234\n');
+    expect(results).toHaveLength(lines.length);
+    expect(results.filter(({ status }) => status === 2)).toEqual([]);
+  });
 });
 
 describe('npm run admin', () => {
@@ -117,15 +126,7 @@ describe('npm run admin', () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  function run(args: string[], changes: Record<string, string | undefined> = {}) {
-    const env = { ...process.env, NODE_OPTIONS: '', ...changes };
-    return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
-      const child = execFile(
-        process.execPath,
-        ['tools/admin/admin.ts', ...args],
-        { env },
-        (_, stdout, stderr) => resolve({ status: Number(child.exitCode), stdout, stderr }),
-      );
-    });
+  function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
+    return runProgram(process.execPath, ['tools/admin/admin.ts', ...args], { environment });
   }
 });

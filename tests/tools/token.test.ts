@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { JwtVerifier } from 'aws-jwt-verify';
 import type { Jwk } from 'aws-jwt-verify/jwk';
 import { audience, issuerName } from '../../tools/local/addresses.ts';
 import { loadSigningKey, publicKeyOf, startIssuer } from '../../tools/local/issuer.ts';
+import { runProgram } from '../support/run-program.ts';
 
 let directory: string;
 let issuer: Awaited<ReturnType<typeof startIssuer>>;
@@ -24,14 +24,8 @@ afterAll(async () => {
 /** Runs the command next to a stack whose issuer listens at `url`. */
 function printTokenAt(url: string, LOCAL_DIRECTORY: string, ...args: string[]) {
   const LOCAL_PORT_OFFSET = String(Number(new URL(url).port) - 3001);
-  const options = { env: { ...process.env, NODE_OPTIONS: '', LOCAL_DIRECTORY, LOCAL_PORT_OFFSET } };
-  return new Promise<{ status: number; stdout: string; stderr: string }>((settle) => {
-    const child = execFile(
-      process.execPath,
-      ['tools/local/token.ts', ...args],
-      options,
-      (_, stdout, stderr) => settle({ status: Number(child.exitCode), stdout, stderr }),
-    );
+  return runProgram(process.execPath, ['tools/local/token.ts', ...args], {
+    environment: { LOCAL_DIRECTORY, LOCAL_PORT_OFFSET },
   });
 }
 
@@ -61,10 +55,14 @@ describe('npm run token', () => {
   });
 
   test.each([
-    [[], 'Say whom the token is for, such as --user demo-owner.'],
-    [['--usr', 'x'], "Unknown option '--usr'."],
-    [['--user', 'x', '--hours', '0'], '--hours takes a whole number from 1 to 8760.'],
-  ])('refuses %j in one sentence', async (args, sentence) => {
+    [[], "Required option '--user <NAME>' not specified."],
+    [['--user', 'x', '--admn'], "Unknown option '--admn'. Did you mean --admin?"],
+    [
+      ['--user', 'x', '--hours', '0'],
+      "Option '--hours <N>' argument '0' is invalid. It takes a whole number from 1 to 8760.",
+    ],
+    [['demo-owner', '--user', 'x'], 'Too many arguments. Expected 0 arguments but got 1.'],
+  ])('rejects %j in one sentence', async (args, sentence) => {
     const result = await printToken(...args);
 
     expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence} See npm run token -- --help\n` });

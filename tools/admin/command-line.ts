@@ -1,7 +1,7 @@
+import { runCommand } from '../command-line/command.ts';
 import { UsageError } from './command.ts';
 import { sentenceFor } from './faults.ts';
-import { parseCommandLine } from './parse.ts';
-import { requireListening } from './target.ts';
+import { createProgram } from './program.ts';
 
 interface Result {
   status: number;
@@ -11,17 +11,19 @@ interface Result {
 
 /** Runs one command line: 0 is done, 1 could not be done, 2 was not understood. */
 export async function runCommandLine(args: string[]): Promise<Result> {
+  const result: Result = { status: 0, stdout: '', stderr: '' };
+  const program = createProgram({
+    stdout: { write: (text) => (result.stdout += text) },
+    stderr: { write: (text) => (result.stderr += text) },
+  });
   try {
-    const parsed = parseCommandLine(args);
-    if ('help' in parsed) return { status: 0, stdout: parsed.help, stderr: '' };
-    await requireListening();
-    const { data, text } = await parsed.command.run(parsed.parameters, parsed.options);
-    const stdout = parsed.json ? JSON.stringify(data, null, 2) : text;
-    return { status: 0, stdout: `${stdout.trimEnd()}\n`, stderr: '' };
+    result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
   } catch (error) {
     const sentence = sentenceFor(error);
-    // Whatever has no sentence is a bug of ours, and its stack is of use.
+    // An error without a sentence is a bug of ours, and its stack helps.
     if (sentence === undefined) throw error;
-    return { status: error instanceof UsageError ? 2 : 1, stdout: '', stderr: `${sentence}\n` };
+    result.status = error instanceof UsageError ? 2 : 1;
+    result.stderr += `${sentence}\n`;
   }
+  return result;
 }

@@ -9,6 +9,8 @@ export interface Command {
   options: Record<string, Option>;
   /** Command lines without `npm run admin --`, for --help. */
   examples: readonly string[];
+  /** Of a command that stops others' work: what it is about to do, which is confirmed on a deployed table. */
+  impact?(parameters: Record<string, string>): Promise<string>;
   run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<Outcome>;
 }
 
@@ -18,7 +20,6 @@ type OptionValue = string | boolean | undefined;
 export interface Option {
   about: string;
   value?: string;
-  short?: string;
   required?: true;
 }
 
@@ -38,18 +39,21 @@ type Values<Options extends Record<string, Option>> = {
 };
 
 interface Definition<Parameter extends string, Options extends Record<string, Option>>
-  extends Omit<Command, 'parameters' | 'options' | 'run'> {
+  extends Omit<Command, 'parameters' | 'options' | 'impact' | 'run'> {
   parameters: readonly Parameter[];
   options: Options;
+  impact?(parameters: Record<Parameter, string>): Promise<string>;
   run(parameters: Record<Parameter, string>, options: Values<Options>): Promise<Outcome>;
 }
 
-/** Gives `run` the types of the parameters and options declared beside it, which parse.ts has checked. */
+/** Gives `run` the types of the parameters and options declared with it, which the command line has checked. */
 export function command<const Parameter extends string, const Options extends Record<string, Option>>(
   definition: Definition<Parameter, Options>,
 ): Command {
+  const { impact, ...rest } = definition;
   return {
-    ...definition,
+    ...rest,
+    ...(impact && { impact: (parameters) => impact(parameters as Record<Parameter, string>) }),
     run: (parameters, options) =>
       definition.run(parameters as Record<Parameter, string>, options as Values<Options>),
   };

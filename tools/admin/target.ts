@@ -1,22 +1,20 @@
-import { connect } from 'node:net';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { Refusal } from './registry/refusal.ts';
 import { bucketName, localAddress, ports, tableName } from '../local/addresses.ts';
+import { isListening } from '../processes/ports.ts';
 
-const patienceMs = 2000;
+const timeoutMs = 2000;
 
 /**
  * Points the registry at the deployed table that --region and --table name, with the credentials that the AWS
  * SDK finds by itself; else at the local stack, or at another DynamoDB that the environment names.
  */
 export function chooseTarget(args: string[]): void {
-  const { values } = parseArgs({
-    args,
-    strict: false,
-    options: { region: { type: 'string' }, table: { type: 'string' } },
-  });
-  if (typeof values.region === 'string' && typeof values.table === 'string') {
-    Object.assign(process.env, { AWS_REGION: values.region, TABLE_NAME: values.table });
+  const options = new Command().option('--region <REGION>').option('--table <NAME>');
+  options.parseOptions(args);
+  const { region, table } = options.opts<{ region?: string; table?: string }>();
+  if (region !== undefined && table !== undefined) {
+    Object.assign(process.env, { AWS_REGION: region, TABLE_NAME: table });
     return;
   }
   // A profile or a session of the shell would win over the key that the local servers know.
@@ -36,23 +34,7 @@ export function chooseTarget(args: string[]): void {
 /** Says at once, and in words, that a server is not running; the SDK would try again and then say little. */
 export async function requireListening(): Promise<void> {
   const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  if (address === undefined || (await listens(new URL(address)))) return;
+  if (address === undefined || (await isListening(address, timeoutMs))) return;
   const remedy = address === localAddress(ports.dynamodb) ? 'start it with npm start' : 'is it running?';
   throw new Refusal(`Nothing listens on ${address}: ${remedy}`);
-}
-
-function listens({ hostname, port, protocol }: URL): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port) || (protocol === 'https:' ? 443 : 80),
-    });
-    const settle = (answer: boolean) => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.setTimeout(patienceMs, () => settle(false));
-    socket.once('connect', () => settle(true));
-    socket.once('error', () => settle(false));
-  });
 }

@@ -1,76 +1,86 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { createCommand, positiveNumber, runCommand } from '../command-line/command.ts';
+import { installPackages } from '../install/install-packages.ts';
 import { buildOurs, buildUsually, unpackFunctions } from './builds.ts';
 import { measureColdAlternatives, measureColdStarts, measurePeakMemory, measureSmallMemory } from './cold.ts';
 import type { Figure } from './figures.ts';
 import { picture } from './picture.ts';
-import { compare, grossRegressions, machineName, type Report, table } from './report.ts';
+import { compare, grossRegressions, machineName, type Report, render } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { measureThroughput } from './throughput.ts';
 import { byHand, measureLargeBody, measureSigning, measureWarm } from './warm.ts';
 import { createWorld } from './world.ts';
 
-const usage = `Usage: npm run bench [-- options]
-
-Measures how fast the functions start and answer, on this machine and without a network. Every time is a ratio
-to something that was measured in turns with it, so that runs on different machines can be compared.
-
-  --short         the cold starts, the endpoint and the sizes alone, in less than a minute; fails where they are
-                  much worse than tools/bench/baseline.json says
-  --compare       say what moved, by more than the noise, since the baseline
-  --minutes N     how long to send requests to the local stack, over three numbers of connections (default 0.25)
-  --json          print JSON
-  --save          keep the result as the baseline, and draw docs/bench.svg
-  --help          show this text
-`;
+interface Options {
+  short?: true;
+  frameworks?: true;
+  compare?: true;
+  minutes: number;
+  json?: true;
+  save?: true;
+}
 
 const baselineFile = 'tools/bench/baseline.json';
 const pictureFile = 'docs/bench.svg';
 
-/** The same endpoint made with each of these; see tools/bench/alternatives. */
+/** The same endpoint made with each of these. */
 const alternatives = {
-  [byHand]: 'by-hand',
-  'this service': 'ours',
-  hono: 'hono',
-  Powertools: 'powertools',
-  fastify: 'fastify',
-  express: 'express',
+  [byHand]: 'alternatives/by-hand',
+  'this service': 'alternatives/ours',
+  hono: 'frameworks/hono',
+  Powertools: 'frameworks/powertools',
+  fastify: 'frameworks/fastify',
+  express: 'frameworks/express',
 };
 
 /** Apart from the others: a function is alone in its process, where V8 knows the one way in which its code is used. */
 const ourselves = [byHand, 'this service'];
 const others = Object.keys(alternatives).filter((name) => !ourselves.includes(name));
 
-const { values } = parseArgs({
-  options: {
-    short: { type: 'boolean', default: false },
-    compare: { type: 'boolean', default: false },
-    minutes: { type: 'string', default: '0.25' },
-    json: { type: 'boolean', default: false },
-    save: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+const command = createCommand({
+  name: 'npm run bench --',
+  summary: 'Measures how fast the functions start and answer, on this machine and without a network',
+  notes:
+    'Every time is a ratio to something that was measured in turns with it, so that runs on different machines can be compared.',
+  examples: ['--short', '--frameworks --compare'],
+})
+  .option(
+    '--short',
+    'only the cold starts, the endpoint and the sizes, in less than a minute; fails where they are much worse than tools/bench/baseline.json says',
+  )
+  .option(
+    '--frameworks',
+    'the same endpoint made with other frameworks too, which are installed at the first run',
+  )
+  .option('--compare', 'list what moved by more than the noise since the baseline')
+  .option(
+    '--minutes <N>',
+    'how long to send requests to the local stack, over three numbers of connections',
+    positiveNumber,
+    0.25,
+  )
+  .option('--json', 'print JSON')
+  .option('--save', 'keep the result as the baseline, with the frameworks, and draw docs/bench.svg')
+  .action(async (options: Options) => process.exit(await run(options)));
 
-if (values.help) process.stdout.write(usage);
-else process.exit(await run());
+process.exitCode = await runCommand(command, process.argv.slice(2));
 
-async function run(): Promise<number> {
+async function run(options: Options): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
   const world = await createWorld();
   try {
     const place = { world, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
-    const figures = await (values.short ? measureShortly : measureAll)(place);
+    const figures = await (options.short ? measureShortly(place) : measureAll(place, options));
     const report = { date: new Date().toISOString().slice(0, 10), machine: machineName(), figures };
-    process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : table(report));
-    if (values.save) {
+    process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : render(report));
+    if (options.save) {
       await writeFile(baselineFile, `${JSON.stringify(report, null, 2)}\n`);
       await writeFile(pictureFile, picture(report));
     }
-    if (values.compare) say(compare(await readBaseline(), report), 'Nothing moved by more than the noise.');
-    return values.short ? await judge(report, place) : 0;
+    if (options.compare) say(compare(await readBaseline(), report), 'Nothing moved by more than the noise.');
+    return options.short ? await judge(report, place) : 0;
   } finally {
     await world.stop();
     await rm(folder, { recursive: true, force: true });
@@ -103,8 +113,10 @@ async function measureShortly(place: Place): Promise<Figure[]> {
   ];
 }
 
-async function measureAll(place: Place): Promise<Figure[]> {
-  const files = await buildAlternatives(place.folder, [...ourselves, ...others]);
+async function measureAll(place: Place, { frameworks, save, minutes }: Options): Promise<Figure[]> {
+  if (frameworks || save) await installPackages('tools/bench/frameworks');
+  const names = frameworks || save ? others : [];
+  const files = await buildAlternatives(place.folder, [...ourselves, ...names]);
   const { measureGrowth } = await import('./growth.ts');
   return [
     ...(await measureSizes()),
@@ -113,11 +125,11 @@ async function measureAll(place: Place): Promise<Figure[]> {
     await measurePeakMemory(place),
     ...(await measureColdAlternatives({ ...place, rounds: 15 }, files)),
     ...(await measureWarm(of(files, ourselves), 21)),
-    ...(await measureWarm(of(files, [byHand, ...others]), 21)),
+    ...(names.length > 0 ? await measureWarm(of(files, [byHand, ...names]), 21) : []),
     await measureLargeBody(15),
     await measureSigning(15),
     ...(await measureGrowth(11)),
-    ...(await measureThroughput(Number(values.minutes) * 60)),
+    ...(await measureThroughput(minutes * 60)),
   ];
 }
 
@@ -127,8 +139,8 @@ function of(files: Record<string, string>, names: readonly string[]): Record<str
 
 async function buildAlternatives(folder: string, names: readonly string[]): Promise<Record<string, string>> {
   const built = Object.entries(of(alternatives, names)).map(async ([name, file]) => {
-    const build = file === 'ours' ? buildOurs : buildUsually;
-    return [name, await build(`tools/bench/alternatives/${file}.ts`, join(folder, file))] as const;
+    const build = name === 'this service' ? buildOurs : buildUsually;
+    return [name, await build(`tools/bench/${file}.ts`, join(folder, file))] as const;
   });
   return Object.fromEntries(await Promise.all(built));
 }

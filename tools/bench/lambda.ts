@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { listen } from '../processes/ports.ts';
 
 /** What Lambda's own bootstrap starts Node with at 1024 MB. */
 const flags = [
@@ -43,6 +43,7 @@ interface Start {
 /** Starts functions as Lambda does, each in a process of its own, and takes the time of its first answer. */
 export class Lambda {
   readonly #server: Server;
+  #port = 0;
   #event = '';
   #asked: () => void = () => {};
   #answered: (report: Report) => void = () => {};
@@ -60,15 +61,14 @@ export class Lambda {
   }
 
   async listen(): Promise<void> {
-    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+    this.#port = await listen(this.#server);
   }
 
   async start({ file, event, environment, cpuShare = 1 }: Start): Promise<ColdStart> {
     this.#event = JSON.stringify(event);
-    const { port } = this.#server.address() as AddressInfo;
     const began = performance.now();
     const child = spawn(process.execPath, [...flags, runtime, resolve(file)], {
-      env: { ...environment, RUNTIME_PORT: String(port) },
+      env: { ...environment, RUNTIME_PORT: String(this.#port) },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: patienceMs,
     });

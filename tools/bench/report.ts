@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { table } from '../command-line/table.ts';
 import type { Figure } from './figures.ts';
 
 export interface Report {
@@ -11,8 +12,7 @@ export function machineName(): string {
   return `${cpus().length} x ${cpus()[0]?.model.trim() ?? process.arch}, Node ${process.versions.node}`;
 }
 
-export function table({ date, machine, figures }: Report): string {
-  const header = ['', 'measured', 'middle half', 'usual', 'to reach'];
+export function render({ date, machine, figures }: Report): string {
   const rows = figures.map(({ name, unit, median, low, high, usual, reach }) => [
     name,
     show(median, unit),
@@ -21,16 +21,8 @@ export function table({ date, machine, figures }: Report): string {
     reach === undefined ? '' : show(reach, unit),
     reach !== undefined && median > reach ? 'not reached' : '',
   ]);
-  const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => String(row[column]).length)),
-  );
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  ');
-  return [`${date}, ${machine}`, '', line(header), ...rows.map(line)].join('\n').concat('\n');
+  const headings = ['', 'measured', 'middle half', 'usual', 'to reach', ''];
+  return `${date}, ${machine}\n\n${table(headings, rows, { alignRight: [1, 2, 3, 4], empty: '' })}\n`;
 }
 
 function show(value: number, unit: Figure['unit']): string {

@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { startProcess } from '../processes/start-process.ts';
 import { localAddress, ports } from './addresses.ts';
 import { startGateway } from './gateway.ts';
 
 interface Api {
   stop: () => Promise<void>;
 }
-
-const patienceMs = 45_000;
 
 /**
  * Serves every route of serverless.yml over the built bundles, with serverless-offline in a process of its own, behind
@@ -24,37 +21,19 @@ export async function startApi(onLine: (line: string) => void): Promise<Api> {
     '--noPrependStageInUrl',
     '--useInProcess',
   ];
-  const child = spawn('serverless', ['offline', 'start', '--stage', 'local', ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const functions = await startProcess({
+    name: 'The local HTTP API',
+    command: 'serverless',
+    args: ['offline', 'start', '--stage', 'local', ...flags],
     env: { ...process.env, NODE_OPTIONS: '', SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' },
-  });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await new Promise<void>((resolve, reject) => {
-    const lines: string[] = [];
-    let ready = false;
-    const timer = setTimeout(() => fail('did not start in time'), patienceMs);
-    const fail = (reason: string) => {
-      clearTimeout(timer);
-      reject(new Error(`The local HTTP API ${reason}.\n${lines.join('\n')}`));
-    };
-    const read = (line: string) => {
-      if (ready) onLine(line);
-      else lines.push(line);
-      if (!line.includes('Server ready')) return;
-      ready = true;
-      clearTimeout(timer);
-      resolve();
-    };
-    createInterface({ input: child.stdout }).on('line', read);
-    createInterface({ input: child.stderr }).on('line', read);
-    child.once('error', (error) => fail(`could not be started (${error.message})`));
-    child.once('exit', (code) => fail(`stopped with code ${code}`));
+    readyText: 'Server ready',
+    timeoutMs: 45_000,
+    onLine,
   });
   const gateway = await startGateway(ports.api, localAddress(ports.functions));
   const stop = async () => {
     await gateway.stop();
-    child.kill('SIGTERM');
-    await exited;
+    await functions.stop();
   };
   return { stop };
 }

@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import {
   CreateTableCommand,
@@ -11,46 +9,24 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { parse } from 'yaml';
+import { findFreePort } from '../processes/ports.ts';
+import { startProcess } from '../processes/start-process.ts';
 
 interface Server {
   url: string;
   stop: () => Promise<void>;
 }
 
-const patienceMs = 5000;
-
-/** Starts the embedded DynamoDB-compatible server on any free port, in memory without a file. */
+/** Starts the embedded DynamoDB on a free port, in memory unless a file is given. */
 export async function startDynamoDb(file?: string): Promise<Server> {
   const port = await findFreePort();
-  const child = spawn(
-    findBinary(),
-    ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error('The embedded DynamoDB did not start in time.')),
-      patienceMs,
-    );
-    let text = '';
-    const read = (chunk: Buffer) => {
-      text += chunk;
-      if (!text.includes('listening')) return;
-      clearTimeout(timer);
-      resolve();
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.once('error', reject);
-    child.once('exit', () => reject(new Error(`The embedded DynamoDB stopped: ${text.trim()}`)));
+  const { stop } = await startProcess({
+    name: 'The embedded DynamoDB',
+    command: findBinary(),
+    args: ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
+    readyText: 'listening',
+    timeoutMs: 5000,
   });
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await exited;
-  };
   return { url: `http://127.0.0.1:${port}`, stop };
 }
 
@@ -88,17 +64,6 @@ async function readTableDefinition(): Promise<TableDefinition> {
     GlobalSecondaryIndexes,
     TimeToLiveSpecification,
   };
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 function findBinary(): string {

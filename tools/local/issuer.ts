@@ -1,8 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, type JsonWebKey, randomUUID, sign } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { listen } from '../processes/ports.ts';
 import { audience, issuerName } from './addresses.ts';
 import developmentKey from './development-key.json' with { type: 'json' };
 
@@ -83,15 +83,11 @@ export async function startIssuer(
     response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
     response.end(found ? keySet : '{}');
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
-  const address = server.address() as AddressInfo;
+  const used = await listen(server, port);
   const stop = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { url: `http://localhost:${address.port}`, stop };
+  return { url: `http://localhost:${used}`, stop };
 }

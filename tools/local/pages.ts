@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import Fastify, { type FastifyInstance } from 'fastify';
-import { addReferencePage } from '../openapi/reference-page.ts';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import {
+  documentFile,
+  readViewerScript,
+  referencePath,
+  renderReferencePage,
+  scriptFile,
+} from '../openapi/reference-page.ts';
+import { isListening, listen } from '../processes/ports.ts';
 import type { RequestLog } from './request-log.ts';
 
 interface Pages {
@@ -12,52 +19,89 @@ interface Pages {
   requests: Pick<RequestLog, 'latest'>;
 }
 
-const assets = {
-  '/': ['home.html', 'text/html; charset=utf-8'],
-  '/home.css': ['home.css', 'text/css; charset=utf-8'],
-  '/home.js': ['home.js', 'text/javascript; charset=utf-8'],
-} as const;
+interface Page {
+  type: keyof typeof types;
+  content: string | Buffer;
+}
 
+const types = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+};
 const localNames = ['localhost', '127.0.0.1', '[::1]'];
-const patienceMs = 500;
+const timeoutMs = 500;
 
 /** Serves the home page and the API reference to people who develop against the local stack. */
 export async function startPages(pages: Pages): Promise<{ url: string; stop: () => Promise<void> }> {
-  const document = JSON.parse(await readFile('docs/openapi.json', 'utf8'));
-  const server = Fastify({ forceCloseConnections: true });
-  refuseForeignNames(server);
-  for (const [path, [file, type]] of Object.entries(assets)) {
-    server.get(path, async (_, reply) =>
-      reply.type(type).send(await readFile(new URL(`pages/${file}`, import.meta.url))),
-    );
-  }
-  server.get('/openapi.json', async () => document);
-  server.get('/state', () => stateOf(pages));
-  server.post('/callbacks', async (_, reply) => reply.code(204).send());
-  server.post('/simulators/:command', ({ params, body }) => {
-    const { command } = params as { command: string };
-    return askSimulators(pages.parts, command, { method: 'POST', body: JSON.stringify(body) });
+  const routes = routesOf(pages);
+  const server = createServer((request, response) => {
+    answer(routes, request, response).catch(() => response.writeHead(500).end());
   });
-  await addReferencePage(server, {
-    document,
-    apiUrl: pages.parts['HTTP API'],
-    accessToken: pages.ownerToken,
-  });
-  const url = await server.listen({ port: pages.port, host: '127.0.0.1' });
-  return { url: `http://localhost:${new URL(url).port}`, stop: () => server.close() };
+  const port = await listen(server, pages.port);
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://localhost:${port}`, stop };
 }
 
-/** The pages carry a token, so no foreign name that was pointed at this machine may read them. */
-function refuseForeignNames(server: FastifyInstance): void {
-  server.addHook('onRequest', async ({ hostname }, reply) => {
-    if (!localNames.includes(hostname)) await reply.code(421).send();
-  });
+type Routes = Record<string, (request: IncomingMessage, url: URL) => Promise<Page | undefined>>;
+
+function routesOf(pages: Pages): Routes {
+  const script = readViewerScript();
+  const { parts, ownerToken } = pages;
+  const reference = renderReferencePage({ apiUrl: parts['HTTP API'], accessToken: ownerToken });
+  const readDocument = async () => ({ type: 'json', content: await readFile('docs/openapi.json') }) as const;
+  return {
+    'GET /': () => readAsset('home.html', 'html'),
+    'GET /home.css': () => readAsset('home.css', 'css'),
+    'GET /home.js': () => readAsset('home.js', 'js'),
+    'GET /openapi.json': readDocument,
+    [`GET ${referencePath}`]: async () => ({ type: 'html', content: reference }),
+    [`GET ${referencePath}${scriptFile}`]: async () => ({ type: 'js', content: await script }),
+    [`GET ${referencePath}${documentFile}`]: readDocument,
+    'GET /state': async () => toJson(await stateOf(pages)),
+    'POST /callbacks': async () => undefined,
+    'POST /simulators/*': async (request, { pathname }) => {
+      const command = pathname.slice('/simulators/'.length);
+      return toJson(await askSimulators(parts, command, { method: 'POST', body: await text(request) }));
+    },
+  };
+}
+
+async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
+  // The pages carry a token, so no foreign name that points at this machine may read them.
+  if (!localNames.includes(url.hostname)) return void response.writeHead(421).end();
+  if (`${url.pathname}/` === referencePath)
+    return void response.writeHead(301, { location: referencePath }).end();
+  const folder = url.pathname.slice(0, url.pathname.lastIndexOf('/') + 1);
+  const route = routes[`${request.method} ${url.pathname}`] ?? routes[`${request.method} ${folder}*`];
+  if (!route) return void response.writeHead(404).end();
+  const page = await route(request, url);
+  if (page) response.writeHead(200, { 'content-type': types[page.type] }).end(page.content);
+  else response.writeHead(204).end();
+}
+
+async function readAsset(file: string, type: Page['type']): Promise<Page> {
+  return { type, content: await readFile(new URL(`pages/${file}`, import.meta.url)) };
+}
+
+function toJson(value: unknown): Page {
+  return { type: 'json', content: JSON.stringify(value) };
 }
 
 async function stateOf({ parts, ownerToken, requests }: Pages): Promise<object> {
   const [simulators, ...listed] = await Promise.all([
     askSimulators(parts, 'record').catch(() => undefined),
-    ...Object.entries(parts).map(async ([name, url]) => ({ name, url, isUp: await isListening(url) })),
+    ...Object.entries(parts).map(async ([name, url]) => ({
+      name,
+      url,
+      isUp: await isListening(url, timeoutMs),
+    })),
   ]);
   const apiUrl = parts['HTTP API'];
   return { apiUrl, ownerToken, parts: listed, simulators, requests: requests.latest() };
@@ -68,19 +112,7 @@ async function askSimulators(
   command: string,
   init: RequestInit = {},
 ): Promise<unknown> {
-  const url = `${simulatorsUrl}/control/${encodeURIComponent(command)}`;
-  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(patienceMs) });
+  const url = `${simulatorsUrl}/control/${command}`;
+  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
   return answer.json();
-}
-
-function isListening(url: string): Promise<boolean> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = connect({ host: hostname, port: Number(port) || 80, timeout: patienceMs });
-    const settle = (isUp: boolean) => () => {
-      socket.destroy();
-      resolve(isUp);
-    };
-    socket.once('connect', settle(true)).once('error', settle(false)).once('timeout', settle(false));
-  });
 }

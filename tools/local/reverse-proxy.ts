@@ -5,7 +5,7 @@ import {
   request as sendRequest,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../processes/ports.ts';
 
 export interface Origin {
   /** Sends a request on, with its own body unless another one is given, and resolves with the answer's head. */
@@ -37,16 +37,13 @@ export async function startReverseProxy(url: string, listener: Listener, port = 
   // Node drops a connection after 5 s without work, at the same moment in which a client may use it again.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const used = await listen(server, port);
   const stop = async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     agent.destroy();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+  return { url: `http://127.0.0.1:${used}`, stop };
 }
 
 function send(

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProcess } from '../processes/start-process.ts';
 
 export interface LocalStack {
   apiUrl: string;
@@ -26,8 +26,6 @@ interface Place {
   directory: string;
 }
 
-const patienceMs = 50_000;
-
 /** `npm start` as a user types it, on ports and in a folder of its own. */
 export async function startLocalStack(given?: Place): Promise<LocalStack> {
   const place = given ?? {
@@ -36,34 +34,24 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
   };
   const { offset, directory } = place;
   const environment = cleanEnvironment(place);
-  const child = spawn('npm', ['start'], {
+  const later: string[] = [];
+  const stack = await startProcess({
+    name: 'The local stack',
+    command: 'npm',
+    args: ['start'],
     env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
+    readyText: 'Ctrl-C stops everything',
+    timeoutMs: 50_000,
+    stopSignal: 'SIGINT',
+    isGroup: true,
+    onLine: (line) => later.push(line),
   });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  let output = '';
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => process.kill(-Number(child.pid), 'SIGINT'), patienceMs);
-    const read = (chunk: Buffer) => {
-      output += chunk;
-      if (!output.includes('Ctrl-C stops everything')) return;
-      clearTimeout(timer);
-      resolve();
-    };
-    child.stdout.on('data', read);
-    child.stderr.on('data', read);
-    child.once('exit', () => {
-      clearTimeout(timer);
-      reject(new Error(`The local stack did not start.\n${output}`));
-    });
-  });
+  const output = () => [stack.startOutput, ...later].join('\n');
   const stop = async ({ keepData } = { keepData: false }) => {
-    process.kill(-Number(child.pid), 'SIGINT');
-    await exited;
+    await stack.stop();
     if (!keepData) await rm(directory, { recursive: true, force: true });
   };
-  const token = (name: string) => new RegExp(`${name}='([^']+)'`).exec(output)?.[1] ?? '';
+  const token = (name: string) => new RegExp(`${name}='([^']+)'`).exec(output())?.[1] ?? '';
   const at = (port: number) => `http://localhost:${port + offset}`;
   const urls = { apiUrl: at(3000), simulatorsUrl: at(3003), pagesUrl: at(3004) };
   const addresses = {
@@ -77,8 +65,8 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
     ...urls,
     environment: { ...environment, ...addresses },
     place,
-    group: Number(child.pid),
-    output: () => output,
+    group: stack.pid,
+    output,
     token,
     stop,
   };

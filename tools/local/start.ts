@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
-import { parseArgs } from 'node:util';
 import { buildFunctions } from '../build/build.ts';
+import { createCommand, runCommand } from '../command-line/command.ts';
 import { referencePath } from '../openapi/reference-page.ts';
+import { isPortFree } from '../processes/ports.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 import { bucketName, localAddress, localDirectory, localEnvironment, ports, tableName } from './addresses.ts';
 import { startApi } from './api.ts';
@@ -17,20 +17,14 @@ import { startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 
-const usage = `Usage: npm start [-- --fresh]
+const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3 and a token issuer, with a demo publisher. Data is kept under .local/ between starts.`;
 
-Brings the whole service up on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3
-and a token issuer, with a demo publisher. Data is kept under .local/ between starts.
-
-  --fresh   begin anew, without the data of earlier starts
-  --help    show this text
-
-Environment
-  AWS_ENDPOINT_URL_DYNAMODB   another DynamoDB than the embedded one
-  AWS_ENDPOINT_URL_S3         another S3 than the embedded one
-  LOCAL_PORT_OFFSET           a number that is added to every port
-  LOCAL_DIRECTORY             another folder for the data than .local
-`;
+const environment = `
+Environment:
+  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one
+  AWS_ENDPOINT_URL_S3        another S3 than the embedded one
+  LOCAL_PORT_OFFSET          a number that is added to every port
+  LOCAL_DIRECTORY            another folder for the data than .local`;
 
 interface Part {
   stop: () => Promise<void>;
@@ -148,19 +142,11 @@ async function run(part: Promise<Part>): Promise<void> {
 
 async function requireFreePorts(): Promise<void> {
   for (const [part, port] of Object.entries(ports)) {
-    if (await isFree(port)) continue;
+    if (await isPortFree(port)) continue;
     throw new Error(
       `Port ${port} (${part}) is taken. Stop the program that listens there, then start again.`,
     );
   }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
 }
 
 let stopping = false;
@@ -178,15 +164,17 @@ function stopWithParent(): void {
   setInterval(() => process.ppid !== parent && stop(0), 500).unref();
 }
 
-const { values } = parseArgs({ options: { fresh: { type: 'boolean' }, help: { type: 'boolean' } } });
-if (values.help) {
-  process.stdout.write(usage);
-} else {
-  process.on('SIGINT', () => stop(0));
-  process.on('SIGTERM', () => stop(0));
-  stopWithParent();
-  start(values.fresh ?? false).catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`);
-    return stop(1);
+const command = createCommand({ name: 'npm start --', notes })
+  .option('--fresh', 'start without the data of earlier starts')
+  .addHelpText('after', environment)
+  .action(async ({ fresh = false }: { fresh?: boolean }) => {
+    process.on('SIGINT', () => stop(0));
+    process.on('SIGTERM', () => stop(0));
+    stopWithParent();
+    await start(fresh).catch((error: Error) => {
+      process.stderr.write(`${error.message}\n`);
+      return stop(1);
+    });
   });
-}
+
+process.exitCode = await runCommand(command, process.argv.slice(2));

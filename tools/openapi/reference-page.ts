@@ -1,9 +1,6 @@
 import scalar from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
-import type { JsonObject } from './json.ts';
 
 interface ReferencePage {
-  document: JsonObject;
   /** Filled in for trying things out. */
   apiUrl?: string;
   accessToken?: string;
@@ -11,35 +8,66 @@ interface ReferencePage {
 
 export const referencePath = '/reference/';
 
-/**
- * Serves the document for people to read, and to try out. The viewer's script comes from its package, and all
- * that it would fetch from or tell to others is turned off: the page works on a machine without a network.
- */
-export async function addReferencePage(
-  server: FastifyInstance,
-  { document, apiUrl, accessToken }: ReferencePage,
-): Promise<void> {
-  await server.register(scalar, {
-    routePrefix: '/reference',
-    logLevel: 'silent',
-    configuration: {
-      content: document,
-      pageTitle: 'API reference',
-      ...(apiUrl !== undefined && { servers: [{ url: apiUrl }] }),
-      authentication: {
-        preferredSecurityScheme: 'accessToken',
-        ...(accessToken !== undefined && { securitySchemes: { accessToken: { token: accessToken } } }),
-      },
-      favicon: 'data:,',
-      defaultOpenAllTags: true,
-      hideModels: true,
-      documentDownloadType: 'json',
-      withDefaultFonts: false,
-      telemetry: false,
-      showDeveloperTools: 'never',
-      hideClientButton: true,
-      agent: { disabled: true },
-      mcp: { disabled: true },
+/** The files of the page next to its HTML: the viewer, and the document that it shows. */
+export const scriptFile = 'js/scalar.js';
+export const documentFile = 'openapi.json';
+
+/** The page that shows the document. Nothing on it is loaded from another machine or reported to one. */
+export function renderReferencePage({ apiUrl, accessToken }: ReferencePage = {}): string {
+  const configuration = {
+    url: `./${documentFile}`,
+    ...(apiUrl !== undefined && { servers: [{ url: apiUrl }] }),
+    authentication: {
+      preferredSecurityScheme: 'accessToken',
+      ...(accessToken !== undefined && { securitySchemes: { accessToken: { token: accessToken } } }),
     },
+    favicon: 'data:,',
+    defaultOpenAllTags: true,
+    hideModels: true,
+    documentDownloadType: 'json',
+    withDefaultFonts: false,
+    telemetry: false,
+    showDeveloperTools: 'never',
+    hideClientButton: true,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+  };
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>API reference</title>
+  </head>
+  <body>
+    <div id="app"></div>
+    <script src="${scriptFile}"></script>
+    <script>Scalar.createApiReference('#app', ${JSON.stringify(configuration).replaceAll('<', '\\u003c')});</script>
+  </body>
+</html>
+`;
+}
+
+/**
+ * The viewer's script. The only package that has it ready to serve, without Vue and some hundred packages, keeps it
+ * inside a plugin for Fastify: the plugin is given a server that knows nothing but routes, and Fastify is not needed.
+ */
+export function readViewerScript(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reply = { header: () => reply, send: resolve };
+    const route = ({ url, handler }: Route) => {
+      if (url === referencePath + scriptFile) handler({}, reply);
+    };
+    const register = scalar as unknown as RoutePlugin;
+    register({ route }, { routePrefix: referencePath, configuration: { url: documentFile } }, () =>
+      reject(new Error(`The viewer's package does not serve ${scriptFile}.`)),
+    );
   });
 }
+
+interface Route {
+  url: string;
+  handler: (request: object, reply: object) => void;
+}
+
+type RoutePlugin = (server: { route: (route: Route) => void }, options: object, done: () => void) => void;

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../processes/ports.ts';
 import { answerControl } from './control.ts';
 import { Simulation } from './simulation.ts';
 
@@ -34,12 +34,9 @@ export async function startSimulators({
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const used = await listen(server, port);
   return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    url: `http://localhost:${used}`,
     simulation,
     stop: () =>
       new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { listHostNodes } from '../registry/nodes.ts';
 import { command } from '../command.ts';
-import { table } from '../layout.ts';
+import { table } from '../../command-line/table.ts';
 
 export const list = command({
   parameters: ['node', 'version'],

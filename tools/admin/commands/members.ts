@@ -1,11 +1,22 @@
 import * as z from 'zod/mini';
-import { putMember, removeMember } from '../registry/publishers.ts';
+import { putMember, removeMember, showPublisher } from '../registry/publishers.ts';
 import { PublisherRole } from '../../../lib/schemas/publisher.ts';
 import { command, UsageError } from '../command.ts';
-import { dataOf, textOf } from './publishers.ts';
+import { dataOf, memberTable, textOf } from './publishers.ts';
 
 const force = { about: 'Do it even if the publisher is left without an owner' };
 const notes = 'The user is the subject (`sub`) of the access tokens that your issuer gives this person.';
+
+export const list = command({
+  parameters: ['publisher'],
+  summary: 'List the members of a publisher',
+  options: {},
+  examples: ['member list acme'],
+  async run({ publisher: publisherId }) {
+    const publisher = await showPublisher(publisherId);
+    return { data: dataOf(publisher).members, text: memberTable(publisher.members) };
+  },
+});
 
 export const add = command({
   parameters: ['publisher', 'user'],
@@ -18,8 +29,8 @@ export const add = command({
     force,
   },
   examples: [
-    'member add acme auth0|1234 --role owner --name "Olga Owner" --email olga@acme.example',
-    'member add acme auth0|5678',
+    `member add acme 'auth0|1234' --role owner --name "Olga Owner" --email olga@acme.example`,
+    `member add acme 'auth0|5678'`,
   ],
   async run({ publisher: publisherId, user }, { role, name, email, force }) {
     const checked = z.optional(PublisherRole).safeParse(role);
@@ -37,7 +48,7 @@ export const remove = command({
   summary: 'Take a member out of a publisher',
   notes: `${notes}\nPersonal access tokens belong to the publisher and go on working: revoke those that the person knows.`,
   options: { force },
-  examples: ['member remove acme auth0|5678'],
+  examples: [`member remove acme 'auth0|5678'`],
   async run({ publisher: publisherId, user }, { force }) {
     const publisher = await removeMember(publisherId, user, { force });
     return { data: dataOf(publisher), text: textOf(publisher) };

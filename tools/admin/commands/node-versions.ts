@@ -6,10 +6,11 @@ import {
   unbanNodeVersion,
   unflagNodeVersion,
 } from '../registry/node-versions.ts';
+import { describeNodeVersion, showNodeVersion } from '../listing.ts';
 import { shownVersion } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { command, type Outcome } from '../command.ts';
-import { table } from '../layout.ts';
+import { fields, table } from '../../command-line/table.ts';
 
 const reason = {
   value: 'TEXT',
@@ -37,6 +38,29 @@ export const list = command({
       data: versions.map(shownVersion),
       text: rows.length > 0 ? text : `"${nodeId}" has no versions.`,
     };
+  },
+});
+
+export const show = command({
+  parameters: ['node', 'version'],
+  summary: 'Show a version of a node',
+  notes: 'The text shows the most important fields, --json all of them.',
+  options: {},
+  examples: ['node-version show demo-node 1.0.0', 'node-version show demo-node 1.0.0 --json'],
+  async run({ node, version }) {
+    const found = await showNodeVersion(node, version);
+    const text = fields({
+      Version: found.version,
+      Node: found.node_id,
+      Id: found.id,
+      Status: shortStatus(found.status),
+      Reason: found.status_reason,
+      Changelog: found.changelog,
+      Dependencies: found.dependencies?.join(', '),
+      'Host nodes': found.host_node_extract_status,
+      Created: found.createdAt,
+    });
+    return { data: shownVersion(found), text };
   },
 });
 
@@ -68,6 +92,7 @@ export const ban = command({
     'Callers see the status and the reason, and no downloadUrl. If it was the latest version of its node, the\nhighest one that can be downloaded follows. A version that waits for its upload can be banned too.',
   options: { reason },
   examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
+  impact: async ({ node, version }) => `bans ${await describeNodeVersion(node, version)}`,
   async run({ node, version }, { reason }) {
     return outcome(await banNodeVersion(node, version, reason));
   },

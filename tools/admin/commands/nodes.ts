@@ -1,9 +1,32 @@
 import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
 import { command } from '../command.ts';
-import { fields } from '../layout.ts';
+import { fields, table } from '../../command-line/table.ts';
+import { describeNode, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
 import { Node } from '../../../lib/schemas/node.ts';
+
+export const list = command({
+  parameters: [],
+  summary: 'List the nodes of a publisher',
+  options: { publisher: { value: 'PUBLISHER', about: 'Whose nodes', required: true } },
+  examples: ['node list --publisher acme'],
+  async run(_, { publisher }) {
+    const nodes = await listNodes(publisher);
+    const rows = nodes.map(({ id, name, status, latest_version, created_at }) => [
+      id,
+      name,
+      status.replace('NodeStatus', '').toLowerCase(),
+      latest_version?.version,
+      created_at,
+    ]);
+    const text = table(['NODE', 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows);
+    return {
+      data: nodes.map((node) => dataOf({ node })),
+      text: rows.length > 0 ? text : `"${publisher}" has no nodes.`,
+    };
+  },
+});
 
 export const show = command({
   parameters: ['node'],
@@ -36,6 +59,7 @@ export const ban = command({
   notes: 'Its versions are banned one by one; run the command again if it is interrupted.',
   options: { reason: { value: 'TEXT', about: 'Why; callers see it as status_detail', required: true } },
   examples: ['node ban demo-node --reason "Copies another node; see ticket 7"'],
+  impact: async ({ node }) => `bans ${await describeNode(node)}`,
   async run({ node: nodeId }, { reason }) {
     await banNode(nodeId, reason);
     return { data: dataOf(await showNode(nodeId)), text: `The node "${nodeId}" is banned.` };
@@ -54,12 +78,12 @@ export const unban = command({
 });
 
 /** A node as --json prints it: of its latest version, the key of the archive in place of its address. */
-function dataOf({ node, publisher }: { node: NodeRecord; publisher: PublisherRecord }) {
+function dataOf({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
   const { translations, latest_version, ...rest } = node;
   return {
     ...shownFields<Node>(rest, Node),
     ...(translations !== undefined && { translations: JSON.parse(translations) }),
     latest_version,
-    publisher: publisherView(publisher),
+    ...(publisher && { publisher: publisherView(publisher) }),
   };
 }

@@ -1,10 +1,11 @@
 import { banPublisher, createPublisher, showPublisher, unbanPublisher } from '../registry/publishers.ts';
+import { describePublisher, listPublishers } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
 import { Refusal } from '../registry/refusal.ts';
 import { PublisherId } from '../../../lib/schemas/names.ts';
 import { command, UsageError } from '../command.ts';
-import { fields, table } from '../layout.ts';
+import { fields, table } from '../../command-line/table.ts';
 
 export const create = command({
   parameters: ['publisher'],
@@ -24,6 +25,27 @@ export const create = command({
     const publisher = await showPublisher(id);
     const next = `Give it an owner next: npm run admin -- member add ${id} <user> --role owner`;
     return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };
+  },
+});
+
+export const list = command({
+  parameters: [],
+  summary: 'List all publishers',
+  notes:
+    'Reads the whole table, since no key has them all: on a large one that takes a while and costs its size.',
+  options: {},
+  examples: ['publisher list', 'publisher list --region eu-west-1 --table node-registry-production'],
+  async run() {
+    const publishers = await listPublishers();
+    const rows = publishers.map(({ id, name, members, banned, createdAt }) => [
+      id,
+      name,
+      Object.keys(members).length,
+      banned ? 'yes' : 'no',
+      createdAt,
+    ]);
+    const text = table(['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED'], rows, { alignRight: [2] });
+    return { data: publishers.map(dataOf), text: rows.length > 0 ? text : 'There are no publishers.' };
   },
 });
 
@@ -47,6 +69,7 @@ export const ban = command({
     reason: { value: 'TEXT', about: 'Why, for the next administrator; only they see it', required: true },
   },
   examples: ['publisher ban acme --reason "Account taken over, ticket 812"'],
+  impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
   async run({ publisher: id }, { reason }) {
     return { data: dataOf(await banPublisher(id, reason)), text: `The publisher "${id}" is banned.` };
   },
@@ -78,7 +101,12 @@ export function textOf(publisher: PublisherRecord): string {
     Created: createdAt,
     Banned: banned ? (ban_reason ?? 'yes') : 'no',
   });
-  const rows = Object.entries(members).map(([user, { role, name, email }]) => [user, role, name, email]);
-  if (rows.length === 0) return `${about}\n\nNo members.`;
-  return `${about}\n\n${table(['USER', 'ROLE', 'NAME', 'EMAIL'], rows)}`;
+  return `${about}\n\n${memberTable(members)}`;
+}
+
+export function memberTable(members: PublisherRecord['members']): string {
+  // DynamoDB keeps no order in a map.
+  const sorted = Object.entries(members).sort(([a], [b]) => a.localeCompare(b, 'en'));
+  const rows = sorted.map(([user, { role, name, email }]) => [user, role, name, email]);
+  return rows.length > 0 ? table(['USER', 'ROLE', 'NAME', 'EMAIL'], rows) : 'No members.';
 }

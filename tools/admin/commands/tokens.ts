@@ -9,7 +9,7 @@ import {
   revokePersonalAccessToken,
 } from '../registry/tokens.ts';
 import { command, UsageError } from '../command.ts';
-import { fields, table } from '../layout.ts';
+import { fields, table } from '../../command-line/table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = '365';
@@ -67,6 +67,12 @@ export const revoke = command({
     'The id is the one that token list shows. It works at once: the next publish with the token is refused.',
   options: {},
   examples: ['token revoke acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
+  async impact({ publisher, 'token-id': id }) {
+    const token = (await listPersonalAccessTokens(publisher)).find((each) => each.id === id);
+    return token
+      ? `revokes for good the token "${token.label}", last used ${token.last_used_at ?? 'never'}`
+      : 'revokes a token that does not exist';
+  },
   async run({ publisher: publisherId, 'token-id': id }) {
     const since = await revokePersonalAccessToken(publisherId, id);
     return { data: { id, revoked_at: since }, text: `The token ${id} is revoked since ${since}.` };

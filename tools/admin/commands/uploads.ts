@@ -1,6 +1,6 @@
 import { Refusal } from '../registry/refusal.ts';
 import { command } from '../command.ts';
-import { table } from '../layout.ts';
+import { table } from '../../command-line/table.ts';
 
 const limitMs = 10 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 import awsLambdaFastify from '@fastify/aws-lambda';
 import Fastify from 'fastify';
-import { path, Request, startTask } from './task.ts';
+import { path, Request, startTask } from '../alternatives/task.ts';
 
 const app = Fastify();
 

@@ -1,6 +1,6 @@
 import { Router } from '@aws-lambda-powertools/event-handler/http';
 import type { Context } from 'aws-lambda';
-import { path, Request, startTask } from './task.ts';
+import { path, Request, startTask } from '../alternatives/task.ts';
 
 const app = new Router();
 

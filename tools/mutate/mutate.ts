@@ -1,22 +1,12 @@
 // npm run mutate [-- AREA...]
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { Stryker } from '@stryker-mutator/core';
+import { Argument } from 'commander';
 import startServers from '../../tests/support/start-servers.ts';
 import stopServers from '../../tests/support/stop-servers.ts';
-import { type Area, areas, isAreaName, leastOverall } from './mutation-areas.ts';
-
-const usage = `Tests the tests: changes lib in one small place at a time, and looks whether a test fails.
-
-Usage: npm run mutate [-- AREA...]
-
-Areas, all of them unless you say, and the share of changes that must be noticed
-${Object.entries(areas)
-  .map(([name, { least }]) => `  ${name.padEnd(13)}  ${least} %`)
-  .join('\n')}
-
-All together ${leastOverall} %. Exits with 1 below that. What no test noticed is shown; docs/security.md says why it may stay.
-`;
+import { createCommand, runCommand } from '../command-line/command.ts';
+import { table } from '../command-line/table.ts';
+import { installPackages } from '../install/install-packages.ts';
+import { type Area, areas, leastOverall } from './areas.ts';
 
 interface Tally {
   mutants: number;
@@ -25,34 +15,14 @@ interface Tally {
   timedOut: number;
 }
 
-function readNames(): (keyof typeof areas)[] | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      options: { help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-    });
-    if (values.help) return void process.stdout.write(usage);
-    const unknown = positionals.filter((name) => !isAreaName(name));
-    if (unknown.length > 0) return refuse(`There is no area "${unknown.join(', ')}".`);
-    return (positionals.length > 0 ? positionals : Object.keys(areas)).filter(isAreaName);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return refuse(`${error.message.split(/\n|\. /)[0]}.`);
-  }
-}
-
-function refuse(sentence: string): undefined {
-  process.stderr.write(`${sentence} See npm run mutate -- --help\n`);
-  process.exitCode = 2;
-}
-
-const base = JSON.parse(readFileSync('tools/prove/mutate.json', 'utf8'));
+const base = JSON.parse(readFileSync('tools/mutate/stryker.json', 'utf8'));
 
 /** Stryker runs every test file that it is given for every mutant, so that each area has only its own. */
 async function mutate({ files, tests }: Area): Promise<Tally> {
   const testMatch = tests.map((name) => `<rootDir>/tests/${name}.test.ts`);
   const jest = { ...base.jest, config: { ...base.jest.config, testMatch } };
-  const plugins = ['@stryker-mutator/*', './tools/prove/ignore-descriptions.js'];
+  const plugins = ['@stryker-mutator/*', './tools/mutate/ignore-descriptions.js'];
+  const { Stryker } = await import('@stryker-mutator/core');
   const mutants = await new Stryker({
     ...base,
     plugins,
@@ -89,11 +59,32 @@ async function mutateAll(names: (keyof typeof areas)[]): Promise<void> {
   if (names.length === Object.keys(areas).length) show('all', all, leastOverall);
 }
 
-const names = readNames();
-if (names) {
-  // Before Stryker ends the process at once, which no child of it would notice.
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stopServers());
-  // Once, and not for every mutant.
-  await startServers();
-  await mutateAll(names).finally(stopServers);
-}
+type AreaName = keyof typeof areas;
+
+const scores = [
+  'Areas, all of them unless some are given, and the share of the changes that must be noticed:',
+  table(
+    ['AREA', 'PERCENT'],
+    Object.entries(areas).map(([name, { least }]) => [name, least]),
+    { alignRight: [1] },
+  ),
+  `All together ${leastOverall} %. Exits with 1 below that; docs/security.md says why what no test noticed may stay.`,
+];
+
+const command = createCommand({
+  name: 'npm run mutate --',
+  summary: 'Tests the tests: changes lib in one small place at a time, and looks whether a test fails',
+})
+  .addArgument(new Argument('[areas...]').choices(Object.keys(areas)))
+  .addHelpText('after', `\n${scores.join('\n\n')}`)
+  .action(async (names: AreaName[]) => {
+    await installPackages('tools/mutate');
+    // Before Stryker ends the process at once, which no child of it would notice.
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stopServers());
+    // Once, and not for every mutant.
+    await startServers();
+    await mutateAll(names.length > 0 ? names : (Object.keys(areas) as AreaName[])).finally(stopServers);
+  });
+
+const status = await runCommand(command, process.argv.slice(2));
+process.exitCode ||= status;

@@ -94,7 +94,3 @@ export const areas = {
     least: 95,
   },
 } as const satisfies Record<string, Area>;
-
-export function isAreaName(name: string): name is keyof typeof areas {
-  return Object.hasOwn(areas, name);
-}

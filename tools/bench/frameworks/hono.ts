@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { handle } from 'hono/aws-lambda';
 import { validator } from 'hono/validator';
-import { path, Request, startTask } from './task.ts';
+import { path, Request, startTask } from '../alternatives/task.ts';
 
 const app = new Hono();
 const check = validator('json', (value, context) => {

@@ -1,6 +1,6 @@
 import express from 'express';
 import serverless from 'serverless-http';
-import { path, Request, startTask } from './task.ts';
+import { path, Request, startTask } from '../alternatives/task.ts';
 
 const app = express();
 

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+
+export interface ProgramResult {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+interface Options {
+  cwd?: string;
+  /** On top of this process's environment; undefined takes a variable away. */
+  environment?: NodeJS.ProcessEnv;
+}
+
+/** Runs a program to its end, without the flags that only the tests themselves need. */
+export function runProgram(
+  command: string,
+  args: readonly string[],
+  { cwd, environment }: Options = {},
+): Promise<ProgramResult> {
+  const env = { ...process.env, NODE_OPTIONS: '', ...environment };
+  return new Promise((resolve) => {
+    const child = execFile(command, args, { cwd, env }, (_, stdout, stderr) =>
+      resolve({ status: Number(child.exitCode), stdout, stderr }),
+    );
+  });
+}

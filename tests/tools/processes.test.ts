@@ -1,0 +1,111 @@
+import { createServer } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import { findFreePort, isListening, isPortFree, listen } from '../../tools/processes/ports.ts';
+import { startProcess } from '../../tools/processes/start-process.ts';
+
+function startScript(script: string, options: { timeoutMs?: number; isGroup?: boolean } = {}) {
+  const lines: string[] = [];
+  const starting = startProcess({
+    name: 'The server',
+    command: process.execPath,
+    args: ['-e', script],
+    env: { ...process.env, NODE_OPTIONS: '' },
+    readyText: 'listening',
+    timeoutMs: 10_000,
+    onLine: (line) => lines.push(line),
+    ...options,
+  });
+  return { starting, lines };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('startProcess', () => {
+  test('resolves when the process is ready, passes on later lines, and stops it', async () => {
+    const { starting, lines } = startScript(
+      `console.log('one'); console.log('listening'); console.error('two'); setInterval(() => {}, 1000)`,
+    );
+
+    const child = await starting;
+    while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await child.stop();
+    await child.stop();
+
+    expect(child.startOutput).toBe('one\nlistening');
+    expect(lines).toEqual(['two']);
+    expect(isAlive(child.pid)).toBe(false);
+  });
+
+  test('rejects with what the process printed when it exits early', async () => {
+    const { starting } = startScript(`console.error('The port is taken.'); process.exit(3)`);
+
+    await expect(starting).rejects.toThrow('The server stopped with code 3.\nThe port is taken.');
+  });
+
+  test('rejects when the program does not exist', async () => {
+    const starting = startProcess({
+      name: 'The server',
+      command: 'no-such-program',
+      args: [],
+      readyText: '',
+      timeoutMs: 1000,
+    });
+
+    await expect(starting).rejects.toThrow('The server could not be started');
+  });
+
+  test('stops a process that is not ready in time, and rejects', async () => {
+    const { starting } = startScript(`console.log(process.pid); setInterval(() => {}, 1000)`, {
+      timeoutMs: 500,
+    });
+
+    const error: Error = await starting.then(
+      () => new Error('It started.'),
+      (reason) => reason,
+    );
+
+    const [sentence, pid] = error.message.split('\n');
+    expect(sentence).toBe('The server did not start within 0.5 s.');
+    expect(isAlive(Number(pid))).toBe(false);
+  });
+
+  test('stops every process of a group', async () => {
+    const grandchild = `process.on('SIGTERM', () => process.exit()); console.log('listening'); setInterval(() => {}, 1000)`;
+    const { starting } = startScript(
+      `const { spawn } = require('node:child_process');
+       const child = spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}], { stdio: 'inherit' });
+       console.log(child.pid);
+       process.on('SIGTERM', () => child.once('exit', () => process.exit()));`,
+      { isGroup: true },
+    );
+
+    const child = await starting;
+    const pid = Number(child.startOutput.split('\n')[0]);
+    expect(isAlive(pid)).toBe(true);
+    await child.stop();
+
+    expect(isAlive(pid)).toBe(false);
+  });
+});
+
+describe('ports', () => {
+  test('a port is free until a server listens on it', async () => {
+    const port = await findFreePort();
+    const address = `http://127.0.0.1:${port}`;
+    const before = [await isPortFree(port), await isListening(address, 1000)];
+    const server = createServer((socket) => socket.destroy());
+    const used = await listen(server, port);
+    const during = [await isPortFree(port), await isListening(address, 1000)];
+    const second = await listen(createServer(), port).catch(({ code }) => code);
+    await new Promise((resolve) => server.close(resolve));
+
+    expect(used).toBe(port);
+    expect([before, during, second]).toEqual([[true, false], [false, true], 'EADDRINUSE']);
+  });
+});

@@ -1,0 +1,86 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+
+interface About {
+  /** What a person types; of a subcommand its own word. */
+  name: string;
+  /** One sentence without a period. */
+  summary?: string;
+  notes?: string | undefined;
+  /** Command lines that can be pasted, without what comes before the arguments. */
+  examples?: readonly string[];
+}
+
+export interface Output {
+  stdout: { write: (text: string) => unknown };
+  stderr: { write: (text: string) => unknown };
+}
+
+/** A commander command that says a mistake in one sentence, and where to read more. */
+export function createCommand(
+  { name, summary, notes, examples = [] }: About,
+  output: Output = process,
+): Command {
+  const command = new Command(name)
+    .summary(summary ?? '')
+    .description([summary && `${summary}.`, notes?.replaceAll('\n', ' ')].filter(Boolean).join('\n\n'))
+    .helpOption('-h, --help', 'Explain this instead of running it')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => output.stdout.write(text),
+      writeErr: (text) => output.stderr.write(text),
+      outputError: (text, write) => write(`${sentenceOf(text)} See ${fullName(command)} --help\n`),
+    })
+    .exitOverride();
+  if (examples.length > 0)
+    command.addHelpText('after', () => {
+      const start = fullName(command).slice(0, rootName(command).length);
+      return ['\nExamples:', ...examples.map((example) => `  ${start} ${example}`)].join('\n');
+    });
+  return command;
+}
+
+/** Runs a command line, and returns the exit status: 0 is done, 1 is the command's own, 2 was not understood. */
+export async function runCommand(command: Command, args: readonly string[]): Promise<number> {
+  try {
+    await command.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
+  }
+}
+
+/** For the value of an option. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+    throw new InvalidArgumentError(`It takes a whole number from ${min} to ${max}.`);
+  };
+}
+
+export function positiveNumber(text: string): number {
+  if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);
+  throw new InvalidArgumentError('It takes a number above 0.');
+}
+
+function rootName(command: Command): string {
+  return command.parent ? rootName(command.parent) : command.name();
+}
+
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
+}
+
+/** Commander's "error: unknown option '--lable'\n(Did you mean --label?)" as prose. */
+function sentenceOf(text: string): string {
+  const [first = '', ...rest] = text
+    .trim()
+    .replace(/^error: /, '')
+    .split('\n');
+  const sentence = first.charAt(0).toUpperCase() + first.slice(1);
+  return [
+    /[.?!]$/.test(sentence) ? sentence : `${sentence}.`,
+    ...rest.map((line) => line.replace(/^\((.*)\)$/, '$1')),
+  ].join(' ');
+}

@@ -1,0 +1,15 @@
+import { createInterface } from 'node:readline/promises';
+
+/** Asks a person, for whom anything but a yes is a no. */
+export async function confirm(
+  question: string,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<boolean> {
+  const terminal = createInterface({ input, output });
+  // A closed input never answers.
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+}

@@ -1,0 +1,39 @@
+type Cell = string | number | boolean | undefined;
+
+interface Layout {
+  /** Columns of figures, counted from 0. */
+  alignRight?: readonly number[];
+  /** What a cell without a value shows. */
+  empty?: string;
+}
+
+/** Rows under headings, each column as wide as its widest cell. */
+export function table(
+  headings: string[],
+  rows: Cell[][],
+  { alignRight = [], empty = '-' }: Layout = {},
+): string {
+  return align([headings, ...rows.map((row) => row.map((cell) => shown(cell, empty)))], alignRight);
+}
+
+/** One thing's fields, a line each; those without a value are left out. */
+export function fields(values: Record<string, Cell>): string {
+  const present = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+  return align(
+    present.map(([name, value]) => [name, shown(value, '')]),
+    [],
+  );
+}
+
+function align(rows: string[][], alignRight: readonly number[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const pad = (cell: string, column: number) =>
+    alignRight.includes(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+/** What publishers wrote is shown on one line and without control characters, which could redraw the terminal. */
+function shown(value: Cell, empty: string): string {
+  if (value === undefined || value === '') return empty;
+  return String(value).replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
+}

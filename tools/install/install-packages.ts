@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Installs what a folder's own lock file names, unless it is there: what few runs need is not in the root's. */
+export async function installPackages(folder: string): Promise<void> {
+  const [wanted, installed] = await Promise.all(
+    ['package-lock.json', 'node_modules/.package-lock.json'].map(async (name) =>
+      stat(join(folder, name)).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
+  if (Number(installed) >= Number(wanted) && installed !== 0) return;
+  process.stderr.write(`Installing the packages of ${folder}, once.\n`);
+  await promisify(execFile)('npm', ['ci'], { cwd: folder });
+}

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+interface ProcessOptions {
+  /** The subject of error sentences, such as "The embedded DynamoDB". */
+  name: string;
+  command: string;
+  args: string[];
+  env?: NodeJS.ProcessEnv;
+  /** The process is ready once it prints a line that contains this text. */
+  readyText: string;
+  timeoutMs: number;
+  stopSignal?: NodeJS.Signals;
+  /** Start a process group of its own and send signals to all of it, as Ctrl-C in a terminal does. */
+  isGroup?: boolean;
+  /** Receives each line that the process prints after it is ready. */
+  onLine?: (line: string) => void;
+}
+
+export interface RunningProcess {
+  pid: number;
+  /** What it printed until it was ready. */
+  startOutput: string;
+  stop: () => Promise<void>;
+}
+
+/** Starts a program and waits until it says that it is ready. */
+export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
+  const { name, command, args, env, readyText, timeoutMs, onLine } = options;
+  const { stopSignal = 'SIGTERM', isGroup = false } = options;
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: isGroup });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const lines: string[] = [];
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
+  const stop = async () => {
+    if (!isRunning()) return;
+    if (isGroup) process.kill(-Number(child.pid), stopSignal);
+    else child.kill(stopSignal);
+    await exited;
+  };
+  await new Promise<void>((resolve, reject) => {
+    let isReady = false;
+    const fail = (reason: string) => {
+      clearTimeout(timer);
+      reject(new Error([`${name} ${reason}.`, ...lines].join('\n')));
+    };
+    const read = (line: string) => {
+      if (isReady) return onLine?.(line);
+      lines.push(line);
+      if (!line.includes(readyText)) return;
+      isReady = true;
+      clearTimeout(timer);
+      resolve();
+    };
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      void stop();
+    }, timeoutMs);
+    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
+    child.once('error', (error) => fail(`could not be started (${error.message})`));
+    // Not 'exit': by 'close', the last lines have been read, and they usually say why.
+    child.once('close', (code, signal) =>
+      fail(
+        isLate ? `did not start within ${timeoutMs / 1000} s` : `stopped with ${signal ?? `code ${code}`}`,
+      ),
+    );
+  });
+  return { pid: Number(child.pid), startOutput: lines.join('\n'), stop };
+}
