@@ -71,7 +71,7 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
 export type BanSubject = 'version' | 'node' | 'publisher';
 
 /** What a ban puts aside, and what lifting it puts back. */
-export type BeforeBan = Pick<NodeVersionRecord, 'status' | 'pending_shard' | 'pending_since'> & {
+type BeforeBan = Pick<NodeVersionRecord, 'status' | 'pending_shard' | 'pending_since'> & {
   status_reason?: string | undefined;
   status_reason_code?: StatusReasonCode | undefined;
 };

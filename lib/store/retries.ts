@@ -1,11 +1,11 @@
 import { ApiError } from '../errors.ts';
 
 /** Full jitter: any time up to a bound that doubles, so that requests that met once do not meet again. */
-export function jitter(attempt: number): number {
+function jitter(attempt: number): number {
   return Math.random() * Math.min(1000, 20 * 2 ** attempt);
 }
 
-export function pause(milliseconds: number): Promise<void> {
+function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 

@@ -75,7 +75,7 @@ describe('docs/examples', () => {
     const examples = texts.join('').match(/^### /gm) ?? [];
 
     expect(examples.length).toBeGreaterThan(30);
-    expect(stdout.match(/^  ✓ /gm)).toHaveLength(examples.length);
+    expect(stdout.match(/^ {2}✓ /gm)).toHaveLength(examples.length);
     expect(stdout).toContain(`${examples.length} examples sent, ${examples.length} answered as expected.`);
   }, 30_000);
 

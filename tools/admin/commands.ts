@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import * as history from './commands/history.ts';
 import * as hostNodes from './commands/host-nodes.ts';
 import * as members from './commands/members.ts';
 import * as nodeVersions from './commands/node-versions.ts';
@@ -31,5 +32,7 @@ export const commands: Record<string, Command> = {
   'node-version ban': nodeVersions.ban,
   'node-version unban': nodeVersions.unban,
   'host-node list': hostNodes.list,
+  'history publisher': history.ofPublisher,
+  'history node': history.ofNode,
   'uploads sweep': uploads.sweep,
 };
