@@ -24,7 +24,7 @@ const count = (standard: number) =>
   z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(1))), standard);
 
 /**
- * Every environment variable of the functions, by concern. README's table is checked against it.
+ * Every environment variable of the functions, by concern. docs/reference.md is checked against it.
  *
  * A provider's key comes from the deployment as a reference, so that it is in no template: `ssm:` and the name of
  * a SecureString parameter, or `secretsmanager:` and the name of a secret. Anything else is the key itself.
