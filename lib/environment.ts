@@ -42,7 +42,7 @@ export const concerns = {
         .with(z.describe('The key set itself as JSON, so that a cold start fetches nothing.')),
       ID_TOKENS: z
         ._default(z.enum(['refused', 'accepted']), 'refused')
-        .with(z.describe('Whether a token that calls itself an ID token (`token_use`) is taken.')),
+        .with(z.describe('Whether a token that calls itself an ID token (`token_use`) is accepted.')),
       ADMIN_CLAIM: z
         ._default(nonEmpty, 'role')
         .with(z.describe('The claim that marks an admin; dots lead into nested claims.')),
@@ -140,7 +140,7 @@ export const concerns = {
           z._default(z.string(), ''),
           z.transform((names) => names.split(',').flatMap((name) => name.trim() || [])),
         )
-        .with(z.describe('Model names to take besides the listed ones, separated by commas.')),
+        .with(z.describe('Model names to accept in addition to the listed ones, separated by commas.')),
     }),
   secretStore: () =>
     z.object({
