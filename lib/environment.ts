@@ -24,7 +24,7 @@ const count = (standard: number) =>
   z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(1))), standard);
 
 /**
- * Every environment variable of the functions, by concern. README's table is checked against it.
+ * Every environment variable of the functions, by concern. docs/reference.md is checked against it.
  *
  * A provider's key comes from the deployment as a reference, so that it is in no template: `ssm:` and the name of
  * a SecureString parameter, or `secretsmanager:` and the name of a secret. Anything else is the key itself.
@@ -42,7 +42,7 @@ export const concerns = {
         .with(z.describe('The key set itself as JSON, so that a cold start fetches nothing.')),
       ID_TOKENS: z
         ._default(z.enum(['refused', 'accepted']), 'refused')
-        .with(z.describe('Whether a token that calls itself an ID token (`token_use`) is taken.')),
+        .with(z.describe('Whether a token that calls itself an ID token (`token_use`) is accepted.')),
       ADMIN_CLAIM: z
         ._default(nonEmpty, 'role')
         .with(z.describe('The claim that marks an admin; dots lead into nested claims.')),
@@ -140,7 +140,7 @@ export const concerns = {
           z._default(z.string(), ''),
           z.transform((names) => names.split(',').flatMap((name) => name.trim() || [])),
         )
-        .with(z.describe('Model names to take besides the listed ones, separated by commas.')),
+        .with(z.describe('Model names to accept in addition to the listed ones, separated by commas.')),
     }),
   secretStore: () =>
     z.object({

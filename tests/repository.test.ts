@@ -6,6 +6,7 @@ import * as z from 'zod/mini';
 import type { Contract } from '../lib/contract.ts';
 import { concerns } from '../lib/environment.ts';
 import { errorCatalogue } from '../lib/errors.ts';
+import { StatusReasonCode } from '../lib/schemas/node-version.ts';
 
 /** One name in five places, and documents that say what the code says: nothing here may drift. */
 
@@ -175,16 +176,25 @@ test.each(sources('functions'))('%s imports from lib only', (file) => {
   expect(importsOf(file).own.filter((target) => !target.startsWith('lib/'))).toEqual([]);
 });
 
-describe('the README', () => {
-  test('lists the errors exactly as the catalogue has them', () => {
+describe('the documents', () => {
+  const documents = ['README.md', ...readdirSync('docs').map((file) => `docs/${file}`)]
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => [file, readFileSync(file, 'utf8')] as const);
+  const reference = readFileSync('docs/reference.md', 'utf8');
+
+  test('README.md stays below 180 lines', () => {
+    expect(readme.split('\n').length).toBeLessThan(180);
+  });
+
+  test('docs/reference.md lists the errors exactly as the catalogue has them', () => {
     const rows = Object.entries(errorCatalogue).map(
       ([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`,
     );
 
-    expect(readme.match(/^\| \d{3} \| `\w+` \|.*$/gm)).toEqual(rows);
+    expect(reference.match(/^\| \d{3} \| `\w+` \|.*$/gm)).toEqual(rows);
   });
 
-  test('lists every environment variable with its default and meaning', () => {
+  test('docs/reference.md lists every environment variable with its default and meaning', () => {
     const described = new Map<string, string>();
     for (const concern of Object.values(concerns)) {
       for (const [name, field] of Object.entries<z.ZodMiniType>(concern().shape)) {
@@ -196,24 +206,73 @@ describe('the README', () => {
       }
     }
 
-    expect(readme.match(/^\| `[A-Z][A-Z_0-9]+` \|.*$/gm)).toEqual([...described.values()]);
+    expect(reference.match(/^\| `[A-Z][A-Z_0-9]+` \|.*$/gm)).toEqual([...described.values()]);
   });
 
-  test('keeps error codes free of the word that one client crashes on', () => {
-    expect(Object.keys(errorCatalogue).filter((code) => code.includes('message'))).toEqual([]);
+  test('docs/reference.md lists the reasons of a version exactly as the schema has them', () => {
+    const rows = reference.match(/^\| `[a-z_]+` \| (?:pending|banned|flagged) \|/gm) ?? [];
+
+    expect(rows.map((row) => row.split('`')[1]).sort()).toEqual([...StatusReasonCode.options].sort());
   });
 
-  test('names only scripts that there are', () => {
+  test.each(documents)('%s names only scripts that exist', (_, text) => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const named = [...readme.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => String(name));
+    const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => String(name));
 
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
+
+  test.each(documents)('%s names only test files that exist', (_, text) => {
+    const named = text.match(/tests\/[\w/-]+\.test\.ts/g) ?? [];
+
+    expect(named.filter((file) => !existsSync(file))).toEqual([]);
+  });
+
+  test.each(documents)('%s links only to files and headings that exist', (file, text) => {
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => String(link));
+    const broken = links.filter((link) => !/^\w+:/.test(link) && !isReached(file, link));
+
+    expect(broken).toEqual([]);
+  });
+
+  test('docs/SECURITY.md names the tests that hold its promises', () => {
+    const security = readFileSync('docs/SECURITY.md', 'utf8');
+
+    expect((security.match(/tests\/[\w/-]+\.test\.ts/g) ?? []).length).toBeGreaterThan(20);
+  });
+
+  /** Whether a link of a document leads to a file, and to a heading of it where the link names one. */
+  function isReached(from: string, link: string): boolean {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? from : join(dirname(from), path);
+    if (!existsSync(target)) return false;
+    return anchor === undefined || headingAnchors(readFileSync(target, 'utf8')).includes(anchor);
+  }
+
+  /** The anchors that GitHub gives to the headings of a text. */
+  function headingAnchors(text: string): string[] {
+    return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+      String(heading)
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+  }
 });
 
-test('docs/security.md points only to tests that there are', () => {
-  const named = readFileSync('docs/security.md', 'utf8').match(/tests\/[\w/-]+\.test\.ts/g) ?? [];
+test('no error code contains the word that one client crashes on', () => {
+  expect(Object.keys(errorCatalogue).filter((code) => code.includes('message'))).toEqual([]);
+});
 
-  expect(named.length).toBeGreaterThan(20);
-  expect(named.filter((file) => !existsSync(file))).toEqual([]);
+test('the workflow on GitHub runs the gate and may only read the repository', () => {
+  const { permissions, jobs } = parse(readFileSync('.github/workflows/gate.yml', 'utf8'));
+  const steps = Object.values<{ steps: { run?: string }[] }>(jobs).flatMap((job) => job.steps);
+
+  expect(permissions).toEqual({ contents: 'read' });
+  expect(steps.map(({ run }) => run).filter(Boolean)).toEqual(['.ci/run']);
+  expect(existsSync('.ci/run')).toBe(true);
+});
+
+test('package.json gives no license until the owner has chosen one', () => {
+  expect(JSON.parse(readFileSync('package.json', 'utf8')).license).toBe('UNLICENSED');
 });

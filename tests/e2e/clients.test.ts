@@ -32,26 +32,26 @@ describe('the README, pasted as printed', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** An answer without what differs each time: its fields in their order, down to the kinds of their values. */
-  function outline(answer: string): string {
-    return JSON.stringify(
-      JSON.parse(answer, (_, value) => (typeof value === 'object' ? value : typeof value)),
+  /** A printed answer: it may leave fields out, and a text with `…` stands for any text. */
+  function sample(printed: string): object {
+    return JSON.parse(printed, (_, value) =>
+      typeof value === 'string' && value.includes('…') ? expect.any(String) : value,
     );
   }
 
-  test('publishes, uploads, fetches, relights and makes a video', async () => {
+  test('publishes, uploads, reads and generates a video, and answers what the samples print', async () => {
     const readme = await readFile('README.md', 'utf8');
     const blocks = commandsBelow(readme, heading);
     const script = blocks.join('\n').replaceAll('http://localhost:3000', stack.apiUrl);
     const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env: stack.environment });
+    const samples = [...readme.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => sample(text));
+    const answers = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
 
-    expect(stdout).not.toContain('"error":');
-    expect(stdout).toContain('NodeVersionStatusPending');
-    expect(stdout).toMatch(/"status":"success".*NodeVersionStatusActive/);
-    expect(stdout).toContain('"status":"CREATED"');
-    expect(stdout).toContain('"state":"created"');
-    const printed = readme.slice(readme.indexOf(heading)).match(/^\{".*\}$/gm) ?? [];
-    expect(stdout.trim().split('\n').map(outline)).toEqual(printed.slice(0, 4).map(outline));
+    expect(answers).toHaveLength(3);
+    expect(answers).toMatchObject(samples);
   }, 60_000);
 
   test('is read section by section', () => {

@@ -70,7 +70,7 @@ describe('npm start', () => {
     const offset = stack.place.offset + 4000;
     const second = await startLocalStack({ ...stack.place, offset }).catch((error: Error) => error.message);
 
-    expect(second).toMatch(/^The data in \S+ belongs to a local stack that runs \(process \d+\)\./m);
+    expect(second).toMatch(/^The data in \S+ is in use by another local stack \(process \d+\)\./m);
     expect(second).not.toContain('    at ');
   });
 });

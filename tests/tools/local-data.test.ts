@@ -19,7 +19,7 @@ describe('the folder of a local stack', () => {
     const claim = await claimFolder(folder, { fresh: false });
 
     await expect(claimFolder(folder, { fresh: true })).rejects.toThrow(
-      `The data in ${folder} belongs to a local stack that runs (process ${process.pid}).`,
+      `The data in ${folder} is in use by another local stack (process ${process.pid}).`,
     );
     await claim.stop();
     await (await claimFolder(folder, { fresh: false })).stop();

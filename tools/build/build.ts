@@ -23,7 +23,7 @@ export async function buildFunctions(): Promise<'built' | 'up to date'> {
   return 'built';
 }
 
-/** One handler's bundle in memory, with esbuild's account of what is in it. */
+/** One handler's bundle in memory, with esbuild's list of what is in it. */
 export async function bundle(
   entry: string,
   folder: string,
@@ -52,7 +52,7 @@ export async function bundle(
   return { outputs: [...outputFiles, manifest], metafile };
 }
 
-/** Whoever runs a bundle while it is built anew, a local stack or a test, finds the old one or the new one whole. */
+/** A local stack or a test that loads a bundle during a build gets the old one or the new one, never half of it. */
 async function replace({ path, contents }: Output): Promise<void> {
   const current = await readFile(path).catch(() => undefined);
   if (current?.equals(contents)) return;

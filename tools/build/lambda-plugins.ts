@@ -3,13 +3,12 @@ import { builtinModules } from 'node:module';
 import type { Plugin } from 'esbuild';
 
 /*
- * What a bundle for Lambda does without. Each plugin pays for itself in the time of a cold start; `npm run bench`
- * shows how much that is.
+ * What a bundle for Lambda leaves out. Each plugin saves time in a cold start; `npm run bench` shows how much.
  */
 
 /**
  * `import` of a builtin makes Node build the module's ES face, whose getters load undici for node:http: 26 to
- * 46 ms of every cold start. `process.getBuiltinModule` hands out the module as it is.
+ * 46 ms of every cold start. `process.getBuiltinModule` returns the module itself.
  */
 const builtins: Plugin = {
   name: 'builtins',
@@ -22,7 +21,7 @@ const builtins: Plugin = {
   },
 };
 
-/** The SDK's credential chain gives way to the one source that a function has. */
+/** Replaces the SDK's chain of credential sources by the only one that a function has. */
 const credentials: Plugin = {
   name: 'credentials',
   setup({ onResolve, onLoad }) {
@@ -39,7 +38,7 @@ const credentials: Plugin = {
   },
 };
 
-/** Parts of the SDK that its clients hold on to, and that a function never comes to use. */
+/** Parts of the SDK that its clients import and a function never uses. */
 const unusedParts: [file: RegExp, instead: string][] = [
   // A function is configured by its environment, and looking for ~/.aws takes 8 ms.
   [
@@ -49,7 +48,7 @@ const unusedParts: [file: RegExp, instead: string][] = [
       export const fileIntercept = {};
       export const readFile = async () => '';`,
   ],
-  // DynamoDB's endpoint is known by its region; discovering others is off unless asked for.
+  // The region gives DynamoDB's endpoint; discovering others is off by default.
   [/[\\/]@aws-sdk[\\/]endpoint-cache[\\/].+\.js$/, 'export class EndpointCache {}'],
   // For a Node without crypto.
   [/[\\/]sha256[\\/]Sha256Js\.js$/, 'export class Sha256Js {}'],
@@ -68,7 +67,7 @@ const partsInUse: Plugin = {
   name: 'parts-in-use',
   setup({ onLoad }) {
     for (const [filter, contents] of unusedParts) onLoad({ filter }, () => ({ contents }));
-    // Of a package's manifest, the SDK tells its version to AWS.
+    // The SDK reads only the version from a package's manifest, and sends it to AWS.
     onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]package\.json$/ }, async ({ path }) => {
       const { version } = JSON.parse(await readFile(path, 'utf8'));
       return { contents: JSON.stringify({ version }), loader: 'json' };
@@ -77,8 +76,8 @@ const partsInUse: Plugin = {
 };
 
 /**
- * Of a client's operations those that are called. The SDK writes keys of objects as `[_h]`, where `_h` is a constant
- * text. esbuild keeps every object with such a key, for all that it knows making the key may do something.
+ * Keeps only the operations of a client that are called. The SDK writes keys of objects as `[_h]`, where `_h` is a
+ * constant text. esbuild keeps every object with such a key, because computing the key may have side effects.
  */
 const operations: Plugin = {
   name: 'operations',
@@ -94,8 +93,8 @@ const operations: Plugin = {
 };
 
 /**
- * Without what schemas say of themselves, which only the OpenAPI document and the README need. Each such call is its
- * texts and a second copy of the schema. One that is written otherwise than the pattern expects stays, without harm.
+ * Removes the descriptions of schemas, which only the OpenAPI document and docs/reference.md need. Each such call
+ * costs its texts and a second copy of the schema. A call that does not match the pattern stays, without harm.
  */
 const descriptions: Plugin = {
   name: 'descriptions',
@@ -112,8 +111,8 @@ const descriptions: Plugin = {
 };
 
 /**
- * Every `import()` splits a bundle into more files, and each file takes half a millisecond to load. Those of the
- * SDK are of builtins, or of what runs only in browsers and with streams of events, so none needs a file.
+ * Every `import()` splits a bundle into more files, and each file takes half a millisecond to load. The SDK imports
+ * builtins this way, and code for browsers and event streams, so none of it needs a file.
  */
 const fewFiles: Plugin = {
   name: 'few-files',
@@ -130,12 +129,12 @@ const fewFiles: Plugin = {
   },
 };
 
-/** Stack traces name the lines of the sources. */
+/** The line breaks of a text that is removed, so that stack traces still name the lines of the sources. */
 function keepLines(text: string): string {
   return text.replaceAll(/./g, '');
 }
 
 export const lambdaPlugins = [partsInUse, operations, descriptions, fewFiles, builtins, credentials];
 
-/** The SDK asks whether a body is one of these, which no body here is, and the question alone loads web streams. */
+/** The SDK checks whether a body is one of these. No body here is, and the check alone loads web streams. */
 export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined' };

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** What a build is made of, with the packages by the list of what npm has installed; and what it makes. */
+/** What a build reads, with npm's list of the installed packages in place of the packages; and what it makes. */
 const folders = ['functions', 'lib', 'tools/build', 'dist'];
 const files = ['node_modules/.package-lock.json', 'package.json', 'tsconfig.json'];
 
-/** In dist/: the digest of all of them, as the last build left them. */
+/** In dist/: the digest of all of them after the last build. */
 export const digestFile = 'build.sha256';
 
-/** Whether a build would make of these sources what stands in dist/ already. */
+/** Whether dist/ already is what a build would make of these sources. */
 export async function isUpToDate(root: string): Promise<boolean> {
   const left = await readFile(join(root, 'dist', digestFile), 'utf8').catch(() => undefined);
   return left !== undefined && left === (await digest(root));

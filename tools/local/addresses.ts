@@ -1,4 +1,4 @@
-/** LOCAL_PORT_OFFSET moves every part by as much, so that two stacks can run side by side. */
+/** LOCAL_PORT_OFFSET is added to every port, so that two stacks can run side by side. */
 const offset = Number(process.env.LOCAL_PORT_OFFSET ?? 0);
 
 /** Where the parts of the local stack listen. */
@@ -20,14 +20,14 @@ export const localDirectory = process.env.LOCAL_DIRECTORY ?? '.local';
 export const tableName = 'node-registry-local';
 export const bucketName = 'node-registry-archives-local';
 export const audience = 'node-registry';
-/** The name stands in tokens that were signed for a long time, so it does not move with the port. */
+/** The sample events' tokens contain this name for a hundred years, so it does not move with the port. */
 export const issuerName = 'http://localhost:3001';
 
 export function localAddress(port: number): string {
   return `http://localhost:${port}`;
 }
 
-/** By which the functions find the parts of the local stack; serverless.yml takes them from here. */
+/** The variables by which functions find the parts of the local stack; serverless.yml reads them from here. */
 export const localEnvironment = {
   AWS_ENDPOINT_URL_DYNAMODB: localAddress(ports.dynamodb),
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),

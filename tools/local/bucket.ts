@@ -5,10 +5,10 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 
-/** Creates the bucket in an S3 that we did not start; one that exists already is left as it is. */
+/** Creates the bucket in an S3 that we did not start, unless it exists. */
 export async function createBucket(url: string, name: string): Promise<void> {
   const client = new S3Client({ endpoint: url, region: 'us-east-1', forcePathStyle: true });
-  // Some embedded servers sign the address of a bucket without the slash that the SDK ends it with.
+  // Some embedded servers compute the signature of a bucket's address without the last slash, which the SDK sends.
   client.middlewareStack.add(
     (next) => (args) => {
       const request = args.request as { path: string };

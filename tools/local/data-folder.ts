@@ -6,19 +6,19 @@ interface Claim {
 }
 
 /**
- * Keeps a folder of data to one stack: two would write to one database and one store of objects behind each other's
- * back. Resolves with what gives it free; a stack that was killed leaves a number behind that no process has.
+ * Reserves a data folder for one stack, because two would overwrite each other's database and objects. Resolves with
+ * the function that frees it. A stack that was killed leaves the id of a process behind that no longer exists.
  */
 export async function claimFolder(directory: string, { fresh }: { fresh: boolean }): Promise<Claim> {
   const file = join(directory, 'stack.pid');
   const owner = Number(await readFile(file, 'utf8').catch(() => '0'));
   if (owner !== 0 && isRunning(owner))
     throw new Error(
-      `The data in ${directory} belongs to a local stack that runs (process ${owner}). Stop it, or set LOCAL_DIRECTORY to another folder.`,
+      `The data in ${directory} is in use by another local stack (process ${owner}). Stop it, or set LOCAL_DIRECTORY to another folder.`,
     );
   await rm(fresh ? directory : file, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  // Of two that start at the same time one fails here.
+  // If two start at the same time, one of them fails here.
   await writeFile(file, String(process.pid), { flag: 'wx' });
   return { stop: () => rm(file, { force: true }) };
 }
@@ -28,7 +28,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user cannot be signaled, but it is there.
+    // A process of another user cannot be signaled, but it exists.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

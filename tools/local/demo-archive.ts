@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 
-/** A small node as a zip, with what the seed publishes and the examples upload. */
+/** A small node as a zip, which the seed publishes and the tests upload. */
 export function demoArchive(version: string): Promise<Buffer> {
   const zip = new ZipFile();
   const mtime = new Date(Date.UTC(2026, 0, 1));

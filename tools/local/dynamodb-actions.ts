@@ -40,7 +40,7 @@ export function readWrite(body: Buffer): WriteRequest {
   return readOr({ actions: [], token: undefined }, read);
 }
 
-/** The entries of a BatchWriteItem, over all its tables; none where the request is malformed. */
+/** The entries of a BatchWriteItem in all its tables; an empty list if the request is malformed. */
 export function readBatch(body: Buffer): BatchEntry[] {
   return readOr([], () => batchEntries(JSON.parse(body.toString()).RequestItems));
 }
@@ -54,7 +54,7 @@ export function batchEntries(tables: Record<string, BatchRequest[]>): BatchEntry
   );
 }
 
-/** The way back, for what is sent on and for what is returned as unprocessed. */
+/** The reverse: entries as a request sends them, and as an answer returns them unprocessed. */
 export function byTable(entries: readonly BatchEntry[]): Record<string, object[]> {
   const tables = Map.groupBy(entries, ({ table }) => table);
   return Object.fromEntries([...tables].map(([table, own]) => [table, own.map(({ entry }) => entry)]));
@@ -67,7 +67,7 @@ function targetOf(item: TransactItem): Target {
 function toAction({ TableName, Item, Key }: Target): Action {
   const attributes = Key ?? Item;
   if (typeof TableName !== 'string' || typeof attributes !== 'object' || attributes === null)
-    throw new TypeError('This is no action on one item.');
+    throw new TypeError('This is not an action on one item.');
   return { table: TableName, attributes };
 }
 

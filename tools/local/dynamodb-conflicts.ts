@@ -39,7 +39,7 @@ export async function startStrictDynamoDb({
 
 /**
  * Adds DynamoDB's transaction conflicts in front of a server that has none. While a TransactWriteItems runs, its items
- * are locked, those that it only checks included: another transaction that has one of them is canceled, a plain write
+ * are locked, including those that it only checks: another transaction with one of them is canceled, a plain write
  * fails, and a batch returns it as unprocessed. Plain reads never conflict. PartiQL is passed on as it is.
  */
 export async function startConflicts(
@@ -128,7 +128,7 @@ class Conflicts {
     response.writeHead(Number(head.statusCode), head.rawHeaders).end(content);
   }
 
-  /** Unlocks before the answer leaves: no client meets the locks of a transaction that it knows to be over. */
+  /** Unlocks before the answer leaves, so no client meets the locks of a transaction that it knows has ended. */
   async #lock<T>(names: readonly string[], token: string | undefined, work: () => Promise<T>): Promise<T> {
     for (const name of names) this.#items.add(name);
     if (token !== undefined) this.#tokens.add(token);
@@ -141,7 +141,7 @@ class Conflicts {
   }
 
   async #areLocked(actions: readonly Action[], request: IncomingMessage, origin: Origin): Promise<boolean[]> {
-    // Most writes meet no transaction at all, and need not be looked at.
+    // Most writes meet no transaction, and need not be parsed.
     if (this.#items.size === 0) return [];
     const names = await this.#name(actions, request, origin);
     return names.map((name) => this.#items.has(name));
@@ -159,7 +159,7 @@ class Conflicts {
   }
 }
 
-/** The attributes that make the key of a table; none where there is no such table. */
+/** The names of a table's key attributes; an empty list if the table does not exist. */
 async function readKeyNames(table: string, request: IncomingMessage, origin: Origin): Promise<string[]> {
   const reply = await origin.send(request, {
     headers: { 'x-amz-target': 'DynamoDB_20120810.DescribeTable' },
@@ -180,7 +180,7 @@ function cancel(response: ServerResponse, areLocked: readonly boolean[]): void {
   });
 }
 
-/** As DynamoDB sends its errors: the kind stands in the body only, and clients check the sum where there is one. */
+/** As DynamoDB sends its errors: the type is in the body only, and clients verify a checksum if one is sent. */
 function fail(response: ServerResponse, kind: string, content: object): void {
   answer(response, 400, { __type: `com.amazonaws.dynamodb.v20120810#${kind}`, ...content });
 }

@@ -12,12 +12,12 @@ type Finalizer = (event: S3Event, context: { getRemainingTimeInMillis: () => num
 
 const limitMs = 300_000;
 
-/** As Lambda does with events that nobody waits for. */
+/** As Lambda retries an asynchronous event. */
 const maxInvocations = 3;
 
 /**
- * Lets the embedded S3 call the finaliser as S3 calls the deployed one: for what is put under `staging/`, and
- * again when it fails. serverless-offline knows no S3 events.
+ * Lets the embedded S3 call the finalizer as S3 calls the deployed one: for each object that is put under `staging/`,
+ * and again if it fails. serverless-offline has no S3 events.
  */
 export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>): Bucket {
   const running = new Set<Promise<void>>();
@@ -33,7 +33,7 @@ export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>)
   return { ...bucket, stop };
 }
 
-/** Never fails: the handler has logged why it did. */
+/** Never throws: the handler has logged its own failure. */
 async function invoke(event: S3Event, load: () => Promise<Finalizer>): Promise<void> {
   const end = Date.now() + limitMs;
   for (let invocation = 1; invocation <= maxInvocations; invocation += 1) {

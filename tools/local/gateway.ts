@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Origin, relay, startReverseProxy } from './reverse-proxy.ts';
 
 /**
- * Makes serverless-offline as strict as the deployed HTTP API, which decodes the path before it chooses the route:
- * `%2F` is then a slash between two segments, and what follows a `%3F` is lost.
+ * Makes serverless-offline as strict as the deployed HTTP API, which decodes the path before it chooses the route.
+ * `%2F` then is a slash between two segments, and everything after a `%3F` is lost.
  */
 export async function startGateway(port: number, url: string): Promise<{ stop: () => Promise<void> }> {
   return startReverseProxy(url, pass, port);
@@ -15,7 +15,7 @@ async function pass(request: IncomingMessage, response: ServerResponse, origin: 
   relay(await origin.send(request, { path, headers: unparsed(request) }), response);
 }
 
-/** The same address with nothing escaped but what the next server decodes; undefined where it cannot be decoded. */
+/** The same address, escaped so that the next server decodes it once; undefined if it cannot be decoded. */
 function decodedOnce(url: string): string | undefined {
   const [encoded = '', ...query] = url.split('?');
   try {
@@ -27,14 +27,14 @@ function decodedOnce(url: string): string | undefined {
   }
 }
 
-/** serverless-offline cuts a slash at the end off, so the one that ends a name stays escaped. */
+/** serverless-offline removes a slash at the end, so a slash that ends a name stays escaped. */
 function keepLastSlash(segments: readonly string[]): string {
   return segments.join('/').replace(/(?<=.)\/$/, '%2F');
 }
 
 /**
- * serverless-offline parses each JSON body and hands those over as values that are falsy, such as `0`. It looks at the
- * first of two types to decide that, and the function gets the second.
+ * serverless-offline parses each JSON body, and passes falsy values such as `0` on instead of their text. It looks at
+ * the first of two content types to decide that, and the function gets the second.
  */
 function unparsed({ headers }: IncomingMessage): Record<string, string[]> {
   const type = headers['content-type'];

@@ -8,7 +8,7 @@ interface LoggedRequest {
 }
 
 export interface RequestLog {
-  /** Takes any line that a function logs, and keeps those that end a request. */
+  /** Accepts any line that a function logs, and keeps those that end a request. */
   read: (line: string) => void;
   /** Newest first. */
   latest: () => LoggedRequest[];

@@ -10,7 +10,7 @@ import { S3Versions } from './s3-versions.ts';
 interface Server {
   url: string;
   stop: () => Promise<void>;
-  /** Hears of every object that is put or copied, as a function with S3 events does. */
+  /** Called for every object that is put or copied, as S3 sends its events. */
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
 

@@ -12,7 +12,7 @@ import { demoArchive } from './demo-archive.ts';
 
 const decadeMs = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/** Seeds the demo publisher with all it owns, archives too, once; false where it is there already. */
+/** Seeds the demo publisher with its nodes and archives once; false if it exists already. */
 export async function seed(): Promise<boolean> {
   const { publisherId, owner, member, nodeId, version, hostNodeName, personalAccessToken } = demo;
   if (!(await createPublisher({ id: publisherId, name: 'Demo Publisher', website: 'https://example.com' })))

@@ -3,8 +3,8 @@ import { audience, issuerName } from './addresses.ts';
 import { createSigningKey, publicKeyOf, signClaims } from './issuer.ts';
 
 /*
- * Signs the access tokens of the sample events anew, for a hundred years. The private key lives only while this
- * runs: nobody, not even we, can sign another token with it.
+ * Signs the access tokens of the sample events again, for a hundred years. The private key exists only while this
+ * runs, so that nobody can sign another token with it.
  */
 const key = createSigningKey('development');
 const centurySeconds = 100 * 365 * 24 * 60 * 60;

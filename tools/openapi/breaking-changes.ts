@@ -12,7 +12,7 @@ const limits = {
   minimum: 1,
 } as const;
 
-/** What a caller of the service as it was described before would trip over, one sentence each. */
+/** What would break a caller who follows the earlier document, one sentence for each change. */
 export function findBreakingChanges(before: JsonObject, after: JsonObject): string[] {
   return Object.entries(operationsOf(before)).flatMap(([name, operation]) => {
     const counterpart = operationsOf(after)[name];
@@ -26,7 +26,7 @@ export function mayBreak(before: JsonObject, after: JsonObject): boolean {
   return majorOf(after) > majorOf(before);
 }
 
-/** One document, and the part of it that is being compared, with references followed. */
+/** One of the two documents and the part of it that is compared, with references followed. */
 class Side {
   readonly document: JsonObject;
   readonly value: unknown;
@@ -111,7 +111,7 @@ function compareSchemas(where: string, before: Side, after: Side, direction: Dir
   return [...own, ...removedValues(where, before, after), ...below, ...fields, ...items];
 }
 
-/** A request must go on to take all that it took. */
+/** A request must still accept everything that it accepted before. */
 function narrowed(where: string, before: Side, after: Side): string[] {
   const required = without(after.list('required'), before.list('required'));
   const types = without(before.list('type'), after.list('type'));
@@ -128,7 +128,7 @@ function narrowed(where: string, before: Side, after: Side): string[] {
   ];
 }
 
-/** An answer must go on to have all that it had, and nothing that its readers do not expect there. */
+/** An answer must keep all its fields, and hold no value that its readers do not expect. */
 function widened(where: string, before: Side, after: Side): string[] {
   const optional = without(before.list('required'), after.list('required'));
   const types = without(after.list('type'), before.list('type'));

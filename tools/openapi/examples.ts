@@ -23,12 +23,12 @@ export function sampleRequest({ name }: Contract): Sample {
   return { path: pathParameters ?? {}, body: JSON.parse(body) };
 }
 
-/** An error as the service tells it, with the catalogue's own sentence. */
+/** An error as the service answers it, with the catalogue's own sentence. */
 export function sampleError(code: ErrorCode): ErrorBody {
   return { error: code, message: errorCatalogue[code].message, request_id: requestId };
 }
 
-/** What the service really finds wrong with the sample request once its first field has the wrong type. */
+/** The real answer of the service to the sample request with a wrong type in its first field. */
 export function sampleIssues(contract: Contract): ErrorBody {
   const { body } = sampleRequest(contract);
   const [[field, value] = ['', '']] = Object.entries(body);

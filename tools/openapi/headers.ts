@@ -5,14 +5,14 @@ const text = { type: 'string' };
 
 /**
  * Request headers, as parameters of the operations that read them. They have no examples: viewers send an example
- * along with every request that is tried, and one key for all of them would answer the first one for ever.
+ * with every request that a reader tries, and with one key for all of them the first answer would come back forever.
  */
 export const headerParameters: Record<string, JsonObject> = {
   'x-request-id': {
     name: 'x-request-id',
     in: 'header',
     description:
-      'Names the request in its answer and in the log; the service makes one up where it is absent',
+      'Names the request in its answer and in the log; if it is absent, the service makes one up',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
   'Idempotency-Key': {
@@ -25,7 +25,7 @@ export const headerParameters: Record<string, JsonObject> = {
   'If-Match': {
     name: 'If-Match',
     in: 'header',
-    description: 'Changes the resource only while it has this ETag; 412 precondition_failed otherwise',
+    description: 'Changes the resource only if it still has this ETag; otherwise 412 precondition_failed',
     schema: text,
   },
 };
@@ -33,7 +33,7 @@ export const headerParameters: Record<string, JsonObject> = {
 /** Answer headers, as components that the answers refer to. */
 export const answerHeaders: Record<string, JsonObject> = {
   'x-request-id': {
-    description: 'The request, as the log names it: the x-request-id that was sent, else a new one',
+    description: 'The name of the request in the log: the x-request-id that was sent, or a new one',
     required: true,
     schema: text,
   },
@@ -44,7 +44,7 @@ export const answerHeaders: Record<string, JsonObject> = {
     example: '@1767225600',
   },
   'Idempotent-Replayed': {
-    description: '`true` where this is the stored answer to an earlier request with the same Idempotency-Key',
+    description: '`true` if this is the stored answer to an earlier request with the same Idempotency-Key',
     schema: { type: 'string', enum: ['true'] },
   },
   'Retry-After': {

@@ -11,7 +11,7 @@ const committed = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : do
 const changes = mayBreak(committed, document) ? [] : findBreakingChanges(committed, document);
 if (changes.length > 0) {
   process.stderr.write(
-    `${file} is left as it is, for callers would break:\n${changes.map((change) => `  ${change}\n`).join('')}`,
+    `${file} was not changed, because callers would break:\n${changes.map((change) => `  ${change}\n`).join('')}`,
   );
   process.stderr.write('Keep what they use, or raise the major version in package.json.\n');
   process.exitCode = 1;

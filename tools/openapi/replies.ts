@@ -29,12 +29,12 @@ const activeVersion = {
 
 const task = { state: 'created', created_at: '2026-11-20T12:00:00Z' };
 
-/** What the sample events are answered, by operation. A test holds each to its contract. */
+/** The answer to each sample event, by operation. A test checks each against its contract. */
 export const sampleReplies: Record<string, JsonObject> = {
   updateNode: {
     id: 'demo-node',
     name: 'Demo Node',
-    description: 'A node to try the service with, described anew.',
+    description: 'A node to try the service with, with a new description.',
     tags: ['demo', 'image'],
     repository: 'https://example.com/demo-node',
     status: 'NodeStatusActive',
@@ -50,7 +50,8 @@ export const sampleReplies: Record<string, JsonObject> = {
       changelog: 'Faster loading',
       supported_os: ['linux', 'macos'],
       status: 'NodeVersionStatusPending',
-      status_reason: 'Waiting for the archive: PUT it to signedUrl.',
+      status_reason: 'Waiting for the archive: PUT it to the signedUrl of the publish answer.',
+      status_reason_code: 'awaiting_upload',
     },
     signedUrl:
       'https://archives.s3.us-east-1.amazonaws.com/staging/3c1f9d52/upload.zip?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=900&X-Amz-SignedHeaders=content-type%3Bhost&X-Amz-Signature=0f3a',

@@ -7,7 +7,7 @@ import { Node, NodeInput } from '../../lib/schemas/node.ts';
 import { NodeVersion, NodeVersionInput } from '../../lib/schemas/node-version.ts';
 import { isObject, type JsonObject } from './json.ts';
 
-/** Each resource as it is answered, and as it is taken; what is only answered is read-only. */
+/** Each resource as answers have it and as requests have it; a field of answers only is read-only. */
 const resources = [
   [Node, NodeInput],
   [NodeVersion, NodeVersionInput],
@@ -47,7 +47,7 @@ export function describeParameters(parameters: Contract['parameters']): Record<s
   return { ...properties };
 }
 
-/** Wraps all schemas in one object: zod then tells apart what has a name of its own, and refers to it. */
+/** Wraps all schemas in one object, so that zod refers to those that have a name of their own. */
 function describe(
   schemas: Record<string, z.ZodMiniType>,
   io: 'input' | 'output',
@@ -59,8 +59,8 @@ function describe(
 }
 
 /**
- * Clients send whole resources back, so a request takes the read-only fields too and ignores them. Requests that
- * carry a resource are found by its fields: all those that it takes.
+ * Clients send whole resources back, so a request accepts the read-only fields too and ignores them. A request
+ * carries a resource if it has all the fields that may be written.
  */
 function markReadOnly(described: Record<string, JsonObject>): void {
   for (const [resource, input] of resources) {
@@ -90,8 +90,8 @@ function objectsIn(value: unknown): JsonObject[] {
 }
 
 /**
- * Leaves out what zod says and no reader of the document needs: bounds of the number types themselves, the
- * pattern behind a format, and that an answer has no further fields, which would forbid us to add one.
+ * Leaves out what zod says but no reader of the document needs: the bounds of number types, the pattern behind a
+ * format, and that an answer has no other fields, which would forbid us to add one.
  */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy);

@@ -23,7 +23,7 @@ const formats: readonly WireFormat[] = [imageFormat, videoFormat];
 const startingCredits = 1_000_000;
 const maxReceived = 500;
 
-/** Both providers: what they received, which tasks they started, and how they will misbehave. */
+/** Both providers: what they received, which tasks they started, and how they misbehave next. */
 export class Simulation {
   readonly received: Received[] = [];
   readonly tasks: Tasks;

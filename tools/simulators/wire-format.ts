@@ -12,7 +12,7 @@ export interface ProviderError {
   invalidParams?: { name: string; reason: string }[];
 }
 
-/** What one provider reads and writes on the wire. Shares nothing with lib, so that both must be right. */
+/** What one provider reads and writes on the wire. It shares no code with lib, so a mistake there shows here. */
 export interface WireFormat {
   provider: 'image' | 'video';
   paths: readonly string[];
@@ -24,7 +24,7 @@ export interface WireFormat {
   notifyUrlOf: (body: Fields) => unknown;
   notification: (task: Task) => object;
   reply: (task: Task, body: Fields, credits: number) => Fields;
-  /** The same reply with "", 0 and null for everything that it could leave out. */
+  /** The same reply with "", 0 and null in every optional field. */
   emptyReply: (task: Task, body: Fields, credits: number) => Fields;
   errorBody: (error: ProviderError) => object;
 }
