@@ -1,11 +1,18 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { handler as publishHandler } from '../../functions/publish-node-version.ts';
 import { uploadOf } from '../../lib/bucket/object-keys.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { LostConnection, overTheWire, revive, withFault } from '../support/faults.ts';
+import {
+  injectFaults,
+  isLostConnection,
+  overTheWire,
+  planOf,
+  revive,
+  underPlan,
+} from '../../tools/stress/wire-faults.ts';
 import { invoke } from '../support/invoke.ts';
 import { storedNode } from '../support/registry.ts';
 import { download, finalize, sha256, storedVersion } from '../support/uploads.ts';
@@ -20,13 +27,18 @@ const maxInvocations = 3;
 /** More calls than a run makes; one that runs so far would have a loop in it. */
 const maxCalls = 40;
 
-const kinds = ['before', 'after', 'kill'] as const;
+const kinds = ['drop before', 'drop after', 'die'] as const;
 const fates = ['prompt', 'late', 'doubled', 'doubled late', 'lost'] as const;
 type Fate = (typeof fates)[number];
 
+let faults: Awaited<ReturnType<typeof injectFaults>>;
+
 beforeAll(async () => {
   await seed();
+  faults = await injectFaults();
 });
+
+afterAll(() => faults.stop());
 
 test('whatever call fails, and however, a version ends published once or cleanly refused, and is never stuck', async () => {
   const began = Date.now();
@@ -58,16 +70,17 @@ interface Run {
 async function strikeEachCall(kind: (typeof kinds)[number], isBad: boolean): Promise<Run[]> {
   const runs: Run[] = [];
   for (let at = 1; at <= maxCalls; at += 1) {
-    const nodeId = `faults-${kind}-${isBad ? 'bad' : 'good'}-${at}`;
+    const nodeId = `faults-${kind.replace(' ', '-')}-${isBad ? 'bad' : 'good'}-${at}`;
     const archive = isBad ? Buffer.from(`no zip ${nodeId}`) : zip([{ name: 'node.py', data: nodeId }]);
     // The kinds begin at different fates, so that a call is struck under more than one of them.
     const fate = fates[(at + kinds.indexOf(kind) * 2) % fates.length] ?? 'prompt';
     const run = { nodeId, archive, isBad, fate };
     runs.push(run);
-    const isStruck = await withFault({ at, kind }, async () => {
+    const plan = planOf([{ at, kind, lasts: true }]);
+    await underPlan(plan, async () => {
       for (const upload of await publishAndUpload(run)) await deliver(upload);
     });
-    if (!isStruck && fate !== 'lost') return runs;
+    if (plan.struck.length === 0 && fate !== 'lost') return runs;
   }
   throw new Error(`A run made more than ${maxCalls} calls.`);
 }
@@ -145,6 +158,6 @@ async function deliver(upload: Upload): Promise<void> {
 }
 
 function onlyLostConnection(error: unknown): false {
-  if (error instanceof LostConnection) return false;
+  if (isLostConnection(error)) return false;
   throw error;
 }

@@ -11,8 +11,7 @@ export const headerParameters: Record<string, JsonObject> = {
   'x-request-id': {
     name: 'x-request-id',
     in: 'header',
-    description:
-      'Names the request in its answer and in the log; if it is absent, the service makes one up',
+    description: 'Names the request in its answer and in the log; if it is absent, the service makes one up',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
   'Idempotency-Key': {

@@ -1,0 +1,88 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { type CheckName, checks } from '../../tools/stress/checks.ts';
+import { openHarness } from '../../tools/stress/harness.ts';
+
+const harness = await openHarness();
+afterAll(harness.close);
+
+/** The short form of a check; other seeds are for `npm run stress`. */
+async function run(name: CheckName): Promise<Record<string, number>> {
+  const check = await checks[name].load();
+  const { violations, counts } = await check({ harness, length: 'short', seed: 1 });
+  console.info(name, counts);
+  expect(violations).toEqual([]);
+  return counts;
+}
+
+/** Under load of other test files; alone, each takes seconds. */
+const maxMs = 120_000;
+
+describe('npm run stress -- --short', () => {
+  test(
+    'every caller can do what the access table says and nothing more, and a refusal changes nothing',
+    async () => {
+      const counts = await run('access');
+
+      expect(counts['cases refused']).toBeGreaterThan(100);
+      expect(counts['cases allowed']).toBeGreaterThan(5);
+      expect(counts['field writes ignored']).toBeGreaterThan(50);
+    },
+    maxMs,
+  );
+
+  test(
+    'no generated request is answered with a 5xx, or unlike docs/openapi.json',
+    async () => {
+      const counts = await run('fuzz');
+
+      expect(counts['fuzz/requests: runs']).toBe(1200);
+      expect(counts['answered 200']).toBeGreaterThan(100);
+      expect(counts['answered 400 invalid_request']).toBeGreaterThan(300);
+    },
+    maxMs,
+  );
+
+  test(
+    'the registry does what its model does, in any order of operations',
+    async () => {
+      const counts = await run('model');
+
+      expect(counts['model/commands: runs']).toBe(40);
+      expect(counts['commands: publish']).toBeGreaterThan(20);
+      expect(counts['commands: finalize']).toBeGreaterThan(10);
+    },
+    maxMs,
+  );
+
+  test(
+    'callers who meet lose nothing, and one of them wins',
+    async () => {
+      const counts = await run('races');
+
+      expect(Object.keys(counts).length).toBeGreaterThanOrEqual(8);
+    },
+    maxMs,
+  );
+
+  test(
+    'no fault leaves anything half written, lost, stuck, paid for twice, or a secret shown',
+    async () => {
+      const counts = await run('faults');
+
+      for (const kind of ['throttle', 'delay', 'drop before', 'drop after', 'garbage', 'die'])
+        expect(counts[`faults: ${kind}`]).toBeGreaterThan(5);
+      expect(counts['paid requests that started 1 tasks']).toBeGreaterThan(5);
+    },
+    maxMs,
+  );
+
+  test(
+    'methods and paths close to the routes are always answered, and never with a 5xx',
+    async () => {
+      const counts = await run('nearby');
+
+      expect(counts.requests).toBeGreaterThan(250);
+    },
+    maxMs,
+  );
+});

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { demo } from '../local/demo.ts';
+import type { VerifyAnswer } from './faults.ts';
+import { sweep } from './fixtures.ts';
+import type { HarnessAnswer } from './harness.ts';
+import { download, finalize, type Registry, upload } from './registry.ts';
+import { planOf, type Strike, underPlan } from './wire-faults.ts';
+
+/** What one run works with: a node of its own, and the faults that strike it. */
+export interface Scene {
+  registry: Registry;
+  nodeId: string;
+  /** What strikes the invocations of the endpoints, and those of the finalizer, one by one. */
+  plans: Strike[][];
+  eventPlans: Strike[][];
+  isBad: boolean;
+  /** What becomes of S3's event about the upload. */
+  event: 'prompt' | 'doubled' | 'late' | 'lost';
+  verify: VerifyAnswer;
+}
+
+interface Scenario {
+  /** How many calls one of its invocations makes to the stores, at most. */
+  calls: number;
+  /** Throws where something is not as it must be. */
+  run: (scene: Scene) => Promise<void>;
+}
+
+const version = '1.0.0';
+const maxAttempts = 6;
+/** Lambda runs an event of S3 three times before it gives up. */
+const maxInvocations = 3;
+
+export const scenarios: Record<string, Scenario> = {
+  update: {
+    calls: 3,
+    async run(scene) {
+      const { registry, nodeId } = scene;
+      await registry.publish(nodeId, version);
+      const before = await registry.update(nodeId, { author: 'old', name: 'kept' });
+      const answer = await struck(scene, 'update-node', () =>
+        registry.update(nodeId, { author: 'new', tags: ['new'] }),
+      );
+      const { author, tags, name } = (await registry.update(nodeId, {})).body;
+      assert.equal(name, before.body.name, 'another field changed');
+      assert.equal(author === 'new', tags?.[0] === 'new', 'half of the update was written');
+      if (answer.status === 200) assert.equal(author, 'new', 'an update that was answered as done is lost');
+    },
+  },
+
+  /** The only writer can lose no race: a 412 says that another was faster. */
+  'update-if-unchanged': {
+    calls: 3,
+    async run(scene) {
+      const { registry, nodeId } = scene;
+      await registry.publish(nodeId, version);
+      const { headers } = await registry.update(nodeId, { author: 'old' });
+      const match = { 'if-match': String(headers.etag) };
+      const answer = await struck(scene, 'update-node', () =>
+        registry.update(nodeId, { author: 'new' }, match),
+      );
+      assert.notEqual(answer.status, 412, 'the only writer was told that another had been faster');
+      const { body } = await registry.update(nodeId, {});
+      if (answer.status === 200)
+        assert.equal(body.author, 'new', 'an update that was answered as done is lost');
+    },
+  },
+
+  'host-node': {
+    calls: 3,
+    async run(scene) {
+      const { registry, nodeId } = scene;
+      await registry.publish(nodeId, version);
+      const answer = await struck(scene, 'update-host-node', () =>
+        registry.editHostNode(nodeId, version, 'host', { category: 'new', function: 'new' }),
+      );
+      const { body } = await registry.editHostNode(nodeId, version, 'host', {});
+      assert.equal(body.category, body.function, 'half of the change was written');
+      if (answer.status === 200)
+        assert.equal(body.category, 'new', 'a change that was answered as done is lost');
+    },
+  },
+
+  bulk: {
+    calls: 2,
+    async run(scene) {
+      const pairs = [version, '1.1.0', '9.9.9'].map((label) => ({ node_id: demo.nodeId, version: label }));
+      const { status, body } = await struck(scene, 'bulk-node-versions', () => scene.registry.bulk(pairs));
+      if (status !== 200) return;
+      for (const [index, expected] of ['success', 'success', 'not_found'].entries())
+        assert.ok([expected, 'error'].includes(body.node_versions[index].status), 'an entry is wrong');
+    },
+  },
+
+  /** Whatever fails, a version ends active with the bytes of its publisher, or cleanly refused; never stuck. */
+  publish: {
+    calls: 4,
+    async run(scene) {
+      const { registry, nodeId, isBad } = scene;
+      const began = Date.now();
+      const archive = isBad ? Buffer.from(`no zip ${nodeId}`) : await registry.archive(nodeId);
+      await publishUntilUploaded(scene, archive);
+      const { node_version: waiting } = await registry.version(nodeId, version);
+      await sweep(began);
+      const { node_version: ended } = await registry.version(nodeId, version);
+      if (isBad) {
+        assert.equal(ended.status, 'NodeVersionStatusPending', 'a bad archive was published');
+        assert.ok(/not a zip/.test(ended.status_reason), 'a bad archive is refused with its reason');
+        return;
+      }
+      assert.equal(ended.status, 'NodeVersionStatusActive', 'a version is stuck after the sweep');
+      assert.equal(ended.id, waiting.id, 'a version changed its id');
+      const node = await registry.update(nodeId, {});
+      assert.equal(node.body.latest_version?.id, ended.id, 'the latest version did not move');
+      assert.deepEqual(await download(ended.downloadUrl), archive, 'the archive is another one');
+      assert.ok(!(await sweep(began)).includes(nodeId), 'a version is left for the sweep for ever');
+    },
+  },
+};
+
+/** A publisher who begins again until it went well, as real ones do; the last time without faults. */
+async function publishUntilUploaded(scene: Scene, archive: Buffer): Promise<void> {
+  const { registry, nodeId, event } = scene;
+  for (let attempt = 1; ; attempt += 1) {
+    if (attempt === maxAttempts) scene.plans.length = 0;
+    const answer = await struck(scene, 'publish-node-version', () => registry.publish(nodeId, version));
+    const { status } = await registry.version(nodeId, version);
+    const node = await registry.update(nodeId, {});
+    assert.equal(status === 'success', node.status === 200, 'a version without its node, or the reverse');
+    if (answer.status !== 201) {
+      assert.ok(attempt < maxAttempts, `a version cannot be published: ${answer.text}`);
+      continue;
+    }
+    const url = answer.body.signedUrl;
+    await upload(url, archive);
+    const deliveries = { prompt: 1, doubled: 2, late: 1, lost: 0 }[event];
+    // A late event comes after its publisher has published the version again, and uploaded to another address.
+    if (event === 'late' && attempt < maxAttempts && scene.plans.length > 0) {
+      const next = await struck(scene, 'publish-node-version', () => registry.publish(nodeId, version));
+      if (next.status === 201) await upload(next.body.signedUrl, archive);
+      else await upload((await registry.publish(nodeId, version)).body.signedUrl, archive);
+    }
+    await Promise.all(Array.from({ length: deliveries }, () => deliver(scene, url)));
+    return;
+  }
+}
+
+async function deliver({ eventPlans }: Scene, url: string): Promise<void> {
+  for (let invocation = 1; invocation <= maxInvocations; invocation += 1)
+    if (await underPlan(planOf(eventPlans.shift() ?? []), () => finalize(url))) return;
+}
+
+async function struck(
+  { plans, verify }: Scene,
+  operation: string,
+  work: () => Promise<HarnessAnswer>,
+): Promise<HarnessAnswer> {
+  const plan = planOf(plans.shift() ?? []);
+  const answer = await underPlan(plan, work);
+  verify(operation, answer, plan);
+  return answer;
+}

@@ -1,0 +1,120 @@
+import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
+import { banNode, unbanNode } from '../admin/registry/nodes.ts';
+import { banPublisher, createPublisher, putMember } from '../admin/registry/publishers.ts';
+import {
+  listPersonalAccessTokens,
+  putPersonalAccessToken,
+  revokePersonalAccessToken,
+} from '../admin/registry/tokens.ts';
+import { demoArchive } from '../local/demo-archive.ts';
+import { seed as seedDemo } from '../local/seed.ts';
+import type { Harness } from './harness.ts';
+import { finalize, upload } from './registry.ts';
+import { emptyTable } from './stores.ts';
+
+/*
+ * The only file here, with stores.ts, that uses the inside of lib: what no endpoint does. Everything that an
+ * endpoint can do is set up through the endpoint.
+ */
+export { banNode, hostNodeKey, nodeKey, nodeVersionKey, unbanNode };
+
+/** An empty table with nothing but the demo publisher and what it owns. */
+export async function seed(): Promise<void> {
+  await emptyTable();
+  await seedDemo();
+}
+
+/** The scheduled sweep, over everything that was published since; the nodes whose versions it found unfinished. */
+export async function sweep(since: number): Promise<string[]> {
+  const soon = Date.now() + 60_000;
+  return (await sweepUploads({ from: since, to: soon, deadline: soon })).map(({ nodeId }) => nodeId);
+}
+
+export interface PublisherFixture {
+  banned?: boolean;
+  members: Record<string, 'owner' | 'member'>;
+}
+
+export const publishers: Record<string, PublisherFixture> = {
+  mine: { members: { owner: 'owner', member: 'member' } },
+  theirs: { members: { 'other-owner': 'owner' } },
+  banned: { banned: true, members: { 'banned-owner': 'owner' } },
+};
+
+/** Each publisher has one node of each status, `<publisher>-<status>`, with these versions and host nodes. */
+export const nodeStatuses = {
+  live: 'NodeStatusActive',
+  deleted: 'NodeStatusDeleted',
+  barred: 'NodeStatusBanned',
+} as const;
+export const versions = { '1.0.0': 'NodeVersionStatusActive', '2.0.0': 'NodeVersionStatusPending' } as const;
+export const hostNodes = { free: 'HostNodePolicyActive', barred: 'HostNodePolicyBanned' } as const;
+
+export const personalTokens = {
+  good: createPersonalAccessToken(),
+  revoked: createPersonalAccessToken(),
+  expired: createPersonalAccessToken(),
+  unknown: createPersonalAccessToken(),
+  malformed: 'nrp_0000',
+};
+
+/** Sets up all publishers, with their tokens, nodes, versions and host nodes, in an empty table. */
+export async function populate(harness: Harness): Promise<void> {
+  await emptyTable();
+  await createPublisher({ id: 'empty', name: 'empty' });
+  for (const [id, { banned, members }] of Object.entries(publishers)) {
+    await createPublisher({ id, name: id });
+    for (const [user, role] of Object.entries(members))
+      await putMember(id, user, { role, email: `${user}@example.com` });
+    const publishToken = await addTokens(id);
+    for (const name of Object.keys(nodeStatuses)) await addNode(harness, id, `${id}-${name}`, publishToken);
+    for (const [name, status] of Object.entries(nodeStatuses)) {
+      const body = { status, tags_admin: ['watched'] };
+      await asAdmin(harness, 'update-node', { publisherId: id, nodeId: `${id}-${name}` }, body);
+    }
+    if (banned) await banPublisher(id, 'fixture');
+  }
+}
+
+/** The good token belongs to all publishers but `theirs`, whose members so present that of another. */
+async function addTokens(publisherId: string): Promise<string> {
+  const dayMs = 24 * 60 * 60 * 1000;
+  const add = (label: string, token: string, lifetimeMs: number) =>
+    putPersonalAccessToken({
+      publisherId,
+      hash: hashPersonalAccessToken(token),
+      label,
+      expiresAt: new Date(Date.now() + lifetimeMs).toISOString(),
+    });
+  const own = createPersonalAccessToken();
+  await add('own', own, dayMs);
+  if (publisherId !== 'theirs') await add('good', personalTokens.good, dayMs);
+  await add('expired', personalTokens.expired, -1000);
+  await add('revoked', personalTokens.revoked, dayMs);
+  const stored = await listPersonalAccessTokens(publisherId);
+  await revokePersonalAccessToken(publisherId, String(stored.find(({ label }) => label === 'revoked')?.id));
+  return own;
+}
+
+async function addNode(harness: Harness, publisherId: string, nodeId: string, token: string): Promise<void> {
+  for (const [version, status] of Object.entries(versions)) {
+    const body = { node: { name: nodeId }, node_version: { version }, personal_access_token: token };
+    const authorization = harness.bearer(Object.keys(publishers[publisherId]?.members ?? {})[0] ?? '');
+    const path = { publisherId, nodeId };
+    const answer = await harness.call('publish-node-version', { path, body, headers: { authorization } });
+    if (answer.status !== 201) throw new Error(`The fixture was answered with ${answer.text}`);
+    if (status === 'NodeVersionStatusPending') continue;
+    await upload(answer.body.signedUrl, await demoArchive(version));
+    await finalize(answer.body.signedUrl);
+  }
+  for (const [hostNodeName, policy] of Object.entries(hostNodes))
+    await asAdmin(harness, 'update-host-node', { nodeId, version: '1.0.0', hostNodeName }, { policy });
+}
+
+async function asAdmin(harness: Harness, name: string, path: Record<string, string>, body: object) {
+  const headers = { authorization: harness.bearer('admin', { admin: true }) };
+  const { status, text } = await harness.call(name, { path, body, headers });
+  if (status !== 200) throw new Error(`The fixture was answered with ${text}`);
+}

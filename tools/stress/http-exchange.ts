@@ -1,0 +1,31 @@
+import { type IncomingMessage, type RequestOptions, request } from 'node:http';
+
+export interface HttpAnswer {
+  /** 0 where no answer came. */
+  status: number;
+  text: string;
+}
+
+/** One exchange just as it is given: fetch would tidy up paths and methods that a check wants to send. */
+export function send(url: string, options: RequestOptions, body: string | undefined): Promise<HttpAnswer> {
+  return new Promise((resolve) => {
+    const lost = (error: Error) => resolve({ status: 0, text: String(error) });
+    const outgoing = request(url, options, (incoming) => {
+      readText(incoming).then((text) => resolve({ status: incoming.statusCode ?? 0, text }), lost);
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in time')));
+    outgoing.on('error', lost);
+    outgoing.end(body);
+  });
+}
+
+/** The local gateway answers 200 for a function that threw, and shows what it threw. */
+export function isCrash(text: string): boolean {
+  return text.startsWith('{"errorMessage":');
+}
+
+async function readText(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

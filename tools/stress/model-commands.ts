@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { banNode, unbanNode } from './fixtures.ts';
+import type { HarnessAnswer } from './harness.ts';
+import { labels, type RegistryModel } from './model.ts';
+import { finalize, type Registry, upload } from './registry.ts';
+
+/** The real registry, and how this run spells the two nodes that all commands are about. */
+export interface Real {
+  registry: Registry;
+  nodeId: (name: string) => string;
+  count: (what: string) => void;
+}
+
+type Command = fc.AsyncCommand<RegistryModel, Real>;
+type Run = (model: RegistryModel, real: Real) => Promise<void>;
+
+const node = fc.constantFrom('a', 'b');
+const label = fc.constantFrom(...labels);
+const text = fc.constantFrom('one', 'two', 'three');
+const content = fc.constantFrom('good', 'good', 'bad');
+/** An upload, counted from the latest, so that most commands are about uploads that still matter. */
+const place = fc.nat(4);
+
+export const commandArbitraries: fc.Arbitrary<Command>[] = [
+  fc
+    .tuple(node, label)
+    .map(([name, version]) =>
+      command(`publish ${name} ${version}`, (model, real) => publish(model, real, name, version)),
+    ),
+  fc.tuple(node, label, content).map(([name, version, content]) =>
+    command(`release ${name} ${version} ${content}`, async (model, real) => {
+      const count = model.uploads.length;
+      await publish(model, real, name, version);
+      if (model.uploads.length === count) return;
+      await put(model, real, 0, content);
+      await deliver(model, 0, 1);
+    }),
+  ),
+  fc.tuple(place, content).map(([at, content]) =>
+    command(
+      `upload ${content} to ${at}`,
+      (model, real) => put(model, real, at, content),
+      (model) => at < model.uploads.length,
+    ),
+  ),
+  fc.tuple(place, fc.integer({ min: 1, max: 3 })).map(([at, times]) =>
+    command(
+      `finalize ${at} ${times} times at once`,
+      (model) => deliver(model, at, times),
+      (model) => at < model.uploads.length,
+    ),
+  ),
+  fc.tuple(node, text).map(([name, author]) =>
+    command(`update ${name} to ${author}`, async (model, { registry, nodeId }) => {
+      const expected = model.update(nodeId(name), author);
+      assert.equal(summary(await registry.update(nodeId(name), { author })), expected);
+    }),
+  ),
+  fc.tuple(node, label, text, text).map(([name, version, host, category]) =>
+    command(`set ${name} ${version} ${host} to ${category}`, async (model, { registry, nodeId }) => {
+      const expected = model.editHostNode(nodeId(name), version, host, category);
+      const answer = await registry.editHostNode(nodeId(name), version, host, { category });
+      assert.equal(summary(answer), expected);
+      if (expected === '200') assert.equal(answer.body.category, category);
+    }),
+  ),
+  fc.tuple(node, fc.boolean()).map(([name, isBanned]) =>
+    command(`${isBanned ? 'ban' : 'unban'} ${name}`, async (model, { nodeId }) => {
+      const known = model.nodes.get(nodeId(name));
+      if (!known) return;
+      await (isBanned ? banNode(nodeId(name), 'test') : unbanNode(nodeId(name)));
+      known.isBanned = isBanned;
+    }),
+  ),
+  fc.constant(command('compare', (model, { registry }) => model.compare(registry))),
+];
+
+function command(name: string, run: Run, check: Command['check'] = () => true): Command {
+  return {
+    check,
+    run: async (model, real) => {
+      real.count(`commands: ${name.split(' ')[0]}`);
+      await run(model, real);
+    },
+    toString: () => name,
+  };
+}
+
+async function publish(model: RegistryModel, { registry, nodeId }: Real, name: string, version: string) {
+  const expected = model.publish(nodeId(name), version);
+  const answer = await registry.publish(nodeId(name), version);
+  assert.equal(summary(answer), expected);
+  if (expected === '201') model.published(nodeId(name), version, answer);
+}
+
+async function put(model: RegistryModel, { registry }: Real, at: number, content: 'good' | 'bad') {
+  const target = uploadAt(model, at);
+  const archive = content === 'good' ? await registry.archive(target.version) : Buffer.from('no zip');
+  await upload(target.signedUrl, archive);
+  target.content = content;
+}
+
+async function deliver(model: RegistryModel, at: number, times: number): Promise<void> {
+  const target = uploadAt(model, at);
+  const events = Array.from({ length: times }, () => finalize(target.signedUrl));
+  assert.ok((await Promise.all(events)).every(Boolean), 'the finalizer takes every event');
+  model.finalize(target);
+}
+
+function uploadAt({ uploads }: RegistryModel, at: number) {
+  const found = uploads.at(-1 - at);
+  if (!found) throw new Error(`There is no upload ${at}.`);
+  return found;
+}
+
+function summary({ status, body }: HarnessAnswer): string {
+  return [status, body.error].join(' ').trim();
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Misbehavior } from '../simulators/misbehaviors.ts';
+import type { CheckRun } from './check.ts';
+import { strikesIn, type VerifyAnswer } from './faults.ts';
+import { planOf, underPlan } from './wire-faults.ts';
+
+const runs = { short: 40, usual: 1000, long: 3000 };
+const attempts = 3;
+const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
+
+/** Long enough for an answer, short enough for a provider that never answers. */
+const remainingMs = 2100;
+const slackMs = 1000;
+
+const quick: readonly Misbehavior[] = [
+  { kind: 'reset' },
+  { kind: 'reset', accepted: false },
+  { kind: 'reset', stage: 'after_headers' },
+  { kind: 'truncated' },
+  { kind: 'html' },
+  { kind: 'oversize' },
+  { kind: 'redirect' },
+  { kind: 'delay', ms: 30 },
+  { kind: 'numeric_ids' },
+  { kind: 'empty_echoes' },
+  { kind: 'text', text: '{"data":{"task_id":"\\ud800"},"task_id":{},"credits":1e400}' },
+  { kind: 'reply', without: ['task_id'] },
+  { kind: 'reply', fields: { task_id: null, credits: 'many', state: 'other', created_at: 5 } },
+  { kind: 'status', status: 429, retryAfter: 0 },
+  // A provider may repeat what it was sent, and that includes our key.
+  { kind: 'status', status: 400, provider: 'image', message: `bad key ${process.env.IMAGE_PROVIDER_KEY}` },
+  { kind: 'status', status: 400, provider: 'video', message: `bad key ${process.env.VIDEO_PROVIDER_KEY}` },
+  ...[204, 401, 402, 404, 418, 500, 502, 503].map((status) => ({ kind: 'status', status }) as const),
+  { kind: 'status', status: 500, accepted: true },
+];
+const slow: readonly Misbehavior[] = [{ kind: 'stall' }, { kind: 'stall', stage: 'after_headers' }];
+
+const attempt = fc.record({
+  misbehavior: fc.oneof(
+    { weight: 20, arbitrary: fc.constant(undefined) },
+    { weight: 40, arbitrary: fc.constantFrom(...quick) },
+    { weight: 1, arbitrary: fc.constantFrom(...slow) },
+  ),
+  strikes: fc.oneof(fc.constant([]), strikesIn(4)),
+});
+
+/** A client that sends one paid request with one key until it knows: there is never a second task. */
+export async function checkPaidFaults(run: CheckRun, verify: VerifyAnswer): Promise<void> {
+  const { harness, length } = run.options;
+  let number = 0;
+  await run.property({
+    name: 'faults/paid',
+    runs: runs[length],
+    values: fc.record({
+      operation: fc.constantFrom(...operations),
+      tries: fc.array(attempt, { minLength: 1, maxLength: attempts, size: 'max' }),
+    }),
+    holds: async ({ operation, tries }) => {
+      number += 1;
+      const { simulation } = harness;
+      simulation.reset();
+      const headers = { 'idempotency-key': `paid-${number}` };
+      const answers = new Set<string>();
+      for (const { misbehavior, strikes } of tries) {
+        if (misbehavior) simulation.misbehave(misbehavior);
+        const plan = planOf(strikes);
+        const began = performance.now();
+        const answer = await underPlan(plan, () => harness.call(operation, { headers, remainingMs }));
+        assert.ok(performance.now() - began < remainingMs + slackMs, 'an answer after the deadline');
+        verify(operation, answer, plan);
+        if (answer.status === 200) answers.add(answer.text);
+      }
+      const accepted = simulation.received.filter(({ taskId }) => taskId !== undefined).length;
+      run.report.count(`paid requests that started ${accepted} tasks`);
+      assert.ok(accepted <= 1, 'paid for twice');
+      assert.ok(answers.size <= 1, `two answers to one request: ${[...answers]}`);
+    },
+  });
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import fc from 'fast-check';
+import { type CheckOptions, CheckRun } from './check.ts';
+import { banNode, seed } from './fixtures.ts';
+import type { HarnessAnswer } from './harness.ts';
+import { download, finalize, Registry, upload } from './registry.ts';
+import type { Report } from './report.ts';
+import { injectFaults, planOf, underPlan } from './wire-faults.ts';
+
+const rounds = { short: 4, usual: 100, long: 300 };
+const maxCallers = 10;
+const maxAttempts = 10;
+
+/**
+ * When each caller starts, in milliseconds, and which of its calls to the store is late, if any: its first, the read,
+ * or its second, the write. Shrinking looks for fewer callers that still show the fault.
+ */
+const timings = fc.array(fc.record({ start: fc.nat(3), lateCall: fc.nat(2) }), {
+  minLength: 2,
+  maxLength: maxCallers,
+  size: 'max',
+});
+
+/** Runs `work` once for each caller, all at the same time. */
+type Meet = (work: (caller: number) => Promise<HarnessAnswer>) => Promise<HarnessAnswer[]>;
+
+interface Scene {
+  registry: Registry;
+  nodeId: string;
+  meet: Meet;
+  callers: number;
+}
+
+/** Callers who meet: one winner where there can be one, and no update that was answered as done is lost. */
+export async function checkRaces(options: CheckOptions): Promise<Report> {
+  const run = new CheckRun(options);
+  await seed();
+  const registry = new Registry(options.harness);
+  const faults = await injectFaults();
+  let number = 0;
+  for (const [name, race] of Object.entries(races)) {
+    await run.property({
+      name: `races/${name}`,
+      runs: rounds[options.length],
+      values: timings,
+      holds: async (callers) => {
+        number += 1;
+        const nodeId = `race-${number}`;
+        await registry.publish(nodeId, '1.0.0');
+        const meet: Meet = (work) =>
+          Promise.all(
+            callers.map(async ({ start, lateCall }, caller) => {
+              await pause(start);
+              const plan = planOf([{ at: lateCall, kind: 'delay', lasts: false }]);
+              return underPlan(plan, () => work(caller));
+            }),
+          );
+        await race({ registry, nodeId, meet, callers: callers.length });
+      },
+    });
+  }
+  faults.stop();
+  return run.report;
+}
+
+const nodeFields = {
+  author: 'set',
+  name: 'set',
+  description: 'set',
+  license: 'set',
+  icon: 'https://example.com/',
+  tags: ['set'],
+};
+const hostFields = ['category', 'description', 'function', 'input_types', 'return_names', 'return_types'];
+
+const races: Record<string, (scene: Scene) => Promise<void>> = {
+  async publish({ registry, nodeId, meet }) {
+    const answers = await meet(() => registry.publish(nodeId, '1.1.0'));
+    const ids = new Set(done(answers).map(({ body }) => body.node_version.id));
+    assert.equal(ids.size, 1, 'concurrent publishes of one version have one id');
+    expectOnly(answers, [201, 409]);
+  },
+
+  async 'different-fields'({ registry, nodeId, meet }) {
+    const sent = Object.entries(nodeFields);
+    const fieldOf = (caller: number) => sent[caller % sent.length] as [string, unknown];
+    const answers = await meet((caller) => registry.update(nodeId, Object.fromEntries([fieldOf(caller)])));
+    const { body } = await registry.update(nodeId, {});
+    for (const [caller, { status }] of answers.entries())
+      if (status === 200) assert.deepEqual(body[fieldOf(caller)[0]], fieldOf(caller)[1], 'a field was lost');
+    expectOnly(answers, [200]);
+  },
+
+  async 'if-match'({ registry, nodeId, meet }) {
+    const { headers } = await registry.update(nodeId, {});
+    const match = { 'if-match': String(headers.etag) };
+    const answers = await meet((caller) => registry.update(nodeId, { author: `caller ${caller}` }, match));
+    const winners = done(answers).map(({ body }) => body.author);
+    const { body } = await registry.update(nodeId, {});
+    assert.deepEqual(winners, [body.author], 'If-Match has one winner');
+    expectOnly(answers, [200, 412]);
+  },
+
+  /**
+   * Each caller reads the list, adds itself, and writes on the condition that no other caller did meanwhile. Reading
+   * is an update without fields, which moves the revision too, so that some callers never get through.
+   */
+  async append({ registry, nodeId, meet }) {
+    const append = async (caller: number): Promise<HarnessAnswer> => {
+      for (let attempt = 1; ; attempt += 1) {
+        const { body, headers } = await registry.update(nodeId, {});
+        const tags = [...(body.tags ?? []), `caller ${caller}`];
+        const answer = await registry.update(nodeId, { tags }, { 'if-match': String(headers.etag) });
+        if (answer.status !== 412 || attempt === maxAttempts) return answer;
+      }
+    };
+    const answers = await meet(append);
+    const { body } = await registry.update(nodeId, {});
+    assert.equal(new Set(body.tags).size, done(answers).length, 'an appended tag was lost');
+    assert.equal(body.tags.length, done(answers).length, 'a tag was appended twice');
+    expectOnly(answers, [200, 412]);
+  },
+
+  async 'host-node'({ registry, nodeId, meet }) {
+    const fieldOf = (caller: number) => String(hostFields[caller % hostFields.length]);
+    const answers = await meet((caller) =>
+      registry.editHostNode(nodeId, '1.0.0', 'host', { [fieldOf(caller)]: `caller ${caller}` }),
+    );
+    const { body } = await registry.editHostNode(nodeId, '1.0.0', 'host', {});
+    for (const [caller, { status }] of answers.entries())
+      if (status === 200) assert.ok(fieldOf(caller) in body, `${fieldOf(caller)} was lost`);
+    expectOnly(answers, [200, 409]);
+  },
+
+  async finalize({ registry, nodeId, meet }) {
+    const urls: string[] = [];
+    for (let resumed = 0; resumed < 2; resumed += 1)
+      urls.push(String((await registry.publish(nodeId, '1.0.0')).body.signedUrl));
+    const archives = await Promise.all(urls.map((_, index) => registry.archive(`upload ${index}`)));
+    await Promise.all(urls.map((url, index) => upload(url, archives[index] as Buffer)));
+    // Every second event is about the upload that no longer counts; the last one makes sure of the other.
+    await meet((caller) => finalize(urls[caller % 2] as string).then(() => registry.update(nodeId, {})));
+    await finalize(urls[1] as string);
+    const { node_version: version } = await registry.version(nodeId, '1.0.0');
+    assert.deepEqual(await download(version.downloadUrl), archives[1], 'the newest upload is published');
+    const { body } = await registry.update(nodeId, {});
+    assert.equal(body.latest_version?.id, version.id, 'the published version is the latest');
+  },
+
+  /** Versions that become active at the same time: the highest stable one ends as the latest. */
+  async latest({ registry, nodeId, meet, callers }) {
+    const labels = Array.from({ length: callers }, (_, index) =>
+      index % 3 === 2 ? `2.0.0-beta.${index}` : `1.${index + 1}.0`,
+    );
+    const urls = await Promise.all(
+      labels.map(async (label) => String((await registry.publish(nodeId, label)).body.signedUrl)),
+    );
+    await Promise.all(urls.map(async (url, index) => upload(url, await registry.archive(`${index}`))));
+    await meet((caller) => finalize(urls[caller] as string).then(() => registry.update(nodeId, {})));
+    const { body } = await registry.update(nodeId, {});
+    const highest = labels.findLast((label) => !label.includes('-'));
+    assert.equal(body.latest_version?.version, highest, 'the highest stable version is the latest');
+  },
+
+  /** An update may be written before the ban or be refused; after it, nothing is written. */
+  async ban({ registry, nodeId, meet }) {
+    let whenBanned: string | undefined;
+    const [answers] = await Promise.all([
+      meet((caller) => registry.update(nodeId, { author: `caller ${caller}` })),
+      banNode(nodeId, 'test').then(async () => {
+        whenBanned = (await registry.nodeForAdmin(nodeId)).author;
+      }),
+    ]);
+    assert.equal((await registry.nodeForAdmin(nodeId)).author, whenBanned, 'a banned node was updated');
+    assert.equal((await registry.update(nodeId, {})).body.error, 'node_banned', 'the ban was lost');
+    expectOnly(answers, [200, 403]);
+  },
+};
+
+function done(answers: readonly HarnessAnswer[]): HarnessAnswer[] {
+  return answers.filter(({ status }) => status < 300);
+}
+
+function expectOnly(answers: readonly HarnessAnswer[], statuses: readonly number[]): void {
+  for (const { status, text } of answers)
+    assert.ok(statuses.includes(status), `a race must not be answered with ${text}`);
+}

@@ -1,0 +1,78 @@
+import type { Context, S3Event } from 'aws-lambda';
+import { demo } from '../local/demo.ts';
+import { demoArchive } from '../local/demo-archive.ts';
+import type { Harness, HarnessAnswer } from './harness.ts';
+
+const { handler: finalizeUpload } = await import('../../functions/finalize-upload.ts');
+const limitMs = 60_000;
+
+export interface Pair {
+  node_id: string;
+  version: string;
+}
+
+/** The registry as the owner of the demo publisher, the readers of its versions and S3 use it. */
+export class Registry {
+  readonly #harness: Harness;
+
+  constructor(harness: Harness) {
+    this.#harness = harness;
+  }
+
+  publish(nodeId: string, version: string): Promise<HarnessAnswer> {
+    const body = { node: {}, node_version: { version }, personal_access_token: demo.personalAccessToken };
+    const path = { publisherId: demo.publisherId, nodeId };
+    return this.#harness.call('publish-node-version', { path, body });
+  }
+
+  update(nodeId: string, body: object, headers: Record<string, string> = {}): Promise<HarnessAnswer> {
+    const path = { publisherId: demo.publisherId, nodeId };
+    return this.#harness.call('update-node', { path, body, headers });
+  }
+
+  editHostNode(nodeId: string, version: string, hostNodeName: string, body: object): Promise<HarnessAnswer> {
+    return this.#harness.call('update-host-node', { path: { nodeId, version, hostNodeName }, body });
+  }
+
+  bulk(pairs: readonly Pair[]): Promise<HarnessAnswer> {
+    return this.#harness.call('bulk-node-versions', { body: { node_versions: pairs } });
+  }
+
+  /** The entry of one version in a bulk answer. */
+  async version(node_id: string, version: string) {
+    const { body } = await this.bulk([{ node_id, version }]);
+    return body.node_versions[0];
+  }
+
+  /** A node as an admin sees it, banned or not. */
+  async nodeForAdmin(nodeId: string) {
+    const headers = { authorization: this.#harness.bearer('admin', { admin: true }) };
+    return (await this.update(nodeId, {}, headers)).body;
+  }
+
+  archive(content: string): Promise<Buffer> {
+    return demoArchive(content);
+  }
+}
+
+/** PUTs an archive to a signed URL, as a publisher does. */
+export async function upload(signedUrl: string, bytes: Buffer): Promise<void> {
+  const headers = { 'content-type': 'application/zip' };
+  const { status } = await fetch(signedUrl, { method: 'PUT', body: new Uint8Array(bytes), headers });
+  if (status !== 200) throw new Error(`The upload was answered with ${status}.`);
+}
+
+/** Sends S3's event about an upload to the finalizer; false where the finalizer fails and is to be called again. */
+export function finalize(signedUrl: string): Promise<boolean> {
+  const key = decodeURIComponent(new URL(signedUrl).pathname).replace(/^\/[^/]+\//, '');
+  const event = { Records: [{ s3: { object: { key: encodeURIComponent(key) } } }] } as S3Event;
+  const context = { getRemainingTimeInMillis: () => limitMs } as Context;
+  return finalizeUpload(event, context).then(
+    () => true,
+    () => false,
+  );
+}
+
+export async function download(url: string): Promise<Buffer> {
+  return Buffer.from(await (await fetch(url)).arrayBuffer());
+}
