@@ -9,7 +9,7 @@ import { dynamodb, s3 } from './stores.ts';
  * invocation: no later call gets through.
  */
 export const faultKinds = ['throttle', 'delay', 'drop before', 'drop after', 'garbage', 'die'] as const;
-export type FaultKind = (typeof faultKinds)[number];
+type FaultKind = (typeof faultKinds)[number];
 
 export interface Strike {
   /** The number of the call, counted over DynamoDB and S3 together. */
