@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createCommand, wholeNumber } from '../command-line/command.ts';
 import { fields } from '../command-line/table.ts';
 import type { Length } from './check.ts';
