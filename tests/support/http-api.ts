@@ -9,6 +9,7 @@ import { sampleEvent } from './invoke.ts';
 type Disturbance =
   | { status: number; headers?: Record<string, string>; body?: object }
   | 'hang up'
+  | 'stay silent'
   | 'lose the answer';
 
 interface HttpApi {
@@ -30,6 +31,7 @@ export async function startHttpApi(): Promise<HttpApi> {
     const found = findRoute(contracts, request);
     received.push({ route: `${request.method} ${request.url}`, headers: request.headers });
     const disturbance = disturbances.shift();
+    if (disturbance === 'stay silent') return;
     if (disturbance === 'hang up' || !found) return void request.socket.destroy();
     if (typeof disturbance === 'object') {
       response.writeHead(disturbance.status, { 'content-type': 'application/json', ...disturbance.headers });
