@@ -14,7 +14,7 @@ type Disturbance =
 
 interface HttpApi {
   url: string;
-  received: { route: string; headers: IncomingHttpHeaders }[];
+  received: { route: string; headers: IncomingHttpHeaders; body: string }[];
   disturb: (...disturbances: Disturbance[]) => void;
   /** Forgets what was received and what is still to go wrong. */
   reset: () => void;
@@ -29,7 +29,7 @@ export async function startHttpApi(): Promise<HttpApi> {
   const server = createServer(async (request, response) => {
     const body = await readBody(request);
     const found = findRoute(contracts, request);
-    received.push({ route: `${request.method} ${request.url}`, headers: request.headers });
+    received.push({ route: `${request.method} ${request.url}`, headers: request.headers, body });
     const disturbance = disturbances.shift();
     if (disturbance === 'stay silent') return;
     if (disturbance === 'hang up' || !found) return void request.socket.destroy();

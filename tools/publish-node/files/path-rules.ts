@@ -1,0 +1,62 @@
+import type { Problem } from '../failure.ts';
+
+const maxLength = 1000;
+const maxDepth = 64;
+const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?: *\..*| *)$/i;
+const invisible = /[\p{Bidi_Control}\u00AD\u180E\u200B-\u200D\u2060-\u2064\uFEFF]/u;
+
+/** The paths that the registry would refuse after the upload, or that some system could not unpack. */
+export function pathProblems(paths: readonly string[]): Problem[] {
+  const problems = paths.flatMap((path) => {
+    const message = problemOf(path);
+    return message === undefined ? [] : [{ path: printable(path), message }];
+  });
+  return [...problems, ...clashes(paths)];
+}
+
+function problemOf(path: string): string | undefined {
+  const segments = path.split('/');
+  if (path.length > maxLength) return `has more than ${maxLength} characters. Shorten it.`;
+  if (segments.length - 1 > maxDepth) return `lies more than ${maxDepth} folders deep. Move it up.`;
+  if (/[\p{Cc}\uFFFD]/u.test(path)) return 'has characters that are not text. Rename it.';
+  if (invisible.test(path)) return 'has characters that cannot be seen or turn the text around. Rename it.';
+  if (path.includes('\\')) return 'has a backslash. Rename it.';
+  if (path.includes(':')) return 'has a ":", which Windows cannot write. Rename it.';
+  if (path === '__proto__') return 'has a name that cannot be packed. Rename it.';
+  if (segments.some((segment) => /[. ]$/.test(segment))) {
+    return 'ends with a dot or a space, which Windows drops. Rename it.';
+  }
+  const reserved = segments.find((segment) => device.test(segment));
+  return reserved === undefined ? undefined : `has the name of a Windows device, "${reserved}". Rename it.`;
+}
+
+/** Two paths that meet in one file on systems that ignore case, or spell accents their own way. */
+function clashes(paths: readonly string[]): Problem[] {
+  const files = new Map<string, string>();
+  const problems: Problem[] = [];
+  for (const path of paths) {
+    const other = files.get(folded(path));
+    if (other !== undefined) {
+      problems.push({ path, message: `is one file with ${other} on systems that ignore case. Rename one.` });
+    }
+    files.set(folded(path), path);
+  }
+  const folders = new Set(paths.flatMap(foldersOf));
+  for (const [name, path] of files) {
+    if (folders.has(name)) problems.push({ path, message: 'is both a file and a folder. Rename one.' });
+  }
+  return problems;
+}
+
+function folded(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}
+
+function foldersOf(path: string): string[] {
+  const segments = folded(path).split('/');
+  return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'));
+}
+
+function printable(path: string): string {
+  return path.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+}
