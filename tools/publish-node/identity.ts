@@ -26,6 +26,9 @@ const timeoutMs = 10_000;
  */
 export function identityOf(wish: Wish, environment: NodeJS.ProcessEnv): Identity {
   const { identity, token, audience } = wish;
+  if (identity === 'ci' && token !== undefined) {
+    throw new Failure('usage', 'Give either --identity ci or --token: the job publishes, or a person.');
+  }
   const ci = identity === 'token' || token !== undefined ? undefined : ciOf(environment, identity === 'ci');
   if (ci === undefined) return storedIdentity(wish, environment);
   const fetchToken = ci === 'GitHub Actions' ? gitHubToken(audience, environment) : gitLabToken(environment);

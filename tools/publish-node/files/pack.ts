@@ -37,10 +37,10 @@ const unix = 3;
 export async function pack(folder: string, { includes = [], allow = [] }: Choice): Promise<Pack> {
   const { paths, chosenBy, notes } = await listFiles(folder, includes);
   if (paths.length === 0) throw new Failure('usage', `There are no files to publish in "${folder}".`);
-  refuse('The registry would refuse these paths. A .publishignore file leaves things out.', [
-    ...pathProblems(paths),
-    ...countProblems(paths.length),
-  ]);
+  refuse(
+    'The registry would refuse these paths. A .publishignore file leaves things out.',
+    pathProblems(paths),
+  );
   const root = await realpath(folder);
   const files = await sizesOf(root, paths);
   const unpackedBytes = files.reduce((total, { bytes }) => total + bytes, 0);
@@ -86,13 +86,6 @@ async function readAll(
 
 function refuse(sentence: string, problems: readonly Problem[]): void {
   if (problems.length > 0) throw new Failure('usage', sentence, { problems });
-}
-
-function countProblems(count: number): Problem[] {
-  if (count <= limits.entries) return [];
-  return [
-    { path: `${count} files`, message: `are too many: ${limits.entries} are allowed. Leave some out.` },
-  ];
 }
 
 function tooLarge(bytes: number, allowed: number, how: string): Failure {

@@ -1,4 +1,5 @@
 import type { Problem } from '../failure.ts';
+import { limits } from './limits.ts';
 
 const maxLength = 1000;
 const maxDepth = 64;
@@ -11,7 +12,7 @@ export function pathProblems(paths: readonly string[]): Problem[] {
     const message = problemOf(path);
     return message === undefined ? [] : [{ path: printable(path), message }];
   });
-  return [...problems, ...clashes(paths)];
+  return [...problems, ...clashes(paths), ...countProblems(paths.length)];
 }
 
 function problemOf(path: string): string | undefined {
@@ -46,6 +47,13 @@ function clashes(paths: readonly string[]): Problem[] {
     if (folders.has(name)) problems.push({ path, message: 'is both a file and a folder. Rename one.' });
   }
   return problems;
+}
+
+function countProblems(count: number): Problem[] {
+  if (count <= limits.entries) return [];
+  return [
+    { path: `${count} files`, message: `are too many: ${limits.entries} are allowed. Leave some out.` },
+  ];
 }
 
 function folded(path: string): string {
