@@ -44,9 +44,9 @@ interface RunOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-const own = /^(?:GITHUB_|GITLAB_|ACTIONS_|NODE_REGISTRY_|GIT_|NODE_OPTIONS$)/;
+const own = /^(?:GITHUB_|GITLAB_|ACTIONS_|NODE_REGISTRY_|GIT_|npm_|NODE_OPTIONS$|INIT_CWD$)/;
 
-/** This process's environment without what makes the command believe that it is in a CI. */
+/** This process's environment without what npm, git or a CI put there: that of a person's shell. */
 export const plainEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !own.test(name)),
 );
