@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { createRegistryClient } from '../../tools/registry-client/client.ts';
-import { plainEnvironment, program, publishNode, startRegistry, writeFiles } from '../support/publishing.ts';
+import {
+  plainEnvironment,
+  program,
+  publishNode,
+  runFile,
+  startRegistry,
+  writeFiles,
+} from '../support/publishing.ts';
 import { bearer } from '../support/tokens.ts';
 
 jest.setTimeout(60_000);
@@ -69,7 +76,7 @@ describe('a folder', () => {
     await write({ 'pyproject.toml': project('whole-life'), 'node.py': 'print("hello")\n' });
     const { code, stdout, stderr } = await publishFolder();
 
-    expect([code, stderr]).toEqual([0, expect.stringContaining('2 files, 0.3 kB, ')]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('2 files, 290 B, ')]);
     const [, address = '', digest] = /download {2}(\S+)\nsha256 {4}(\S+)/.exec(stdout) ?? [];
     const bytes = Buffer.from(await (await fetch(address)).arrayBuffer());
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(digest);
@@ -87,6 +94,18 @@ describe('a folder', () => {
 
     expect(await publishNode(['publish'], { cwd: folder, env: access })).toMatchObject({ code: 0 });
     expect(await storedVersion('from-here')).toBeDefined();
+  });
+
+  test('is the one the person stands in, where npm runs the command in this repository', async () => {
+    await write({ 'pyproject.toml': project('by-npm-run'), 'node.py': 'x' });
+    const env = { INIT_CWD: folder };
+    const { code, stdout } = await runFile(
+      process.execPath,
+      ['tools/publish-node/from-here.ts', '--dry-run'],
+      { env },
+    );
+
+    expect([code, stdout]).toEqual([0, expect.stringContaining('node       by-npm-run')]);
   });
 
   test('is published once: a second run says so, and sends nothing', async () => {
@@ -243,12 +262,17 @@ describe('what the registry refuses', () => {
 
 describe('init', () => {
   test('writes a pyproject.toml that can be published as it is', async () => {
-    await write({ 'node.py': 'x', LICENSE: 'MIT' });
+    const requirements =
+      '# What it needs\n--extra-index-url https://example.com\nnumpy>=2 # fast\n\npillow\n';
+    await write({ 'node.py': 'x', LICENSE: 'MIT', 'requirements.txt': requirements });
     const { code } = await publishNode(['init', folder, '--publisher', 'demo', '--node', 'begun']);
 
     expect(code).toBe(0);
     expect(await publishFolder()).toMatchObject({ code: 0 });
-    expect(await storedVersion('begun')).toMatchObject({ status: 'NodeVersionStatusActive' });
+    expect(await storedVersion('begun')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      dependencies: ['numpy>=2', 'pillow'],
+    });
   });
 
   test('adds its table to a pyproject.toml without changing a byte of it, and only once', async () => {

@@ -45,10 +45,20 @@ async function projectTable(folder: string, flags: Metadata): Promise<string[]> 
     entry('version', flags.version ?? '1.0.0'),
     entry('description', flags.description ?? ''),
     ...(license ? [`license = { file = ${JSON.stringify(license)} }`] : []),
-    'dependencies = []',
+    ...(await dependenciesOf(folder)),
     '',
     ...(repository ? ['[project.urls]', entry('Repository', repository), ''] : []),
   ];
+}
+
+/** What requirements.txt names, without its comments and its options for pip. */
+async function dependenciesOf(folder: string): Promise<string[]> {
+  const content = await readFile(join(folder, 'requirements.txt'), 'utf8').catch(() => '');
+  const named = content
+    .split('\n')
+    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('-'));
+  return ['dependencies = [', ...named.map((line) => `  ${JSON.stringify(line)},`), ']'];
 }
 
 /** JSON's strings are strings of TOML too. */

@@ -9,7 +9,7 @@ import { type FileList, listFiles } from './list-files.ts';
 import { pathProblems } from './path-rules.ts';
 import { secretIn } from './secrets.ts';
 
-export interface PackedFile {
+interface PackedFile {
   path: string;
   bytes: number;
 }
