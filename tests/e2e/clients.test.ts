@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -71,6 +71,32 @@ describe('the README, pasted as printed', () => {
     expect(commandsBelow(text, '## D')).toEqual(['five\n']);
     expect(commandsBelow(text, '## E')).toEqual([]);
   });
+});
+
+describe('docs/publishing.md, pasted as printed', () => {
+  test('takes an empty machine from nothing to a published version', async () => {
+    const place = await mkdtemp(join(tmpdir(), 'node-registry-publishing-'));
+    await mkdir(join(place, 'first-node'));
+    await writeFile(join(place, 'first-node/node.py'), 'print(1)\n');
+    const pack = ['pack', '--silent', '-w', 'publish-node', '--pack-destination', place];
+    const tarball = join(place, (await run('npm', pack)).stdout.trim());
+    const heading = '## From nothing to a published version in five minutes';
+    const script = commandsBelow(await readFile('docs/publishing.md', 'utf8'), heading)
+      .join('\n')
+      .replace('https://registry.example.com/publish-node.tgz', tarball)
+      .replace('https://registry.example.com', stack.apiUrl)
+      .replace('cd my-node', 'cd first-node')
+      .replace('nrp_…', demo.personalAccessToken)
+      .replace('--publisher me', `--publisher ${demo.publisherId}`);
+    const answers = { npm_config_yes: 'true', NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
+    const env = { ...stack.environment, ...answers };
+    const { stdout } = await run('sh', ['-e', '-c', script], { cwd: place, env });
+    await rm(place, { recursive: true });
+
+    expect(stdout).toContain('Nothing was sent.');
+    expect(stdout).toContain('first-node 1.0.0 is published.');
+    expect(stdout).toContain('first-node 1.0.0 is active.');
+  }, 60_000);
 });
 
 describe('docs/examples', () => {

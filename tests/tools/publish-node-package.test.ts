@@ -178,4 +178,16 @@ describe('the action', () => {
     expect(Object.keys(outputs)).toEqual(['version', 'status', 'download-url', 'sha256']);
     expect(inputs.registry.required).toBe(true);
   });
+
+  test('is described in full by docs/publishing.md', async () => {
+    const { inputs, outputs } = parse(await readFile(action, 'utf8'));
+    const document = await readFile('docs/publishing.md', 'utf8');
+    const section = document.slice(document.indexOf('| input |'), document.indexOf('## From GitLab'));
+    const workflows = [...document.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => parse(String(text)));
+
+    expect([...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)).toEqual(Object.keys(inputs));
+    for (const name of Object.keys(outputs)) expect(section).toContain(`\`${name}\``);
+    expect(workflows[0].jobs.publish.permissions['id-token']).toBe('write');
+    expect(Object.keys(workflows[1].publish.id_tokens)).toEqual(['NODE_REGISTRY_ID_TOKEN']);
+  });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -72,6 +72,35 @@ requires-host-frontend = ">=1.40"
     });
     expect(NodeInput.safeParse(request.node).success).toBe(true);
     expect(NodeVersionInput.safeParse(request.version).success).toBe(true);
+  });
+
+  test('which docs/publishing.md shows with every key', async () => {
+    const [, shown = ''] = /```toml\n(.*?)```/s.exec(await readFile('docs/publishing.md', 'utf8')) ?? [];
+    const project = await projectOf(shown);
+
+    expect(Object.keys(project).sort()).toEqual([
+      ...[
+        'accelerators',
+        'allow',
+        'banner',
+        'dependencies',
+        'description',
+        'displayName',
+        'hostFrontendVersion',
+      ],
+      ...[
+        'hostVersion',
+        'icon',
+        'includes',
+        'license',
+        'node',
+        'os',
+        'publisher',
+        'repository',
+        'tags',
+        'version',
+      ],
+    ]);
   });
 
   test('or the table of packs that were published elsewhere before', async () => {

@@ -102,7 +102,7 @@ describe('a secret is not published unless it is allowed by name', () => {
       'environment.py': '',
       'id_rsa.pub': 'ssh-rsa AAAA',
       'scanner.py': 'if "-----BEGIN PRIVATE KEY-----" in text: refuse()',
-      '.npmrc': 'save-exact=true\n//registry.example.com/:_authToken=${TOKEN}\n',
+      '.npmrc': `save-exact=true\n//registry.example.com/:_authToken=\${TOKEN}\n`,
       'README.md': `A token reads ${mistyped}, nrp_ and more.`,
     });
 
