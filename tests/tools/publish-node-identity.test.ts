@@ -19,7 +19,7 @@ const stored = {
 let folder: string;
 let api: Awaited<ReturnType<typeof startHttpApi>>;
 
-/** What a GitHub runner serves its jobs: ID tokens for an audience, to whoever has the job's own secret. */
+/** What a GitHub runner serves its jobs: ID tokens for an audience, to those who have the job's own secret. */
 const asked: { url: string; authorization: string | undefined }[] = [];
 const answers: { status: number; body: object }[] = [];
 const runner = createServer((request, response) => {

@@ -77,7 +77,7 @@ describe('the packed command', () => {
     const folder = await packFolder('from-tarball');
     const { code, stdout, stderr } = await runFile(node, [installed], { cwd: folder, env: access() });
 
-    expect([code, stderr]).toEqual([0, expect.stringContaining('Publishing from-tarball 1.0.0 of demo')]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Publishing from-tarball 1.0.0 of demo, ')]);
     expect(stdout).toContain('from-tarball 1.0.0 is published.');
     expect(await runFile(node, [installed, 'status'], { cwd: folder, env: access() })).toMatchObject({
       code: 0,

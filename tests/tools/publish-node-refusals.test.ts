@@ -60,6 +60,7 @@ describe('a secret is not published unless it is allowed by name', () => {
     ['certificate.pem', pem.privateKey],
     ['src/embedded.py', `KEY = """${pem.privateKey}"""`],
     ['pgp.asc', `-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n${'lQVYBF'.repeat(8)}\n`],
+    ['service.json', JSON.stringify({ private_key: pem.privateKey })],
     ['.pypirc', ''],
     ['.netrc', ''],
     ['.git-credentials', ''],

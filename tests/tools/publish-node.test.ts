@@ -76,7 +76,7 @@ describe('a folder', () => {
     await write({ 'pyproject.toml': project('whole-life'), 'node.py': 'print("hello")\n' });
     const { code, stdout, stderr } = await publishFolder();
 
-    expect([code, stderr]).toEqual([0, expect.stringContaining('2 files, 290 B, ')]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Packing 2 files, 290 B.')]);
     const [, address = '', digest] = /download {2}(\S+)\nsha256 {4}(\S+)/.exec(stdout) ?? [];
     const bytes = Buffer.from(await (await fetch(address)).arrayBuffer());
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(digest);

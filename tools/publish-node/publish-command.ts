@@ -33,16 +33,15 @@ export async function publishCommand(folder: string, flags: PublishFlags): Promi
   const packed = await pack(folder, {
     includes: [...(project.includes ?? []), ...flags.include],
     allow: [...(project.allow ?? []), ...flags.allow],
+    onChosen: (files, bytes) => say(`Packing ${files} files, ${megabytes(bytes)}.`),
   });
   for (const note of [...packed.notes, ...metadataNotes(project)]) say(note);
   if (identity === undefined) {
     print(flags.json, plan(project, packed), planLines(project, packed));
     return exitCodes.done;
   }
-  say(
-    `${packed.files.length} files, ${megabytes(packed.unpackedBytes)}, ${megabytes(packed.archive.length)} zipped.`,
-  );
-  say(`Publishing ${project.node} ${project.version} of ${project.publisher} as ${identity.about}.`);
+  const what = `${project.node} ${project.version} of ${project.publisher}`;
+  say(`Publishing ${what}, ${megabytes(packed.archive.length)} zipped, as ${identity.about}.`);
   const published = await send(project, packed, identity, flags);
   print(flags.json, result(project, packed, published), [
     `${project.node} ${project.version} ${published.wasPublished ? 'was published already' : 'is published'}.`,

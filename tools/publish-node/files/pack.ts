@@ -24,6 +24,8 @@ export interface Pack extends Pick<FileList, 'chosenBy' | 'notes'> {
 interface Choice {
   includes?: readonly string[] | undefined;
   allow?: readonly string[] | undefined;
+  /** Hears how much is to be packed, which can take a while. */
+  onChosen?: (files: number, bytes: number) => void;
 }
 
 /** A zip's own times have no time zone; with one time for all, the same files give the same bytes everywhere. */
@@ -34,7 +36,7 @@ const unix = 3;
  * The archive of a folder, once nothing in it would be refused. It is compressed by a library, not by Node's zlib,
  * whose output differs between processors: a second run elsewhere must be able to tell that it is published already.
  */
-export async function pack(folder: string, { includes = [], allow = [] }: Choice): Promise<Pack> {
+export async function pack(folder: string, { includes = [], allow = [], onChosen }: Choice): Promise<Pack> {
   const { paths, chosenBy, notes } = await listFiles(folder, includes);
   if (paths.length === 0) throw new Failure('usage', `There are no files to publish in "${folder}".`);
   refuse(
@@ -45,6 +47,7 @@ export async function pack(folder: string, { includes = [], allow = [] }: Choice
   const files = await sizesOf(root, paths);
   const unpackedBytes = files.reduce((total, { bytes }) => total + bytes, 0);
   if (unpackedBytes > limits.unpackedBytes) throw tooLarge(unpackedBytes, limits.unpackedBytes, 'unpacked');
+  onChosen?.(files.length, unpackedBytes);
   const contents = await readAll(root, paths, new Set(allow));
   const archive = zipSync(contents, { level: 6, mtime, os: unix });
   if (archive.length > limits.archiveBytes) throw tooLarge(archive.length, limits.archiveBytes, 'zipped');

@@ -21,7 +21,7 @@ const names: readonly [pattern: RegExp, what: string][] = [
 ];
 
 const privateKey =
-  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----\s+(?:[\w-]+: [^\n]*\s+)*[A-Za-z0-9+/=]{16}/;
+  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[rn])+(?:[\w-]+: [^\n]*\s+)*[A-Za-z0-9+/=]{16}/;
 const ownToken = /nrp_[0-9A-Za-z]{38}/g;
 const registryLogin = /^[^#;\n]*:_(?:authToken|auth|password)\s*=\s*(?!\$\{)\S/m;
 
