@@ -76,7 +76,7 @@ export async function publish(
     await uploadAgain(registered.signedUrl, input.archive, options);
     options.onStep?.('checking');
   }
-  const version = await waitFor(look, digest, registered?.node_version.status_reason, options);
+  const version = await waitFor(look, digest, options);
   return { version, wasPublished: registered === undefined };
 }
 
@@ -93,28 +93,40 @@ async function findVersion(versions: Versions, pair: BulkPair, options: CallOpti
   return entry?.node_version;
 }
 
-/** A rejected archive leaves its version pending, with another reason than the one it was registered with. */
+/**
+ * Until the version is open, or pending for a reason that waiting does not end. Reads can be older than the upload and
+ * show why an earlier one failed, so only a reason that is read twice counts.
+ */
 async function waitFor(
   look: () => Promise<NodeVersion | undefined>,
   digest: string | undefined,
-  reasonAtFirst: string | undefined,
   { waitMs = standardWaitMs, signal }: PublishOptions,
 ): Promise<Published['version']> {
   const end = Date.now() + waitMs;
+  let reasonBefore: string | undefined;
   for (let wait = firstPollMs; Date.now() < end; wait = Math.min(wait * 1.5, maxPollMs)) {
     const version = await look();
     const opened = openedVersion(version, digest);
     if (opened) return opened;
-    const reason = version?.status_reason;
-    if (reasonAtFirst !== undefined && reason !== undefined && reason !== reasonAtFirst) {
-      throw new RegistryError('archive_rejected', reason);
-    }
+    const reason = finalReason(version);
+    if (version && reason !== undefined && reason === reasonBefore) throw notPublished(version);
+    reasonBefore = reason;
     await pause(wait, signal);
   }
   throw new RegistryError(
     'still_checking',
     'The upload is still being checked. Publish again to see what became of it.',
   );
+}
+
+function finalReason(version: NodeVersion | undefined): string | undefined {
+  const code = version?.status_reason_code;
+  return code === 'awaiting_upload' ? undefined : code;
+}
+
+function notPublished({ status_reason: sentence, status_reason_code: reason }: NodeVersion): RegistryError {
+  const code = reason === 'archive_refused' ? 'archive_rejected' : 'version_closed';
+  return new RegistryError(code, sentence ?? String(reason));
 }
 
 /** The version once it no longer waits for its archive; undefined while it does. */
