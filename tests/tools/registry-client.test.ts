@@ -329,7 +329,11 @@ describe('publish', () => {
     found({ status: 'NodeVersionStatusPending', status_reason_code, status_reason: 'Why.' });
   const registered = { status: 201, body: { node_version: {}, signedUrl: 'http://localhost:1/upload' } };
   const sha256 = createHash('sha256').update(archive).digest('hex');
-  const active = found({ status: 'NodeVersionStatusActive', downloadUrl: 'http://localhost:1/a.zip', sha256 });
+  const active = found({
+    status: 'NodeVersionStatusActive',
+    downloadUrl: 'http://localhost:1/a.zip',
+    sha256,
+  });
   const uploaded = { upload: async () => 200 };
 
   test.each([
