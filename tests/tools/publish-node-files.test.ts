@@ -246,6 +246,18 @@ describe('the publisher', () => {
     expect(await names()).toEqual(['art/logo.psd', 'node.py']);
   });
 
+  test('may keep a .publishignore out of git', async () => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, {
+      '.gitignore': '.publishignore\n',
+      '.publishignore': '*.psd\n',
+      'a.psd': '',
+      'b.py': '',
+    });
+
+    expect(await names()).toEqual(['.gitignore', 'b.py']);
+  });
+
   test.each([
     [['web/dist'], ['web/dist/a.js', 'web/dist/b/c.js']],
     [['/web/dist/'], ['web/dist/a.js', 'web/dist/b/c.js']],

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Failure } from '../failure.ts';
@@ -28,9 +29,10 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   return { paths, chosenBy: fromGit ? 'git' : 'ignore files', notes: fromGit?.notes ?? [] };
 }
 
-/** What a .publishignore names is left out, whatever else chose it. */
+/** What a .publishignore names is left out, whatever chose it; the outermost counts even if git ignores it. */
 async function withoutIgnored(root: string, paths: readonly string[]): Promise<string[]> {
-  const ignoreFiles = paths
+  const hasOutermost = existsSync(join(root, publishIgnore));
+  const ignoreFiles = [...new Set(hasOutermost ? [publishIgnore, ...paths] : paths)]
     .filter((path) => path === publishIgnore || path.endsWith(`/${publishIgnore}`))
     .sort((a, b) => a.split('/').length - b.split('/').length);
   let rules = new IgnoreRules();
