@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import { fromBufferPromise } from 'yauzl';
 import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { startHttpApi } from './http-api.ts';
+import { runProgram } from './run-program.ts';
 
 /** The registry with an S3 of its own, whose events this process can hear, and lose. */
 export async function startRegistry() {
@@ -34,7 +34,7 @@ export async function startRegistry() {
 }
 
 export interface Ending {
-  code: number | string | null | undefined;
+  code: number;
   stdout: string;
   stderr: string;
 }
@@ -51,17 +51,15 @@ export const plainEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !own.test(name)),
 );
 
-export function runFile(
+export async function runFile(
   file: string,
   args: readonly string[],
   { cwd, env }: RunOptions = {},
 ): Promise<Ending> {
-  const options = { env: { ...plainEnvironment, ...env }, maxBuffer: 64_000_000, ...(cwd && { cwd }) };
-  return new Promise((resolve) => {
-    execFile(file, args, options, (error, stdout, stderr) => {
-      resolve({ code: error ? error.code : 0, stdout, stderr });
-    });
-  });
+  const absent = Object.keys(process.env).filter((name) => own.test(name));
+  const environment = { ...Object.fromEntries(absent.map((name) => [name, undefined])), ...env };
+  const { status, ...output } = await runProgram(file, args, { environment, ...(cwd && { cwd }) });
+  return { code: status, ...output };
 }
 
 const build = mkdtempSync(join(tmpdir(), 'node-registry-command-'));

@@ -123,6 +123,10 @@ describe('a path that would be refused after the upload is refused before it', (
     'folder /a.py',
     'a.py.',
     'a:b.py',
+    'what?.py',
+    'a<b>.py',
+    'soft\u00ADhyphen.py',
+    'line\u2028end.py',
     'C:/a.py',
     'back\\slash.py',
     'evil\u202Eyp.exe',
@@ -140,6 +144,7 @@ describe('a path that would be refused after the upload is refused before it', (
     ['a.py', 'A.py'],
     ['é.py', 'e\u0301.py'],
     ['lib/x.py', 'lib'],
+    ['straße.py', 'STRASSE.py'],
   ])('%j next to %j', (one, other) => {
     expect(pathProblems([one, other])).toHaveLength(1);
   });
@@ -157,7 +162,35 @@ describe('a path that would be refused after the upload is refused before it', (
   });
 
   test('for every name that the registry refuses', () => {
-    const character = fc.constantFrom(...'aAcon.: \\/\t\u202E\u200B\uFFFDé', 'e\u0301', 'NUL', '..');
+    const special = [
+      ...'aAkKsS.:<>"|?* \\/\t',
+      'é',
+      'e\u0301',
+      '\u212A',
+      'ß',
+      'ss',
+      'σ',
+      'ς',
+      'NUL',
+      'com1',
+      '..',
+    ];
+    const hidden = [
+      '\u202E',
+      '\u200B',
+      '\uFFFD',
+      '\u00AD',
+      '\u034F',
+      '\u2028',
+      '\u0085',
+      '\u3164',
+      '\u{E0100}',
+      '\uFE0F',
+    ];
+    const character = fc.oneof(
+      fc.constantFrom(...special, ...hidden),
+      fc.string({ unit: 'binary', maxLength: 1 }),
+    );
     const path = fc
       .array(character, { minLength: 1, maxLength: 8 })
       .map((parts) => parts.join(''))
@@ -175,7 +208,7 @@ describe('a path that would be refused after the upload is refused before it', (
       fc.property(fc.uniqueArray(path, { minLength: 1, maxLength: 3 }), (paths) => {
         expect(pathProblems(paths).length > 0 || !isRefusedByRegistry(paths)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: 5000 },
     );
   });
 });
@@ -278,7 +311,7 @@ describe('what is not right is said before anything is sent', () => {
     ],
     ['an unknown option', {}, ['--versoin', '1'], 'Did you mean --version?'],
     ['an invalid address', {}, ['--base-url', 'registry'], 'It is not an http or https address.'],
-    ['an invalid time', {}, ['--timeout', 'soon'], 'It takes a number of seconds.'],
+    ['an invalid time', {}, ['--timeout', 'soon'], 'It takes a number above 0.'],
     ['no token', { 'pyproject.toml': project }, [], 'Give a personal access token'],
   ])('%s', async (_, files, args, sentence) => {
     await writeFiles(folder, files);

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { didYouMean } from '../admin/nearest.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { createRegistryClient, type Published } from '../registry-client/client.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { type Pack, pack } from './files/pack.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import * as z from 'zod/mini';
-import { didYouMean } from '../admin/nearest.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { Failure } from './failure.ts';
 import type { Metadata } from './project.ts';
 

@@ -3,8 +3,10 @@ import { limits } from './limits.ts';
 
 const maxLength = 1000;
 const maxDepth = 64;
-const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?: *\..*| *)$/i;
-const invisible = /[\p{Bidi_Control}\u00AD\u180E\u200B-\u200D\u2060-\u2064\uFEFF]/u;
+const device = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)/i;
+const notOnWindows = /[<>:"|?*]/;
+/** Without the variation selectors, which emoji need. */
+const invisible = /[\p{Default_Ignorable_Code_Point}--[\uFE00-\uFE0F]]/v;
 
 /** The paths that the registry would refuse after the upload, or that some system could not unpack. */
 export function pathProblems(paths: readonly string[]): Problem[] {
@@ -19,10 +21,10 @@ function problemOf(path: string): string | undefined {
   const segments = path.split('/');
   if (path.length > maxLength) return `has more than ${maxLength} characters. Shorten it.`;
   if (segments.length - 1 > maxDepth) return `lies more than ${maxDepth} folders deep. Move it up.`;
-  if (/[\p{Cc}\uFFFD]/u.test(path)) return 'has characters that are not text. Rename it.';
-  if (invisible.test(path)) return 'has characters that cannot be seen or turn the text around. Rename it.';
+  if (/[\p{Cc}\u2028\u2029\uFFFD]/u.test(path)) return 'has characters that are not text. Rename it.';
+  if (invisible.test(path)) return 'has characters that cannot be seen. Rename it.';
   if (path.includes('\\')) return 'has a backslash. Rename it.';
-  if (path.includes(':')) return 'has a ":", which Windows cannot write. Rename it.';
+  if (notOnWindows.test(path)) return 'has one of < > : " | ? *, which Windows cannot write. Rename it.';
   if (path === '__proto__') return 'has a name that cannot be packed. Rename it.';
   if (segments.some((segment) => /[. ]$/.test(segment))) {
     return 'ends with a dot or a space, which Windows drops. Rename it.';
@@ -57,7 +59,8 @@ function countProblems(count: number): Problem[] {
 }
 
 function folded(path: string): string {
-  return path.normalize('NFC').toLowerCase();
+  // Both ways, for letters of which only one way finds the partner, such as the sharp s.
+  return path.normalize('NFC').toLowerCase().toUpperCase();
 }
 
 function foldersOf(path: string): string[] {
