@@ -900,16 +900,16 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+        /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
         "x-request-id": string;
         /** @description Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice */
         "Idempotency-Key": string;
-        /** @description Changes the resource only while it has this ETag; 412 precondition_failed otherwise */
+        /** @description Changes the resource only if it still has this ETag; otherwise 412 precondition_failed */
         "If-Match": string;
     };
     requestBodies: never;
     headers: {
-        /** @description The request, as the log names it: the x-request-id that was sent, else a new one */
+        /** @description The name of the request in the log: the x-request-id that was sent, or a new one */
         "x-request-id": string;
         /**
          * @description The revision of the resource, for If-Match
@@ -921,7 +921,7 @@ export interface components {
          * @example @1767225600
          */
         Deprecation: string;
-        /** @description `true` where this is the stored answer to an earlier request with the same Idempotency-Key */
+        /** @description `true` if this is the stored answer to an earlier request with the same Idempotency-Key */
         "Idempotent-Replayed": "true";
         /**
          * @description After how many seconds the same request may be sent again
@@ -942,7 +942,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+                /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];
             };
             path?: never;
@@ -1038,7 +1038,7 @@ export interface operations {
             header?: {
                 /** @description Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+                /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];
             };
             path: {
@@ -1224,7 +1224,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+                /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];
             };
             path: {
@@ -1402,9 +1402,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Changes the resource only while it has this ETag; 412 precondition_failed otherwise */
+                /** @description Changes the resource only if it still has this ETag; otherwise 412 precondition_failed */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+                /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];
             };
             path: {
@@ -1594,7 +1594,7 @@ export interface operations {
             header?: {
                 /** @description Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+                /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];
             };
             path?: never;
@@ -1781,7 +1781,7 @@ export interface operations {
             header?: {
                 /** @description Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+                /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];
             };
             path?: never;
@@ -1968,7 +1968,7 @@ export interface operations {
             header?: {
                 /** @description Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+                /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];
             };
             path?: never;
@@ -2155,7 +2155,7 @@ export interface operations {
             header?: {
                 /** @description Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description Names the request in its answer and in the log; the service makes one up where it is absent */
+                /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];
             };
             path?: never;
