@@ -26,7 +26,7 @@ export function createPersonalAccessToken(): string {
   return prefix + secret + checksum(secret);
 }
 
-function isWellFormed(token: string): boolean {
+export function isWellFormed(token: string): boolean {
   return (
     shape.test(token) && token.endsWith(checksum(token.slice(prefix.length, prefix.length + secretLength)))
   );

@@ -1,14 +1,23 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { build } from 'esbuild';
 import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
-import { createRegistryClient, type RegistryClient } from '../../tools/registry-client/client.ts';
+import type * as RegistryModule from '../../tools/registry-client/client.ts';
+import {
+  createRegistryClient,
+  type PublishInput,
+  type RegistryClient,
+} from '../../tools/registry-client/client.ts';
+import { hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
 import { commandsBelow } from '../support/walk-through.ts';
 
 const run = promisify(execFile);
@@ -64,6 +73,32 @@ describe('the README, pasted as printed', () => {
   });
 });
 
+describe('docs/publishing.md, pasted as printed', () => {
+  test('takes an empty machine from nothing to a published version', async () => {
+    const place = await mkdtemp(join(tmpdir(), 'node-registry-publishing-'));
+    await mkdir(join(place, 'first-node'));
+    await writeFile(join(place, 'first-node/node.py'), 'print(1)\n');
+    const pack = ['pack', '--silent', '-w', 'publish-node', '--pack-destination', place];
+    const tarball = join(place, (await run('npm', pack)).stdout.trim());
+    const heading = '## From nothing to a published version in five minutes';
+    const script = commandsBelow(await readFile('docs/publishing.md', 'utf8'), heading)
+      .join('\n')
+      .replace('https://registry.example.com/publish-node.tgz', tarball)
+      .replace('https://registry.example.com', stack.apiUrl)
+      .replace('cd my-node', 'cd first-node')
+      .replace('nrp_…', demo.personalAccessToken)
+      .replace('--publisher me', `--publisher ${demo.publisherId}`);
+    const answers = { npm_config_yes: 'true', NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER') };
+    const env = { ...stack.environment, ...answers };
+    const { stdout } = await run('sh', ['-e', '-c', script], { cwd: place, env });
+    await rm(place, { recursive: true });
+
+    expect(stdout).toContain('Nothing was sent.');
+    expect(stdout).toContain('first-node 1.0.0 is published.');
+    expect(stdout).toContain('first-node 1.0.0 is active.');
+  }, 60_000);
+});
+
 describe('docs/examples', () => {
   const folder = 'docs/examples';
   const texts = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
@@ -102,81 +137,132 @@ describe('docs/examples', () => {
 });
 
 describe('the typed client', () => {
-  const nodeId = 'client-node';
-  const pairs = { node_versions: [{ node_id: nodeId, version: '1.0.0' }] };
+  const image = 'https://example.com/image.png';
   let client: RegistryClient;
 
   beforeAll(() => {
     client = createRegistryClient({ baseUrl: stack.apiUrl, accessToken: () => stack.token('OWNER') });
   });
 
-  async function publishedVersion() {
-    const { data } = await client.POST('/bulk/nodes/versions', { body: pairs });
-    return data?.node_versions[0]?.node_version;
-  }
-
-  async function waitUntilActive(): Promise<void> {
-    const end = Date.now() + 5000;
-    while ((await publishedVersion())?.status !== 'NodeVersionStatusActive') {
-      if (Date.now() > end) throw new Error('The version did not become active.');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-
-  test('publishes a version, uploads its archive and downloads it', async () => {
-    const { data } = await client.POST('/publishers/{publisherId}/nodes/{nodeId}/versions', {
-      params: { path: { publisherId: demo.publisherId, nodeId } },
-      body: {
-        personal_access_token: demo.personalAccessToken,
-        node: { name: 'Client Node' },
-        node_version: { version: '1.0.0' },
-      },
-    });
+  test('publishes a version, uploads its archive, waits for it, and publishes nothing twice', async () => {
     const archive = await demoArchive('1.0.0');
-    const upload = await fetch(String(data?.signedUrl), {
-      method: 'PUT',
-      headers: { 'content-type': 'application/zip' },
-      body: new Uint8Array(archive),
-    });
-    await waitUntilActive();
-    const download = await fetch(String((await publishedVersion())?.downloadUrl));
+    const input: PublishInput = {
+      publisherId: demo.publisherId,
+      nodeId: 'client-node',
+      node: { name: 'Client Node' },
+      version: { version: '1.0.0' },
+      personalAccessToken: demo.personalAccessToken,
+      archive,
+    };
+    const steps: string[] = [];
+    const first = await client.publish(input, { onStep: (step) => steps.push(step) });
+    const second = await client.publish(input);
+    const download = await fetch(first.version.downloadUrl);
+    const others = client.publish({ ...input, archive: await demoArchive('1.0.1') });
 
-    expect(data?.node_version.status).toBe('NodeVersionStatusPending');
-    expect(upload.status).toBe(200);
+    expect(steps).toEqual(['registering', 'uploading', 'checking']);
+    expect(first).toMatchObject({ wasPublished: false, version: { status: 'NodeVersionStatusActive' } });
+    expect(second).toEqual({ wasPublished: true, version: first.version });
     expect(Buffer.from(await download.arrayBuffer()).equals(archive)).toBe(true);
+    await expect(others).rejects.toMatchObject({ code: 'published_with_other_bytes' });
+  });
+
+  test('says why an archive was rejected', async () => {
+    const rejected = client.publish({
+      publisherId: demo.publisherId,
+      nodeId: 'client-rejected',
+      version: { version: '1.0.0' },
+      personalAccessToken: () => demo.personalAccessToken,
+      archive: new Blob(['this is not a zip']),
+    });
+
+    await expect(rejected).rejects.toMatchObject({ code: 'archive_rejected', message: /not a zip/ });
   });
 
   test('changes a node and a host node whose name needs escaping', async () => {
-    const path = { nodeId, version: '1.0.0', hostNodeName: 'Blend | 50%25 #1 (a//b)?' };
-    const node = await client.PUT('/publishers/{publisherId}/nodes/{nodeId}', {
-      params: { path: { publisherId: demo.publisherId, nodeId } },
-      body: { tags: ['typed'] },
-    });
-    const hostNode = await client.PUT('/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', {
-      params: { path },
-      body: { category: 'image' },
-    });
+    const node = await client.nodes.update(demo.publisherId, demo.nodeId, { tags: ['typed'] });
+    const name = 'Blend | 50%25 #1 (a//b)?';
+    const hostNode = await client.hostNodes.update(demo.nodeId, demo.version, name, { category: 'image' });
 
-    expect(node.data).toMatchObject({ id: nodeId, tags: ['typed'] });
-    expect(hostNode.data).toMatchObject({ host_node_name: path.hostNodeName, category: 'image' });
+    expect(node).toMatchObject({ id: demo.nodeId, tags: ['typed'] });
+    expect(hostNode).toMatchObject({ host_node_name: name, category: 'image' });
   });
 
   test('starts all four kinds of paid tasks', async () => {
-    const image = 'https://example.com/image.png';
-    const relit = await client.POST('/proxy/image-provider/v1/ai/image-relight', { body: { image } });
-    const video = await client.POST('/proxy/video-provider/text2video', { body: { prompt: 'rain' } });
-    const longer = await client.POST('/proxy/video-provider/extend', {
-      body: { model: 'vidq2-pro', video_creation_id: '1', video_url: 'https://example.com/video.mp4' },
-    });
-    const joined = await client.POST('/proxy/video-provider/multiframe', {
-      body: {
-        model: 'vidq2-pro',
-        start_image: image,
-        image_settings: [{ key_image: image }, { key_image: image }],
-      },
+    const relit = await client.images.relight({ image });
+    const video = await client.videos.fromText({ prompt: 'rain' });
+    const source = { video_creation_id: '1', video_url: 'https://example.com/video.mp4' };
+    const longer = await client.videos.extend({ model: 'vidq2-pro', ...source });
+    const joined = await client.videos.multiframe({
+      model: 'vidq2-pro',
+      start_image: image,
+      image_settings: [{ key_image: image }, { key_image: image }],
     });
 
-    expect(relit.data?.data.status).toBe('CREATED');
-    for (const { data } of [video, longer, joined]) expect(data?.state).toBe('created');
+    expect(relit.data.status).toBe('CREATED');
+    for (const { state } of [video, longer, joined]) expect(state).toBe('created');
   });
+});
+
+const inBrowser = hasBrowser ? describe : describe.skip;
+
+inBrowser(`the typed client on a page of another origin${note}`, () => {
+  test('publishes, reads, starts a paid task and understands an error', async () => {
+    const { outputFiles } = await build({
+      entryPoints: ['tools/registry-client/client.ts'],
+      bundle: true,
+      write: false,
+      format: 'iife',
+      globalName: 'registry',
+      target: 'es2022',
+    });
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end(`<!doctype html><title>Other origin</title><script>${outputFiles[0]?.text}</script>`);
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const browser = await launchBrowser();
+    try {
+      const { page, faults } = await openPage(browser, 800);
+      await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+      const given = {
+        url: stack.apiUrl,
+        owner: stack.token('OWNER'),
+        personal: demo.personalAccessToken,
+        zip: [...(await demoArchive('1.0.0'))],
+      };
+      const seen = await page.evaluate(async ({ url, owner, personal, zip }) => {
+        const { createRegistryClient } = (globalThis as unknown as { registry: typeof RegistryModule })
+          .registry;
+        const client = createRegistryClient({ baseUrl: url, accessToken: owner });
+        const { version } = await client.publish({
+          publisherId: 'demo',
+          nodeId: 'browser-node',
+          version: { version: '1.0.0' },
+          personalAccessToken: personal,
+          archive: new Uint8Array(zip),
+        });
+        const [entry] = await client.versions.bulk([{ node_id: 'browser-node', version: '1.0.0' }]);
+        const task = await client.videos.fromText({ prompt: 'rain' });
+        const error = await client.videos.fromText({ duration: 99 }).catch((thrown) => thrown);
+        const { code, status, details, requestId } = error;
+        const isNamed = typeof requestId === 'string';
+        return { version, entry, state: task.state, error: { code, status, path: details[0].path, isNamed } };
+      }, given);
+
+      expect(seen.version).toMatchObject({ status: 'NodeVersionStatusActive', size_bytes: given.zip.length });
+      expect(seen.entry?.node_version).toEqual(seen.version);
+      expect(seen.state).toBe('created');
+      expect(seen.error).toEqual({
+        code: 'invalid_request',
+        status: 400,
+        path: 'body.duration',
+        isNamed: true,
+      });
+      expect(faults).toEqual([]);
+    } finally {
+      await browser.close();
+      server.close();
+    }
+  }, 30_000);
 });

@@ -9,11 +9,12 @@ import { sampleEvent } from './invoke.ts';
 type Disturbance =
   | { status: number; headers?: Record<string, string>; body?: object }
   | 'hang up'
+  | 'stay silent'
   | 'lose the answer';
 
 interface HttpApi {
   url: string;
-  received: { route: string; headers: IncomingHttpHeaders }[];
+  received: { route: string; headers: IncomingHttpHeaders; body: string }[];
   disturb: (...disturbances: Disturbance[]) => void;
   /** Forgets what was received and what is still to go wrong. */
   reset: () => void;
@@ -28,8 +29,9 @@ export async function startHttpApi(): Promise<HttpApi> {
   const server = createServer(async (request, response) => {
     const body = await readBody(request);
     const found = findRoute(contracts, request);
-    received.push({ route: `${request.method} ${request.url}`, headers: request.headers });
+    received.push({ route: `${request.method} ${request.url}`, headers: request.headers, body });
     const disturbance = disturbances.shift();
+    if (disturbance === 'stay silent') return;
     if (disturbance === 'hang up' || !found) return void request.socket.destroy();
     if (typeof disturbance === 'object') {
       response.writeHead(disturbance.status, { 'content-type': 'application/json', ...disturbance.headers });

@@ -1,60 +1,48 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { S3Event } from 'aws-lambda';
-import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
 import { demo } from '../../tools/local/demo.ts';
-import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
-import { startS3 } from '../../tools/local/s3.ts';
-import { startHttpApi } from '../support/http-api.ts';
+import { createRegistryClient } from '../../tools/registry-client/client.ts';
+import {
+  plainEnvironment,
+  program,
+  publishNode,
+  runFile,
+  startRegistry,
+  writeFiles,
+} from '../support/publishing.ts';
 import { bearer } from '../support/tokens.ts';
 
 jest.setTimeout(60_000);
 
-const program = 'tools/publish-node/publish-node.ts';
+/** Less than the command allows, so that the registry is the one that refuses a large archive. */
+process.env.MAX_ARCHIVE_BYTES = '5000000';
 
-let directory: string;
+let registry: Awaited<ReturnType<typeof startRegistry>>;
+let api: (typeof registry)['api'];
 let folder: string;
-let s3: Awaited<ReturnType<typeof startS3>>;
-let api: Awaited<ReturnType<typeof startHttpApi>>;
-let losesEvents = false;
+let access: Record<string, string>;
 
-/** An S3 of its own, whose events this process can hear; the functions find it when they are first loaded. */
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'node-registry-publish-'));
-  const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
-  process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
-  s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalizeUnlessLost) };
-  api = await startHttpApi();
-  const { seed } = await import('../../tools/local/seed.ts');
-  await seed();
+  registry = await startRegistry();
+  api = registry.api;
+  access = {
+    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+    NODE_REGISTRY_ACCESS_TOKEN: bearer(demo.owner).replace('Bearer ', ''),
+    NODE_REGISTRY_URL: api.url,
+  };
 });
 
-afterAll(async () => {
-  await Promise.all([api.stop(), s3.stop()]);
-  await rm(directory, { recursive: true });
-});
-
-async function finalizeUnlessLost(event: S3Event, context: { getRemainingTimeInMillis: () => number }) {
-  if (losesEvents) return;
-  const { handler } = await import('../../functions/finalize-upload.ts');
-  await handler(event, context);
-}
+afterAll(() => registry.stop());
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(directory, 'folder-'));
+  folder = await mkdtemp(join(registry.directory, 'folder-'));
   api.reset();
 });
 
-async function write(files: Record<string, string | Buffer>): Promise<void> {
-  for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), content);
-  }
-}
+const write = (files: Record<string, string | Buffer>) => writeFiles(folder, files);
 
 const project = (node: string, version = '1.0.0') => `
 [project]
@@ -72,45 +60,23 @@ publisher = "${demo.publisherId}"
 display-name = "A Node"
 `;
 
-interface Ending {
-  code: number | string | null | undefined;
-  stdout: string;
-  stderr: string;
-}
-
-function access(): string[] {
-  const accessToken = bearer(demo.owner).replace('Bearer ', '');
-  return ['--token', demo.personalAccessToken, '--access-token', accessToken, '--base-url', api.url];
-}
-
-function run(...args: string[]): Promise<Ending> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], (error, stdout, stderr) => {
-      resolve({ code: error ? error.code : 0, stdout, stderr });
-    });
-  });
-}
-
-const publishFolder = (...args: string[]) => run(folder, ...access(), ...args);
+const publishFolder = (...args: string[]) => publishNode([folder, ...args], { env: access });
 
 async function storedVersion(node_id: string, version = '1.0.0') {
-  const response = await fetch(`${api.url}/bulk/nodes/versions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ node_versions: [{ node_id, version }] }),
-  });
-  return bulkNodeVersions.reply.parse(await response.json()).node_versions[0]?.node_version;
+  const client = createRegistryClient({ baseUrl: api.url });
+  const [entry] = await client.versions.bulk([{ node_id, version }]);
+  return entry?.node_version;
 }
 
 const publishes = () =>
   api.received.filter(({ route }) => route.endsWith('/versions') && !route.includes('/bulk/'));
 
 describe('a folder', () => {
-  test('lives from its pyproject.toml to a download of the very bytes that were announced', async () => {
+  test('is published from its pyproject.toml, and downloads as the bytes that were announced', async () => {
     await write({ 'pyproject.toml': project('whole-life'), 'node.py': 'print("hello")\n' });
-    const { code, stdout } = await publishFolder();
+    const { code, stdout, stderr } = await publishFolder();
 
-    expect(code).toBe(0);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Packing 2 files, 290 B.')]);
     const [, address = '', digest] = /download {2}(\S+)\nsha256 {4}(\S+)/.exec(stdout) ?? [];
     const bytes = Buffer.from(await (await fetch(address)).arrayBuffer());
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(digest);
@@ -121,6 +87,25 @@ describe('a folder', () => {
       sha256: digest,
       size_bytes: bytes.length,
     });
+  });
+
+  test('is the one the person stands in, where none is named', async () => {
+    await write({ 'pyproject.toml': project('from-here'), 'node.py': 'x' });
+
+    expect(await publishNode(['publish'], { cwd: folder, env: access })).toMatchObject({ code: 0 });
+    expect(await storedVersion('from-here')).toBeDefined();
+  });
+
+  test('is the one the person stands in, where npm runs the command in this repository', async () => {
+    await write({ 'pyproject.toml': project('by-npm-run'), 'node.py': 'x' });
+    const env = { INIT_CWD: folder };
+    const { code, stdout } = await runFile(
+      process.execPath,
+      ['tools/publish-node/from-here.ts', '--dry-run'],
+      { env },
+    );
+
+    expect([code, stdout]).toEqual([0, expect.stringContaining('node       by-npm-run')]);
   });
 
   test('is published once: a second run says so, and sends nothing', async () => {
@@ -139,51 +124,55 @@ describe('a folder', () => {
     await publishFolder();
     const before = await storedVersion('changed');
     await write({ 'node.py': 'y' });
-    const { code, stderr } = await publishFolder();
+    const { code, stdout, stderr } = await publishFolder('--json');
 
     expect(code).toBe(3);
     expect(stderr).toContain('This version is published with other files.');
+    expect(JSON.parse(stdout).error).toBe('published_with_other_bytes');
     expect(await storedVersion('changed')).toEqual(before);
   });
 
-  test('without a pyproject.toml is described by options, which go before it too', async () => {
+  test('without a pyproject.toml is described by options', async () => {
     await write({ 'node.py': 'x' });
     const named = ['--publisher', 'demo', '--node', 'by-options', '--version', 'v2.1', '--changelog', 'New'];
-    expect(await publishFolder(...named)).toMatchObject({ code: 0 });
+    const { code, stdout } = await publishFolder(...named, '--json');
 
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      node: 'by-options',
+      version: '2.1.0',
+      status: 'published',
+      files: 1,
+    });
     expect(await storedVersion('by-options', '2.1.0')).toMatchObject({ changelog: 'New' });
   });
 
-  test('leaves out what its .gitignore files name, at every depth, and .git', async () => {
-    await write({
-      '.gitignore': '*.log\nbuild/\n!keep.log\n',
-      'a.log': '',
-      'keep.log': '',
-      'build/x': '',
-      '.git/config': '',
-      'deep/.gitignore': 'local.txt\n!b.log\n',
-      'deep/local.txt': '',
-      'deep/b.log': '',
-      'deep/node.py': '',
-      'local.txt': '',
-    });
-    const { stdout } = await run(folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1');
-
-    expect(stdout.trim().split('\n')).toEqual([
-      '.gitignore',
-      'deep/.gitignore',
-      'deep/b.log',
-      'deep/node.py',
-      'keep.log',
-      'local.txt',
+  test('is only described by --dry-run: names, sizes and the ten largest, and nothing is sent', async () => {
+    const sizes = Array.from({ length: 12 }, (_, index) => [
+      `f${index}.bin`,
+      randomBytes(1000 * (index + 1)),
     ]);
+    await write({ 'pyproject.toml': project('described'), ...Object.fromEntries(sizes) });
+    const { code, stdout } = await publishNode([folder, '--dry-run'], {
+      env: { NODE_REGISTRY_URL: api.url },
+    });
+    const [, listed = '', largest = '', facts = ''] =
+      /^(.*?)\n\nThe largest:\n(.*?)\n\n(.*)$/s.exec(stdout) ?? [];
+
+    expect(code).toBe(0);
+    expect(listed.split('\n')).toHaveLength(13);
+    expect(largest.split('\n').map((line) => line.trim())).toEqual(
+      [12, 11, 10, 9, 8, 7, 6, 5, 4, 3].map((size) => `${size}.0 kB  f${size - 1}.bin`),
+    );
+    expect(facts).toMatch(/node {7}described\nversion {4}1.0.0\npublisher {2}demo\nfiles {6}13, chosen by/);
+    expect(api.received).toEqual([]);
   });
 });
 
-describe('a run that failed is made good by another', () => {
+describe('a run that failed is completed by another', () => {
   test('after it was killed while it uploaded', async () => {
     await write({ 'pyproject.toml': project('killed'), 'noise.bin': randomBytes(3_000_000) });
-    const child = spawn(process.execPath, [program, folder, ...access()]);
+    const child = spawn(process.execPath, [program, folder], { env: { ...plainEnvironment, ...access } });
     const exited = new Promise((resolve) => child.once('exit', resolve));
     child.stderr.on('data', (text) => {
       if (String(text).includes('Uploading')) child.kill('SIGKILL');
@@ -193,25 +182,32 @@ describe('a run that failed is made good by another', () => {
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 
-  test('after the event of its upload was lost', async () => {
+  test('after the event of its upload was lost; meanwhile status says what it waits for', async () => {
     await write({ 'pyproject.toml': project('event-lost'), 'node.py': 'x' });
-    losesEvents = true;
+    registry.events.areLost = true;
     const first = await publishFolder('--timeout', '0.5');
-    losesEvents = false;
+    const waiting = await publishNode(['status', folder], { env: access });
+    registry.events.areLost = false;
 
     expect(first).toMatchObject({ code: 5, stderr: expect.stringContaining('still being checked') });
+    expect([waiting.code, waiting.stdout]).toEqual([
+      5,
+      expect.stringContaining('event-lost 1.0.0 is pending.'),
+    ]);
+    expect(waiting.stdout).toContain('reason      Waiting for the archive');
     expect(await publishFolder()).toMatchObject({ code: 0 });
+    expect(await publishNode(['status', folder], { env: access })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/is active.*download/s),
+    });
   });
 
-  test('after its archive was refused, once that is mended', async () => {
-    await write({ 'pyproject.toml': project('refused'), 'zeros.bin': Buffer.alloc(1_000_000) });
+  test('after its archive was refused, once that is corrected', async () => {
+    await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(5_500_000) });
     const first = await publishFolder();
-    await write({ 'zeros.bin': 'none' });
+    await write({ 'noise.bin': 'none' });
 
-    expect(first).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining('unpacks to more than 100 times'),
-    });
+    expect(first).toMatchObject({ code: 4, stderr: expect.stringContaining('5000000 are allowed') });
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 });
@@ -234,74 +230,74 @@ describe('the network', () => {
 
   test('that is not there at all ends the run with a sentence', async () => {
     await write({ 'pyproject.toml': project('unreachable') });
-    const { code, stderr } = await run(folder, '--token', 'x', '--base-url', 'http://localhost:1');
+    const { code, stderr } = await publishFolder('--base-url', 'http://localhost:1');
 
     expect(code).toBe(5);
     expect(stderr).toContain('The registry at http://localhost:1 cannot be reached.');
   });
 });
 
-describe('what is not right is said before anything is sent', () => {
-  test.each<[string, Record<string, string>, string[], string]>([
-    ['no metadata', { 'node.py': '' }, [], 'Name the publisher'],
-    [
-      'no version',
-      { 'pyproject.toml': project('x').replace('version = "1.0.0"', '') },
-      [],
-      'Name the version',
-    ],
-    ['TOML that is none', { 'pyproject.toml': '[project' }, [], 'is not valid TOML'],
-    ['metadata of a wrong type', { 'pyproject.toml': '[project]\nname = 5' }, [], 'project.name'],
-    ['an option that does not exist', {}, ['--frobnicate'], '--frobnicate'],
-    [
-      'an address that is none',
-      {},
-      ['--base-url', 'registry'],
-      '"registry" is not an http or https address.',
-    ],
-    ['a time that is none', {}, ['--timeout', 'soon'], '--timeout takes a number of seconds.'],
-    ['no files', {}, ['--publisher', 'demo', '--node', 'x', '--version', '1'], 'There are no files'],
-  ])('%s', async (_, files, args, sentence) => {
-    await write(files);
-    const { code, stderr } = await publishFolder(...args);
-
-    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
-    expect(api.received).toEqual([]);
-  });
-
-  test('a link that could lead out of the folder', async () => {
-    await write({ 'pyproject.toml': project('linked') });
-    await symlink('/etc/passwd', join(folder, 'link'));
-
-    expect(await publishFolder()).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('neither a file'),
-    });
-  });
-});
-
 describe('what the registry refuses', () => {
   test.each<[string, string[], string]>([
-    [
-      'a personal access token that is none',
-      ['--token', 'nrp_wrong'],
-      'The personal access token is unknown',
-    ],
-    ['a version that is none', ['--version', 'nightly'], 'not a semantic version'],
+    ['an invalid personal access token', ['--token', 'nrp_wrong'], 'The personal access token is unknown'],
     ['an unknown publisher', ['--publisher', 'nobody'], 'There is no such publisher.'],
   ])('%s', async (_, args, sentence) => {
     await write({ 'pyproject.toml': project('not-allowed'), 'node.py': 'x' });
     const { code, stdout, stderr } = await publishFolder(...args);
 
     expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining(sentence)]);
+    expect(stderr).toMatch(/\n {2}request \S+/);
     expect(stderr).not.toContain('nrp_');
+  });
+
+  test('status knows a version that does not exist from one that is pending', async () => {
+    const args = ['status', '--node', 'nobody', '--version', '1.0.0'];
+
+    expect(await publishNode(args, { env: access })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('There is no such node version.'),
+    });
   });
 });
 
-test('--help documents every exit code', async () => {
-  const { code, stdout } = await run('--help');
+describe('init', () => {
+  test('writes a pyproject.toml that can be published as it is', async () => {
+    const requirements =
+      '# What it needs\n--extra-index-url https://example.com\nnumpy>=2 # fast\n\npillow\n';
+    await write({ 'node.py': 'x', LICENSE: 'MIT', 'requirements.txt': requirements });
+    const { code } = await publishNode(['init', folder, '--publisher', 'demo', '--node', 'begun']);
+
+    expect(code).toBe(0);
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+    expect(await storedVersion('begun')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      dependencies: ['numpy>=2', 'pillow'],
+    });
+  });
+
+  test('adds its table to a pyproject.toml without changing a byte of it, and only once', async () => {
+    const before =
+      '# My pack\n[project]\nname = "kept"\nversion = "1.0.0"   # here\r\n[tool.comfy]\nPublisherId = "demo"';
+    await write({ 'pyproject.toml': before });
+    await publishNode(['init'], { cwd: folder });
+    const after = await readFile(join(folder, 'pyproject.toml'), 'utf8');
+    const again = await publishNode(['init', '--publisher', 'demo'], { cwd: folder });
+
+    expect(after.startsWith(before)).toBe(true);
+    expect(after.slice(before.length)).toMatch(/^\n\n\[tool\.node-registry\]\npublisher = "demo"\n/);
+    expect(again).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has a [tool.node-registry] table already'),
+    });
+  });
+});
+
+test('--help has examples and documents every exit code', async () => {
+  const { code, stdout } = await publishNode(['publish', '--help']);
   expect([code, stdout]).toEqual([
     0,
-    expect.stringMatching(/Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 /),
+    expect.stringMatching(
+      /Examples:\n {2}publish-node publish .*Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 /s,
+    ),
   ]);
 });

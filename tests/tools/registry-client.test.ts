@@ -1,25 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { createRegistryClient } from '../../tools/registry-client/client.ts';
+import { createRegistryClient, RegistryError } from '../../tools/registry-client/client.ts';
 import { startHttpApi } from '../support/http-api.ts';
 import { acceptedTasks, misbehave } from '../support/proxies.ts';
 import { bearer } from '../support/tokens.ts';
 
 const api = await startHttpApi();
 const accessToken = bearer(demo.owner).replace('Bearer ', '');
-const client = createRegistryClient({ baseUrl: api.url, accessToken, patience: { attempts: 3 } });
+const client = createRegistryClient({ baseUrl: api.url, accessToken, attempts: 3 });
 
 const video = { model: 'vidq2-turbo', prompt: 'A paper boat' } as const;
-const pairs = { node_versions: [{ node_id: demo.nodeId, version: demo.version }] };
-const path = { publisherId: demo.publisherId, nodeId: demo.nodeId };
-const inFlight = {
-  status: 409,
-  headers: { 'retry-after': '0' },
-  body: { error: 'idempotency_in_flight' },
-} as const;
+const image = 'https://example.com/image.png';
+const pair = { node_id: demo.nodeId, version: demo.version };
+const soon = { 'retry-after': '0' };
+const inFlight = { status: 409, headers: soon, body: { error: 'idempotency_in_flight' } } as const;
 
 beforeAll(seed);
 
@@ -31,162 +28,353 @@ function keysSent(): (string | string[] | undefined)[] {
   return api.received.map(({ headers }) => headers['idempotency-key']);
 }
 
-describe('the typed client', () => {
-  test('knows the types of requests and answers of every operation', async () => {
-    const found = await client.POST('/bulk/nodes/versions', { body: pairs });
-    const updated = await client.PUT('/publishers/{publisherId}/nodes/{nodeId}', {
-      params: { path, header: { 'If-Match': '*' } },
-      body: { tags: ['typed'], category: null },
-    });
-    const started = await client.POST('/proxy/video-provider/text2video', { body: video });
-    // @ts-expect-error: duration is a number
-    const refused = await client.POST('/proxy/video-provider/text2video', { body: { duration: 'long' } });
+const routesSent = () => api.received.map(({ route }) => route);
 
-    expect(found.data?.node_versions[0]?.node_version?.version).toBe(demo.version);
-    expect(updated.data?.tags).toEqual(['typed']);
-    expect(started.data?.state).toBe('created');
-    expect(refused.error?.details?.[0]?.path).toBe('body.duration');
+/** The error of a call that must fail. */
+async function errorOf(call: Promise<unknown>): Promise<RegistryError> {
+  const error = await call.then(() => undefined).catch((thrown: unknown) => thrown);
+  if (!(error instanceof RegistryError)) throw new Error('The call did not end with a RegistryError.');
+  return error;
+}
+
+describe('named methods', () => {
+  test('reach every operation', async () => {
+    const frames = { model: 'vidq2-pro', start_image: image } as const;
+    const extended = { model: 'vidq2-pro', video_creation_id: '1', video_url: image } as const;
+    await client.images.relight({ image });
+    await client.videos.fromText(video);
+    await client.videos.extend(extended);
+    await client.videos.multiframe({
+      ...frames,
+      image_settings: [{ key_image: image }, { key_image: image }],
+    });
+    await client.nodes.update(demo.publisherId, demo.nodeId, { tags: ['typed'], category: null });
+    await client.hostNodes.update(demo.nodeId, demo.version, 'Blend', { category: 'image' });
+    await client.versions.bulk([pair]);
+    await client.versions.register(demo.publisherId, 'typed-node', {
+      personal_access_token: demo.personalAccessToken,
+      node: { name: 'Typed' },
+      node_version: { version: '1.0.0' },
+    });
+
+    expect(routesSent()).toEqual([
+      'POST /proxy/image-provider/v1/ai/image-relight',
+      'POST /proxy/video-provider/text2video',
+      'POST /proxy/video-provider/extend',
+      'POST /proxy/video-provider/multiframe',
+      `PUT /publishers/${demo.publisherId}/nodes/${demo.nodeId}`,
+      `PUT /nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/Blend`,
+      'POST /bulk/nodes/versions',
+      `POST /publishers/${demo.publisherId}/nodes/typed-node/versions`,
+    ]);
   });
 
-  test('its types are those of the document', () => {
+  test('return the body of the answer, and show its headers on request', async () => {
+    let etag: string | null = null;
+    const onResponse = ({ headers }: Response) => {
+      etag = headers.get('etag');
+    };
+    const node = await client.nodes.update(
+      demo.publisherId,
+      demo.nodeId,
+      { tags: ['typed'] },
+      { onResponse },
+    );
+    const again = client.nodes.update(demo.publisherId, demo.nodeId, {}, { ifMatch: String(etag) });
+
+    expect(node.tags).toEqual(['typed']);
+    expect((await again).tags).toEqual(['typed']);
+    expect(await errorOf(client.nodes.update('demo', demo.nodeId, {}, { ifMatch: '"0"' }))).toMatchObject({
+      code: 'precondition_failed',
+      status: 412,
+    });
+  });
+
+  test.each([
+    ['50% (a/b)', '50%2525%20(a%252Fb)'],
+    ['why? #1', 'why%253F%20%25231'],
+    ['Größe | 節點', 'Gr%C3%B6%C3%9Fe%20%7C%20%E7%AF%80%E9%BB%9E'],
+    ['..', '%252E%252E'],
+  ])('hostNodes.update sends the name %j so that every gateway keeps it whole', async (name, sent) => {
+    await client.hostNodes.update(demo.nodeId, demo.version, name, {});
+
+    expect(routesSent()).toEqual([`PUT /nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/${sent}`]);
+  });
+
+  test('versions.bulk asks for more than 1,000 pairs in several requests and keeps their order', async () => {
+    const pairs = Array.from({ length: 2001 }, (_, index) => ({ node_id: `n${index}`, version: '1.0.0' }));
+    const entries = await client.versions.bulk(pairs);
+
+    expect(api.received).toHaveLength(3);
+    expect(entries.map(({ identifier }) => identifier)).toEqual(pairs);
+    expect(await client.versions.bulk([])).toEqual([]);
+  });
+
+  test('have the types of the document', () => {
     const output = execFileSync(
       'npm',
       ['run', 'types', '--silent', '-w', 'registry-client', '--', '--check'],
-      {
-        encoding: 'utf8',
-        stdio: 'pipe',
-        env: { ...process.env, NODE_OPTIONS: '' },
-      },
+      { encoding: 'utf8', stdio: 'pipe', env: { ...process.env, NODE_OPTIONS: '' } },
     );
 
     expect(output).not.toContain('out-of-date');
   });
+});
 
-  test('only operations that honour a key or only read are sent by POST', () => {
-    const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
-    const honoursKey = (operation: object) => JSON.stringify(operation).includes('/Idempotency-Key');
-    const keyless = Object.keys(paths).filter((route) => paths[route].post && !honoursKey(paths[route].post));
+describe('an error', () => {
+  test('carries code, status, details and request id', async () => {
+    const body = { prompt: 'x'.repeat(2001) };
+    const error = await errorOf(client.videos.fromText(body, { requestId: 'lake-1' }));
 
-    expect(keyless).toEqual(['/bulk/nodes/versions']);
+    expect(error).toMatchObject({
+      code: 'invalid_request',
+      status: 400,
+      message: 'The request is not valid.',
+      details: [{ path: 'body.prompt', message: expect.any(String) }],
+      requestId: 'lake-1',
+      retryAfter: undefined,
+    });
+  });
+
+  test.each([
+    [404, 'Not Found', 'route_not_found'],
+    [405, 'Method Not Allowed', 'method_not_allowed'],
+    [413, 'Request Entity Too Large', 'request_too_large'],
+    [500, 'Internal Server Error', 'internal_error'],
+  ])('understands the gateway, which answers %i %s by itself', async (status, message, code) => {
+    api.disturb({ status, headers: { 'apigw-requestid': 'gw-1' }, body: { message } });
+    const error = await errorOf(client.videos.fromText(video));
+
+    expect(error).toMatchObject({ code, status, details: [], requestId: 'gw-1' });
+    expect(error.message).toContain(message);
+    expect(api.received).toHaveLength(1);
+  });
+
+  test.each([
+    [429, 'Too Many Requests', 'too_many_requests'],
+    [503, 'Service Unavailable', 'unavailable'],
+  ])('of the gateway, %i, comes after the last attempt', async (status, message, code) => {
+    const answer = { status, body: { message } };
+    api.disturb(answer, answer, answer);
+
+    expect(await errorOf(client.videos.fromText(video))).toMatchObject({ code, status });
+    expect(api.received).toHaveLength(3);
+    expect(new Set(keysSent()).size).toBe(1);
+  });
+
+  test('names how long to wait, in seconds, where that is longer than the caller would', async () => {
+    const body = { error: 'too_many_requests', message: 'Later.' };
+    api.disturb({ status: 429, headers: { 'retry-after': '3600' }, body });
+    expect((await errorOf(client.videos.fromText(video))).retryAfter).toBe(3600);
+
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    api.disturb({ status: 503, headers: { 'retry-after': date }, body });
+    expect((await errorOf(client.videos.fromText(video))).retryAfter).toBeGreaterThan(3500);
+    expect(api.received).toHaveLength(2);
+  });
+
+  test('says what came where that is not JSON', async () => {
+    api.disturb({ status: 200, body: 'a page' as unknown as object });
+    expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'invalid_reply', status: 200 });
+  });
+
+  test('of an attempt that takes too long says so', async () => {
+    const hasty = createRegistryClient({ baseUrl: api.url, timeoutMs: 100, attempts: 1 });
+    api.disturb('stay silent');
+
+    expect(await errorOf(hasty.versions.bulk([pair]))).toMatchObject({ code: 'timed_out' });
   });
 });
 
-describe('what is tried again', () => {
-  test('a paid request whose answer was lost is repeated with one key, and paid for once', async () => {
+describe('is sent again', () => {
+  test('a paid request whose answer was lost, with one key, and is paid for once', async () => {
     api.disturb('lose the answer');
-    const { data, response } = await client.POST('/proxy/video-provider/text2video', { body: video });
+    let isReplayed: string | null = null;
+    const onResponse = ({ headers }: Response) => {
+      isReplayed = headers.get('idempotent-replayed');
+    };
+    const task = await client.videos.fromText(video, { onResponse });
 
-    expect(data?.task_id).toEqual(expect.any(String));
-    expect(response.headers.get('idempotent-replayed')).toBe('true');
+    expect(task.task_id).toEqual(expect.any(String));
+    expect(isReplayed).toBe('true');
     expect(acceptedTasks()).toBe(1);
     expect(keysSent()).toHaveLength(2);
     expect(new Set(keysSent()).size).toBe(1);
   });
 
-  test('a key of the caller is kept through all attempts', async () => {
+  test('a request with the key of the caller, through all attempts', async () => {
     api.disturb('hang up', inFlight);
-    const header = { 'Idempotency-Key': 'order-4711' };
-    const { response } = await client.POST('/proxy/video-provider/text2video', {
-      params: { header },
-      body: video,
-    });
+    await client.videos.fromText(video, { idempotencyKey: 'order-4711' });
 
-    expect(response.status).toBe(200);
     expect(keysSent()).toEqual(['order-4711', 'order-4711', 'order-4711']);
-  });
-
-  test('two calls never share a key', async () => {
-    await client.POST('/proxy/video-provider/text2video', { body: video });
-    await client.POST('/proxy/video-provider/text2video', { body: video });
-
-    expect(new Set(keysSent()).size).toBe(2);
-    expect(acceptedTasks()).toBe(2);
   });
 
   test.each([
     ['409 idempotency_in_flight', inFlight],
-    ['429', { status: 429, body: { error: 'provider_busy' } }],
-    ['503', { status: 503, body: { error: 'unavailable' } }],
-    ['503 of the gateway', { status: 503 }],
+    ['409 conflict', { status: 409, body: { error: 'conflict' } }],
+    ['429 with Retry-After', { status: 429, headers: soon, body: { error: 'provider_busy' } }],
+    ['429 of the gateway', { status: 429, body: { message: 'Too Many Requests' } }],
+    ['502 provider_unreachable', { status: 502, body: { error: 'provider_unreachable' } }],
+    ['503 with Retry-After', { status: 503, headers: soon, body: { error: 'unavailable' } }],
+    ['503 of the gateway', { status: 503, body: { message: 'Service Unavailable' } }],
     ['a lost connection', 'hang up' as const],
   ])('%s', async (_, disturbance) => {
     api.disturb(disturbance);
-    const { response } = await client.POST('/bulk/nodes/versions', { body: pairs });
+    await client.videos.fromText(video);
 
-    expect(response.status).toBe(200);
+    expect(api.received).toHaveLength(2);
+    expect(acceptedTasks()).toBe(1);
+  });
+
+  test('an attempt that took too long', async () => {
+    const hasty = createRegistryClient({ baseUrl: api.url, timeoutMs: 1000 });
+    api.disturb('stay silent');
+    await hasty.versions.bulk([pair]);
+
     expect(api.received).toHaveLength(2);
   });
 
-  test('waits as long as Retry-After says, in seconds or until a date', async () => {
+  test('after as long as Retry-After says, in seconds or until a date', async () => {
     const inTwoSeconds = new Date(Date.now() + 2000).toUTCString();
     api.disturb({ status: 503, headers: { 'retry-after': '1' } });
     api.disturb({ status: 429, headers: { 'retry-after': inTwoSeconds } });
     const started = Date.now();
-    await client.POST('/bulk/nodes/versions', { body: pairs });
+    await client.versions.bulk([pair]);
 
     expect(Date.now() - started).toBeGreaterThanOrEqual(950);
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(inTwoSeconds));
     expect(api.received).toHaveLength(3);
   });
+
+  test('what the provider refused as busy, and is paid for once', async () => {
+    misbehave({ kind: 'status', provider: 'video', status: 429, retryAfter: 0, times: 2 });
+    await client.videos.fromText(video);
+
+    expect(acceptedTasks()).toBe(1);
+    expect(keysSent()).toHaveLength(2);
+    expect(new Set(keysSent()).size).toBe(1);
+  });
+
+  test('never with the key of another call', async () => {
+    await client.videos.fromText(video);
+    await client.videos.fromText(video);
+
+    expect(new Set(keysSent()).size).toBe(2);
+    expect(acceptedTasks()).toBe(2);
+  });
 });
 
-describe('what is final', () => {
+describe('is final', () => {
   test.each([
-    ['400', { status: 400 }],
-    ['409 idempotency_consumed', { status: 409, body: { error: 'idempotency_consumed' } }],
-    ['409 conflict', { status: 409, body: { error: 'conflict' } }],
-    ['500', { status: 500 }],
-    ['502', { status: 502, headers: { 'retry-after': '0' } }],
+    ['400', { status: 400, body: { error: 'invalid_request' } }],
+    ['409 idempotency_consumed', { status: 409, headers: soon, body: { error: 'idempotency_consumed' } }],
+    ['429 without Retry-After', { status: 429, body: { error: 'provider_busy' } }],
+    ['500', { status: 500, headers: soon, body: { error: 'internal_error' } }],
+    ['502 provider_failed', { status: 502, headers: soon, body: { error: 'provider_failed' } }],
+    ['502 provider_invalid_reply', { status: 502, headers: soon, body: { error: 'provider_invalid_reply' } }],
+    ['502 of something in between', { status: 502, headers: soon }],
     ['503 provider_quota', { status: 503, body: { error: 'provider_quota' } }],
-    ['504', { status: 504, headers: { 'retry-after': '0' }, body: { error: 'provider_timeout' } }],
-    ['a wish to wait longer than the caller would', { status: 429, headers: { 'retry-after': '3600' } }],
+    ['504', { status: 504, headers: soon, body: { error: 'provider_timeout' } }],
+    ['504 of something in between', { status: 504, headers: soon }],
   ])('%s', async (_, disturbance) => {
     api.disturb(disturbance);
-    const { response } = await client.POST('/proxy/video-provider/text2video', { body: video });
+    const error = await errorOf(client.videos.fromText(video));
 
-    expect(response.status).toBe(disturbance.status);
+    expect(error.status).toBe(disturbance.status);
     expect(api.received).toHaveLength(1);
     expect(acceptedTasks()).toBe(0);
   });
 
-  test('the last answer, once all attempts are used', async () => {
-    api.disturb(inFlight, inFlight, inFlight);
-    const { response } = await client.POST('/bulk/nodes/versions', { body: pairs });
-    api.disturb('hang up', 'hang up', 'hang up');
-    const lost = client.POST('/bulk/nodes/versions', { body: pairs });
+  test('the last failure, once all attempts are used', async () => {
+    api.disturb(inFlight, inFlight, inFlight, 'hang up', 'hang up', 'hang up');
 
-    expect(response.status).toBe(409);
-    expect(api.received).toHaveLength(3);
-    await expect(lost).rejects.toThrow();
+    expect(await errorOf(client.videos.fromText(video))).toMatchObject({ code: 'idempotency_in_flight' });
+    expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'unreachable' });
+    expect(api.received).toHaveLength(6);
   });
 
   test('a conditional update whose answer was lost, for its repetition would meet its own change', async () => {
     api.disturb('lose the answer');
-    const header = { 'If-Match': '*' };
-    const lost = client.PUT('/publishers/{publisherId}/nodes/{nodeId}', {
-      params: { path, header },
-      body: {},
-    });
+    const lost = client.nodes.update(demo.publisherId, demo.nodeId, {}, { ifMatch: '*' });
 
-    await expect(lost).rejects.toThrow();
+    expect(await errorOf(lost)).toMatchObject({ code: 'unreachable' });
     expect(api.received).toHaveLength(1);
   });
 
-  test('a call that its caller gave up, at once', async () => {
+  test('a call that its caller gave up, at once, with the reason the caller gave', async () => {
     api.disturb({ status: 503, headers: { 'retry-after': '30' } });
     const started = Date.now();
-    const given = client.POST('/bulk/nodes/versions', { body: pairs, signal: AbortSignal.timeout(100) });
+    const given = client.versions.bulk([pair], { signal: AbortSignal.timeout(100) });
 
-    await expect(given).rejects.toThrow();
+    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(Date.now() - started).toBeLessThan(5000);
   });
 });
 
-test('what the provider refused as busy is tried again and paid for once', async () => {
-  misbehave({ kind: 'status', provider: 'video', status: 429, times: 2 });
-  const { response } = await client.POST('/proxy/video-provider/text2video', { body: video });
+describe('publish', () => {
+  const identifier = { node_id: 'published', version: '1.0.0' };
+  const archive = new TextEncoder().encode('archive');
+  const input = {
+    publisherId: demo.publisherId,
+    nodeId: 'published',
+    version: { version: '1.0.0' },
+    personalAccessToken: demo.personalAccessToken,
+    archive,
+  };
+  const found = (node_version?: object) => ({
+    status: 200,
+    body: { node_versions: [{ identifier, status: node_version ? 'success' : 'not_found', node_version }] },
+  });
+  const pending = (status_reason_code: string) =>
+    found({ status: 'NodeVersionStatusPending', status_reason_code, status_reason: 'Why.' });
+  const registered = { status: 201, body: { node_version: {}, signedUrl: 'http://localhost:1/upload' } };
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const active = found({
+    status: 'NodeVersionStatusActive',
+    downloadUrl: 'http://localhost:1/a.zip',
+    sha256,
+  });
+  const uploaded = { upload: async () => 200 };
 
-  expect(response.status).toBe(200);
-  expect(acceptedTasks()).toBe(1);
-  expect(new Set(keysSent()).size).toBe(1);
+  test.each([
+    ['archive_refused', 'archive_rejected'],
+    ['token_revoked', 'version_closed'],
+    ['publisher_banned', 'version_closed'],
+  ])('ends where the version stays pending because of %s', async (reason, code) => {
+    api.disturb(found(), registered, pending('awaiting_upload'), pending(reason), pending(reason));
+
+    expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code, message: 'Why.' });
+    expect(api.received).toHaveLength(5);
+  });
+
+  test('is not misled by a read that is older than the upload', async () => {
+    api.disturb(pending('archive_refused'), registered, pending('archive_refused'), active);
+
+    expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: false });
+  });
+
+  test('takes what another call published meanwhile, where it has the same bytes', async () => {
+    const exists = { status: 409, body: { error: 'version_exists', message: 'It exists.' } };
+    api.disturb(found(), exists, active);
+
+    expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: true });
+  });
+
+  test('sends an upload again that broke off, and gives up on one that was refused', async () => {
+    const statuses = [500, 200];
+    api.disturb(found(), registered, active);
+    await client.publish(input, { upload: async () => statuses.shift() ?? 0 });
+    expect(statuses).toEqual([]);
+
+    api.disturb(found(), registered);
+    const refused = client.publish(input, { upload: async () => 403 });
+    expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
+  });
+
+  test('says that the upload is still being checked, once the time is over', async () => {
+    api.disturb(found(), registered, pending('awaiting_upload'), pending('awaiting_upload'));
+    const waiting = client.publish(input, { ...uploaded, waitMs: 300 });
+
+    expect(await errorOf(waiting)).toMatchObject({ code: 'still_checking' });
+  });
 });

@@ -1,18 +1,64 @@
+import type { RegistryError } from '../registry-client/client.ts';
+
 /** How the command ends, for a CI to act on. */
 export const exitCodes = {
-  published: 0,
+  done: 0,
   usage: 2,
   refused: 3,
   archiveRefused: 4,
   tryAgain: 5,
 } as const;
 
+type Kind = Exclude<keyof typeof exitCodes, 'done'>;
+
+/** One thing that is wrong, at one place: a file of the folder, or a field of the request. */
+export interface Problem {
+  path: string;
+  message: string;
+}
+
+interface Facts extends ErrorOptions {
+  code?: string;
+  problems?: readonly Problem[];
+  requestId?: string | undefined;
+}
+
 export class Failure extends Error {
   override readonly name = 'Failure';
+  readonly code: string;
   readonly exitCode: number;
+  readonly problems: readonly Problem[];
+  readonly requestId: string | undefined;
 
-  constructor(kind: Exclude<keyof typeof exitCodes, 'published'>, sentence: string, options?: ErrorOptions) {
-    super(sentence, options);
+  constructor(kind: Kind, sentence: string, facts: Facts = {}) {
+    super(sentence, { cause: facts.cause });
+    this.code = facts.code ?? kind;
     this.exitCode = exitCodes[kind];
+    this.problems = facts.problems ?? [];
+    this.requestId = facts.requestId;
   }
+}
+
+const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking', 'invalid_reply'];
+
+/** What the registry said, as an ending of the command. */
+export function failureOf(error: RegistryError): Failure {
+  const { code, status = 0, details: problems, requestId, message } = error;
+  const facts = { code, problems, requestId, cause: error };
+  if (code === 'archive_rejected') return new Failure('archiveRefused', message, facts);
+  if (code === 'unreachable') {
+    return new Failure('tryAgain', `${message} Name another: --base-url, or NODE_REGISTRY_URL.`, facts);
+  }
+  const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
+  return new Failure(isTemporary ? 'tryAgain' : 'refused', `The registry refused: ${message}`, facts);
+}
+
+const maxShown = 20;
+
+/** The sentence and what is wrong at each place, for a person. */
+export function shown({ message, problems, requestId }: Failure): string {
+  const lines = problems.slice(0, maxShown).map(({ path, message: what }) => `  ${path}: ${what}`);
+  if (problems.length > maxShown) lines.push(`  and ${problems.length - maxShown} more`);
+  if (requestId !== undefined) lines.push(`  request ${requestId}`);
+  return [message, ...lines].join('\n');
 }

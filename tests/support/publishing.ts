@@ -1,0 +1,119 @@
+import { mkdtempSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll } from '@jest/globals';
+import type { S3Event } from 'aws-lambda';
+import { buildSync } from 'esbuild';
+import { fromBufferPromise } from 'yauzl';
+import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
+import { startS3 } from '../../tools/local/s3.ts';
+import { startHttpApi } from './http-api.ts';
+import { runProgram } from './run-program.ts';
+
+/** The registry with an S3 of its own, whose events this process can hear, and lose. */
+export async function startRegistry() {
+  const directory = await mkdtemp(join(tmpdir(), 'node-registry-publish-'));
+  const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
+  process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
+  const events = { areLost: false };
+  const finalize = async (event: S3Event, context: { getRemainingTimeInMillis: () => number }) => {
+    if (events.areLost) return;
+    const { handler } = await import('../../functions/finalize-upload.ts');
+    await handler(event, context);
+  };
+  const s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
+  const api = await startHttpApi();
+  const { seed } = await import('../../tools/local/seed.ts');
+  await seed();
+  const stop = async () => {
+    await Promise.all([api.stop(), s3.stop()]);
+    await rm(directory, { recursive: true });
+  };
+  return { api, events, directory, stop };
+}
+
+export interface Ending {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+interface RunOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+const own = /^(?:GITHUB_|GITLAB_|ACTIONS_|NODE_REGISTRY_|GIT_|npm_|NODE_OPTIONS$|INIT_CWD$)/;
+
+/** This process's environment without what npm, git or a CI put there: that of a person's shell. */
+export const plainEnvironment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !own.test(name)),
+);
+
+export async function runFile(
+  file: string,
+  args: readonly string[],
+  { cwd, env }: RunOptions = {},
+): Promise<Ending> {
+  const absent = Object.keys(process.env).filter((name) => own.test(name));
+  const environment = { ...Object.fromEntries(absent.map((name) => [name, undefined])), ...env };
+  const { status, ...output } = await runProgram(file, args, { environment, ...(cwd && { cwd }) });
+  return { code: status, ...output };
+}
+
+const build = mkdtempSync(join(tmpdir(), 'node-registry-command-'));
+
+/** The command as it is packed, which starts in a third of the time that its sources take. */
+export const program = join(build, 'publish-node.cjs');
+
+buildSync({
+  entryPoints: ['tools/publish-node/publish-node.ts'],
+  outfile: program,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  logLevel: 'warning',
+});
+
+afterAll(() => rm(build, { recursive: true }));
+
+export function publishNode(args: readonly string[], options?: RunOptions): Promise<Ending> {
+  return runFile(process.execPath, [program, ...args], options);
+}
+
+export type Files = Record<string, string | Buffer>;
+
+export async function writeFiles(folder: string, files: Files): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+}
+
+/** A git that knows none of this machine's settings. */
+export async function git(folder: string, ...args: string[]): Promise<string> {
+  const env = {
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@example.com',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@example.com',
+  };
+  const { code, stdout, stderr } = await runFile('git', args, { cwd: folder, env });
+  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+/** The files of a zip by name, as an unpacker of today reads them. */
+export async function unzip(archive: Uint8Array): Promise<Map<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  const zip = await fromBufferPromise(Buffer.from(archive));
+  for await (const entry of zip.eachEntry()) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk);
+    files.set(entry.fileName, Buffer.concat(chunks));
+  }
+  return files;
+}

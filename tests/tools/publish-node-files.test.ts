@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { appendFile, chmod, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { pack } from '../../tools/publish-node/files/pack.ts';
+import { type Files, git, publishNode, unzip, writeFiles } from '../support/publishing.ts';
+
+jest.setTimeout(60_000);
+
+let directory: string;
+let folder: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'node-registry-files-'));
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(directory, 'folder-'));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+const names = async (options = {}) => [...(await unzip((await pack(folder, options)).archive)).keys()];
+
+/** What git itself ships of the folder: a copy of it, everything added and committed, and read back out of git. */
+async function shippedByGit(): Promise<Map<string, Buffer>> {
+  const copy = await mkdtemp(join(directory, 'copy-'));
+  await cp(folder, copy, { recursive: true, verbatimSymlinks: true });
+  await git(copy, 'add', '--all');
+  await git(copy, 'commit', '--quiet', '--allow-empty', '-m', 'All of it');
+  const shipped = await mkdtemp(join(directory, 'shipped-'));
+  await git(copy, 'clone', '--quiet', copy, shipped);
+  const listed = await git(shipped, 'ls-files', '-z');
+  const files = new Map<string, Buffer>();
+  for (const path of listed
+    .split('\0')
+    .filter((name) => name !== '')
+    .sort()) {
+    files.set(path, await readFile(join(shipped, path)));
+  }
+  return files;
+}
+
+async function expectWhatGitShips(): Promise<void> {
+  const { archive, sha256 } = await pack(folder, { allow: ['.env'] });
+  const packed = await unzip(archive);
+  const shipped = await shippedByGit();
+
+  expect([...packed.keys()]).toEqual([...shipped.keys()]);
+  for (const [path, content] of shipped) expect(packed.get(path)?.equals(content)).toBe(true);
+  expect((await pack(folder, { allow: ['.env'] })).sha256).toBe(sha256);
+}
+
+describe('in a git folder the archive holds exactly what git would ship, twice the same', () => {
+  beforeEach(async () => {
+    await git(folder, 'init', '--quiet');
+  });
+
+  test('of a pack whose .gitignore lists tracked requirements and license', async () => {
+    await writeFiles(folder, { 'requirements.txt': 'numpy\n', 'LICENSE.txt': 'MIT\n', 'node.py': '' });
+    await git(folder, 'add', '--all');
+    await writeFiles(folder, { '.gitignore': '__pycache__\n*.txt\n', 'notes.txt': 'mine', 'new.py': '' });
+
+    await expectWhatGitShips();
+    expect(await names()).toEqual(['.gitignore', 'LICENSE.txt', 'new.py', 'node.py', 'requirements.txt']);
+  });
+
+  test('of 259 files with 9 MB, nested ignore files, links, an allowed .env and names of many scripts', async () => {
+    const files: Files = {
+      '.env': 'MODE=test\n',
+      '.gitignore': 'build/\n*.log\n!keep.log\n/models/*\n!/models/small\n',
+      'web/.gitignore': '!app.log\n/dist/\n',
+      'web/app.log': 'tracked by its folder',
+      'web/dist/app.js': 'ignored',
+      'keep.log': 'kept',
+      'other.log': 'ignored',
+      'build/x': 'ignored',
+      'models/large.bin': randomBytes(1000),
+      'models/small/a.bin': 'kept',
+      'nodes/größe.py': 'a',
+      'nodes/節點/ノード.py': 'b',
+      'nodes/with space & [brackets].py': 'c',
+      'docs/read me.md': 'd',
+      'tools/run.sh': '#!/bin/sh\n',
+    };
+    for (let index = 0; index < 246; index += 1) {
+      files[`assets/${index % 7}/${index}.bin`] = randomBytes(36_000);
+    }
+    await writeFiles(folder, files);
+    await chmod(join(folder, 'tools/run.sh'), 0o755);
+    await symlink('docs/read me.md', join(folder, 'README.md'));
+    await git(folder, 'add', '--force', 'models/large.bin');
+
+    await expectWhatGitShips();
+    const { files: packed, unpackedBytes } = await pack(folder, { allow: ['.env'] });
+    expect(packed).toHaveLength(259);
+    expect(unpackedBytes).toBeGreaterThan(8_800_000);
+  });
+
+  test('of generated packs', async () => {
+    const segment = fc.constantFrom('a', 'b', 'größe', '節點', 'c d', 'x.txt', 'y.log', 'build');
+    const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => `${parts.join('/')}/f.py`);
+    const rule = fc.constantFrom(
+      '*.txt',
+      'build/',
+      '/a',
+      '!b',
+      'a/*',
+      '!a/b/',
+      '**/y.log',
+      'größe',
+      '*.py',
+      '!f.py',
+    );
+    const pack_ = fc.record({
+      files: fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
+      rules: fc.dictionary(fc.constantFrom('', 'a/', 'b/build/'), fc.array(rule, { maxLength: 4 })),
+      tracked: fc.array(fc.nat(11), { maxLength: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(pack_, async ({ files, rules, tracked }) => {
+        folder = await mkdtemp(join(directory, 'generated-'));
+        await git(folder, 'init', '--quiet');
+        await writeFiles(folder, { 'always.md': '' });
+        await writeFiles(folder, Object.fromEntries(files.map((name, index) => [name, String(index)])));
+        const ignoreFiles = Object.entries(rules).map(([place, lines]) => [
+          `${place}.gitignore`,
+          lines.join('\n'),
+        ]);
+        await writeFiles(folder, Object.fromEntries(ignoreFiles));
+        await git(folder, 'add', '--force', 'always.md');
+        for (const index of tracked) {
+          const name = files[index];
+          if (name !== undefined) await git(folder, 'add', '--force', '--', name);
+        }
+        await expectWhatGitShips();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('of one folder of a repository, and of its submodules', async () => {
+    const library = await mkdtemp(join(directory, 'library-'));
+    await git(library, 'init', '--quiet');
+    await writeFiles(library, { 'lib.py': 'x', '.gitignore': '*.pyc\n' });
+    await git(library, 'add', '--all');
+    await git(library, 'commit', '--quiet', '-m', 'Library');
+    await writeFiles(folder, {
+      '.gitignore': '*.tmp\n',
+      'pack/node.py': '',
+      'pack/x.tmp': '',
+      'other.py': '',
+    });
+    await git(
+      folder,
+      '-c',
+      'protocol.file.allow=always',
+      'submodule',
+      '--quiet',
+      'add',
+      library,
+      'pack/vendor',
+    );
+    await writeFiles(folder, { 'pack/vendor/lib.pyc': 'ignored by the submodule' });
+    folder = join(folder, 'pack');
+
+    expect(await names()).toEqual(['node.py', 'vendor/.gitignore', 'vendor/lib.py']);
+  });
+
+  test('names what it leaves out: deleted files, and repositories inside that are no submodules', async () => {
+    await writeFiles(folder, { 'node.py': '', 'gone.py': '', 'inner/x.py': '' });
+    await git(folder, 'add', 'node.py', 'gone.py');
+    await rm(join(folder, 'gone.py'));
+    await git(join(folder, 'inner'), 'init', '--quiet');
+    const { files, notes } = await pack(folder, {});
+
+    expect(files.map(({ path }) => path)).toEqual(['node.py']);
+    expect(notes.sort()).toEqual([
+      'gone.py is left out: git has it, and the folder does not.',
+      'inner/ is left out: it is another git repository, and not a submodule of this one.',
+    ]);
+  });
+
+  test('fails where git cannot read the repository, for any other list would have other files', async () => {
+    await writeFiles(folder, { 'node.py': '' });
+    await appendFile(join(folder, '.git/config'), '[broken');
+
+    await expect(pack(folder, {})).rejects.toThrow(
+      'is in a git repository that cannot be read: fatal: bad config',
+    );
+  });
+
+  test('goes by ignore files in a folder that its repository ignores', async () => {
+    await writeFiles(folder, {
+      '.gitignore': 'out/\n',
+      'out/node.py': '',
+      'out/.gitignore': '*.log',
+      'out/x.log': '',
+    });
+    folder = join(folder, 'out');
+
+    expect(await names()).toEqual(['.gitignore', 'node.py']);
+  });
+});
+
+describe('elsewhere', () => {
+  test('leaves out what .gitignore files name, at every depth', async () => {
+    await writeFiles(folder, {
+      '.gitignore': '*.log\nbuild/\n!keep.log\n',
+      'a.log': '',
+      'keep.log': '',
+      'build/x': '',
+      'deep/.gitignore': 'local.txt\n!b.log\n',
+      'deep/local.txt': '',
+      'deep/b.log': '',
+      'deep/node.py': '',
+      'local.txt': '',
+    });
+
+    expect(await names()).toEqual([
+      '.gitignore',
+      'deep/.gitignore',
+      'deep/b.log',
+      'deep/node.py',
+      'keep.log',
+      'local.txt',
+    ]);
+  });
+});
+
+describe('the publisher', () => {
+  test('leaves out more with .publishignore files', async () => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, {
+      '.publishignore': '/tests/\n*.psd\n.publishignore\n',
+      'tests/a.py': '',
+      'art/.publishignore': '!logo.psd\n',
+      'art/logo.psd': '',
+      'art/draft.psd': '',
+      'node.py': '',
+    });
+    await git(folder, 'add', '--all');
+
+    expect(await names()).toEqual(['art/logo.psd', 'node.py']);
+  });
+
+  test('may keep a .publishignore out of git', async () => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, {
+      '.gitignore': '.publishignore\n',
+      '.publishignore': '*.psd\n',
+      'a.psd': '',
+      'b.py': '',
+    });
+
+    expect(await names()).toEqual(['.gitignore', 'b.py']);
+  });
+
+  test.each([
+    [['web/dist'], ['web/dist/a.js', 'web/dist/b/c.js']],
+    [['/web/dist/'], ['web/dist/a.js', 'web/dist/b/c.js']],
+    [['./web/dist/a.js'], ['web/dist/a.js']],
+    [['web/**/c.js'], ['web/dist/b/c.js']],
+  ])('brings back what is ignored with includes %j', async (includes, expected) => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, { '.gitignore': 'dist/\n', 'web/dist/a.js': '', 'web/dist/b/c.js': '' });
+
+    expect(await names({ includes })).toEqual(['.gitignore', ...expected]);
+  });
+
+  test.each([
+    ['web/dist', 'The includes entry "web/dist" names no file.'],
+    ['../secrets', 'The includes entry "../secrets" leads out of the folder.'],
+  ])('hears of an includes entry %j that cannot be followed', async (entry, sentence) => {
+    await writeFiles(folder, { 'node.py': '' });
+
+    await expect(pack(folder, { includes: [entry] })).rejects.toThrow(sentence);
+  });
+
+  test.each([
+    ['/etc/passwd', 'is a link to what is not published itself.'],
+    ['hidden.txt', 'is a link to what is not published itself.'],
+    ['nowhere', 'is a link to nothing.'],
+    ['sub', 'is a link to what is not published itself.'],
+  ])('hears of a link to %s, which could lead out of what is published', async (target, sentence) => {
+    await writeFiles(folder, { '.gitignore': 'hidden.txt\n', 'hidden.txt': 'secret', 'sub/a.py': '' });
+    await symlink(target, join(folder, 'link'));
+    const args = [folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+
+    expect(await publishNode(args)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`link: ${sentence}`),
+    });
+  });
+});
+
+test('an archive has the same bytes in every time zone', async () => {
+  await writeFiles(folder, { 'node.py': 'print(1)\n' });
+  const args = [folder, '--dry-run', '--json', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+  const outputs = await Promise.all(
+    ['UTC', 'Asia/Tokyo', 'America/Los_Angeles'].map((TZ) => publishNode(args, { env: { TZ } })),
+  );
+
+  expect(new Set(outputs.map(({ stdout }) => JSON.parse(stdout).sha256)).size).toBe(1);
+});

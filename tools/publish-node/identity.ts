@@ -1,0 +1,113 @@
+import { Failure } from './failure.ts';
+
+export const identities = ['auto', 'ci', 'token'] as const;
+
+interface Wish {
+  identity: (typeof identities)[number];
+  token: string | undefined;
+  accessToken: string | undefined;
+  audience: string;
+}
+
+export interface Identity {
+  /** For a person: who publishes. */
+  about: string;
+  personalAccessToken: string | (() => Promise<string>);
+  /** Only with a stored token: an ID token stands for it too. */
+  accessToken: string | undefined;
+}
+
+const attempts = 3;
+const timeoutMs = 10_000;
+
+/**
+ * Who publishes. In a CI that gives out ID tokens it is the job, and a stored token is used only where the command
+ * line says so: a job that lost its right to an ID token must fail, not go on with a secret that was left behind.
+ */
+export function identityOf(wish: Wish, environment: NodeJS.ProcessEnv): Identity {
+  const { identity, token, audience } = wish;
+  if (identity === 'ci' && token !== undefined) {
+    throw new Failure('usage', 'Give either --identity ci or --token: the job publishes, or a person.');
+  }
+  const ci = identity === 'token' || token !== undefined ? undefined : ciOf(environment, identity === 'ci');
+  if (ci === undefined) return storedIdentity(wish, environment);
+  const fetchToken = ci === 'GitHub Actions' ? gitHubToken(audience, environment) : gitLabToken(environment);
+  return { about: `this ${ci} job`, personalAccessToken: fetchToken, accessToken: undefined };
+}
+
+function ciOf(environment: NodeJS.ProcessEnv, isWanted: boolean) {
+  if (environment.GITHUB_ACTIONS === 'true') return 'GitHub Actions';
+  if (environment.GITLAB_CI === 'true') return 'GitLab';
+  if (isWanted)
+    throw new Failure('usage', 'This is no CI that gives out ID tokens.', { code: 'no_id_token' });
+  return undefined;
+}
+
+function storedIdentity({ token, accessToken }: Wish, environment: NodeJS.ProcessEnv): Identity {
+  const stored = token ?? environment.NODE_REGISTRY_TOKEN ?? '';
+  if (stored === '') {
+    throw new Failure('usage', 'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.');
+  }
+  return {
+    about: 'the holder of a personal access token',
+    personalAccessToken: stored,
+    accessToken: accessToken ?? environment.NODE_REGISTRY_ACCESS_TOKEN,
+  };
+}
+
+/** Asked for each time it is sent: it lives for minutes, and an upload may have to be registered again. */
+function gitHubToken(audience: string, environment: NodeJS.ProcessEnv): () => Promise<string> {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = environment;
+  if (!address || !secret) {
+    throw noToken('Add "permissions: id-token: write" to the job.', environment);
+  }
+  const url = new URL(address);
+  url.searchParams.set('audience', audience);
+  return async () => {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await ask(url, secret);
+      if (answer.token !== undefined) return answer.token;
+      if (attempt === attempts || !answer.mayRepeat) {
+        throw new Failure('tryAgain', `GitHub Actions gave no ID token: ${answer.reason}.`, {
+          code: 'no_id_token',
+        });
+      }
+    }
+  };
+}
+
+interface TokenAnswer {
+  token?: string;
+  reason?: string;
+  mayRepeat?: boolean;
+}
+
+async function ask(url: URL, secret: string): Promise<TokenAnswer> {
+  try {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${secret}`, accept: 'application/json' },
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+    });
+    if (!response.ok) return { reason: `status ${response.status}`, mayRepeat: response.status >= 500 };
+    const body: unknown = await response.json();
+    const token = typeof body === 'object' && body !== null && 'value' in body ? body.value : undefined;
+    return typeof token === 'string' && token !== '' ? { token } : { reason: 'an answer without one' };
+  } catch {
+    return { reason: 'it cannot be reached', mayRepeat: true };
+  }
+}
+
+function gitLabToken(environment: NodeJS.ProcessEnv): () => Promise<string> {
+  const token = environment.NODE_REGISTRY_ID_TOKEN;
+  if (!token) throw noToken('Add "id_tokens: NODE_REGISTRY_ID_TOKEN" to the job.', environment);
+  return async () => token;
+}
+
+function noToken(advice: string, environment: NodeJS.ProcessEnv): Failure {
+  const instead =
+    environment.NODE_REGISTRY_TOKEN === undefined
+      ? ''
+      : ' NODE_REGISTRY_TOKEN is not used unless you say --identity token.';
+  return new Failure('usage', `This job has no ID token. ${advice}${instead}`, { code: 'no_id_token' });
+}

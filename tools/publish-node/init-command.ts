@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { PublisherId } from '../../lib/schemas/names.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { say } from './output.ts';
+import type { Metadata } from './project.ts';
+import { readPyProject } from './pyproject.ts';
+
+/** Writes what pyproject.toml lacks, after what it has; not a byte of that changes. */
+export async function initCommand(folder: string, flags: Metadata): Promise<number> {
+  const path = join(folder, 'pyproject.toml');
+  const before = await readFile(path, 'utf8').catch(() => '');
+  const known = await readPyProject(folder);
+  if (/^\s*\[tool\.node-registry\]/m.test(before)) {
+    throw new Failure('usage', `${path} has a [tool.node-registry] table already. Change it there.`);
+  }
+  const publisher = flags.publisher ?? known.publisher ?? (await askForPublisher());
+  if (!PublisherId.safeParse(publisher).success) {
+    throw new Failure('usage', `"${publisher}" is no publisher: 1 to 63 lower-case letters, digits or "-".`);
+  }
+  const tables = [
+    ...(/^\s*\[project\]/m.test(before) ? [] : await projectTable(folder, flags)),
+    '[tool.node-registry]',
+    entry('publisher', publisher),
+    entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
+  ];
+  const gap = before === '' ? '' : before.endsWith('\n') ? '\n' : '\n\n';
+  await writeFile(path, `${before}${gap}${tables.join('\n')}\n`);
+  say(`Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`);
+  for (const [field, value] of Object.entries({ name: known.node, version: known.version })) {
+    if (before.includes('[project]') && !value) say(`Its [project] table still needs a ${field}.`);
+  }
+  return exitCodes.done;
+}
+
+async function projectTable(folder: string, flags: Metadata): Promise<string[]> {
+  const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].find((name) => existsSync(join(folder, name)));
+  const repository = await originOf(folder);
+  return [
+    '[project]',
+    entry('name', flags.node ?? nodeIdFrom(basename(resolve(folder)))),
+    entry('version', flags.version ?? '1.0.0'),
+    entry('description', flags.description ?? ''),
+    ...(license ? [`license = { file = ${JSON.stringify(license)} }`] : []),
+    ...(await dependenciesOf(folder)),
+    '',
+    ...(repository ? ['[project.urls]', entry('Repository', repository), ''] : []),
+  ];
+}
+
+/** What requirements.txt names, without its comments and its options for pip. */
+async function dependenciesOf(folder: string): Promise<string[]> {
+  const content = await readFile(join(folder, 'requirements.txt'), 'utf8').catch(() => '');
+  const named = content
+    .split('\n')
+    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('-'));
+  return ['dependencies = [', ...named.map((line) => `  ${JSON.stringify(line)},`), ']'];
+}
+
+/** JSON's strings are strings of TOML too. */
+function entry(key: string, value: string): string {
+  return `${key} = ${JSON.stringify(value)}`;
+}
+
+function nodeIdFrom(name: string): string {
+  return (
+    name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9._-]+/g, '-')
+      .replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+      .slice(0, 100) || 'my-node'
+  );
+}
+
+/** The https address of where the folder is pushed to; undefined where it is pushed nowhere. */
+function originOf(folder: string): Promise<string | undefined> {
+  return new Promise((done) => {
+    execFile('git', ['remote', 'get-url', 'origin'], { cwd: folder }, (error, stdout) => {
+      const [, host, path] =
+        /^(?:https:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)([^/:]+)[/:](.+?)(?:\.git)?\s*$/.exec(stdout) ?? [];
+      done(error || host === undefined ? undefined : `https://${host}/${path}`);
+    });
+  });
+}
+
+async function askForPublisher(): Promise<string> {
+  if (process.stdin.isTTY !== true) throw new Failure('usage', 'Name the publisher: --publisher ID.');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question('Publisher (the id your registry gave you): ');
+  terminal.close();
+  return answer.trim();
+}

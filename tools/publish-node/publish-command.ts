@@ -1,0 +1,138 @@
+import { stat } from 'node:fs/promises';
+import { didYouMean } from './did-you-mean.ts';
+import { createRegistryClient, type Published } from '../registry-client/client.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { type Pack, pack } from './files/pack.ts';
+import { identityOf, type identities } from './identity.ts';
+import { print, say } from './output.ts';
+import { megabytes, progressBar, remind } from './progress.ts';
+import { type Metadata, metadataNotes, type Project, readProject, requestOf } from './project.ts';
+import { uploadShowing } from './upload.ts';
+
+export interface PublishFlags {
+  metadata: Metadata;
+  include: string[];
+  allow: string[];
+  identity: (typeof identities)[number];
+  token: string | undefined;
+  accessToken: string | undefined;
+  audience: string | undefined;
+  baseUrl: string;
+  timeoutMs: number;
+  dryRun: boolean;
+  json: boolean;
+}
+
+const commandNames = ['publish', 'status', 'init'];
+
+export async function publishCommand(folder: string, flags: PublishFlags): Promise<number> {
+  await requireFolder(folder);
+  const project = await readProject(folder, flags.metadata);
+  // Before the files are packed: a job without a token should not find that out after minutes.
+  const identity = flags.dryRun ? undefined : identityOf(wish(flags), process.env);
+  const packed = await pack(folder, {
+    includes: [...(project.includes ?? []), ...flags.include],
+    allow: [...(project.allow ?? []), ...flags.allow],
+    onChosen: (files, bytes) => say(`Packing ${files} files, ${megabytes(bytes)}.`),
+  });
+  for (const note of [...packed.notes, ...metadataNotes(project)]) say(note);
+  if (identity === undefined) {
+    print(flags.json, plan(project, packed), planLines(project, packed));
+    return exitCodes.done;
+  }
+  const what = `${project.node} ${project.version} of ${project.publisher}`;
+  say(`Publishing ${what}, ${megabytes(packed.archive.length)} zipped, as ${identity.about}.`);
+  const published = await send(project, packed, identity, flags);
+  print(flags.json, result(project, packed, published), [
+    `${project.node} ${project.version} ${published.wasPublished ? 'was published already' : 'is published'}.`,
+    `download  ${published.version.downloadUrl}`,
+    `sha256    ${packed.sha256}`,
+  ]);
+  return exitCodes.done;
+}
+
+/** The command's name may be left out, so a misspelled one arrives here as a folder. */
+async function requireFolder(folder: string): Promise<void> {
+  const stats = await stat(folder).catch(() => undefined);
+  if (stats?.isDirectory()) return;
+  throw new Failure('usage', `There is no folder "${folder}".${didYouMean(folder, commandNames)}`);
+}
+
+function wish({ identity, token, accessToken, audience, baseUrl }: PublishFlags) {
+  return { identity, token, accessToken, audience: audience ?? baseUrl };
+}
+
+async function send(
+  project: Project,
+  { archive }: Pack,
+  { personalAccessToken, accessToken }: ReturnType<typeof identityOf>,
+  { baseUrl, timeoutMs }: PublishFlags,
+): Promise<Published> {
+  const registry = createRegistryClient({ baseUrl, ...(accessToken && { accessToken }) });
+  const bar = progressBar(process.stderr, archive.length);
+  const upload = uploadShowing(bar.show);
+  let stop = () => {};
+  const onStep = (step: string) => {
+    if (step === 'uploading') say('Uploading.');
+    if (step !== 'checking') return;
+    say('Waiting until the registry has checked it.');
+    stop = remind(process.stderr, 'The registry is still checking it.');
+  };
+  return registry
+    .publish(
+      { ...requestOf(project), personalAccessToken, archive },
+      {
+        waitMs: timeoutMs,
+        onStep,
+        upload: (...args) => upload(...args).finally(bar.finish),
+      },
+    )
+    .finally(() => stop());
+}
+
+function result(project: Project, { archive, files, sha256 }: Pack, { version, wasPublished }: Published) {
+  return {
+    publisher: project.publisher,
+    node: project.node,
+    version: project.version,
+    status: wasPublished ? 'already_published' : 'published',
+    download_url: version.downloadUrl,
+    sha256,
+    archive_bytes: archive.length,
+    files: files.length,
+  };
+}
+
+function plan(project: Project, { archive, files, sha256, unpackedBytes, chosenBy, notes }: Pack) {
+  return {
+    publisher: project.publisher,
+    node: project.node,
+    version: project.version,
+    status: 'dry_run',
+    sha256,
+    archive_bytes: archive.length,
+    unpacked_bytes: unpackedBytes,
+    chosen_by: chosenBy,
+    notes,
+    files,
+  };
+}
+
+const shownLargest = 10;
+
+function planLines(project: Project, { archive, files, unpackedBytes, chosenBy }: Pack): string[] {
+  const largest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, shownLargest);
+  return [
+    ...files.map(({ path }) => path),
+    '',
+    'The largest:',
+    ...largest.map(({ path, bytes }) => `${megabytes(bytes).padStart(10)}  ${path}`),
+    '',
+    `node       ${project.node}`,
+    `version    ${project.version}`,
+    `publisher  ${project.publisher}`,
+    `files      ${files.length}, chosen by ${chosenBy}`,
+    `size       ${megabytes(unpackedBytes)}, ${megabytes(archive.length)} zipped`,
+    'Nothing was sent.',
+  ];
+}

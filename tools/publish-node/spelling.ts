@@ -1,0 +1,42 @@
+import { normalizeVersion } from '../../lib/schemas/version-label.ts';
+
+const stages: Record<string, string> = {
+  a: 'alpha',
+  alpha: 'alpha',
+  b: 'beta',
+  beta: 'beta',
+  c: 'rc',
+  rc: 'rc',
+};
+const shape = new RegExp(
+  String.raw`^v?(?:\d+!)?(?<core>\d+(?:\.\d+){0,2})(?:\.(?<fourth>\d+(?:\.\d+)*))?` +
+    String.raw`(?:[-_.]?(?<stage>a|alpha|b|beta|c|rc|pre|preview|dev|post|rev)[-_.]?(?<count>\d+)?)?` +
+    String.raw`(?:[-_.]?dev[-_.]?(?<dev>\d+))?(?:\+(?<build>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`,
+);
+
+/**
+ * The semantic spelling of a version that is nearly one, as Python projects write them: `1.0.0rc1` is `1.0.0-rc.1`,
+ * and what comes after a release is build metadata, which makes it a version of its own. Undefined where there is
+ * none to propose.
+ */
+export function semanticSpelling(label: string): string | undefined {
+  const parts = shape.exec(label.trim().toLowerCase().replaceAll(',', '.'))?.groups;
+  if (parts === undefined) return undefined;
+  const { core, fourth, stage, count, dev, build } = parts;
+  const isAfter = stage === 'post' || stage === 'rev';
+  const before = stage === undefined || isAfter ? [] : [stages[stage] ?? stage, count ?? '0'];
+  if (dev !== undefined) before.push('dev', dev);
+  const after = [fourth, isAfter ? `post.${count ?? '0'}` : undefined, build?.replaceAll('_', '-')].filter(
+    (part) => part !== undefined,
+  );
+  const preRelease = before.length > 0 ? `-${before.join('.')}` : '';
+  const proposal = `${threeNumbers(String(core))}${preRelease}${after.length > 0 ? `+${after.join('.')}` : ''}`;
+  return normalizeVersion(proposal) === undefined ? undefined : proposal;
+}
+
+function threeNumbers(core: string): string {
+  const [major = '0', minor = '0', patch = '0'] = core
+    .split('.')
+    .map((digits) => digits.replace(/^0+(?=\d)/, ''));
+  return `${major}.${minor}.${patch}`;
+}

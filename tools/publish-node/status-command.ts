@@ -1,0 +1,42 @@
+import { createRegistryClient } from '../registry-client/client.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { print } from './output.ts';
+import { type Metadata, readNamed } from './project.ts';
+
+interface StatusFlags {
+  metadata: Metadata;
+  baseUrl: string;
+  json: boolean;
+}
+
+/** Anyone may ask: it takes no token. */
+export async function statusCommand(folder: string, flags: StatusFlags): Promise<number> {
+  const { node, version } = await readNamed(folder, flags.metadata);
+  const registry = createRegistryClient({ baseUrl: flags.baseUrl });
+  const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
+  const found = entry?.node_version;
+  if (found === undefined) {
+    throw new Failure(
+      'refused',
+      `${node} ${version}: ${entry?.error_message ?? 'There is no such version.'}`,
+      {
+        code: entry?.status ?? 'not_found',
+      },
+    );
+  }
+  const state = String(found.status).replace('NodeVersionStatus', '').toLowerCase();
+  const rows = {
+    reason: found.status_reason,
+    created: found.createdAt,
+    size: found.size_bytes === undefined ? undefined : `${found.size_bytes} bytes`,
+    sha256: found.sha256,
+    download: found.downloadUrl,
+    'host nodes': found.host_node_extract_status,
+  };
+  print(flags.json, found, [
+    `${node} ${version} is ${state}.`,
+    ...Object.entries(rows).flatMap(([name, value]) => (value ? [`${name.padEnd(10)}  ${value}`] : [])),
+  ]);
+  if (state === 'active') return exitCodes.done;
+  return state === 'pending' ? exitCodes.tryAgain : exitCodes.refused;
+}

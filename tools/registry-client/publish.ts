@@ -1,0 +1,187 @@
+import { RegistryError } from './registry-error.ts';
+import { pause } from './send.ts';
+import type { BulkEntry, BulkPair, CallOptions, NodeVersion, PublishBody, Reply } from './types.ts';
+
+/** Puts the bytes to the signed URL with `Content-Type: application/zip` and returns the status of the answer. */
+export type Upload = (url: string, archive: Uint8Array | Blob, signal?: AbortSignal) => Promise<number>;
+
+export interface PublishInput {
+  publisherId: string;
+  nodeId: string;
+  node?: PublishBody['node'];
+  version: PublishBody['node_version'];
+  /** A personal access token or the ID token of a CI, or what fetches one. */
+  personalAccessToken: string | (() => string | Promise<string>);
+  /** The zip. */
+  archive: Uint8Array | Blob;
+}
+
+export interface PublishOptions {
+  signal?: AbortSignal;
+  /** How long to wait for the upload to be checked. */
+  waitMs?: number;
+  onStep?: (step: 'registering' | 'uploading' | 'checking') => void;
+  /** Another way to send the bytes, such as one that shows how far it is. */
+  upload?: Upload;
+}
+
+export interface Published {
+  version: NodeVersion & { downloadUrl: string };
+  /** True where an earlier call published these bytes and this one had nothing to do. */
+  wasPublished: boolean;
+}
+
+interface Versions {
+  bulk: (pairs: BulkPair[], options: CallOptions) => Promise<BulkEntry[]>;
+  register: (
+    publisherId: string,
+    nodeId: string,
+    body: PublishBody,
+    options: CallOptions,
+  ) => Promise<Reply<'publishNodeVersion'>>;
+}
+
+const firstPollMs = 250;
+const maxPollMs = 2_000;
+const standardWaitMs = 120_000;
+const uploadAttempts = 4;
+
+/**
+ * Brings a version to its published state from wherever an earlier call left it:
+ *
+ *   published with these bytes   -> done, nothing is sent
+ *   published with other bytes   -> an error: what is published never changes
+ *   pending, or not there        -> registered (again), uploaded, and waited for
+ */
+export async function publish(
+  versions: Versions,
+  input: PublishInput,
+  options: PublishOptions,
+): Promise<Published> {
+  const digest = await sha256Of(input.archive);
+  const calls = options.signal ? { signal: options.signal } : {};
+  const look = () => findVersion(versions, { node_id: input.nodeId, version: input.version.version }, calls);
+  const found = digest === undefined ? undefined : openedVersion(await look(), digest);
+  if (found) return { version: found, wasPublished: true };
+  options.onStep?.('registering');
+  const registered = await register(versions, input, calls).catch((error: unknown) => {
+    // Another call published the version since it was looked for; the digest says whether with these bytes.
+    if (digest !== undefined && error instanceof RegistryError && error.code === 'version_exists') {
+      return undefined;
+    }
+    throw error;
+  });
+  if (registered) {
+    options.onStep?.('uploading');
+    await uploadAgain(registered.signedUrl, input.archive, options);
+    options.onStep?.('checking');
+  }
+  const version = await waitFor(look, digest, options);
+  return { version, wasPublished: registered === undefined };
+}
+
+async function register(versions: Versions, input: PublishInput, options: CallOptions) {
+  const { personalAccessToken: given, publisherId, nodeId } = input;
+  const token = typeof given === 'function' ? await given() : given;
+  const body = { personal_access_token: token, node: input.node ?? {}, node_version: input.version };
+  return versions.register(publisherId, nodeId, body, options);
+}
+
+async function findVersion(versions: Versions, pair: BulkPair, options: CallOptions) {
+  const [entry] = await versions.bulk([pair], options);
+  if (entry?.status === 'error') throw new RegistryError('invalid_request', String(entry.error_message));
+  return entry?.node_version;
+}
+
+/**
+ * Until the version is open, or pending for a reason that waiting does not end. Reads can be older than the upload and
+ * show why an earlier one failed, so only a reason that is read twice counts.
+ */
+async function waitFor(
+  look: () => Promise<NodeVersion | undefined>,
+  digest: string | undefined,
+  { waitMs = standardWaitMs, signal }: PublishOptions,
+): Promise<Published['version']> {
+  const end = Date.now() + waitMs;
+  let reasonBefore: string | undefined;
+  for (let wait = firstPollMs; Date.now() < end; wait = Math.min(wait * 1.5, maxPollMs)) {
+    const version = await look();
+    const opened = openedVersion(version, digest);
+    if (opened) return opened;
+    const reason = finalReason(version);
+    if (version && reason !== undefined && reason === reasonBefore) throw notPublished(version);
+    reasonBefore = reason;
+    await pause(wait, signal);
+  }
+  throw new RegistryError(
+    'still_checking',
+    'The upload is still being checked. Publish again to see what became of it.',
+  );
+}
+
+function finalReason(version: NodeVersion | undefined): string | undefined {
+  const code = version?.status_reason_code;
+  return code === 'awaiting_upload' ? undefined : code;
+}
+
+function notPublished({ status_reason: sentence, status_reason_code: reason }: NodeVersion): RegistryError {
+  const code = reason === 'archive_refused' ? 'archive_rejected' : 'version_closed';
+  return new RegistryError(code, sentence ?? String(reason));
+}
+
+/** The version once it no longer waits for its archive; undefined while it does. */
+function openedVersion(version: NodeVersion | undefined, digest: string | undefined) {
+  if (version === undefined || version.status === 'NodeVersionStatusPending') return undefined;
+  const { downloadUrl, status, status_reason: reason, sha256 } = version;
+  if (downloadUrl === undefined) {
+    throw new RegistryError(
+      'version_closed',
+      `This version is not open to publishing: ${reason ?? status ?? ''}`,
+    );
+  }
+  if (digest !== undefined && sha256 !== digest) {
+    throw new RegistryError(
+      'published_with_other_bytes',
+      'This version is published with other files. Give it a new version, then publish that.',
+    );
+  }
+  return { ...version, downloadUrl };
+}
+
+/** The same bytes do no harm, so an upload that broke off is sent again. */
+async function uploadAgain(url: string, archive: Uint8Array | Blob, options: PublishOptions): Promise<void> {
+  const upload = options.upload ?? putArchive;
+  for (let attempt = 1; ; attempt += 1) {
+    const failure = await upload(url, archive, options.signal).then(
+      (status) => (status === 200 ? undefined : { status, cause: undefined }),
+      (cause: unknown) => ({ status: undefined, cause }),
+    );
+    if (failure === undefined) return;
+    options.signal?.throwIfAborted();
+    const { status, cause } = failure;
+    if (attempt === uploadAttempts || (status !== undefined && status < 500)) {
+      const how = status === undefined ? 'broke off' : `was answered with status ${status}`;
+      throw new RegistryError('upload_failed', `The upload ${how}. Publish again.`, { status, cause });
+    }
+    await pause(firstPollMs * 2 ** attempt * (0.5 + Math.random() / 2), options.signal);
+  }
+}
+
+const putArchive: Upload = async (url, archive, signal) => {
+  const response = await fetch(url, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/zip' },
+    body: archive instanceof Blob ? archive : new Blob([archive as Uint8Array<ArrayBuffer>]),
+    ...(signal && { signal }),
+  });
+  await response.body?.cancel();
+  return response.status;
+};
+
+/** Undefined on pages that came over plain http, where browsers have no digests. */
+async function sha256Of(archive: Uint8Array | Blob): Promise<string | undefined> {
+  if (globalThis.crypto.subtle === undefined) return undefined;
+  const bytes = archive instanceof Uint8Array ? archive : new Uint8Array(await archive.arrayBuffer());
+  const digest = await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

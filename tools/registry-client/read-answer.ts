@@ -1,0 +1,82 @@
+import { type ErrorCode, RegistryError } from './registry-error.ts';
+
+/** What the gateway answers by itself, `{"message": "…"}`, as a code that callers can decide by. */
+const gatewayCodes: Record<number, ErrorCode> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'route_not_found',
+  405: 'method_not_allowed',
+  413: 'request_too_large',
+  429: 'too_many_requests',
+  500: 'internal_error',
+  503: 'unavailable',
+};
+
+/** The error that an answer stands for, and whether the service itself gave it or something before it. */
+export interface Refusal {
+  error: RegistryError;
+  isFromService: boolean;
+}
+
+export function refusalOf(response: Response, text: string): Refusal {
+  const body = parse(text);
+  const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid');
+  const facts = {
+    status: response.status,
+    requestId: textIn(body, 'request_id') ?? requestId ?? undefined,
+    retryAfter: secondsOf(response.headers.get('retry-after')),
+  };
+  const code = textIn(body, 'error');
+  const message = textIn(body, 'message');
+  if (code !== undefined) {
+    const error = new RegistryError(code, message ?? code, { ...facts, details: detailsIn(body) });
+    return { error, isFromService: true };
+  }
+  const known = message === undefined ? undefined : gatewayCodes[response.status];
+  const sentence = `The registry answered ${response.status}${message === undefined ? '' : `: ${message}`}.`;
+  return { error: new RegistryError(known ?? 'invalid_reply', sentence, facts), isFromService: false };
+}
+
+/** The body of a success. Something in between may answer 200 with a page of its own. */
+export function dataOf(response: Response, text: string): unknown {
+  const data = parse(text);
+  if (typeof data === 'object' && data !== null) return data;
+  throw new RegistryError('invalid_reply', `The registry answered ${response.status} without JSON.`, {
+    status: response.status,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldIn(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+}
+
+function textIn(body: unknown, name: string): string | undefined {
+  const value = fieldIn(body, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function detailsIn(body: unknown): { path: string; message: string }[] {
+  const details = fieldIn(body, 'details');
+  if (!Array.isArray(details)) return [];
+  return details.map((detail) => ({
+    path: textIn(detail, 'path') ?? '',
+    message: textIn(detail, 'message') ?? '',
+  }));
+}
+
+/** Retry-After is a number of seconds or a date. */
+function secondsOf(retryAfter: string | null): number | undefined {
+  if (retryAfter === null || retryAfter.trim() === '') return undefined;
+  const seconds = Number(retryAfter);
+  const wait = Number.isNaN(seconds) ? (Date.parse(retryAfter) - Date.now()) / 1000 : seconds;
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}

@@ -1,0 +1,62 @@
+import type { components } from './openapi.ts';
+
+type ServiceCode = components['schemas']['Error']['error'];
+
+/** What happens without an answer of the service itself. */
+type ClientCode =
+  /** The gateway's own answers, which have no code. */
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'too_many_requests'
+  /** There was no answer: no connection, or a lost one; or none in time. */
+  | 'unreachable'
+  | 'timed_out'
+  /** There was an answer that nobody can read, such as the page of a proxy in between. */
+  | 'invalid_reply'
+  /** `publish`: the upload failed, its archive was rejected, or it is still being checked. */
+  | 'upload_failed'
+  | 'archive_rejected'
+  | 'still_checking'
+  /** `publish`: the version holds other bytes, or was banned, deleted or flagged. */
+  | 'published_with_other_bytes'
+  | 'version_closed';
+
+/** A newer service may answer codes that this client does not know yet. */
+export type ErrorCode = ServiceCode | ClientCode | (string & {});
+
+interface ErrorDetail {
+  path: string;
+  message: string;
+}
+
+interface Facts {
+  status?: number | undefined;
+  details?: readonly ErrorDetail[];
+  requestId?: string | undefined;
+  retryAfter?: number | undefined;
+  cause?: unknown;
+}
+
+/** The only error that a call throws, except that a call given up by its caller throws the signal's reason. */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+  /** Decide by this; show `message`. */
+  readonly code: ErrorCode;
+  /** The status of the answer; undefined where there was none. */
+  readonly status: number | undefined;
+  /** Every field that is wrong, and how. */
+  readonly details: readonly ErrorDetail[];
+  /** What the service's log calls the request. */
+  readonly requestId: string | undefined;
+  /** After how many seconds the same call may be made again, where the service says so. */
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ErrorCode, message: string, facts: Facts = {}) {
+    super(message, { cause: facts.cause });
+    this.code = code;
+    this.status = facts.status;
+    this.details = facts.details ?? [];
+    this.requestId = facts.requestId;
+    this.retryAfter = facts.retryAfter;
+  }
+}

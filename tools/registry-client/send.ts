@@ -1,0 +1,121 @@
+import { dataOf, type Refusal, refusalOf } from './read-answer.ts';
+import { RegistryError } from './registry-error.ts';
+import type { CallOptions } from './types.ts';
+
+export interface Settings {
+  baseUrl: string;
+  accessToken: string | (() => string | Promise<string>) | undefined;
+  /** How long one attempt may take, its answer read to the end. */
+  timeoutMs: number;
+  attempts: number;
+  /** From the first attempt to the start of the last one. */
+  patienceMs: number;
+}
+
+export interface Call {
+  method: 'POST' | 'PUT';
+  path: string;
+  body: unknown;
+  headers?: Record<string, string>;
+  /** Whether the same request may be sent again when it is unknown what became of the first. */
+  isRepeatable: boolean;
+}
+
+const firstPauseMs = 200;
+const maxPauseMs = 5_000;
+
+/** Sends a call, again where that cannot do its work twice, and returns the body of its success. */
+export async function send<Data>(settings: Settings, call: Call, options: CallOptions): Promise<Data> {
+  const end = Date.now() + settings.patienceMs;
+  const init = await requestOf(settings, call, options);
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await sendOnce(settings, call.path, init, options);
+    if ('data' in outcome) return outcome.data as Data;
+    const pauseMs = mayRepeat(call, outcome) ? pauseBefore(attempt, outcome.error) : undefined;
+    if (pauseMs === undefined || attempt >= settings.attempts || Date.now() + pauseMs > end) {
+      throw outcome.error;
+    }
+    await pause(pauseMs, options.signal);
+  }
+}
+
+async function requestOf({ accessToken }: Settings, call: Call, options: CallOptions): Promise<RequestInit> {
+  const token = typeof accessToken === 'function' ? await accessToken() : accessToken;
+  return {
+    method: call.method,
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }),
+      ...(options.requestId === undefined ? {} : { 'x-request-id': options.requestId }),
+      ...call.headers,
+    },
+    body: JSON.stringify(call.body),
+    // A redirect could carry tokens elsewhere, and the service sends none.
+    redirect: 'error',
+  };
+}
+
+type Outcome = { data: unknown } | Refusal;
+
+async function sendOnce(
+  { baseUrl, timeoutMs }: Settings,
+  path: string,
+  init: RequestInit,
+  { signal, onResponse }: CallOptions,
+): Promise<Outcome> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`${baseUrl}${path}`, { ...init, signal: either });
+    text = await response.text();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const error = timeout.aborted
+      ? new RegistryError('timed_out', `The registry did not answer within ${timeoutMs} ms.`, { cause })
+      : new RegistryError('unreachable', `The registry at ${baseUrl} cannot be reached.`, { cause });
+    return { error, isFromService: false };
+  }
+  const outcome = response.ok ? { data: dataOf(response, text) } : refusalOf(response, text);
+  if ('data' in outcome) onResponse?.(response);
+  return outcome;
+}
+
+/** Nothing was done: these say so by their meaning. */
+const untouched = new Set<string>(['conflict', 'idempotency_in_flight', 'provider_unreachable']);
+
+/**
+ * Exactly what the service documents as safe. Final are above all 504, for then the work may have been done, every
+ * other 502, and 409 `idempotency_consumed`, which says the same afterwards.
+ */
+function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
+  if (isFromService && untouched.has(error.code)) return true;
+  const { status, retryAfter } = error;
+  if ((status === 429 || status === 503) && retryAfter !== undefined) return true;
+  if (isFromService) return false;
+  // The gateway throttles before it calls the function; its 503 may be about one that ran, as a lost answer may.
+  if (status === 429) return true;
+  return (status === undefined || status === 503) && call.isRepeatable;
+}
+
+/** What the service asks for; otherwise longer from attempt to attempt, at random so that clients spread. */
+function pauseBefore(attempt: number, { retryAfter }: RegistryError): number {
+  if (retryAfter !== undefined) return retryAfter * 1000;
+  return Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
+}
+
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

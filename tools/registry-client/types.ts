@@ -1,0 +1,39 @@
+import type { components, operations } from './openapi.ts';
+
+export type { components, operations };
+
+type Operation = keyof operations;
+
+/** What an operation takes, and what it answers where it succeeds. */
+export type Body<Name extends Operation> = operations[Name]['requestBody']['content']['application/json'];
+export type Reply<Name extends Operation> =
+  operations[Name]['responses'] extends Record<200, { content: { 'application/json': infer Data } }>
+    ? Data
+    : operations[Name]['responses'] extends Record<201, { content: { 'application/json': infer Data } }>
+      ? Data
+      : never;
+
+export type Node = components['schemas']['Node'];
+export type NodeVersion = components['schemas']['NodeVersion'];
+export type BulkEntry = Reply<'bulkNodeVersions'>['node_versions'][number];
+export type BulkPair = Body<'bulkNodeVersions'>['node_versions'][number];
+export type PublishBody = Body<'publishNodeVersion'>;
+
+/** What any call takes besides its own input. */
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Names the request in the service's log; the service makes one up otherwise. */
+  requestId?: string;
+  /** Hears the final answer, for its headers: ETag, Idempotent-Replayed, RateLimit, X-Credits-Used. */
+  onResponse?: (response: Response) => void;
+}
+
+export interface KeyedOptions extends CallOptions {
+  /** Makes two calls one piece of work; without it each call has a key of its own, kept through its attempts. */
+  idempotencyKey?: string;
+}
+
+export interface ConditionalOptions extends CallOptions {
+  /** An ETag: changes the node only while it has this revision. */
+  ifMatch?: string;
+}
