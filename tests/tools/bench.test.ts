@@ -113,8 +113,8 @@ describe('a bundle', () => {
   );
 
   test.each([
-    ...proxies.map((name) => [name, 26] as const),
-    ...stores.map((name) => [name, 82] as const),
+    ...proxies.map((name) => [name, 27] as const),
+    ...stores.map((name) => [name, 83] as const),
     ['finalize-upload', 120] as const,
   ])('of %s loads at most %i KB, gzipped, before its first answer', async (name, kilobytes) => {
     expect((await loads(name)).first.kilobytes).toBeLessThan(kilobytes);
