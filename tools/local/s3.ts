@@ -14,7 +14,7 @@ interface Server {
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
 
-/** What browsers may send to the bucket and read from it, as on a deployed stage. */
+/** Lets a page of any origin upload and download; a deployed stage has its own list of origins. */
 const corsRules = `<CORSConfiguration><CORSRule>
   <AllowedOrigin>*</AllowedOrigin><AllowedMethod>PUT</AllowedMethod><AllowedMethod>GET</AllowedMethod>
   <AllowedHeader>*</AllowedHeader>
