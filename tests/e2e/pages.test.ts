@@ -67,7 +67,7 @@ inBrowser(`in a browser${note}`, () => {
       await page.locator('#tasks', { hasText: '→ 204' }).waitFor();
     });
 
-    test('disturbs a provider once', async () => {
+    test('makes a provider misbehave once', async () => {
       const send = page.getByRole('button', { name: 'Send: Relight an image' });
       await page.getByRole('group', { name: 'Image provider' }).getByRole('button', { name: 'Busy' }).click();
       await page.locator('#armed', { hasText: 'Busy' }).waitFor();
@@ -81,7 +81,7 @@ inBrowser(`in a browser${note}`, () => {
   });
 
   describe('the API reference', () => {
-    test('tries a call out with the local token, without any other machine', async () => {
+    test('sends a call with the local token and no request to another machine', async () => {
       await open('/reference/#tag/registry/PUT/publishers/{publisherId}/nodes/{nodeId}', 1280);
       await page
         .locator('section[id$="PUT/publishers/{publisherId}/nodes/{nodeId}"] button', { hasText: 'Test' })

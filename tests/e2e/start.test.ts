@@ -102,7 +102,7 @@ describe('over HTTP', () => {
     expect(response.status).toBe(404);
   });
 
-  test('a browser on another origin may call: the preflight allows what the API takes', async () => {
+  test('the preflight lets a browser on another origin send every header that the API reads', async () => {
     const response = await fetch(`${stack.apiUrl}/bulk/nodes/versions`, {
       method: 'OPTIONS',
       headers: {
@@ -139,7 +139,7 @@ describe('over HTTP', () => {
     ['100%'],
     ['名前 ünï 🖼'],
     ["quote's & more"],
-  ])('the host node name %j arrives, encoded once or twice', async (name) => {
+  ])('the host node name %j arrives unchanged, encoded once or twice', async (name) => {
     const encoded = encodeURIComponent(name);
 
     expect(await updatedName(encoded)).toBe(name);
@@ -159,13 +159,13 @@ describe('over HTTP', () => {
 
   test.each([
     ['an escaped slash in another place', `/nodes/${demo.nodeId}%2Fx/versions/1.0.0/host-nodes/x`, 404],
-    ['an escape that is none', `${hostNodes}/%zz`, 400],
-    ['an escape that is no UTF-8', `${hostNodes}/%E7%94`, 400],
+    ['a malformed escape', `${hostNodes}/%zz`, 400],
+    ['an escape that is not UTF-8', `${hostNodes}/%E7%94`, 400],
   ])('a path with %s gets the answer of the gateway', async (_, path, expected) => {
     expect((await request('PUT', path, {}, owner())).status).toBe(expected);
   });
 
-  test('an escaped route is the same route', async () => {
+  test('a percent-encoded route reaches the same function', async () => {
     expect((await request('POST', '/bulk%2Fnodes/v%65rsions', { node_versions: [] })).status).toBe(200);
   });
 
@@ -178,7 +178,7 @@ describe('over HTTP', () => {
     },
   );
 
-  test('a body of more than 6 MB is refused, one of nearly 6 MB is read', async () => {
+  test('a body of more than 6 MB is rejected, and one of nearly 6 MB is accepted', async () => {
     const bodyOf = (bytes: number) => JSON.stringify({ node_versions: [], padding: 'x'.repeat(bytes) });
 
     expect((await request('POST', '/bulk/nodes/versions', bodyOf(5.9 * 1024 * 1024))).status).toBe(200);
@@ -186,7 +186,7 @@ describe('over HTTP', () => {
     expect([status, body.error]).toEqual([413, 'request_too_large']);
   });
 
-  test('an image of 4 MB as base64 is relit, and a payload of 1,048,576 characters goes through, not one more', async () => {
+  test('an image of 4 MB as base64 and a payload of 1,048,576 characters are accepted, and one character more is not', async () => {
     const image = 'A'.repeat(4 * 1024 * 1024);
     const video = (length: number) =>
       request('POST', '/proxy/video-provider/text2video', { payload: 'p'.repeat(length) }, owner());
@@ -199,7 +199,7 @@ describe('over HTTP', () => {
     expect([tooMuch.status, tooMuch.body.details[0].path]).toEqual([400, 'body.payload']);
   });
 
-  test('a version is published, uploaded and seen by bulk', async () => {
+  test('a version is published, uploaded and found by bulk', async () => {
     const version = { version: '3.0.0', changelog: 'over HTTP' };
     const publication = { node: {}, node_version: version, personal_access_token: demo.personalAccessToken };
     const published = await request('POST', '/publishers/demo/nodes/e2e-node/versions', publication, owner());
@@ -221,7 +221,7 @@ describe('over HTTP', () => {
 });
 
 describe('npm run publish-node', () => {
-  test('takes a folder through the whole life of a version', async () => {
+  test('takes a folder to an active version with the same bytes', async () => {
     const folder = await mkdtemp(join(stack.place.directory, 'folder-'));
     await writeFile(join(folder, 'node.py'), 'print("hello")\n');
     const { stdout } = await run(
@@ -254,7 +254,7 @@ describe('npm run publish-node', () => {
 describe('serverless invoke local', () => {
   const names = readdirSync('events').map((file) => file.replace('.json', ''));
 
-  /** Nothing tells it where the stack is but the offset of its ports. */
+  /** The offset of its ports is the only hint to where the stack is. */
   function offsetOnly(): NodeJS.ProcessEnv {
     const { AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL_S3, TOKEN_JWKS_URL, ...rest } = stack.environment;
     const { IMAGE_PROVIDER_URL, VIDEO_PROVIDER_URL, ...environment } = rest;
@@ -271,7 +271,7 @@ describe('serverless invoke local', () => {
   });
 });
 
-test('data stays between starts, and Ctrl-C leaves no process behind', async () => {
+test('data is kept between starts, and Ctrl-C leaves no process behind', async () => {
   await request('PUT', '/publishers/demo/nodes/demo-node', { author: 'kept' }, owner());
   await stack.stop({ keepData: true });
   const { stdout } = await run('ps', ['-eo', 'args']);

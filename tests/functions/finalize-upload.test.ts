@@ -274,7 +274,7 @@ describe('what became of an upload', () => {
     expect(lines[2].reason).toContain('it is not a zip file.');
   });
 
-  test('is that it was published before, where another finaliser won', async () => {
+  test('is that it was published before, if another finalizer won', async () => {
     const upload = await publish('won-by-another', '1.0.0');
     await put(upload, archive);
     beforeNext(s3, /^CopyObjectCommand$/, () => finalize(upload), 1);

@@ -148,7 +148,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect([status, body.author]).toEqual([200, 'only']);
     });
 
-    test('honours If-Match: the current ETag and * pass, and two writers with one ETag cannot both win', async () => {
+    test('honors If-Match: the current ETag and * pass, and two writers with one ETag cannot both win', async () => {
       const { headers } = await update({ tags: ['a'] });
       const matching = { ...owner, 'if-match': `"0", ${headers.etag}` };
       const results = await Promise.all([

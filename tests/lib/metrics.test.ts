@@ -85,7 +85,7 @@ describe('the line of a request', () => {
         gateway_request_id: 'sample-relight-image',
         principal: expect.stringMatching(/^[0-9a-f]{16}$/),
         provider: 'image',
-        provider_outcome: 'answered',
+        provider_payment: 'taken',
         provider_ms: expect.any(Number),
       }),
     ]);
@@ -145,7 +145,7 @@ describe('the line of a request', () => {
   });
 });
 
-describe('the lines of the finaliser', () => {
+describe('the lines of the finalizer', () => {
   const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
 
   test('count each upload by what became of it, and how long it had waited', async () => {

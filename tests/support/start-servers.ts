@@ -7,7 +7,7 @@ import { startS3 } from '../../tools/local/s3.ts';
 import { servers } from './servers.ts';
 
 /**
- * Starts the embedded servers once for the whole run; tests find them through the environment. Whoever runs tests
+ * Starts the embedded servers once for the whole run; tests find them through the environment. Anyone who runs tests
  * many times over has started them already.
  */
 export default async function startServers(): Promise<void> {

@@ -98,13 +98,13 @@ describe('npm run admin', () => {
     expect(JSON.parse(created.stdout)).toEqual(JSON.parse(shown.stdout));
   });
 
-  test('exits with 1 and one sentence where a thing cannot be done', async () => {
+  test('exits with 1 and one sentence if a command fails', async () => {
     const result = await run(['publisher', 'show', 'nobody', ...deployed]);
 
     expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no publisher "nobody".\n' });
   });
 
-  test('works on the local table where none is named', async () => {
+  test('works on the local table if none is named', async () => {
     const { status, stderr } = await run(['publisher', 'show', 'demo']);
 
     expect(status).toBe(1);

@@ -66,7 +66,7 @@ function publishVersion(version: string) {
 }
 
 describe('node-version ban', () => {
-  test('takes the download from every caller, and unban gives back exactly what was there', async () => {
+  test('stops the download for every caller, and unban restores exactly the earlier state', async () => {
     await addActive('1.0.0', '1.1.0');
     const before = await inBulk('1.1.0');
 
@@ -86,7 +86,7 @@ describe('node-version ban', () => {
     expect(await inBulk('1.1.0')).toEqual(before);
   });
 
-  test('twice keeps what the unban needs, and the later reason', async () => {
+  test('of a banned version keeps the state before the first ban, and the later reason', async () => {
     await addActive('1.0.0');
     const before = await inBulk('1.0.0');
     await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
@@ -100,7 +100,7 @@ describe('node-version ban', () => {
     expect(await inBulk('1.0.0')).toEqual(before);
   });
 
-  test('lets the latest version follow: stable ones by precedence, then pre-releases, then none', async () => {
+  test('chooses the latest version again: stable ones by precedence, then pre-releases, then none', async () => {
     await addActive('1.2.0', '1.10.0', '2.0.0-beta.2', '2.0.0-beta.10');
     const seen = [await latestVersion()];
 
@@ -115,7 +115,7 @@ describe('node-version ban', () => {
     expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.2.0.zip' });
   });
 
-  test('of a version that waits for its upload stops the publish, and unban lets it resume', async () => {
+  test('of a pending version stops its publish, and unban lets it resume', async () => {
     const { body } = await publishVersion('1.0.0');
     const before = await storedVersion('1.0.0');
     await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
@@ -134,7 +134,7 @@ describe('node-version ban', () => {
     expect(resumed.body.node_version.id).toBe(body.node_version.id);
   });
 
-  test('takes it from the node in the same transaction', async () => {
+  test('removes the version from its node in the same transaction', async () => {
     await addActive('1.0.0', '1.1.0');
 
     const { requests } = await countRequests(() => admin('node-version', 'ban', nodeId, '1.1.0', ...reason));
@@ -183,7 +183,7 @@ describe('node ban and publisher ban', () => {
     return Promise.all(versions.map(async (version) => inBulk(version)));
   };
 
-  test('take the downloads of every version, and give exactly those back in any order of unbans', async () => {
+  test('stop the download of every version, and unbans in any order restore exactly those', async () => {
     await addActive('1.0.0', '1.1.0', '1.2.0');
     await admin('node-version', 'ban', nodeId, '1.1.0', ...reason);
     const before = await states();
@@ -222,7 +222,7 @@ describe('node ban and publisher ban', () => {
     expect((await storedNode(nodeId))?.latest_version?.version).toBe('1.0.0');
   });
 
-  test('go on where they were interrupted', async () => {
+  test('continue after an interruption if they are run again', async () => {
     await addActive('1.0.0', '1.1.0', '1.2.0');
     let writes = 0;
     const remove = intercept(dynamodb, async ({ command, send }) => {
@@ -241,7 +241,7 @@ describe('node ban and publisher ban', () => {
 });
 
 describe('node-version flag', () => {
-  test('warns in bulk and in the node, and leaves the version to be downloaded', async () => {
+  test('shows its reason in bulk and in the node, and keeps the download', async () => {
     await addActive('1.0.0', '1.1.0');
     const before = await inBulk('1.1.0');
 
@@ -264,7 +264,7 @@ describe('node-version flag', () => {
     expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.1.0.zip' });
   });
 
-  test('outlives a ban', async () => {
+  test('is restored after a ban', async () => {
     await addActive('1.0.0');
     await admin('node-version', 'flag', nodeId, '1.0.0', '--reason', 'Under review');
     const flagged = await inBulk('1.0.0');
@@ -279,7 +279,7 @@ describe('node-version flag', () => {
     expect(await inBulk('1.0.0')).toEqual(flagged);
   });
 
-  test('takes a later reason, and writes nothing where nothing changes', async () => {
+  test('replaces an earlier reason, and writes nothing if the reason is the same', async () => {
     await addActive('1.0.0');
     const change = async (...args: string[]) => {
       const { status_reason } = await adminJson('node-version', ...args);
@@ -298,7 +298,7 @@ describe('node-version flag', () => {
     ]);
   });
 
-  test('changes nothing of a version that waits for its upload', async () => {
+  test('does not change a pending version', async () => {
     await publishVersion('1.0.0');
     const before = await inBulk('1.0.0');
 

@@ -51,7 +51,7 @@ function runSchedule(): Promise<void> {
 }
 
 describe('uploads sweep', () => {
-  test('publishes what lost events left, refuses what is bad, and lists what never came', async () => {
+  test('publishes uploads whose event was lost, rejects bad archives, and lists uploads that never came', async () => {
     await put(await publish('lost-event', '1.0.0'), archive);
     await put(await publish('bad-archive', '1.0.0'), Buffer.from('no zip'));
     await age(await publish('never-came', '1.0.0'), hourMs);
@@ -66,7 +66,7 @@ describe('uploads sweep', () => {
     expect(await storedVersion('lost-event', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   });
 
-  test('finishes what a finalizer left half done: an active version that is not the latest yet', async () => {
+  test('makes an active version the latest if a finalizer stopped before it did', async () => {
     const upload = await publish('half-done', '1.0.0');
     await activateVersion(upload, { key: 'a.zip', sizeBytes: 1, sha256: 'x' }, Date.now() + 5000);
     expect(await storedNode('half-done')).not.toHaveProperty('latest_version');
@@ -76,7 +76,7 @@ describe('uploads sweep', () => {
     expect(await sweep()).not.toHaveProperty('half-done');
   });
 
-  test('says in a table what a person wants to know', async () => {
+  test('prints a table of what it found', async () => {
     await age(await publish('shown', '1.0.0'), hourMs);
     const { status, stdout } = await admin('uploads', 'sweep');
 
@@ -85,7 +85,7 @@ describe('uploads sweep', () => {
     expect(stdout).toMatch(/^shown +1\.0\.0 +abandoned +\S+ +Waiting for the archive/m);
   });
 
-  test('leaves a deployed stage to its finalizer, and says how to have it sweep', async () => {
+  test('does nothing on a deployed stage, and says how to make its finalizer sweep', async () => {
     const { BUCKET_NAME } = process.env;
     delete process.env.BUCKET_NAME;
     const { status, stderr } = await admin('uploads', 'sweep');
@@ -96,7 +96,7 @@ describe('uploads sweep', () => {
 });
 
 describe('the scheduled sweep', () => {
-  test('leaves the youngest uploads to their events, and takes up those of the last hours', async () => {
+  test('skips the newest uploads, whose events may still come, and handles those of the last hours', async () => {
     const [young, older] = [await publish('young', '1.0.0'), await publish('older', '1.0.0')];
     await put(young, archive);
     await put(older, archive);
@@ -107,7 +107,7 @@ describe('the scheduled sweep', () => {
     expect(await storedVersion('older', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
-  test('goes on after a version that fails, and then fails as a whole', async () => {
+  test('handles every other version after one fails, and then fails', async () => {
     const uploads = [await publish('fails-first', '1.0.0'), await publish('comes-second', '1.0.0')];
     for (const upload of uploads) {
       await put(upload, archive);

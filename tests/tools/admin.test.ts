@@ -32,7 +32,7 @@ function publishWith(personalToken: string, nodeId: string, version = '1.0.0') {
 }
 
 describe('publisher', () => {
-  test('is shown as it was created', async () => {
+  test('has the fields that it was created with', async () => {
     await admin('publisher', 'create', 'lab', '--name', 'The Lab', '--website', 'https://lab.example');
 
     const publisher = await adminJson('publisher', 'show', 'lab');
@@ -47,7 +47,7 @@ describe('publisher', () => {
     });
   });
 
-  test('is never created over another one', async () => {
+  test('cannot be created if it exists', async () => {
     await admin('publisher', 'create', 'twice', '--name', 'First');
 
     const second = await admin('publisher', 'create', 'twice', '--name', 'Second');
@@ -65,7 +65,7 @@ describe('publisher', () => {
     expect([status, stderr]).toEqual([1, 'There is no publisher "nobody".\n']);
   });
 
-  test('can neither edit nor publish while it is banned, and can again after an unban', async () => {
+  test('can neither edit nor publish while it is banned, and can do both after an unban', async () => {
     await addNode('acme', 'stopped');
     await admin('publisher', 'ban', 'acme', '--reason', 'Account taken over');
     const banned = [await editAs('olga', 'acme', 'stopped'), await publishWith(token, 'stopped')];
@@ -83,7 +83,7 @@ describe('publisher', () => {
 });
 
 describe('member', () => {
-  test('edits as an owner, and no longer when removed', async () => {
+  test('can edit as an owner, and cannot after it was removed', async () => {
     await addNode('acme', 'shared');
     await admin('member', 'add', 'acme', 'nora', '--role', 'owner');
     const asOwner = await editAs('nora', 'acme', 'shared');
@@ -94,7 +94,7 @@ describe('member', () => {
     expect([asOwner.status, asNobody.status]).toEqual([200, 403]);
   });
 
-  test('keeps what a second add does not name', async () => {
+  test('keeps the fields that a second add leaves out', async () => {
     const add = async (...options: string[]) =>
       (await adminJson('member', 'add', 'acme', 'vera', ...options)).members;
     const [name, email] = ['Vera', 'vera@acme.example'];
@@ -108,7 +108,7 @@ describe('member', () => {
     expect(third).toContainEqual({ id: 'vera', role: 'owner', user: { id: 'vera', name: 'Vera V.', email } });
   });
 
-  test('that is the last owner can be given a name', async () => {
+  test('can be given a name as the last owner', async () => {
     await addPublisher('named', { ann: 'owner' });
 
     const { members } = await adminJson('member', 'add', 'named', 'ann', '--name', 'Ann');
@@ -135,7 +135,7 @@ describe('member', () => {
     expect(ownersOf(after)).toEqual([]);
   });
 
-  test('stays where another administrator removes the other owner at the same time', async () => {
+  test('is not removed while another administrator removes the only other owner', async () => {
     await addPublisher('pair', { ann: 'owner', bob: 'owner' });
 
     const { status, stderr } = await duringNextWrite(
@@ -148,7 +148,7 @@ describe('member', () => {
     expect(ownersOf(await adminJson('publisher', 'show', 'pair'))).toEqual(['ann']);
   });
 
-  test('that does not exist cannot be removed', async () => {
+  test('cannot be removed if it does not exist', async () => {
     const { status, stderr } = await admin('member', 'remove', 'acme', 'nobody');
 
     expect([status, stderr]).toEqual([1, 'The publisher "acme" has no member "nobody".\n']);
@@ -160,7 +160,7 @@ describe('member', () => {
 });
 
 describe('token', () => {
-  test('publishes, and only its hash is in the table', async () => {
+  test('can publish, and is stored as a hash only', async () => {
     const { token: fresh, id } = await adminJson('token', 'create', 'acme', '--label', 'ci');
 
     const answer = await publishWith(fresh, 'by-token');
@@ -189,7 +189,7 @@ describe('token', () => {
     expect(Math.abs(lifetimeMs - days * 86_400_000)).toBeLessThan(1000);
   });
 
-  test('publishes nothing once it is revoked, and stays revoked since the first time', async () => {
+  test('cannot publish after it was revoked, and keeps the time of the first revocation', async () => {
     const { token: fresh, id } = await adminJson('token', 'create', 'acme', '--label', 'leaked');
     const first = await adminJson('token', 'revoke', 'acme', id);
     const second = await adminJson('token', 'revoke', 'acme', id);
@@ -216,7 +216,7 @@ describe('token', () => {
 });
 
 describe('node', () => {
-  test('takes no update and no version while it is banned, and does after an unban', async () => {
+  test('accepts no update and no version while it is banned, and accepts both after an unban', async () => {
     await addNode('acme', 'bad-node');
     await admin('node', 'ban', 'bad-node', '--reason', 'First');
     const shown = await adminJson('node', 'ban', 'bad-node', '--reason', 'Copies another node');
@@ -234,7 +234,7 @@ describe('node', () => {
     expect(unbanned[0]?.body).not.toHaveProperty('status_detail');
   });
 
-  test('that is deleted stays deleted', async () => {
+  test('can be neither banned nor unbanned after it was deleted', async () => {
     await addNode('acme', 'gone', { status: 'NodeStatusDeleted' });
 
     const refused = [
@@ -246,7 +246,7 @@ describe('node', () => {
     expect((await adminJson('node', 'show', 'gone')).status).toBe('NodeStatusDeleted');
   });
 
-  test('that is not banned is left as it is by an unban', async () => {
+  test('is not changed by an unban if it is not banned', async () => {
     await addNode('acme', 'quiet', { status_detail: 'Looks for a new owner' });
     const before = await storedNode('quiet');
 
@@ -255,7 +255,7 @@ describe('node', () => {
     expect(await storedNode('quiet')).toEqual(before);
   });
 
-  test('that does not exist cannot be shown', async () => {
+  test('cannot be shown if it does not exist', async () => {
     const { status, stderr } = await admin('node', 'show', 'nothing');
 
     expect([status, stderr]).toEqual([1, 'There is no node "nothing".\n']);
@@ -269,7 +269,7 @@ describe('node', () => {
     expect([status, stderr]).toEqual([1, 'There is no node "dash_node"; did you mean "dash-node"?\n']);
   });
 
-  test('shows what publishers wrote without letting it redraw the terminal', async () => {
+  test('is shown without the control characters that would redraw the terminal', async () => {
     await addNode('acme', 'loud', { name: 'Loud\u001b[2J\nnode' });
 
     const { stdout } = await admin('node', 'show', 'loud');
@@ -279,7 +279,7 @@ describe('node', () => {
 });
 
 describe('host-node list', () => {
-  test('shows every host node of that version and of no other', async () => {
+  test('lists the host nodes of that version only', async () => {
     const nodeId = `hosts-${randomUUID()}`;
     await addNode('acme', nodeId);
     for (const version of ['1.0.0', '1.0.1']) await addVersion('acme', nodeId, version);

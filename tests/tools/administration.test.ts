@@ -36,7 +36,7 @@ describe('administer', () => {
     expect(Date.now() - Date.parse(String(entry?.at))).toBeLessThan(10_000);
   });
 
-  test('names the actor that the environment gives', async () => {
+  test('records the actor that the environment names', async () => {
     process.env.ADMIN_ACTOR = 'release job 7';
     await addPublisher('by-a-job', {});
     delete process.env.ADMIN_ACTOR;
@@ -46,7 +46,7 @@ describe('administer', () => {
     ]);
   });
 
-  test('decides again while others come first, and leaves no history of a change that is not made', async () => {
+  test('decides again after a lost race, and records no change that was not made', async () => {
     const before = await listHistory(of);
     let rounds = 0;
     const result = await administer(async () => {
@@ -59,7 +59,7 @@ describe('administer', () => {
     expect(await listHistory(of)).toEqual(before);
   });
 
-  test('has ten seconds', async () => {
+  test('gives its work ten seconds', async () => {
     const deadline = await administer(async (deadline) => ({ done: deadline }));
 
     expect(deadline - Date.now()).toBeGreaterThan(5000);
@@ -81,7 +81,7 @@ describe('a listing', () => {
     return asked;
   }
 
-  test('has the items of every page', async () => {
+  test('returns the items of every page', async () => {
     const nodeId = `long-${randomUUID()}`;
     await addNode('acme', nodeId);
     const versions = Array.from({ length: 8 }, (_, index) => `1.0.${index}`);
@@ -93,7 +93,7 @@ describe('a listing', () => {
     expect(items.map(({ version }) => version)).toEqual(versions);
   });
 
-  test('sees what was just written, and goes on where the page before ended', async () => {
+  test('reads consistently, and continues where the earlier page ended', async () => {
     const asked = answerPages((count) => (count === 1 ? { LastEvaluatedKey: last } : {}));
 
     expect(await listItems(key)).toEqual([]);
@@ -101,14 +101,14 @@ describe('a listing', () => {
     expect(asked[0]?.ExclusiveStartKey).toBeUndefined();
   });
 
-  test('of more than a thousand pages is a fault', async () => {
+  test('fails after a thousand pages', async () => {
     const asked = answerPages((count) => (count > 1000 ? {} : { LastEvaluatedKey: last }));
 
     await expect(listItems(key)).rejects.toThrow('The listing of NODE#any does not end.');
     expect(asked).toHaveLength(1000);
   });
 
-  test('from a store that is down says so', async () => {
+  test('says that the store is down', async () => {
     const down = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     answerPages(() => {
       throw down;
@@ -128,7 +128,7 @@ describe('personal access tokens', () => {
   const put = (publisherId: string, hash: string) =>
     putPersonalAccessToken({ publisherId, hash, label: hash, expiresAt: '2099-01-01T00:00:00.000Z' });
 
-  test('are listed as they were made, without their hashes', async () => {
+  test('are listed with the fields they were made with, without their hashes', async () => {
     const publisherId = await newPublisher();
     const made = [];
     for (const hash of ['c', 'a', 'b']) {
@@ -139,7 +139,7 @@ describe('personal access tokens', () => {
     expect(await listPersonalAccessTokens(publisherId)).toEqual(made);
   });
 
-  test('are never stored over one another', async () => {
+  test('never replace one another', async () => {
     const publisherId = await newPublisher();
     const first = await put(publisherId, 'same');
 
@@ -147,7 +147,7 @@ describe('personal access tokens', () => {
     expect(await listPersonalAccessTokens(publisherId)).toEqual([first]);
   });
 
-  test('are revoked since the first time, where two administrators revoke one at once', async () => {
+  test('keep the time of the first revocation when two administrators revoke one at once', async () => {
     const publisherId = await newPublisher();
     const { id } = await put(publisherId, 'leaked');
     const first: string[] = [];

@@ -12,7 +12,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { sampleEvent } from '../support/invoke.ts';
 
-/** What makes the functions start fast, as facts that no clock is needed for. */
+/** What makes the functions start fast, checked without a clock. */
 
 const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
 const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
@@ -66,7 +66,7 @@ describe('a bundle', () => {
   };
 
   test.each([...proxies, ...stores])(
-    'of %s has no credentials but those of its role, and no S3 client',
+    'of %s has no credential provider other than that of its role, and no S3 client',
     async (name) => {
       const { whole } = await loads(name);
 
@@ -90,7 +90,7 @@ describe('a bundle', () => {
   });
 
   test.each([...proxies, ...stores, 'finalize-upload'])(
-    'of %s has of zod only what its schemas call, and no descriptions',
+    'of %s has only the parts of zod that its schemas call, and no descriptions',
     async (name) => {
       const { whole } = await loads(name);
       const ofZod = whole.inputs.filter((file) => file.includes('node_modules/zod/'));
@@ -101,7 +101,7 @@ describe('a bundle', () => {
   );
 
   test.each(['update-node', 'finalize-upload'])(
-    'of %s knows only the operations that it calls',
+    'of %s contains only the SDK operations that it calls',
     async (name) => {
       const folder = resolve('dist', name);
       const files = (await readdir(folder)).filter((file) => file.endsWith('.js'));
@@ -131,12 +131,12 @@ describe('the bench', () => {
   });
   const report = (...figures: Figure[]) => ({ date: '2026-11-20', machine: 'any', figures });
 
-  test('divides round by round, so that a slow round disturbs nothing', () => {
+  test('divides round by round, so that a slow round does not change the ratio', () => {
     expect(ratio('cold', [20, 200, 22], [10, 100, 10])).toMatchObject({ median: 2, low: 2 });
     expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
   });
 
-  test('tells what moved by more than the noise, and nothing else', () => {
+  test('reports only what moved by more than the noise', () => {
     const before = report(figure('a', 2, 0.1), figure('b', 2, 0.1), figure('c', 2, 0.1));
     const after = report(
       figure('a', 2.5, 0.1),
@@ -152,7 +152,7 @@ describe('the bench', () => {
     ]);
   });
 
-  test('takes more answers a second for better, and more megabytes for worse', () => {
+  test('counts more answers a second as better, and more megabytes as worse', () => {
     const before = report(amount('answers', 'a second', 200), amount('memory', 'MB', 400));
     const after = report(amount('answers', 'a second', 300), amount('memory', 'MB', 500));
 
@@ -162,7 +162,7 @@ describe('the bench', () => {
     ]);
   });
 
-  test('fails for what no noise explains: much more computing, or a little more to load', () => {
+  test('fails for much more computing or a little more to load, which noise cannot explain', () => {
     const before = report(
       figure('cold: x', 2, 0),
       figure('cold cpu: x', 2, 0),
@@ -182,7 +182,7 @@ describe('the bench', () => {
     ]);
   });
 
-  test('marks in its table what is not reached yet', () => {
+  test('marks goals that are not reached in its table', () => {
     const lines = render(
       report({ ...figure('a', 3, 0.1), reach: 2 }, { ...figure('b', 1, 0.1), reach: 2 }),
     ).split('\n');

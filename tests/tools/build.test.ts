@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe('a build', () => {
-  test('is needed where none was made', async () => {
+  test('is needed if there was none before', async () => {
     expect(await isUpToDate(root)).toBe(false);
   });
 
@@ -66,7 +66,7 @@ describe('a build', () => {
     },
   );
 
-  test('tells a name from what stands in the file', async () => {
+  test('is made again after text moves from a file into its name', async () => {
     await write('lib/a', 'b');
     await rememberBuild(root);
     await rm(join(root, 'lib/a'));

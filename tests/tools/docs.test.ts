@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('npm run docs', () => {
-  test('writes a page, its script and the document, and nothing of this machine', async () => {
+  test('writes a page, its script and the document, without tokens or addresses of this machine', async () => {
     const page = await readFile(join(folder, 'index.html'), 'utf8');
     const scripts = [...page.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, address]) => address);
 
@@ -27,17 +27,20 @@ describe('npm run docs', () => {
   });
 
   const inBrowser = hasBrowser ? test : test.skip;
-  inBrowser(`works from any folder of a plain file server, without another machine${note}`, async () => {
-    const server = await serveFiles();
-    const browser = await launchBrowser();
-    const { page, faults } = await openPage(browser, 1280);
-    await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/some/folder/`);
-    await page.getByRole('heading', { name: 'Fetch many node versions' }).first().waitFor();
-    await browser.close();
-    server.close();
+  inBrowser(
+    `shows the reference from any folder of a file server without requests to other machines${note}`,
+    async () => {
+      const server = await serveFiles();
+      const browser = await launchBrowser();
+      const { page, faults } = await openPage(browser, 1280);
+      await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/some/folder/`);
+      await page.getByRole('heading', { name: 'Fetch many node versions' }).first().waitFor();
+      await browser.close();
+      server.close();
 
-    expect(faults).toEqual([]);
-  });
+      expect(faults).toEqual([]);
+    },
+  );
 });
 
 async function serveFiles(): Promise<Server> {

@@ -103,7 +103,7 @@ describe('a plain write while a transaction runs', () => {
     await client.send(new PutItemCommand({ TableName, Item: Key }));
   });
 
-  test('the same key in another table is another item', async () => {
+  test('succeeds on the same key in another table', async () => {
     const other = new UpdateItemCommand({ TableName: `${TableName}-other`, Key });
 
     expect(await during([touch('held')], () => client.send(other))).toMatchObject({
@@ -126,13 +126,13 @@ describe('a BatchWriteItem while a transaction runs', () => {
     expect((await client.send(new GetItemCommand({ TableName, Key: key('batched') }))).Item).toBeDefined();
   });
 
-  test('returns all items as unprocessed where none is free', async () => {
+  test('returns all items as unprocessed if none is free', async () => {
     const result = await during([touch('held')], () => write('held'));
 
     expect(result).toMatchObject({ UnprocessedItems: { [TableName]: entries('held') } });
   });
 
-  test('is passed on as it is where all items are free', async () => {
+  test('passes unchanged if all items are free', async () => {
     const result = await during([touch('held')], () => write('free', 'batched'));
 
     expect(result).toMatchObject({ UnprocessedItems: {} });
@@ -140,7 +140,7 @@ describe('a BatchWriteItem while a transaction runs', () => {
 });
 
 describe('a transaction while another one runs', () => {
-  test.each(transactions)('is canceled when it has an item that that one %s', async (_, running) => {
+  test.each(transactions)('is canceled on an item that the running one %s', async (_, running) => {
     const errors = await during([touch('also held'), running], () =>
       Promise.all(
         transactions.map(([, item]) =>
@@ -169,7 +169,7 @@ describe('a transaction while another one runs', () => {
     expect(result).toMatchObject({ $metadata: { httpStatusCode: 200 } });
   });
 
-  test('holds nothing of its own once it has been canceled', async () => {
+  test('leaves no lock after it has been canceled', async () => {
     const result = await during([touch('held')], async () => {
       await transact(touch('free'), touch('held')).catch(() => undefined);
       return client.send(new UpdateItemCommand({ TableName, Key: key('free') }));
@@ -178,7 +178,7 @@ describe('a transaction while another one runs', () => {
     expect(result).toMatchObject({ $metadata: { httpStatusCode: 200 } });
   });
 
-  test('with the same token waits for it, as the SDK retries it, and is not carried out again', async () => {
+  test('with the same token is retried by the SDK until the first one ends, and is not executed twice', async () => {
     const TransactItems: TransactWriteItem[] = [
       {
         Update: {
@@ -199,7 +199,7 @@ describe('a transaction while another one runs', () => {
     expect(Item?.times).toEqual({ N: '1' });
   });
 
-  test('a TransactGetItems is canceled on its items and succeeds on others', async () => {
+  test('is canceled on its items and succeeds on others, for a TransactGetItems too', async () => {
     const get = (...pks: string[]) =>
       client.send(
         new TransactGetItemsCommand({
@@ -256,7 +256,7 @@ test('a failed condition still returns the old item, in a plain write and in a t
 });
 
 test.each(['PutItem', 'BatchWriteItem', 'TransactWriteItems', 'TransactGetItems'])(
-  'a malformed %s gets the answer of the store itself',
+  'a malformed %s gets the error of the embedded store',
   async (operation) => {
     const headers = {
       'content-type': 'application/x-amz-json-1.0',

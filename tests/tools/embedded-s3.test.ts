@@ -11,7 +11,7 @@ import { bucket, s3 } from '../../lib/bucket/bucket.ts';
 import { objectUrl } from '../../lib/bucket/object-url.ts';
 import { signUpload } from '../../lib/bucket/signed-upload.ts';
 
-/** The local stack's S3 is as strict as AWS where our code relies on it; here each rule is held to the wire. */
+/** The local stack's S3 is as strict as AWS where our code relies on it; here each rule is checked over HTTP. */
 
 let count = 0;
 let Key: string;
@@ -44,7 +44,7 @@ const answered = (httpStatusCode: number, name?: string) => ({
 });
 
 describe('versions', () => {
-  test('each write has an id of its own, and its bytes stay readable under it', async () => {
+  test('each write gets its own version id, and its bytes stay readable under it', async () => {
     const [first, second] = [await put('first'), await put('second')];
 
     expect(first.VersionId).toMatch(/^[\w-]{32}$/);
@@ -56,7 +56,7 @@ describe('versions', () => {
     expect(await head(first.VersionId)).toMatchObject({ VersionId: first.VersionId, ContentLength: 5 });
   });
 
-  test('a copy of an old version has its bytes, and says which it copied', async () => {
+  test('a copy of an old version has its bytes, and names the version that it copied', async () => {
     const first = await put('first');
     const second = await put('second');
     const target = `archives/copied/${count}.zip`;
@@ -68,7 +68,7 @@ describe('versions', () => {
     expect(await (await fetch(objectUrl(target))).text()).toBe('second');
   });
 
-  test('one that is deleted is gone, and the one before it is the current one', async () => {
+  test('a deleted version is gone, and the one before it becomes the current one', async () => {
     const [first, second, third] = [await put('first'), await put('second'), await put('third')];
     await remove(second.VersionId);
     await expect(get({ VersionId: second.VersionId })).rejects.toMatchObject(answered(404, 'NoSuchVersion'));
@@ -80,7 +80,7 @@ describe('versions', () => {
     await expect(remove(first.VersionId)).resolves.toBeDefined();
   });
 
-  test('an object that is deleted without naming one keeps them all under a marker', async () => {
+  test('an object that is deleted without a version id keeps all its versions under a delete marker', async () => {
     const { VersionId } = await put('first');
     const marker = await remove();
     await expect(get()).rejects.toMatchObject(answered(404, 'NoSuchKey'));
@@ -90,7 +90,7 @@ describe('versions', () => {
     expect(await get()).toBe('first');
   });
 
-  test('one that never was is not found, to read or to copy', async () => {
+  test('a version that never existed is answered 404, to read or to copy', async () => {
     await put('first');
 
     await expect(get({ VersionId: 'x'.repeat(32) })).rejects.toMatchObject(answered(404, 'NoSuchVersion'));
@@ -99,7 +99,7 @@ describe('versions', () => {
 });
 
 describe('conditions', () => {
-  test('of a read hold for the tag, and not for another', async () => {
+  test('of a read are true for its own ETag and false for another', async () => {
     const { ETag = '' } = await put('first');
 
     expect(await get({ IfMatch: ETag })).toBe('first');
@@ -116,7 +116,7 @@ describe('conditions', () => {
     expect(await get()).toBe('first');
   });
 
-  test('of a write hold where it may be done', async () => {
+  test('of a write let it happen if they are true', async () => {
     const { ETag } = await put('first', { IfNoneMatch: '*' });
     await put('second', { IfMatch: ETag });
 
@@ -125,7 +125,7 @@ describe('conditions', () => {
     await expect(put('third', { IfMatch: ETag })).rejects.toMatchObject(answered(404));
   });
 
-  test('of a copy are its source’s and its target’s', async () => {
+  test('of a copy are checked on its source and on its target', async () => {
     const { ETag } = await put('first');
     const target = `archives/conditions/${count}.zip`;
 
@@ -134,7 +134,7 @@ describe('conditions', () => {
     await expect(copy(target, { IfNoneMatch: '*' })).rejects.toMatchObject(answered(412));
   });
 
-  test('let one of many writes at once through', async () => {
+  test('let exactly one of many concurrent writes succeed', async () => {
     const writes = await Promise.allSettled(
       Array.from({ length: 5 }, (_, index) => put(`${index}`, { IfNoneMatch: '*' })),
     );
@@ -144,7 +144,7 @@ describe('conditions', () => {
 });
 
 describe('a signature', () => {
-  test.each(['PUT', 'DELETE', 'GET', 'HEAD', 'POST'])('is asked of %s', async (method) => {
+  test.each(['PUT', 'DELETE', 'GET', 'HEAD', 'POST'])('is required for %s', async (method) => {
     await put('first');
     const body = method === 'PUT' ? { body: 'second' } : {};
 
@@ -152,12 +152,12 @@ describe('a signature', () => {
     expect(await get()).toBe('first');
   });
 
-  test('is asked for making a bucket, and for an old version of an archive', async () => {
+  test('is required to create a bucket, and to read an old version of an archive', async () => {
     expect((await fetch(new URL('/another-bucket', objectUrl('')), { method: 'PUT' })).status).toBe(403);
     expect((await fetch(new URL('?versionId=null', objectUrl('archives/a.zip')))).status).toBe(403);
   });
 
-  test('is asked of nobody who downloads an archive', async () => {
+  test('is not required to download an archive', async () => {
     await put('first');
     await copy(`archives/open/${count}.zip`);
     const url = objectUrl(`archives/open/${count}.zip`);
@@ -185,7 +185,7 @@ describe('a signature', () => {
 });
 
 describe('Content-MD5', () => {
-  test('is checked, and a body that is not its own changes nothing', async () => {
+  test('is checked, and a body with another digest changes nothing', async () => {
     const first = await put('first', { ContentMD5: md5('first') });
 
     await expect(put('second', { ContentMD5: md5('other') })).rejects.toMatchObject(

@@ -18,7 +18,7 @@ function localBucket() {
   };
 }
 
-test('an upload is finalised again when that fails, and the stack stops only after it', async () => {
+test('an upload is finalized again if that fails, and the stack stops only after it', async () => {
   const bucket = localBucket();
   const seen: string[] = [];
   const local = finalizeOnUpload(bucket, async () => async (event) => {
@@ -31,7 +31,7 @@ test('an upload is finalised again when that fails, and the stack stops only aft
   expect(seen).toEqual([stagingKey(upload), stagingKey(upload), stagingKey(upload)]);
 });
 
-test('what the finaliser itself writes does not call it', async () => {
+test('objects that the finalizer itself writes do not call it', async () => {
   const bucket = localBucket();
   let calls = 0;
   const local = finalizeOnUpload(bucket, async () => async () => {

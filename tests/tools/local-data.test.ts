@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('the folder of a local stack', () => {
-  test('is kept to one stack at a time', async () => {
+  test('belongs to one stack at a time', async () => {
     const claim = await claimFolder(folder, { fresh: false });
 
     await expect(claimFolder(folder, { fresh: true })).rejects.toThrow(
@@ -26,7 +26,7 @@ describe('the folder of a local stack', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('is free again after a stack that was killed, with its data', async () => {
+  test('is free again after a stack was killed, and keeps its data', async () => {
     const ended = execFileSync(process.execPath, ['-p', 'process.pid'], { env: {}, encoding: 'utf8' });
     await writeFile(join(folder, 'stack.pid'), ended.trim());
     await writeFile(join(folder, 'kept'), '');
@@ -44,7 +44,7 @@ describe('the folder of a local stack', () => {
   });
 });
 
-test('an S3 that is given gets its bucket, once', async () => {
+test('a bucket is created once in an S3 that somebody else started', async () => {
   const url = String(process.env.AWS_ENDPOINT_URL_S3);
   const name = `given-${process.pid}`;
   await createBucket(url, name);

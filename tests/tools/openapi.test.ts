@@ -29,7 +29,7 @@ function fail(): never {
 }
 
 describe('docs/openapi.json', () => {
-  test('is what the contracts say today (npm run openapi writes it)', () => {
+  test('follows from the contracts (npm run openapi writes it)', () => {
     expect(committed).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
@@ -59,7 +59,7 @@ describe('docs/openapi.json', () => {
 });
 
 describe.each(contracts.map((contract) => [contract.name, contract] as const))('%s', (name, contract) => {
-  test('takes its sample event, and its sample reply is one', () => {
+  test('accepts its sample event, and its sample reply matches its schema', () => {
     const { path, body } = sampleRequest(contract);
     const reply = sampleReplies[name];
 
@@ -68,13 +68,13 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
     expect(contract.reply.parse(reply)).toEqual(reply);
   });
 
-  test('shows a fault that the service really finds', () => {
+  test('shows a validation error that the service really answers', () => {
     const fault = ErrorBody.parse(sampleIssues(contract));
 
     expect(fault.details).toEqual([expect.objectContaining({ path: expect.stringMatching(/^body\./) })]);
   });
 
-  test('answers every code under its status, each with an example', () => {
+  test('lists every error code under its status, each with an example', () => {
     const { responses } = operation(name);
 
     for (const code of errorsOf(contract)) {
@@ -84,19 +84,19 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
     }
   });
 
-  test('asks for a token unless anyone may call', () => {
+  test('requires a token unless anyone may call', () => {
     expect(operation(name).security).toEqual(contract.access === 'anyone' ? [] : [{ accessToken: [] }]);
   });
 });
 
 describe('what the interface promises', () => {
-  test('no code of the catalogue is left out', () => {
+  test('the document lists every error code of the catalogue', () => {
     const used = new Set<ErrorCode>(contracts.flatMap(errorsOf));
 
     expect([...used].sort()).toEqual(Object.keys(errorCatalogue).sort());
   });
 
-  test('limits and defaults stand in the document', () => {
+  test('the document has every limit and default', () => {
     const { RelightImageRequest, ExtendVideoRequest, MultiframeVideoRequest, TextToVideoRequest } =
       document.components.schemas;
 
@@ -113,7 +113,7 @@ describe('what the interface promises', () => {
     expect(TextToVideoRequest.properties.payload.maxLength).toBe(1_048_576);
   });
 
-  test('fields that only the service sets are read-only wherever the resource stands', () => {
+  test('fields that only the service sets are read-only in every request', () => {
     const { Node, NodeVersion, HostNode, UpdateNodeRequest, PublishNodeVersionRequest } =
       document.components.schemas;
     const version = PublishNodeVersionRequest.properties.node_version.properties;
@@ -149,7 +149,7 @@ describe('breaking changes', () => {
   const body = 'components.schemas.ExtendVideoRequest.properties';
   const reply = 'components.schemas.NodeVersion.properties';
 
-  test('there are none against the committed document, unless the major version says so', () => {
+  test('the committed document has none without a new major version', () => {
     expect(mayBreak(committed, document) ? [] : findBreakingChanges(committed, document)).toEqual([]);
   });
 
@@ -183,7 +183,7 @@ describe('breaking changes', () => {
     expect(findBreakingChanges(committed, copy)).toContainEqual(expect.stringContaining(sentence));
   });
 
-  test('adding is none: a field, an optional header, a value, an operation', () => {
+  test('an added field, optional header, request value or operation is not a breaking change', () => {
     const copy = structuredClone(committed);
     at(copy, body).mood = { type: 'string' };
     at(copy, reply).mood = { type: 'string' };
@@ -195,7 +195,7 @@ describe('breaking changes', () => {
     expect(findBreakingChanges(committed, copy)).toEqual([]);
   });
 
-  test('a new major version may break, a minor one may not', () => {
+  test('are allowed in a new major version and in no minor version', () => {
     const version = (text: string) => ({ info: { version: text } });
 
     expect(mayBreak(version('1.4.0'), version('2.0.0'))).toBe(true);

@@ -125,7 +125,7 @@ describe('the control address', () => {
     expect(received[0]?.body).toEqual({ image: `${'A'.repeat(200)}… (5000 characters)` });
   });
 
-  test('answers with its help, and with 404 or 400 to what it does not know', async () => {
+  test('answers with its help, and with 404 or 400 to unknown commands', async () => {
     expect(await (await fetch(`${url}/control`)).text()).toContain('POST /control/misbehave');
     expect((await fetch(`${url}/control/x`)).status).toBe(404);
     expect((await post('/control/misbehave', { kind: 'explode' })).status).toBe(400);

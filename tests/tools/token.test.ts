@@ -68,7 +68,7 @@ describe('npm run token', () => {
     expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence} See npm run token -- --help\n` });
   });
 
-  test('says that no stack runs, and makes up no key', async () => {
+  test('says that no stack runs, and creates no key', async () => {
     const stopped = await startIssuer(0, await loadSigningKey(directory));
     await stopped.stop();
     const another = await mkdtemp(join(directory, 'another-'));

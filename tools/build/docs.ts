@@ -7,7 +7,7 @@ import {
   scriptFile,
 } from '../openapi/reference-page.ts';
 
-/** Writes the reference page as files that any static host can serve, with no address or token of this machine. */
+/** Writes the reference page as files for any static host, without addresses or tokens of this machine. */
 export async function buildDocs(folder: string): Promise<void> {
   await mkdir(dirname(join(folder, scriptFile)), { recursive: true });
   await writeFile(join(folder, 'index.html'), renderReferencePage());

@@ -89,7 +89,10 @@ export async function* sendExamples({ variables, examples }: HttpFile): AsyncGen
   }
 }
 
-/** `status == 200`, `header etag exists`, `js response.parsedBody.credits > 0`: what was found, where it is not so. */
+/**
+ * Checks an expectation such as `status == 200`, `header etag exists` or `js response.parsedBody.credits > 0`, and
+ * returns what was found instead if it does not hold.
+ */
 function checkExpectation(expectation: string, context: Record<string, unknown>): string[] {
   const form = /^(status|header|js) ?(.*?) (==|>|exists)(?: (.*))?$/.exec(expectation);
   if (!form) return [`"${expectation}" is not a known form of expectation`];
@@ -110,7 +113,7 @@ function checkExpectation(expectation: string, context: Record<string, unknown>)
     : [`expected ${expectation}, found ${JSON.stringify(found)}`];
 }
 
-/** An answer may lack what an expression reads: then it has found nothing. */
+/** An answer may lack the field that an expression reads; the value then is undefined. */
 function evaluate(expression: string, context: Record<string, unknown>): unknown {
   try {
     return runInNewContext(expression, context);

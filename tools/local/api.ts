@@ -7,10 +7,9 @@ interface Api {
 }
 
 /**
- * Serves every route of serverless.yml over the built bundles, with serverless-offline in a process of its own, behind
- * a gateway that is as strict as the deployed one. Each
- * function is loaded there once: its default, a thread for each invocation at a time, took 4.4 GB at 64 connections.
- * Once it is up, each line that a function logs goes to `onLine`.
+ * Serves every route of serverless.yml from the built bundles. serverless-offline runs in its own process, behind a
+ * gateway that is as strict as the deployed one. It loads each function once: its default, a thread for each concurrent
+ * invocation, took 4.4 GB at 64 connections. Once it is up, each line that a function logs goes to `onLine`.
  */
 export async function startApi(onLine: (line: string) => void): Promise<Api> {
   const flags = [

@@ -30,7 +30,7 @@ export async function startDynamoDb(file?: string): Promise<Server> {
   return { url: `http://127.0.0.1:${port}`, stop };
 }
 
-/** Creates the table as it is deployed; one that exists already is left as it is. */
+/** Creates the table as it is deployed, unless it exists. */
 export async function createTable(url: string, tableName: string): Promise<void> {
   const client = new DynamoDBClient({
     endpoint: url,

@@ -24,7 +24,7 @@ export function createSigningKey(kid: string = randomUUID()): SigningKey {
   return { kid, privateKey: privateKey.export({ format: 'jwk' }) };
 }
 
-/** The local issuer's own key, made at the first start and kept next to the other local data. */
+/** The local issuer's own key, created at the first start and kept with the other local data. */
 export async function loadSigningKey(directory: string): Promise<SigningKey> {
   const kept = await readSigningKey(directory);
   if (kept) return kept;
@@ -34,7 +34,7 @@ export async function loadSigningKey(directory: string): Promise<SigningKey> {
   return key;
 }
 
-/** Undefined where no stack was ever started over this folder. */
+/** Undefined if no stack ever used this folder. */
 export async function readSigningKey(directory: string): Promise<SigningKey | undefined> {
   const text = await readFile(keyFile(directory), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : JSON.parse(text);
@@ -49,7 +49,7 @@ export function publicKeyOf({ kid, privateKey }: SigningKey): JsonWebKey & { kid
   return { ...publicKey, kid, alg: 'ES256', use: 'sig' };
 }
 
-/** An access token as the local issuer hands it out. */
+/** Signs an access token as the local issuer. */
 export function issueToken(
   key: SigningKey,
   { user, admin, expiresInSeconds = defaultLifetimeSeconds }: TokenOptions,

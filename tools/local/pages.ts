@@ -13,7 +13,7 @@ import type { RequestLog } from './request-log.ts';
 
 interface Pages {
   port: number;
-  /** Where the parts of the stack listen, by the names that people know them by. */
+  /** Where the parts of the stack listen, by their names on the home page. */
   parts: Record<string, string> & { 'HTTP API': string; 'Provider simulators': string };
   ownerToken: string;
   requests: Pick<RequestLog, 'latest'>;
@@ -74,7 +74,7 @@ function routesOf(pages: Pages): Routes {
 
 async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
-  // The pages carry a token, so no foreign name that points at this machine may read them.
+  // The pages contain a token, so no foreign name that points to this machine may read them.
   if (!localNames.includes(url.hostname)) return void response.writeHead(421).end();
   if (`${url.pathname}/` === referencePath)
     return void response.writeHead(301, { location: referencePath }).end();

@@ -8,13 +8,13 @@ import {
 import { listen } from '../processes/ports.ts';
 
 export interface Origin {
-  /** Sends a request on, with its own body unless another one is given, and resolves with the answer's head. */
+  /** Forwards a request, with its own body unless another one is given. Resolves with the head of the answer. */
   send: (request: IncomingMessage, changes?: Changes) => Promise<IncomingMessage>;
 }
 
 interface Changes {
   path?: string;
-  /** By names in lower case; a list is sent as so many headers. */
+  /** Names are in lower case; a list is sent as several headers. */
   headers?: Record<string, string | string[]>;
   body?: Buffer;
 }
@@ -26,7 +26,7 @@ interface ReverseProxy {
 
 type Listener = (request: IncomingMessage, response: ServerResponse, origin: Origin) => Promise<void>;
 
-/** Listens in front of another server. Connections to both sides are kept, so a request costs no handshake. */
+/** Listens in front of another server. Connections on both sides stay open, so a request needs no handshake. */
 export async function startReverseProxy(url: string, listener: Listener, port = 0): Promise<ReverseProxy> {
   const agent = new Agent({ keepAlive: true });
   const origin: Origin = { send: (request, changes) => send(url, agent, request, changes) };
@@ -34,7 +34,7 @@ export async function startReverseProxy(url: string, listener: Listener, port = 
     // The client then sees a lost connection, as it would without the proxy.
     listener(request, response, origin).catch(() => request.socket.destroy());
   });
-  // Node drops a connection after 5 s without work, at the same moment in which a client may use it again.
+  // Node closes an idle connection after 5 s, possibly while a client is about to use it again.
   server.keepAliveTimeout = 0;
   server.requestTimeout = 0;
   const used = await listen(server, port);
@@ -62,7 +62,7 @@ function send(
   });
 }
 
-/** In Node's flat form, a name and a value by turns, which keeps headers that are there twice. */
+/** In Node's flat form, names and values in turn, which keeps headers that occur twice. */
 function sentHeaders({ rawHeaders }: IncomingMessage, changed: Record<string, string | string[]>): string[] {
   const isOurs = (name: string) =>
     ['connection', 'keep-alive'].includes(name) ||
@@ -77,7 +77,7 @@ function sentHeaders({ rawHeaders }: IncomingMessage, changed: Record<string, st
   return [...kept, ...ours];
 }
 
-/** Hands an answer on as it comes. */
+/** Streams an answer to the client. */
 export function relay(answer: IncomingMessage, response: ServerResponse): void {
   response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
   answer.on('error', () => response.destroy());

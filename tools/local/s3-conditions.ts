@@ -2,8 +2,8 @@ import { type Next, type Place, type S3Request, S3Refusal, sourceOf, targetOf } 
 import type { S3Versions } from './s3-versions.ts';
 
 /**
- * The embedded S3 knows no conditions but `If-None-Match` on a read, and lets two writes of one object mix. This
- * goes before it: the other conditions are answered as S3 answers them, and a request waits for the write before.
+ * The embedded S3 supports no condition other than `If-None-Match` on a read, and lets two writes of one object mix.
+ * This runs before it: it answers the other conditions as S3 does, and lets a request wait for the write before it.
  */
 export function s3Conditions(versions: S3Versions) {
   const turns = new Map<string, Promise<void>>();
@@ -47,7 +47,7 @@ async function checkMatch(wanted: string, tagOf: () => Promise<string | undefine
   if (wanted !== '*' && wanted !== tag) throw failed();
 }
 
-/** Undefined where there is no such object, or no such version of it. */
+/** Undefined if the object, or this version of it, does not exist. */
 async function currentTag(
   { store }: S3Request,
   versions: S3Versions,

@@ -1,4 +1,4 @@
-/** What the embedded S3 keeps its objects in. */
+/** The object store of the embedded S3. */
 export interface Store {
   existsObject(bucket: string, key: string): Promise<boolean>;
   getMetadata(bucket: string, key: string): Promise<{ etag: string }>;
@@ -15,7 +15,7 @@ export interface Store {
   getResourcePath(bucket: string, key: string, resource: string): string;
 }
 
-/** A request on its way through the embedded S3, whose parts each see what the ones before left in it. */
+/** A request on its way through the embedded S3. Each part sees what the parts before it have set. */
 export interface S3Request {
   method: string;
   path: string;

@@ -1,9 +1,9 @@
 import { type Next, type S3Request, S3Refusal, targetOf } from './s3-request.ts';
 
 /**
- * The embedded S3 checks the signatures that there are. S3 also refuses requests that have none, and `x-amz-`
- * headers that a signature does not cover: those could change what its owner has allowed. Published archives are
- * for everyone; on a deployed stage a CDN serves them.
+ * The embedded S3 checks a signature if there is one. S3 also rejects requests without a signature, and `x-amz-`
+ * headers that the signature does not cover, because they could change what its owner has allowed. Published
+ * archives are public; on a deployed stage a CDN serves them.
  */
 export async function requireSignature(request: S3Request, next: Next): Promise<void> {
   if (request.method === 'OPTIONS') return next();

@@ -1,7 +1,7 @@
 import { type Next, type S3Request, S3Refusal, type Store, sourceOf, targetOf } from './s3-request.ts';
 import type { S3Versions } from './s3-versions.ts';
 
-/** Gives each request a store that knows the versions it names, of which the embedded S3 reads nothing. */
+/** Gives each request a store that knows the versions it names, because the embedded S3 does not read them. */
 export function s3VersionedStore(versions: S3Versions) {
   return async (request: S3Request, next: Next): Promise<void> => {
     request.store = Object.assign(Object.create(request.store), storeOf(request, versions));

@@ -3,19 +3,19 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Place, Store } from './s3-request.ts';
 
-/** Where the embedded S3 keeps what is no longer the current version of an object. */
+/** The folder of the versions that are no longer current. */
 const shelf = '.versions';
 
-/** The files that the embedded S3 keeps of an object. */
+/** The files that the embedded S3 has for each object. */
 const resources = ['object', 'object.md5', 'metadata.json'];
 
 interface Version {
   id: string;
-  /** It stands for a deletion and has no bytes. */
+  /** It marks a deletion and has no bytes. */
   isMarker: boolean;
 }
 
-/** An object's version, and where its bytes lie. */
+/** An object's version, and where its bytes are. */
 interface Found {
   bucket: string;
   key: string;
@@ -43,7 +43,7 @@ export class S3Versions {
       : { bucket: shelf, key: version.id, versionId: version.id };
   }
 
-  /** Has a new version written; one that fails leaves the object as it was. */
+  /** Writes a new version; if that fails, the object stays as it was. */
   async write<Result>(
     bucket: string,
     key: string,
@@ -64,7 +64,7 @@ export class S3Versions {
     }
   }
 
-  /** Without a version a marker covers the object; otherwise this version is gone for good. Returns either's id. */
+  /** Without a version, adds a delete marker; otherwise deletes this version for good. Returns the id of either. */
   async remove({ bucket, key, versionId }: Place): Promise<string> {
     const versions = await this.#versionsOf(bucket, key);
     const current = versions.at(-1);
@@ -84,7 +84,7 @@ export class S3Versions {
     return versionId;
   }
 
-  /** What lies there since before this server started has the id that S3 gives to what is older than versioning. */
+  /** An object from before this server started has the id that S3 gives to objects from before versioning. */
   async #versionsOf(bucket: string, key: string): Promise<Version[]> {
     const path = `${bucket}/${key}`;
     let versions = this.#history.get(path);
@@ -108,12 +108,12 @@ export class S3Versions {
       const [source, target] = [from, to].map((place) => this.#store.getResourcePath(...place, resource));
       if (!source || !target) continue;
       await mkdir(dirname(target), { recursive: true });
-      // An object that was copied has no digest file yet.
+      // A copied object has no digest file yet.
       await rename(source, target).catch(ignoreMissing);
     }
   }
 
-  /** Not the store's own deletion, which also removes folders that another request may be writing to. */
+  /** The store's own deletion also removes folders, to which another request may be writing. */
   async #delete(bucket: string, key: string): Promise<void> {
     for (const resource of resources) {
       await rm(this.#store.getResourcePath(bucket, key, resource), { force: true });

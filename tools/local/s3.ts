@@ -14,13 +14,13 @@ interface Server {
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
 
-/** Only what comes from the network and the disk is the server's; the browser rules are those of serverless.yml. */
+/** Lets a page of any origin upload and download; a deployed stage has its own list of origins. */
 const corsRules = `<CORSConfiguration><CORSRule>
   <AllowedOrigin>*</AllowedOrigin><AllowedMethod>PUT</AllowedMethod><AllowedMethod>GET</AllowedMethod>
   <AllowedHeader>*</AllowedHeader>
 </CORSRule></CORSConfiguration>`;
 
-/** Starts the embedded S3 server, which checks signatures and expiry; what goes before it adds the rest of what S3 does. */
+/** Starts the embedded S3 server, which checks signatures and expiry. The parts before it add what else S3 does. */
 export async function startS3(port: number, directory: string, ...bucketNames: string[]): Promise<Server> {
   await mkdir(directory, { recursive: true });
   const server = new S3rver({

@@ -7,17 +7,17 @@ export interface LocalStack {
   apiUrl: string;
   simulatorsUrl: string;
   pagesUrl: string;
-  /** For commands that are to find this stack, as those of the README find the one on the standard ports. */
+  /** The environment in which commands find this stack, as those of the README find one on the standard ports. */
   environment: NodeJS.ProcessEnv;
-  /** Where it listens and keeps its data, to start it there again. */
+  /** Where it listens and keeps its data, so that it can be started there again. */
   place: Place;
-  /** The process group of all its parts. */
+  /** The id of the process group of all its parts. */
   group: number;
   /** What it has printed so far. */
   output: () => string;
   /** A token as the banner prints it, such as OWNER. */
   token: (name: string) => string;
-  /** Ctrl-C in a terminal: the signal goes to the whole group. The data goes too, unless it is to be kept. */
+  /** Like Ctrl-C in a terminal: the signal goes to the whole group. Deletes the data unless told to keep it. */
   stop: (options?: { keepData: boolean }) => Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
   };
 }
 
-/** Below the ports that the system hands out by itself, and never the same for two workers of one test run. */
+/** Below the range of ephemeral ports, and never the same for two workers of one test run. */
 function freshOffset(): number {
   const worker = Number(process.env.JEST_WORKER_ID ?? 0);
   const run = Math.floor(Math.random() * 28);

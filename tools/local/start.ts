@@ -30,7 +30,7 @@ interface Part {
   stop: () => Promise<void>;
 }
 
-/** Stores that are there already. */
+/** Stores that run already. */
 const given = {
   dynamodb: process.env.AWS_ENDPOINT_URL_DYNAMODB,
   s3: process.env.AWS_ENDPOINT_URL_S3,
@@ -111,7 +111,7 @@ async function startStores(): Promise<void> {
   ]);
 }
 
-/** The seed publishes its archives itself, and two finalizers of one upload would get in each other's way. */
+/** The seed publishes its archives itself, and two finalizers of one upload would conflict. */
 async function loadSeededFinalizer() {
   await seeded.promise;
   return loadFinalizer();
@@ -123,18 +123,18 @@ async function fillStores(dynamodbUrl: string, s3Url: string): Promise<boolean> 
   return seed();
 }
 
-/** What happens until everything is up, for the person who waits. */
+/** Says what happens until everything is up, to the person who waits. */
 function say(sentence: string): void {
   process.stdout.write(`${sentence}\n`);
 }
 
-/** The functions log JSON lines; what serverless-offline says around them is left out. */
+/** The functions log JSON lines; the other lines are those of serverless-offline and are left out. */
 function showLine(line: string): void {
   requests.read(line);
   if (line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
 }
 
-/** Remembers a part before it has started, so that it is stopped whatever becomes of the others. */
+/** Remembers a part before it has started, so that it is stopped even if another part fails. */
 async function run(part: Promise<Part>): Promise<void> {
   parts.push(part);
   await part;
@@ -158,7 +158,7 @@ async function stop(exitCode: number): Promise<void> {
   process.exit(exitCode);
 }
 
-/** npm hands a signal to the shell between it and this process, and the shell just dies of it. */
+/** npm sends a signal to the shell between it and this process, and the shell exits without passing it on. */
 function stopWithParent(): void {
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && stop(0), 500).unref();

@@ -68,7 +68,7 @@ const scores = [
     Object.entries(areas).map(([name, { least }]) => [name, least]),
     { alignRight: [1] },
   ),
-  `All together ${leastOverall} %. Exits with 1 below that; docs/security.md says why what no test noticed may stay.`,
+  `All together ${leastOverall} %. Exits with 1 below that; docs/quality.md says which changes may go unnoticed, and why.`,
 ];
 
 const command = createCommand({

@@ -50,7 +50,7 @@ export function renderReferencePage({ apiUrl, accessToken }: ReferencePage = {})
 
 /**
  * The viewer's script. The only package that has it ready to serve, without Vue and some hundred packages, keeps it
- * inside a plugin for Fastify: the plugin is given a server that knows nothing but routes, and Fastify is not needed.
+ * inside a plugin for Fastify. The plugin gets a server that only has routes, so Fastify is not needed.
  */
 export function readViewerScript(): Promise<string> {
   return new Promise((resolve, reject) => {

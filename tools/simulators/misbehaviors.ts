@@ -63,7 +63,7 @@ export const misbehaviors = {
     response.writeHead(options.status ?? 307, { location: path });
     response.end();
   },
-  /** A good answer, late. */
+  /** A good answer after a delay. */
   delay: async ({ options, response, accept, stopped }: BadExchange) => {
     const reply = JSON.stringify(accept());
     await pause(options.ms ?? 1000, undefined, { signal: stopped });

@@ -20,7 +20,7 @@ interface NewTask {
 const notifyTimeoutMs = 2000;
 const maxTasks = 1000;
 
-/** Tasks that change their state once a tick and notify of each, until the signal stops them all. */
+/** Tasks that change their state once a tick and send a notification for each, until the signal stops them. */
 export class Tasks {
   readonly list: Task[] = [];
   readonly #tickMs: number;

@@ -8,7 +8,7 @@ afterEach(() => {
   Object.assign(process.env, before);
 });
 
-test('are read anew each time, because Lambda renews them', async () => {
+test('are read again each time, because Lambda renews them', async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'first', AWS_SECRET_ACCESS_KEY: 'secret' });
   expect(await environmentCredentials()).toEqual({ accessKeyId: 'first', secretAccessKey: 'secret' });
 

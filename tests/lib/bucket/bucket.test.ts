@@ -191,7 +191,7 @@ describe('an object', () => {
 });
 
 describe('a copy', () => {
-  test('is the same bytes, to be kept by whoever downloads them', async () => {
+  test('has the same bytes, which every download may cache', async () => {
     const target = elsewhere();
     await copyOnce(await stored(), target);
     const where = { Bucket: bucket, Key: target };

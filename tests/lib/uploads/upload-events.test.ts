@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 describe('an event of S3', () => {
-  test('has each key finalised, decoded, up to a second before the invocation ends', async () => {
+  test('finalizes each decoded key, up to a second before the invocation ends', async () => {
     const calls: unknown[] = [];
     await handle(eventAbout('a+b%2Bc', '%C3%A9+f+'), {
       finalize: async (...call) => {

@@ -21,7 +21,7 @@ export const create = command({
   notes:
     'The token is shown this once: only its hash is stored. With it, and an access token of a member, anyone\ncan publish versions of the publisher, so hand it over as a secret.',
   options: {
-    label: { value: 'TEXT', about: 'What it is for, to recognise it by', required: true },
+    label: { value: 'TEXT', about: 'What it is for, to recognize it by', required: true },
     days: { value: 'N', about: `How many days it works, 1 to ${mostDays}; ${defaultDays} unless you say` },
   },
   examples: [

@@ -7,7 +7,7 @@ const limitMs = 10 * 60 * 1000;
 /** Where the reason that the version had before still holds. */
 const standing = new Set(['waiting', 'abandoned']);
 
-/** Nobody else may write archives there, whoever sits at the command line. */
+/** Only the finalizer may write archives there, whatever rights the person at the command line has. */
 const onlyTheFinalizer =
   "On a deployed stage only the finalizer may publish, and it sweeps every hour. To have it done now: aws lambda invoke --function-name node-registry-STAGE-finalizeUpload --payload '{}' --cli-binary-format raw-in-base64-out /dev/stdout";
 

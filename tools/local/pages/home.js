@@ -98,7 +98,7 @@ async function showVersions() {
   );
 }
 
-/** The answer shows up below the call that it belongs to, which on a phone is all that is in sight. */
+/** Shows the answer below its call, because on a phone nothing else is visible. */
 async function sendSample(item, method, path, operation) {
   const sample = Object.fromEntries(
     operation.parameters
@@ -139,7 +139,7 @@ async function command(name, body, sentence) {
   await poll();
 }
 
-/** A button that cannot be pressed again while its work runs, and says so where that fails. */
+/** A button that cannot be pressed again while its work runs, and that shows a failure. */
 function button(label, work) {
   const made = element('button', { type: 'button' }, label);
   made.addEventListener('click', () => guard(made, work));
