@@ -3,7 +3,7 @@ import { ByteSource } from '../../../lib/archives/byte-source.ts';
 
 const text = 'the quick brown fox jumps';
 
-/** The text in chunks of these lengths, and whether they were let go. */
+/** The text in chunks of these lengths, and whether the stream of chunks was closed. */
 function chunked(...lengths: number[]) {
   const watched: string[] = [];
   const stream = { isClosed: false };
@@ -26,7 +26,7 @@ test.each([
   ['in one chunk', [25]],
   ['byte by byte', Array.from(text, () => 1)],
   ['with empty chunks between', [0, 4, 0, 0, 6, 15, 0]],
-])('a stream that comes %s is read in pieces of exact length', async (_, lengths) => {
+])('reads a stream that comes %s in pieces of the exact length asked for', async (_, lengths) => {
   const { source, watched } = chunked(...lengths);
 
   expect((await source.take(3)).toString()).toBe('the');
@@ -39,19 +39,19 @@ test.each([
   expect(watched.join('')).toBe(text);
 });
 
-test('a stream may end with the last byte that is wanted, and not before it', async () => {
+test('rejects a stream that ends before the last byte asked for', async () => {
   expect((await chunked(10, 15).source.take(25)).toString()).toBe(text);
   await expect(chunked(10, 15).source.take(26)).rejects.toThrow(new Error('The stream ended early.'));
 });
 
-test('no more chunks are taken than are needed', async () => {
+test('takes no more chunks from a stream than it needs', async () => {
   const { source, watched } = chunked(5, 5, 15);
   await source.take(5);
 
   expect(watched).toEqual(['the q']);
 });
 
-test('a stream that is let go before its end is closed', async () => {
+test('closes a stream that was not read to its end', async () => {
   const { source, stream } = chunked(5, 20);
   await source.take(2);
   await source.close();
@@ -59,7 +59,7 @@ test('a stream that is let go before its end is closed', async () => {
   expect(stream.isClosed).toBe(true);
 });
 
-test('what has no way to be closed is just left', async () => {
+test('accepts closing a stream that has no way to be closed', async () => {
   const chunks = {
     [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true as const, value: undefined }) }),
   };

@@ -11,7 +11,7 @@ import { readAsStream, readByDirectory } from '../../support/unpackers.ts';
 import { sha256 } from '../../support/uploads.ts';
 import { described, unicodePath, zip } from '../../support/zip.ts';
 
-const judge = (archive: Buffer) => checkArchive(inMemory(archive));
+const check = (archive: Buffer) => checkArchive(inMemory(archive));
 
 async function written(forceZip64Format: boolean): Promise<Buffer> {
   const writer = new ZipWriter();
@@ -27,7 +27,7 @@ async function written(forceZip64Format: boolean): Promise<Buffer> {
 const umlaut = Buffer.from([0x84, 0x2e, 0x70, 0x79]);
 const timestamp = Buffer.from([0x55, 0x54, 5, 0, 1, 1, 2, 3, 4]);
 
-describe('a sound archive is accepted, and its digest is that of its bytes', () => {
+describe('checkArchive with a sound archive', () => {
   test.each<[string, Buffer]>([
     ['a single file', zip([{ name: 'node.py', data: 'x' }])],
     ['stored files', zip([{ name: 'node.py', data: 'x', method: 0 }])],
@@ -48,18 +48,18 @@ describe('a sound archive is accepted, and its digest is that of its bytes', () 
     ['names with two dots that lead nowhere', zip([{ name: '..a/b..c/..d', data: 'x' }])],
     ['a comment', zip([{ name: 'node.py', data: 'x', comment: 'a file' }], { comment: 'the archive' })],
     [
-      'sizes behind the data, with and without a signature',
+      'sizes after the data, with and without a signature',
       zip([described({ name: 'a', data: 'x' }), described({ name: 'b', data: 'y' }, {}, false)]),
     ],
     [
-      'one size before the data and all behind it, as libarchive and Info-ZIP write to a pipe',
+      'one size before the data and all after it, as libarchive and Info-ZIP write to a pipe',
       zip([{ ...described({ name: 'a', data: 'x' }), local: { crc32: 0, packedBytes: 0 } }]),
     ],
-    ['sizes before the data and behind it', zip([{ ...described({ name: 'a', data: 'x' }), local: {} }])],
-    ['a folder with its size behind it', zip([described({ name: 'a/' }), { name: 'a/b', data: 'x' }])],
-    ['an empty stored file with its size behind it', zip([described({ name: 'a', method: 0 })])],
+    ['sizes before the data and after it', zip([{ ...described({ name: 'a', data: 'x' }), local: {} }])],
+    ['a folder with its size after it', zip([described({ name: 'a/' }), { name: 'a/b', data: 'x' }])],
+    ['an empty stored file with its size after it', zip([described({ name: 'a', method: 0 })])],
     [
-      'a name in an extra field, for bytes that are read in many ways',
+      'a name in an extra field, for bytes of an unknown encoding',
       zip([
         {
           name: umlaut,
@@ -71,13 +71,13 @@ describe('a sound archive is accepted, and its digest is that of its bytes', () 
       ]),
     ],
     [
-      'extra fields that concern nobody here',
+      'extra fields that we do not read',
       zip([{ name: 'a', data: 'x', extra: timestamp, local: { extra: timestamp } }]),
     ],
     ['a file in 64 folders', zip([{ name: `${'f/'.repeat(64)}a`, data: 'x' }])],
     ['emoji', zip([{ name: '\u2699\ufe0f settings.py', data: 'x' }])],
     [
-      'files listed in another order than they lie',
+      'a directory in another order than the files',
       zip(
         ['a', 'b', 'c'].map((name) => ({ name, data: name })),
         { isListedBackwards: true },
@@ -86,26 +86,26 @@ describe('a sound archive is accepted, and its digest is that of its bytes', () 
     ['a name of 1,000 characters', zip([{ name: 'x'.repeat(1000), data: 'x' }])],
     ['no mode at all', zip([{ name: 'a', data: 'x', mode: 0 }])],
     [
-      'as many entries as are allowed',
+      'the maximum number of entries',
       zip(Array.from({ length: 10_000 }, (_, index) => ({ name: `${index}`, method: 0 }))),
     ],
-    ['a file larger than any window', zip([{ name: 'noise', data: randomBytes(3_000_000) }])],
-  ])('%s', async (_, archive) => {
-    expect(await judge(archive)).toBe(sha256(archive));
+    ['a file larger than the read window', zip([{ name: 'noise', data: randomBytes(3_000_000) }])],
+  ])('accepts %s, and returns the SHA-256 of the archive', async (_, archive) => {
+    expect(await check(archive)).toBe(sha256(archive));
   });
 
-  test('as a zip library writes it', async () => {
+  test('accepts an archive written by a zip library', async () => {
     const archive = await written(false);
-    expect(await judge(archive)).toBe(sha256(archive));
+    expect(await check(archive)).toBe(sha256(archive));
   });
 
-  test('but not in the zip64 format', async () => {
-    await expect(judge(await written(true))).rejects.toThrow('it uses the zip64 format');
+  test('rejects the zip64 format', async () => {
+    await expect(check(await written(true))).rejects.toThrow('it uses the zip64 format');
   });
 });
 
-describe('any bytes at all', () => {
-  test('are accepted or refused with a sentence, and never fail in another way', async () => {
+describe('checkArchive with any bytes', () => {
+  test('accepts them or rejects them with an ArchiveProblem, and never fails in another way', async () => {
     const longExtraAndFarOffset = [
       { at: 67, to: 1 },
       { at: 254, to: 1 },
@@ -115,27 +115,27 @@ describe('any bytes at all', () => {
       { name: 'b/', method: 0 },
       described({ name: 'b/c.py', data: 'y'.repeat(9) }),
     ]);
-    let refused = 0;
+    let rejected = 0;
     const change = fc.record({ at: fc.nat(base.length - 1), to: fc.nat(255) });
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 4 }), async (changes) => {
         const bytes = Buffer.from(base);
         for (const { at, to } of changes) bytes[at] = to;
-        const outcome = await judge(bytes).catch((error: Error) => error);
-        if (outcome instanceof Error) {
-          refused += 1;
-          expect(outcome).toMatchObject({ name: 'ArchiveProblem' });
+        const result = await check(bytes).catch((error: Error) => error);
+        if (result instanceof Error) {
+          rejected += 1;
+          expect(result).toMatchObject({ name: 'ArchiveProblem' });
         } else {
-          expect(outcome).toBe(sha256(bytes));
+          expect(result).toBe(sha256(bytes));
           expect(readAsStream(bytes)).toEqual(await readByDirectory(bytes));
         }
       }),
       { numRuns: 200, examples: [[longExtraAndFarOffset]] },
     );
-    expect(refused).toBeGreaterThan(50);
+    expect(rejected).toBeGreaterThan(50);
   }, 60_000);
 
-  test('a name is shown short and without control characters', () => {
+  test('quotes a name short and without control characters', () => {
     expect(quote(`a\n\u202e${'b'.repeat(300)}`)).toBe(`"a??${'b'.repeat(97)}…"`);
     expect(quote('\u2028 ü\u2029')).toBe('"? ü?"');
     expect(quote('b'.repeat(100))).toBe(`"${'b'.repeat(100)}"`);

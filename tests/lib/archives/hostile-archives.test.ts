@@ -11,7 +11,7 @@ const zeros = Buffer.alloc(1_000_000);
 const noise = deflateRawSync(randomBytes(1000));
 const megabyte = deflateRawSync(zeros);
 
-/** The zip64 locator, with nothing true in it, before the end record. */
+/** A zip64 locator with wrong values, before the end record. */
 const zip64Locator = Buffer.concat([Buffer.from([0x50, 0x4b, 6, 7]), Buffer.alloc(16)]);
 
 const named = (name: string | Buffer, flags?: number) =>
@@ -52,18 +52,18 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     'the number of files it states',
   ],
   [
-    'a directory out of the file',
+    'a directory outside of the file',
     zip([file], { directoryOffset: 0x7fffffff }),
     'its list of files leads outside of it.',
   ],
   [
-    'a file that begins after all files',
+    'a file that begins after the last one',
     zip([file, { name: 'b', data: '', states: { offset: 5000 } }]),
     'its list of files leads outside of it.',
   ],
   ['a directory elsewhere', zip([file], { directoryOffset: 0 }), 'its list of files is damaged.'],
   [
-    'bytes after the directory',
+    'a directory followed by more bytes',
     zip([file], { beforeEnd: Buffer.alloc(40) }),
     'the number of files it states',
   ],
@@ -79,12 +79,12 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
   ['encryption told of only before the data', with_({ local: { flags: 0x801 } }), '"node.py" is damaged.'],
   ['a path upwards', named('../../x.py'), 'the name "../../x.py" leads out of the folder'],
   [
-    'a path upwards for newer programs',
+    'a path that leads up in the Unicode name',
     with_({ extra: unicodePath('../x', 'node.py') }),
     'the name "../x" leads out',
   ],
   [
-    'a path upwards for older programs',
+    'a path that leads up in the plain name',
     zip([file, { name: '../y', data: 'y', extra: unicodePath('y', '../y') }]),
     'the name "../y" leads out',
   ],
@@ -98,7 +98,7 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     'the folder "a/" has content of its own.',
   ],
   [
-    'a folder with packed content that is nothing',
+    'a folder with packed content of no bytes',
     zip([file, { name: 'a/', packed: Buffer.from([1, 0, 0, 0xff, 0xff]) }]),
     'the folder "a/" has content of its own.',
   ],
@@ -119,7 +119,7 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     'are one file on systems',
   ],
   [
-    'a file that is a folder too',
+    'a file that is also a folder',
     zip([
       { name: 'a', data: 'x' },
       { name: 'a/b', data: 'y' },
@@ -127,12 +127,12 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     '"a" is both a file and a folder.',
   ],
   [
-    'a file and a folder of one name',
+    'a file and a folder with the same name',
     zip([file, { name: 'a', data: 'x' }, { name: 'a/' }]),
     '"a" is both a file',
   ],
   [
-    'a file that is a folder further down',
+    'a file that is also a folder of a deeper file',
     zip([
       { name: 'a/b', data: 'x' },
       { name: 'a/b/c/d', data: 'y' },
@@ -148,29 +148,25 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
   ],
   ['an honest bomb', zip([{ name: 'zeros', data: zeros }]), 'it unpacks to more than 100 times its size.'],
   [
-    'a bomb that says it is small',
+    'a zip bomb that states a small size',
     with_({ packed: megabyte, states: { bytes: 100 } }),
     'unpacks to another size than the zip states.',
   ],
   [
-    'a size that is too large in zip64',
+    'a size that needs zip64',
     with_({ states: { bytes: 0xffffffff }, extra: zip64Sizes(2 ** 50) }),
     'it uses the zip64 format',
   ],
+  ['a wrong size', with_({ states: { bytes: 20 } }), 'unpacks to another size than the zip states.'],
   [
-    'a size that is not the size',
-    with_({ states: { bytes: 20 } }),
-    'unpacks to another size than the zip states.',
-  ],
-  [
-    'a size that differs before the data',
+    'a different size before the data',
     with_({ local: { bytes: 1 } }),
     'unpacks to another size than the zip states.',
   ],
   ['stored data of two sizes', with_({ method: 0, states: { bytes: 3 } }), '"node.py" states two sizes'],
   ['a checksum that is wrong', with_({ states: { crc32: 1 } }), '"node.py" is damaged.'],
   [
-    'data that cannot be unpacked',
+    'data that cannot be inflated',
     with_({ packed: Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]) }),
     '"node.py" is damaged.',
   ],
@@ -180,14 +176,14 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     '"node.py" is damaged.',
   ],
   [
-    'another name before the data',
+    'a different name before the data',
     with_({ local: { name: 'evil.py' } }),
     '"node.py" has two different names in it.',
   ],
   ['no file where the directory says', with_({ local: { signature: 0 } }), 'it is not a zip file.'],
   ['a later file that is not there', zip([file, { name: 'b', local: { signature: 0 } }]), '"b" is damaged.'],
   [
-    'one data for two files',
+    'two files that share their data',
     zip([file, { ...file, name: 'nodE.pz', states: { offset: 0 } }]),
     'overlaps with another file in it.',
   ],
@@ -202,7 +198,7 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     'there are bytes in it that belong to no file.',
   ],
   [
-    'a file before all that are listed',
+    'an unlisted file before the first one',
     zip([file], { before: zip([{ name: 'evil.py' }]).subarray(0, 30 + 'evil.py'.length) }),
     'there are bytes in it that belong to no file.',
   ],
@@ -212,14 +208,14 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     'there are bytes in it that belong to no file.',
   ],
   [
-    'bytes behind the packed data',
+    'bytes after the packed data',
     with_({ packed: Buffer.concat([deflateRawSync(String(file.data)), Buffer.from('hidden')]) }),
     'there are bytes in it that belong to no file.',
   ],
 ];
 
-describe('a hostile archive is refused with its own reason', () => {
-  test.each(hostile)('%s', async (_, archive, reason) => {
+describe('checkArchive with a hostile archive', () => {
+  test.each(hostile)('rejects %s, and says why', async (_, archive, reason) => {
     const refusal = await checkArchive(inMemory(archive)).catch((error: unknown) => error);
 
     expect(refusal).toMatchObject({
@@ -229,7 +225,7 @@ describe('a hostile archive is refused with its own reason', () => {
     expect(String(refusal)).toContain(reason);
   });
 
-  test('too many bytes, of which none is read', async () => {
+  test('rejects an archive above the maximum size without reading it', async () => {
     const gone = new Error('There is nothing to read.');
     const unreadable = (sizeBytes: number) => ({
       sizeBytes,

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { checkDistinct, checkName } from '../../../lib/archives/names.ts';
 import { fc } from '../../support/properties.ts';
 
-describe('a name is accepted', () => {
+describe('checkName', () => {
   test.each([
     'a.py',
     '..a/b..c/..d',
@@ -17,32 +17,30 @@ describe('a name is accepted', () => {
     `${'f/'.repeat(64)}a`,
     'f/'.repeat(64),
     'x'.repeat(1000),
-  ])('%j', (name) => {
+  ])('accepts the name %j', (name) => {
     expect(() => checkName(name)).not.toThrow();
   });
-});
 
-describe('a name is refused', () => {
   test.each([
     ['that is empty', '', 'a file without a name'],
-    ['that is very long', 'x'.repeat(1001), 'has more than 1000 characters'],
+    ['of more than 1,000 characters', 'x'.repeat(1001), 'has more than 1000 characters'],
     ['with NUL', 'x.py\0.txt', 'characters that are not text'],
     ['with a line feed', 'x\n.py', 'characters that are not text'],
     ['with DEL', 'x\x7f.py', 'characters that are not text'],
     ['with a control character of the second block', 'x\x85.py', 'characters that are not text'],
     ['with a line separator', 'x\u2028.py', 'characters that are not text'],
-    ['with what was no text', 'x\ufffd.py', 'characters that are not text'],
+    ['with a replacement character', 'x\ufffd.py', 'characters that are not text'],
     ['with a backslash', '..\\..\\x.py', 'has a backslash'],
     ['from the root', '/etc/passwd', 'is an absolute path'],
     ['with a drive', 'C:/windows/x.dll', 'is an absolute path'],
     ['with a drive and no root', 'C:x.dll', 'is an absolute path'],
-    ['that leads upwards', '../../x.py', 'leads out of the folder'],
+    ['that leads up', '../../x.py', 'leads out of the folder'],
     ['that leads down and up', 'a/../../x.py', 'leads out of the folder'],
     ['with a dot segment', './x.py', 'is not a plain path'],
     ['with an empty segment', 'a//x.py', 'is not a plain path'],
     ['in 65 folders', `${'f/'.repeat(65)}a`, 'lies in more than 64 folders'],
     ['of a folder in 64 folders', 'f/'.repeat(65), 'lies in more than 64 folders'],
-  ])('%s', (_, name, reason) => {
+  ])('rejects a name %s', (_, name, reason) => {
     expect(() => checkName(name)).toThrow(reason);
   });
 
@@ -51,7 +49,7 @@ describe('a name is refused', () => {
     ...['ab:c', 'node.py:hidden', 'a<b', 'a>b', 'a"b', 'a|b', 'a?b', 'a*b'],
     ...['CON', 'con', 'PRN.txt', 'aux.tar.gz', 'NUL', 'nul .txt', 'com1', 'COM9.py', 'lpt1', 'LPT9'],
     ...['com\u00b9', 'COM\u00b2.py', 'lpt\u00b3', 'CONIN$', 'conout$.txt', 'a/aux/b', 'a/nul', 'prn/a'],
-  ])('that Windows cannot write: %j', (name) => {
+  ])('rejects a name that Windows cannot write: %j', (name) => {
     expect(() => checkName(name)).toThrow(`the name "${name}" cannot be written on Windows.`);
   });
 
@@ -69,11 +67,11 @@ describe('a name is refused', () => {
       '\u3164',
       '\u{e0041}',
     ],
-  ])('with a character of direction or without width: %j', (character) => {
+  ])('rejects a name with a bidirectional or invisible character: %j', (character) => {
     expect(() => checkName(`node${character}.py`)).toThrow('has invisible characters.');
   });
 
-  test('or stays inside stays inside its folder on every system', () => {
+  test('accepts no name that leaves its folder on any system', () => {
     const segment = fc.constantFrom('..', '.', '', 'a', 'C:', '\\', '/', '..\\', '\0', 'ü', 'nul', ':');
     fc.assert(
       fc.property(fc.array(segment, { maxLength: 6 }), fc.constantFrom('', '/'), (segments, separator) => {
@@ -91,7 +89,7 @@ describe('a name is refused', () => {
   });
 });
 
-describe('names that meet in one file', () => {
+describe('checkDistinct', () => {
   test.each([
     [['a', 'b', 'a'], 'it has two files named "a".'],
     [['Node.py', 'node.py'], '"Node.py" and "node.py" are one file'],
@@ -106,18 +104,18 @@ describe('names that meet in one file', () => {
     [['A', 'a/b'], '"A" is both a file and a folder.'],
     [['a/', 'a'], '"a" is both a file and a folder.'],
     [['a/', 'A/'], 'are one file'],
-  ])('%j', (names, reason) => {
+  ])('rejects names that meet in one file: %j', (names, reason) => {
     expect(() => checkDistinct(names)).toThrow(reason);
     expect(() => checkDistinct(names.toReversed())).toThrow(
       /are one file|two files|both a file and a folder/,
     );
   });
 
-  test('are not those that only begin alike', () => {
+  test('accepts names that only begin alike', () => {
     expect(() => checkDistinct(['a', 'a!', 'a.b', 'ab/', 'ab/c', 'ab/c.d', 'b/a', 'b/'])).not.toThrow();
   });
 
-  test('are found among 10,000 names of 1,000 characters in 64 folders each, within a second', () => {
+  test('checks 10,000 names of 1,000 characters in 64 folders each within a second', () => {
     const folders = 'folder-of-14/'.repeat(63);
     const names = Array.from({ length: 10_000 }, (_, index) => `${index}/${folders}`.padEnd(1000, 'x'));
     const started = process.cpuUsage();

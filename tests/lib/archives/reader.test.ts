@@ -21,15 +21,15 @@ beforeEach(() => {
   reader = new ArchiveReader(file);
 });
 
-/** As the zip reader reads: into the middle of a buffer of its own. */
+/** Reads like the zip reader: into the middle of its own buffer. */
 function readInto(target: Buffer, offset: number, length: number, position: number): Promise<Error | null> {
   return new Promise((resolve) => {
     reader.read(target, offset, length, position, resolve);
   });
 }
 
-describe('a reader of an archive', () => {
-  test('reads a neighborhood, and not again for what is in it', async () => {
+describe('ArchiveReader', () => {
+  test('reads a window around a position, and reads inside of it without another request', async () => {
     for (const position of [1000, 1000, 2000, 1000 + windowBytes - 4]) {
       const bytes = await reader.bytesAt(position, 4);
       expect(bytes).toEqual(content.subarray(position, position + 4));
@@ -42,7 +42,7 @@ describe('a reader of an archive', () => {
     ['before it', 999],
     ['partly behind it', 1000 + windowBytes - 3],
     ['far behind it', 500_000],
-  ])('reads again for what is %s', async (_, position) => {
+  ])('reads another window for a position %s', async (_, position) => {
     await reader.bytesAt(1000, 4);
 
     expect(await reader.bytesAt(position, 4)).toEqual(content.subarray(position, position + 4));
@@ -51,11 +51,11 @@ describe('a reader of an archive', () => {
     expect(ranges[1]).toEqual([position, Math.min(position + windowBytes, content.length)]);
   });
 
-  test('gives more than a neighborhood at once', async () => {
+  test('reads more than a window at once', async () => {
     expect((await reader.bytesAt(0, 500_000)).equals(content.subarray(0, 500_000))).toBe(true);
   });
 
-  test('gives the last bytes, and refuses those behind them without asking', async () => {
+  test('reads the last bytes, and rejects a position after them without a request', async () => {
     expect(await reader.bytesAt(599_996, 4)).toEqual(content.subarray(599_996));
     ranges.length = 0;
 
@@ -64,7 +64,7 @@ describe('a reader of an archive', () => {
     expect(ranges).toEqual([]);
   });
 
-  test('writes what the zip reader asks for, and nothing beside it', async () => {
+  test('writes into the target only the bytes that the zip reader asks for', async () => {
     for (let round = 0; round < 2; round += 1) {
       const target = Buffer.alloc(10);
 
@@ -74,7 +74,7 @@ describe('a reader of an archive', () => {
     expect(ranges).toHaveLength(1);
   });
 
-  test('keeps why the file could not be read', async () => {
+  test('keeps the error of a file that cannot be read', async () => {
     const gone = new Error('The file is gone.');
     reader = new ArchiveReader({ ...file, read: () => Promise.reject(gone) });
 

@@ -26,7 +26,7 @@ const lying = (local: ZipFile['local']) =>
     { name: 'b', data: 'y' },
   ]);
 
-/** Stored data that ends, to a program that looks for the descriptor, before its hidden file. */
+/** Stored data with a hidden file: a program that looks for the descriptor ends the data before it. */
 function storedWithHiddenFile(): ZipFile {
   const shown = Buffer.from('harmless');
   const hidden = zip([{ name: 'evil.py', data: 'x' }]).subarray(0, 37 + deflateRawSync('x').length);
@@ -37,30 +37,30 @@ function storedWithHiddenFile(): ZipFile {
 /** The four bytes whose CRC-32 is the signature of a descriptor. */
 const signatureSum = Buffer.from('ac0a7ad5', 'hex');
 
-describe('an archive that is other files to a program that unpacks the stream is refused', () => {
+describe('checkArchive with an archive that unpacks to other files when it is read as a stream', () => {
   test.each<[string, Buffer, string]>([
     [
-      'another size in a zip64 field',
+      'a different size in a zip64 field',
       lying({ bytes: 0xffffffff, packedBytes: 0xffffffff, extra: zip64Sizes(99, 77) }),
       'it uses the zip64 format',
     ],
-    ['a zip64 field beside true sizes', lying({ extra: zip64Sizes(99, 77) }), 'it uses the zip64 format'],
-    ['a size left to a field that is not there', lying({ bytes: 0xffffffff }), 'unpacks to another size'],
-    ['another packed size', lying({ packedBytes: 3 }), 'unpacks to another size'],
-    ['another unpacked size', lying({ bytes: 3 }), 'unpacks to another size'],
-    ['another checksum', lying({ crc32: 1 }), 'is damaged'],
+    ['a zip64 field next to correct sizes', lying({ extra: zip64Sizes(99, 77) }), 'it uses the zip64 format'],
+    ['a size left to an absent field', lying({ bytes: 0xffffffff }), 'unpacks to another size'],
+    ['a different packed size', lying({ packedBytes: 3 }), 'unpacks to another size'],
+    ['a different unpacked size', lying({ bytes: 3 }), 'unpacks to another size'],
+    ['a different checksum', lying({ crc32: 1 }), 'is damaged'],
     [
-      'no sizes, and none behind the data',
+      'no sizes before or after the data',
       lying({ crc32: 0, packedBytes: 0, bytes: 0 }),
       'unpacks to another size',
     ],
     [
-      'another name in a Unicode field',
+      'a different name in a Unicode field',
       lying({ extra: unicodePath('evil.py', 'node.py') }),
       'has two different names',
     ],
     [
-      'a Unicode field of another plain name',
+      'a Unicode field for a different plain name',
       lying({ extra: unicodePath('evil.py', 'other') }),
       'has two different names',
     ],
@@ -71,12 +71,12 @@ describe('an archive that is other files to a program that unpacks the stream is
     ['the flag of encryption', lying({ flags: 0x801 }), 'is damaged'],
     ['another method', lying({ method: 0 }), 'is damaged'],
     [
-      'a descriptor only the directory knows',
+      'a descriptor that only the directory announces',
       zip([{ ...described(file), local: { flags: 0x800 } }]),
       'is damaged',
     ],
     [
-      'a Unicode field only the directory has',
+      'a Unicode field that only the directory has',
       zip([{ ...file, name: Buffer.from([0x84]), flags: 0, extra: unicodePath('ä', Buffer.from([0x84])) }]),
       'has two different names',
     ],
@@ -91,7 +91,7 @@ describe('an archive that is other files to a program that unpacks the stream is
       'has two different names',
     ],
     [
-      'a Unicode name beside another that is text already',
+      'a Unicode field next to a different name in UTF-8',
       zip([{ ...file, extra: unicodePath('b.py', 'node.py') }]),
       'has two different names',
     ],
@@ -106,7 +106,7 @@ describe('an archive that is other files to a program that unpacks the stream is
       'has two different names',
     ],
     [
-      'no descriptor where one is announced',
+      'a missing descriptor that is announced',
       zip([{ ...file, flags: describedAfter }]),
       'bytes in it that belong to no file',
     ],
@@ -116,48 +116,48 @@ describe('an archive that is other files to a program that unpacks the stream is
       'bytes in it that belong to no file',
     ],
     [
-      'a descriptor nothing announces',
+      'a descriptor that is not announced',
       zip([{ ...file, after: descriptor(file) }]),
       'bytes in it that belong to no file',
     ],
     [
-      'a descriptor without the signature it has room for',
+      'a descriptor without its signature',
       zip([{ ...described(file), after: Buffer.alloc(16) }]),
       'bytes in it that belong to no file',
     ],
     ['a descriptor with another checksum', zip([described(file, { crc32: 1 })]), 'is damaged'],
     [
-      'a descriptor with another packed size',
+      'a descriptor with a different packed size',
       zip([described(file, { packedBytes: 1 })]),
       'unpacks to another size',
     ],
     ['a descriptor with another size', zip([described(file, { bytes: 1 })]), 'unpacks to another size'],
     [
-      'another size before the data than behind it',
+      'different sizes before and after the data',
       zip([{ ...described(file), local: { crc32: 0, packedBytes: 0, bytes: 1 } }]),
       'unpacks to another size',
     ],
     ['stored data whose end is a guess', zip([storedWithHiddenFile()]), 'so that its end is a guess'],
     [
-      'stored data that has its size on both sides',
+      'stored data with its size before and after it',
       zip([{ ...described({ ...file, method: 0 }), local: {} }]),
       'so that its end is a guess',
     ],
     [
-      'an empty stored file with nothing to find behind it',
+      'an empty stored file without its announced descriptor',
       zip([described({ name: 'a', method: 0 }, {}, false)]),
       'bytes in it that belong to no file',
     ],
     [
-      'a file between two others',
+      'an unlisted file between two others',
       zip([{ ...file, after: evil }, { name: 'b' }]),
       'bytes in it that belong to no file',
     ],
-  ])('%s', async (_, archive, reason) => {
+  ])('rejects %s', async (_, archive, reason) => {
     await expect(checkArchive(inMemory(archive))).rejects.toThrow(reason);
   });
 
-  test('a checksum that is read as the signature of a descriptor', async () => {
+  test('rejects a checksum that can be read as the signature of a descriptor', async () => {
     const data = signatureSum;
     expect(crc32(data)).toBe(0x08074b50);
     const sound = zip([described({ name: 'a', data })]);
@@ -169,14 +169,14 @@ describe('an archive that is other files to a program that unpacks the stream is
   });
 });
 
-test('the stored file above does hide another from the directory', async () => {
+test('the fixture with a hidden file hides it from the directory', async () => {
   const archive = zip([storedWithHiddenFile()]);
 
   expect((await readByDirectory(archive)).map(([name]) => name)).toEqual(['a.txt']);
   expect(archive.includes('evil.py')).toBe(true);
 });
 
-test('a sound archive is the same files, read by its directory or as a stream', async () => {
+test('checkArchive accepts an archive that unpacks to the same files by its directory and as a stream', async () => {
   const archive = zip([file, described({ name: 'a/' }), described({ name: 'a/b', data: 'x' }, {}, false)]);
 
   expect(await checkArchive(inMemory(archive))).toBeDefined();
