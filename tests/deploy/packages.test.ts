@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { unzip, unzipInto } from '../../tools/deploy/packages.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
-import { type Packaged, packageFullStage, packagePlainStage } from './packaging.ts';
+import { type Packaged, packagedStage } from './packaging.ts';
 
 const run = promisify(execFile);
 
@@ -30,8 +30,8 @@ let folder: string;
 
 beforeAll(async () => {
   [first, second, simulators, folder] = await Promise.all([
-    packagePlainStage(),
-    packageFullStage(),
+    packagedStage('default'),
+    packagedStage('full'),
     startSimulators(),
     mkdtemp(join(tmpdir(), 'node-registry-unpacked-')),
     seed(),
