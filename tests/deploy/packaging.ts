@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { bareEnvironment, packageStage, readZips, templateIn } from '../../tools/deploy/packages.ts';
-import { parameterSets, type SetName } from '../../tools/deploy/parameter-sets.ts';
+import { parameterSets } from '../../tools/deploy/parameter-sets.ts';
 import type { Part } from '../../tools/deploy/references.ts';
 
 const run = promisify(execFile);
@@ -27,16 +27,10 @@ export interface Packaged {
 const patienceMs = 50_000;
 
 /** The default and the full set are built apart, to be compared; the others come out of the full one's build. */
-const buildOf = {
-  default: 'default',
-  minimal: 'full',
-  full: 'full',
-  atOnce: 'full',
-  restarted: 'full',
-} as const;
+const buildOf = { default: 'default', minimal: 'full', full: 'full', restarted: 'full' } as const;
 
 /** A stage with one of the sets of parameters, packaged once for all test files of a run. */
-export async function packagedStage(set: SetName): Promise<Packaged> {
+export async function packagedStage(set: keyof typeof buildOf): Promise<Packaged> {
   const build = join(String(process.env.TEST_DIRECTORY), `build-${buildOf[set]}`);
   await once(build, () => buildIn(build));
   const folder = join(build, set);

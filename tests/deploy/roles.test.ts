@@ -61,7 +61,7 @@ function inWords({ Effect, Action, Resource, Condition }: Statement): string {
       ? ` when ${conditionText(Condition)}`
       : '';
   const what = [Action].flat().join(', ');
-  const where = [Resource].flat().map(asText).join(', ').replaceAll(tableArn, '${Table.Arn}');
+  const where = [Resource].flat().map(asText).join(', ').replaceAll(tableArn, `\${Table.Arn}`);
   return `${Effect} ${what} on ${where}${condition}`;
 }
 

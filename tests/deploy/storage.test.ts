@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../tools/deploy/parameter-sets.ts';
 import { type Part, referencesOf } from '../../tools/deploy/references.ts';
 import { asText } from './intrinsics.ts';
-import { ofType, type Packaged, packagedStage, properties, resource, upperFirst } from './packaging.ts';
+import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 
 let plain: Packaged;
 let full: Packaged;

@@ -86,7 +86,7 @@ function overLimits({ Resources, Outputs }: Template, text: string): string[] {
       .filter(([, { Type }]) => Type === 'AWS::IAM::Role')
       .map(([id, { Properties }]): [string, number, number] => [
         `bytes of policies in ${id}`,
-        JSON.stringify(Properties?.Policies).length,
+        JSON.stringify(Properties.Policies).length,
         maxPolicyBytes,
       ]),
   ];

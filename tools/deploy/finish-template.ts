@@ -53,7 +53,7 @@ function giveVersionsBack(template: Template): void {
 /** The function's own failures reach its queue by its destination; this is for events that never reached it. */
 function catchUndeliveredSchedules(template: Template): void {
   for (const [, { Properties }] of ofType(template, 'AWS::Events::Rule'))
-    for (const target of Properties?.Targets as object[])
+    for (const target of Properties.Targets as object[])
       Object.assign(target, {
         DeadLetterConfig: { Arn: { 'Fn::GetAtt': ['FinalizeUploadFailures', 'Arn'] } },
       });

@@ -31,7 +31,7 @@ export interface Template {
 
 export interface Resource {
   Type: string;
-  Properties?: Record<string, unknown>;
+  Properties: Record<string, unknown>;
   Condition?: string;
   DependsOn?: string | string[];
   DeletionPolicy?: string;

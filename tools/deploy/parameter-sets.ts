@@ -32,5 +32,3 @@ export const parameterSets = {
   /** The same again, to start every function from new. */
   restarted: { ...full, restart: '2026-11-21T12:00:00Z' },
 } satisfies Record<string, Record<string, string>>;
-
-export type SetName = keyof typeof parameterSets;

@@ -36,7 +36,7 @@ export const parameters: Record<string, z.ZodMiniType> = {
   videoProviderUrl: required(httpsAddress, 'The base address of the video provider.'),
   bucketName: required(
     shape(
-      /^(?!xn--|sthree-|amzn-s3-)(?!.*-s3alias$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+      /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*-s3alias$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
       'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
     ),
     'The bucket of the archives. All accounts share the names of buckets.',
@@ -177,7 +177,15 @@ export function problemsOf(values: Values, region: string): string[] {
   );
   const between = rules.filter(([fails]) => fails(values, region)).map(([, sentence]) => sentence);
   const unknown = Object.keys(values).filter((name) => !known.includes(name));
-  return [...unknown.map((name) => `There is no parameter ${name}.`), ...single, ...between];
+  return [
+    ...unknown.map((name) => `There is no parameter ${name}.`),
+    ...single,
+    ...between.filter((sentence) => !single.some((problem) => subjectOf(problem) === subjectOf(sentence))),
+  ];
+}
+
+function subjectOf(sentence: string): string | undefined {
+  return /^\w+/.exec(sentence)?.[0];
 }
 
 function problemsOfOne(name: string, schema: z.ZodMiniType, value = ''): string[] {
