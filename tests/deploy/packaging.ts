@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -31,17 +31,37 @@ const buildOf = { default: 'default', minimal: 'full', full: 'full', restarted: 
 
 /** A stage with one of the sets of parameters, packaged once for all test files of a run. */
 export async function packagedStage(set: keyof typeof buildOf): Promise<Packaged> {
-  const build = join(String(process.env.TEST_DIRECTORY), `build-${buildOf[set]}`);
-  await once(build, () => buildIn(build));
-  const folder = join(build, set);
-  await once(folder, () => packageStage(build, set, parameterSets[set]));
-  return readPackage(folder);
+  const folder = join(String(process.env.TEST_DIRECTORY), `stage-${set}`);
+  await once(folder, async () => {
+    await makeProject(folder, await builtFunctions(buildOf[set]));
+    await packageStage(folder, 'packaged', parameterSets[set]);
+  });
+  return readPackage(join(folder, 'packaged'));
 }
 
-/** The file that comes first makes the folder and what belongs into it, the others wait for that. */
-async function once(folder: string, work: () => Promise<void>): Promise<void> {
-  const ready = `${folder}-ready`;
-  const isFirst = await mkdir(`${folder}-claimed`).then(
+/** Other tests start the local stack at the same time, which builds too, so each build has a folder of its own. */
+async function builtFunctions(name: string): Promise<string> {
+  const folder = join(String(process.env.TEST_DIRECTORY), `build-${name}`);
+  await once(folder, async () => {
+    await makeProject(folder);
+    await run('node', ['tools/build/build.ts'], { cwd: folder, env: bareEnvironment });
+  });
+  return join(folder, 'dist');
+}
+
+/** What a deployment needs of the repository. Two packagings in one folder would disturb each other. */
+async function makeProject(folder: string, built?: string): Promise<void> {
+  await mkdir(folder);
+  const sources = ['functions', 'lib', 'tools', 'node_modules'];
+  await Promise.all(sources.map((name) => symlink(resolve(name), join(folder, name))));
+  await Promise.all(['serverless.yml', 'package.json'].map((name) => copyFile(name, join(folder, name))));
+  if (built) await cp(built, join(folder, 'dist'), { recursive: true });
+}
+
+/** The file that comes first does the work, the others wait until it is done. */
+async function once(name: string, work: () => Promise<void>): Promise<void> {
+  const ready = `${name}-ready`;
+  const isFirst = await mkdir(`${name}-claimed`).then(
     () => true,
     ({ code }: NodeJS.ErrnoException) => code !== 'EEXIST',
   );
@@ -50,19 +70,7 @@ async function once(folder: string, work: () => Promise<void>): Promise<void> {
     await writeFile(ready, '');
   }
   for (const end = Date.now() + patienceMs; !existsSync(ready); await pause(50))
-    if (Date.now() > end) throw new Error(`${folder} was not made.`);
-}
-
-/**
- * Builds in a folder of its own: other tests start the local stack at the same time, which builds too, and two
- * folders show that the zips do not depend on where they were made.
- */
-async function buildIn(folder: string): Promise<void> {
-  await mkdir(folder);
-  const sources = ['functions', 'lib', 'tools', 'node_modules'];
-  await Promise.all(sources.map((name) => symlink(resolve(name), join(folder, name))));
-  await Promise.all(['serverless.yml', 'package.json'].map((name) => copyFile(name, join(folder, name))));
-  await run('node', ['tools/build/build.ts'], { cwd: folder, env: bareEnvironment });
+    if (Date.now() > end) throw new Error(`${name} was not made.`);
 }
 
 async function readPackage(folder: string): Promise<Packaged> {

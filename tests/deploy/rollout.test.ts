@@ -6,8 +6,7 @@ let full: Packaged;
 let restarted: Packaged;
 
 beforeAll(async () => {
-  plain = await packagedStage('default');
-  full = await packagedStage('full');
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
   restarted = await packagedStage('restarted');
 }, 60_000);
 

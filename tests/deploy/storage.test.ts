@@ -9,8 +9,7 @@ let full: Packaged;
 let minimal: Packaged;
 
 beforeAll(async () => {
-  plain = await packagedStage('default');
-  full = await packagedStage('full');
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
   minimal = await packagedStage('minimal');
 }, 60_000);
 

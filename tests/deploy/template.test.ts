@@ -13,8 +13,7 @@ let full: Packaged;
 const contracts = await loadContracts();
 
 beforeAll(async () => {
-  plain = await packagedStage('default');
-  full = await packagedStage('full');
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
 }, 60_000);
 
 const functionNames = readdirSync('functions').map((file) =>

@@ -9,8 +9,7 @@ let plain: Packaged;
 let full: Packaged;
 
 beforeAll(async () => {
-  plain = await packagedStage('default');
-  full = await packagedStage('full');
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
 }, 60_000);
 
 /** The metrics that an alarm looks at, as namespace and name. */
