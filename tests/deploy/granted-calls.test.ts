@@ -14,6 +14,7 @@ import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import { misbehave, proxies } from '../support/proxies.ts';
+import { addToken } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts';
 
@@ -131,12 +132,22 @@ for (const { middlewareStack } of [dynamodb, s3]) {
 const headers = { authorization: bearer('demo-owner') };
 const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
 
-beforeAll(() => seed());
+/** A token that was just used leaves no trace of its next use. */
+const tokens: string[] = [];
+
+beforeAll(async () => {
+  await seed();
+  tokens.push(await addToken('demo'), await addToken('demo'));
+});
 
 /** A version is published over HTTP; what its URL may do counts as a call too, which the caller makes. */
 async function publishByUrl(key?: string): Promise<void> {
+  const sample = sampleBody('publish-node-version');
   const { body } = await invoke(publishNodeVersion, 'publish-node-version', {
     headers: { ...headers, 'idempotency-key': key },
+    // A new token and a new node: both leave a record with the publisher.
+    path: { nodeId: `granted-${key}` },
+    body: { ...sample, node: {}, personal_access_token: tokens.pop() },
   });
   const path = new URL(body.signedUrl).pathname;
   needs.push({ action: 's3:PutObject', target: decodeURIComponent(path).slice(`/${bucket}/`.length) });
