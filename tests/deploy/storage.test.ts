@@ -240,12 +240,14 @@ describe('the finalizer', () => {
       SqsManagedSseEnabled: true,
     });
   });
+});
 
-  test('publishes under the distribution’s address, or under the one that is given', () => {
+test('downloads have the distribution’s address, or the one that is given', () => {
+  for (const id of ['UpdateNodeLambdaFunction', 'BulkNodeVersionsLambdaFunction']) {
     const address = (stage: Packaged) =>
-      asText(properties(stage, 'FinalizeUploadLambdaFunction').Environment.Variables.DOWNLOAD_BASE_URL);
+      asText(properties(stage, id).Environment.Variables.DOWNLOAD_BASE_URL);
 
     expect(address(full)).toMatch(/^https:\/\/.*Downloads\.DomainName/);
     expect(address(minimal)).toBe('https://cdn.example.com');
-  });
+  }
 });
