@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { parameters } from '../../tools/deploy/parameters.ts';
 
 const page = readFileSync('docs/operations.md', 'utf8');
 
@@ -50,34 +49,5 @@ describe('the operations page', () => {
 
     expect(items.length).toBeGreaterThanOrEqual(14);
     for (const item of items) expect(item).toMatch(/^\*\*[^*]+\.\*\* [\s\S]*`[\s\S]*(?:curl|aws) [\s\S]*`/);
-  });
-});
-
-describe('the parameters that the operations page gives for', () => {
-  const [, section = ''] = page.split('## Access tokens of common issuers\n');
-  const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| (\w[^|`]+?) \| (`https:.+)$/gm)];
-
-  test.each(rows.map(([, issuer, rest]) => ({ issuer, rest: String(rest) })))(
-    '$issuer are valid',
-    ({ rest }) => {
-      const [issuer, keySet, audience, admin = ''] = rest.split(' | ');
-      const [claim, value] = admin.split(' = ');
-      const given = {
-        tokenIssuer: issuer,
-        tokenKeySetUrl: keySet,
-        tokenAudience: audience,
-        adminClaim: claim,
-        adminClaimValue: value,
-      };
-
-      for (const [name, text] of Object.entries(given)) {
-        expect(text).toMatch(/^`[^`]+`$/);
-        expect([name, parameters[name]?.safeParse(text?.slice(1, -1)).success]).toEqual([name, true]);
-      }
-    },
-  );
-
-  test('are there for at least seven issuers', () => {
-    expect(rows.length).toBeGreaterThanOrEqual(7);
   });
 });
