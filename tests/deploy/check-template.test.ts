@@ -52,7 +52,7 @@ describe('the check finds', () => {
     const file = join(folder, 'template.json');
     await writeFile(file, JSON.stringify(template));
     errors = checkTemplate(file).errors.join('\n');
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     ['a property that there is none of', /^Downloads: .*Speed/m],

@@ -18,6 +18,7 @@ const expected: Record<string, number> = {
   'publish-node-version': 201,
   'relight-image': 200,
   'text-to-video': 200,
+  'unknown-route': 404,
   'update-host-node': 200,
   'update-node': 200,
 };
@@ -36,7 +37,7 @@ beforeAll(async () => {
     mkdtemp(join(tmpdir(), 'node-registry-unpacked-')),
     seed(),
   ]);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await simulators.stop();
@@ -127,7 +128,7 @@ describe('a handler out of its unpacked package', () => {
       }
     };
     await Promise.all([work(), work()]);
-  }, 60_000);
+  }, 120_000);
 
   test.each(Object.entries(expected))('%s answers its sample event with %i', (name, status) => {
     const answer = linesOf.get(name)?.at(-1)?.answer;

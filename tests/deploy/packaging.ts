@@ -24,7 +24,7 @@ export interface Packaged {
   zips: Map<string, Buffer>;
 }
 
-const patienceMs = 50_000;
+const patienceMs = 110_000;
 
 /** The default and the full set are built apart, to be compared; the others come out of the full one's build. */
 const buildOf = { default: 'default', minimal: 'full', full: 'full', restarted: 'full' } as const;

@@ -30,7 +30,7 @@ let alarms: Map<string, Part>;
 beforeAll(async () => {
   await seed();
   alarms = alarmsOf(await packagedStage('default'));
-}, 60_000);
+}, 120_000);
 
 beforeEach(() => {
   loggedLines.length = 0;

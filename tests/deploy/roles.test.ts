@@ -9,7 +9,7 @@ let stage: Packaged;
 
 beforeAll(async () => {
   stage = await packagedStage('full');
-}, 60_000);
+}, 120_000);
 
 interface Statement {
   Effect: string;
@@ -90,7 +90,7 @@ describe('the roles', () => {
     );
     const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
 
-    expect(new Set(roles).size).toBe(9);
+    expect(new Set(roles).size).toBe(10);
     for (const role of roles) {
       const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
       expect(trust).toEqual([

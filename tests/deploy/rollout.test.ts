@@ -8,7 +8,7 @@ let restarted: Packaged;
 beforeAll(async () => {
   [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
   restarted = await packagedStage('restarted');
-}, 60_000);
+}, 120_000);
 
 function versionsOf(stage: Packaged): string[] {
   return ofType(stage, 'AWS::Lambda::Version')
@@ -56,7 +56,7 @@ describe('a gradual rollout', () => {
       ...ofType(full, 'AWS::Events::Rule').map(([, it]) => it.Targets[0].Arn),
     ];
 
-    expect(targets).toHaveLength(8 + 10 + 1 + 1);
+    expect(targets).toHaveLength(9 + 11 + 1 + 1);
     for (const target of targets) expect(target['Fn::Join'][1][1]).toBe('live');
     expect(Resources.FinalizeUploadLambdaEvConf).toMatchObject({ Properties: { Qualifier: 'live' } });
   });

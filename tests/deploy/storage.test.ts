@@ -11,7 +11,7 @@ let minimal: Packaged;
 beforeAll(async () => {
   [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
   minimal = await packagedStage('minimal');
-}, 60_000);
+}, 120_000);
 
 const finalizer = { 'Fn::GetAtt': ['FinalizeUploadRole', 'Arn'] };
 

@@ -10,7 +10,7 @@ let full: Packaged;
 
 beforeAll(async () => {
   [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
-}, 60_000);
+}, 120_000);
 
 /** The metrics that an alarm looks at, as namespace and name. */
 function watched({ Namespace, MetricName, Metrics = [] }: Part): string[] {
@@ -19,7 +19,14 @@ function watched({ Namespace, MetricName, Metrics = [] }: Part): string[] {
 }
 
 const proxies = ['relightImage', 'textToVideo', 'extendVideo', 'multiframeVideo'];
-const routes = ['updateNode', 'publishNodeVersion', 'updateHostNode', 'bulkNodeVersions', ...proxies];
+const routes = [
+  'unknownRoute',
+  'updateNode',
+  'publishNodeVersion',
+  'updateHostNode',
+  'bulkNodeVersions',
+  ...proxies,
+];
 const functions = readdirSync('functions').map((file) =>
   file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
 );

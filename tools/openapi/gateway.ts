@@ -2,12 +2,15 @@ import type { JsonObject } from './json.ts';
 
 /** What API Gateway answers without asking a function, in its own words. */
 const gatewayAnswers = [
-  [404, 'Not Found', 'no operation has this method and path'],
   [413, 'Request Entity Too Large', 'the body has more than 10 MB'],
   [429, 'Too Many Requests', 'the deployment has too many requests at the moment; nothing was done'],
   [431, 'Request Header Fields Too Large', 'request line and headers have more than 10,240 bytes'],
   [500, 'Internal Server Error', 'the function failed; whether anything was done is unknown'],
-  [503, 'Service Unavailable', 'the function was too busy or took too long; whether anything was done is unknown'],
+  [
+    503,
+    'Service Unavailable',
+    'the function was too busy or took too long; whether anything was done is unknown',
+  ],
 ] as const;
 
 /** Its schema, as the answers refer to it. */
