@@ -26,7 +26,7 @@ export function rings(alarm: Part, samples: Sample[], now: number): boolean {
   return breaching.length >= DatapointsToAlarm;
 }
 
-export function periodOf({ Period, Metrics = [] }: Part): number {
+function periodOf({ Period, Metrics = [] }: Part): number {
   return Period ?? Metrics.find(({ MetricStat }: Part) => MetricStat).MetricStat.Period;
 }
 
