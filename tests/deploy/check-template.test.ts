@@ -55,7 +55,7 @@ describe('the check finds', () => {
   }, 120_000);
 
   test.each([
-    ['a property that there is none of', /^Downloads: .*Speed/m],
+    ['an unknown property', /^Downloads: .*Speed/m],
     ['an empty name', /^Table: /m],
     ['a circle', /^A circle: .*HttpApi -> /m],
     ['a resource that is missing', /^There is no FinalizeUploadFailures, but it is referred to/m],

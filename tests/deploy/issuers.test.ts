@@ -8,7 +8,7 @@ import { createSigningKey, publicKeyOf, signClaims } from '../../tools/local/iss
 type Claims = Record<string, unknown>;
 
 interface Issuer {
-  /** What an access token has beside `iss`, `sub` and the times. */
+  /** What an access token has in addition to `iss`, `sub` and the times. */
   user: (audience: string) => Claims;
   admin: Claims;
   /** A token that is refused, and the reason that a 401 gives. */

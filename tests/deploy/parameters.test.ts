@@ -165,7 +165,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   restart: { good: ['', '2026-11-21T12:00:00Z', '2'], bad: ['a b', '$(date)', 'x'.repeat(65)] },
 };
 
-/** What a parameter needs beside it, so that nothing but its own value is at fault. */
+/** The other parameters that one needs, so that only its own value is tested. */
 const companions: Record<string, Values> = {
   domainName: { certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd` },
   certificateArn: { domainName: 'api.example.com' },
@@ -251,11 +251,7 @@ describe('parameters together', () => {
       { bucketName: 'a'.repeat(59), accessLogs: 'on' },
       'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
     ],
-    [
-      'a name that there is none of',
-      { tokenIsuer: 'https://a.example.com' },
-      'There is no parameter tokenIsuer.',
-    ],
+    ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'There is no parameter tokenIsuer.'],
   ])('are rejected with %s', (_, values, sentence) => {
     expect(problems(values)).toEqual([sentence]);
   });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { RegoEngine, TemplateFile } from '@aws/cloudformation-validate';
+import { type Engine, RegoEngine, TemplateFile } from '@aws/cloudformation-validate';
 import type { Template } from './framework.ts';
 import { referencesOf } from './references.ts';
 
@@ -30,11 +30,11 @@ export function checkTemplate(file: string): Report {
   };
 }
 
-let engine: RegoEngine | undefined;
+let engine: Engine | undefined;
 
 /** By CloudFormation's resource schemas and by the rules of cfn-lint, which the validator brings along. */
 function validate(file: string): Pick<Report, 'errors' | 'accepted'> {
-  // To make one takes several times as long as to use it.
+  // Making one takes several times as long as using it.
   engine ??= new RegoEngine();
   const { status, diagnostics } = engine.validateStandard(new TemplateFile(file));
   const found = diagnostics.filter(({ severity }) => !['INFO', 'DEBUG'].includes(severity));

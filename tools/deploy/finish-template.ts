@@ -3,8 +3,8 @@ import type { Framework, Resource, Template } from './framework.ts';
 import { referencesOf } from './references.ts';
 
 /**
- * The last hand on the template: conditions are decided, what the framework leaves to chance gets an order, and what
- * it keeps for good is given back where the deployment that made it fails.
+ * Finishes the template: decides its conditions, orders what the framework leaves to chance, and lets a failed
+ * deployment take back what the framework would keep.
  */
 export default class FinishTemplate {
   readonly hooks: Record<string, () => void>;

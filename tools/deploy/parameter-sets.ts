@@ -29,6 +29,6 @@ export const parameterSets = {
   full,
   /** The same before its rollout was switched on, or after it was switched off. */
   atOnce: { ...full, rollout: 'off' },
-  /** The same again, to start every function from new. */
+  /** The same, with every function restarted. */
   restarted: { ...full, restart: '2026-11-21T12:00:00Z' },
 } satisfies Record<string, Record<string, string>>;

@@ -21,7 +21,7 @@ export const gatewaySchema: JsonObject = {
   required: ['message'],
 };
 
-/** Of every operation, beside what its function answers under the same status. */
+/** Of every operation, next to what its function answers under the same status. */
 export const gatewayResponse: JsonObject = {
   description: [
     'What the gateway answers by itself, without a code and without the headers of the service:',
