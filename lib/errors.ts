@@ -13,6 +13,7 @@ export const errorCatalogue = {
   forbidden: { status: 403, message: 'The caller may not do this for this publisher.' },
   node_banned: { status: 403, message: 'The node is banned.' },
   publisher_banned: { status: 403, message: 'The publisher is banned.' },
+  route_not_found: { status: 404, message: 'There is no such operation.' },
   publisher_not_found: { status: 404, message: 'There is no such publisher.' },
   node_not_found: { status: 404, message: 'There is no such node.' },
   node_version_not_found: { status: 404, message: 'There is no such node version.' },

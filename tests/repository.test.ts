@@ -57,7 +57,7 @@ describe('a function', () => {
         .sort(),
     ).toEqual([...names].sort());
     expect(endpoints.filter((name) => !names.includes(name))).toEqual([]);
-    expect(names.filter((name) => !endpoints.includes(name))).toEqual(['finalize-upload']);
+    expect(names.filter((name) => !endpoints.includes(name))).toEqual(['finalize-upload', 'unknown-route']);
   });
 
   test.each(endpoints)(

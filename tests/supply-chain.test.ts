@@ -77,6 +77,7 @@ const allowed: Record<string, Record<string, number>> = {
   'update-host-node': endpoint,
   'bulk-node-versions': endpoint,
   'publish-node-version': endpoint,
+  'unknown-route': { zod: 28_000 },
   'finalize-upload': { zod: 28_000, yauzl: 25_000, pend: 1_000, 'the AWS SDK': 300_000 },
 };
 

@@ -14,6 +14,7 @@ import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
 import { inTime } from './deadline.ts';
 import { parseJsonBody } from './json-body.ts';
+import { requestIdOf } from './request-id.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
   ? Caller
@@ -229,9 +230,4 @@ function readRequest<C extends Contract>(
     throw new ApiError('invalid_request', { details });
   }
   return { path: path.data as Call<C>['path'], body: body.data as Call<C>['body'] };
-}
-
-function requestIdOf(headers: APIGatewayProxyEventV2['headers'], gatewayId: string): string {
-  const given = headers['x-request-id'];
-  return given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : gatewayId;
 }

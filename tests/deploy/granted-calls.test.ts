@@ -14,18 +14,23 @@ import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody } from '../support/invoke.ts';
 import { misbehave, proxies } from '../support/proxies.ts';
+import { addToken } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts';
 
 /*
  * There is no AWS here that would refuse a call, so the functions are run and what they call is held against
  * tests/deploy/statements.json, both ways: nothing is called that is not granted, and nothing is granted in vain.
+ * AWS does not document whether a part of a transaction is compared with its own key or with the keys of all parts,
+ * so every part counts as a call with each of them.
  */
 
 interface Need {
   action: string;
   /** A partition key, an index or an object. */
   target: string;
+  /** The attributes that a write names, in whatever part of it. */
+  attributes?: string[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
@@ -48,6 +53,14 @@ function grantsOf(role: string): Need[] {
   });
 }
 
+/** What a role is denied although it is granted: writes that name one of these attributes. */
+function deniedAttributes(role: string): string[] {
+  const [, names = ''] = (list[role] ?? []).flatMap(
+    (statement) => /^Deny .+ when dynamodb:Attributes ForAnyValue:StringEquals (.+)$/.exec(statement) ?? [],
+  );
+  return names.split(' or ').filter(Boolean);
+}
+
 function covers(grant: Need, need: Need): boolean {
   return grant.action === need.action && need.target.startsWith(grant.target.replace('*', ''));
 }
@@ -64,21 +77,31 @@ const transacted: Record<string, string> = {
   ConditionCheck: 'ConditionCheckItem',
 };
 
+function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Input): string[] {
+  return [...Object.keys(Item), ...Object.values<string>(ExpressionAttributeNames)];
+}
+
+function write(action: string, input: Input): Need {
+  const target = partition(input.Key ?? input.Item);
+  return { action: `dynamodb:${action}`, target, attributes: attributesOf(input) };
+}
+
 const translations: Record<string, (input: Input) => Need[]> = {
   BatchGetItemCommand: ({ RequestItems }) =>
     Object.values<Input>(RequestItems).flatMap(({ Keys }) =>
       Keys.map((key: Input) => ({ action: 'dynamodb:BatchGetItem', target: partition(key) })),
     ),
-  TransactWriteItemsCommand: ({ TransactItems }) =>
-    TransactItems.flatMap((item: Input) =>
-      Object.entries<Input>(item).map(([kind, { Key, Item }]) => ({
-        action: `dynamodb:${transacted[kind]}`,
-        target: partition(Key ?? Item),
-      })),
-    ),
-  PutItemCommand: ({ Item }) => [{ action: 'dynamodb:PutItem', target: partition(Item) }],
-  UpdateItemCommand: ({ Key }) => [{ action: 'dynamodb:UpdateItem', target: partition(Key) }],
-  DeleteItemCommand: ({ Key }) => [{ action: 'dynamodb:DeleteItem', target: partition(Key) }],
+  TransactWriteItemsCommand: ({ TransactItems }) => {
+    const parts = TransactItems.flatMap((item: Input) => Object.entries<Input>(item));
+    const targets = parts.map(([, { Key, Item }]: Input) => partition(Key ?? Item));
+    const attributes = parts.flatMap(([, part]: Input) => attributesOf(part));
+    return parts.flatMap(([kind]: Input) =>
+      targets.map((target: string) => ({ action: `dynamodb:${transacted[kind]}`, target, attributes })),
+    );
+  },
+  PutItemCommand: (put) => [write('PutItem', put)],
+  UpdateItemCommand: (update) => [write('UpdateItem', update)],
+  DeleteItemCommand: (remove) => [write('DeleteItem', remove)],
   QueryCommand: ({ IndexName }) => [{ action: 'dynamodb:Query', target: IndexName }],
   HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
   GetObjectCommand: ({ Key, VersionId }) => [{ action: `s3:GetObject${suffix(VersionId)}`, target: Key }],
@@ -109,12 +132,22 @@ for (const { middlewareStack } of [dynamodb, s3]) {
 const headers = { authorization: bearer('demo-owner') };
 const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
 
-beforeAll(() => seed());
+/** A token that was just used leaves no trace of its next use. */
+const tokens: string[] = [];
+
+beforeAll(async () => {
+  await seed();
+  tokens.push(await addToken('demo'), await addToken('demo'));
+});
 
 /** A version is published over HTTP; what its URL may do counts as a call too, which the caller makes. */
 async function publishByUrl(key?: string): Promise<void> {
+  const sample = sampleBody('publish-node-version');
   const { body } = await invoke(publishNodeVersion, 'publish-node-version', {
     headers: { ...headers, 'idempotency-key': key },
+    // A new token and a new node: both leave a record with the publisher.
+    path: { nodeId: `granted-${key}` },
+    body: { ...sample, node: {}, personal_access_token: tokens.pop() },
   });
   const path = new URL(body.signedUrl).pathname;
   needs.push({ action: 's3:PutObject', target: decodeURIComponent(path).slice(`/${bucket}/`.length) });
@@ -152,6 +185,10 @@ describe('what a function calls, it is granted, and what it is granted, it calls
 
     expect(needs.length).toBeGreaterThan(0);
     expect(needs.filter((need) => !grants.some((grant) => covers(grant, need)))).toEqual([]);
+    const denied = deniedAttributes(role);
+    expect(needs.filter(({ attributes = [] }) => attributes.some((name) => denied.includes(name)))).toEqual(
+      [],
+    );
     const inVain = grants.filter((grant) => !needs.some((need) => covers(grant, need)));
     expect(inVain.filter((grant) => !rarely(role, grant))).toEqual([]);
   });
@@ -166,14 +203,14 @@ function rarely(role: string, { action, target }: Need): boolean {
     : role === 'RelightImageRole' && isLarge;
 }
 
-/** An upload is finalised, and its event comes a second time; another one is refused; then a sweep runs. */
+/** An upload is finalized, and its event comes a second time; another one is refused; then a sweep runs. */
 async function finalizeAndSweep(): Promise<void> {
   const upload = await publish('granted', '1.0.0');
   const archive = await demoArchive('1.0.0');
   await put(upload, archive);
   const refused = await publish('granted', '2.0.0');
   await put(refused, Buffer.from('no zip'));
-  // A finaliser that died right after its copy has left this.
+  // A finalizer that died right after its copy has left this.
   await putObject(archiveKey(upload, sha256(archive)), archive);
   needs.length = 0;
   await finalizeUpload(eventOf(upload), context);

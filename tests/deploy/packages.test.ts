@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { unzip, unzipInto } from '../../tools/deploy/packages.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
-import { type Packaged, packageFullStage, packagePlainStage } from './packaging.ts';
+import { type Packaged, packagedStage } from './packaging.ts';
 
 const run = promisify(execFile);
 
@@ -18,6 +18,7 @@ const expected: Record<string, number> = {
   'publish-node-version': 201,
   'relight-image': 200,
   'text-to-video': 200,
+  'unknown-route': 404,
   'update-host-node': 200,
   'update-node': 200,
 };
@@ -30,13 +31,13 @@ let folder: string;
 
 beforeAll(async () => {
   [first, second, simulators, folder] = await Promise.all([
-    packagePlainStage(),
-    packageFullStage(),
+    packagedStage('default'),
+    packagedStage('full'),
     startSimulators(),
     mkdtemp(join(tmpdir(), 'node-registry-unpacked-')),
     seed(),
   ]);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await simulators.stop();
@@ -127,7 +128,7 @@ describe('a handler out of its unpacked package', () => {
       }
     };
     await Promise.all([work(), work()]);
-  }, 60_000);
+  }, 120_000);
 
   test.each(Object.entries(expected))('%s answers its sample event with %i', (name, status) => {
     const answer = linesOf.get(name)?.at(-1)?.answer;

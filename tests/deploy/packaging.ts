@@ -1,20 +1,17 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { bareEnvironment, packageStage, readZips, requiredParameters } from '../../tools/deploy/packages.ts';
+import { bareEnvironment, packageStage, readZips, templateIn } from '../../tools/deploy/packages.ts';
+import { parameterSets } from '../../tools/deploy/parameter-sets.ts';
+import type { Part } from '../../tools/deploy/references.ts';
 
 const run = promisify(execFile);
 
-/** A resource or another part of the template, read where a test looks into it. */
-// biome-ignore lint/suspicious/noExplicitAny: CloudFormation nests freely
-export type Part = any;
-
 export interface Template {
-  Conditions: Record<string, Part>;
   Resources: Record<string, { Type: string; Properties: Part; [attribute: string]: Part }>;
   Outputs: Record<string, Part>;
 }
@@ -27,63 +24,57 @@ export interface Packaged {
   zips: Map<string, Buffer>;
 }
 
-/** Everything that can be switched on. */
-export const everything = {
-  ...requiredParameters,
-  imageProviderKey: 'secretsmanager:image-key',
-  secretsKeyArn: 'arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab',
-  downloadBaseUrl: 'https://cdn.example.com',
-  corsOrigins: 'https://a.example.com,https://b.example.com',
-  domainName: 'api.example.com',
-  certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/1234abcd-12ab-34cd-56ef-1234567890ab',
-  hostedZoneId: 'Z1234567890',
-  alarmTopicArn: 'arn:aws:sns:us-east-1:123456789012:alarms',
-  tracing: 'Active',
-  rollout: 'LambdaCanary10Percent5Minutes',
-};
+const patienceMs = 110_000;
 
-const patienceMs = 50_000;
+/** The default and the full set are built apart, to be compared; the others come out of the full one's build. */
+const buildOf = { default: 'default', minimal: 'full', full: 'full', restarted: 'full' } as const;
 
-/** A stage with as little as can be given, packaged once for all test files of a run. */
-export function packagePlainStage(): Promise<Packaged> {
-  return packageOnce('plain', requiredParameters);
+/** A stage with one of the sets of parameters, packaged once for all test files of a run. */
+export async function packagedStage(set: keyof typeof buildOf): Promise<Packaged> {
+  const folder = join(String(process.env.TEST_DIRECTORY), `stage-${set}`);
+  await once(folder, async () => {
+    await makeProject(folder, await builtFunctions(buildOf[set]));
+    await packageStage(folder, 'packaged', parameterSets[set]);
+  });
+  return readPackage(join(folder, 'packaged'));
 }
 
-export function packageFullStage(): Promise<Packaged> {
-  return packageOnce('full', everything);
+/** Other tests start the local stack at the same time, which builds too, so each build has a folder of its own. */
+async function builtFunctions(name: string): Promise<string> {
+  const folder = join(String(process.env.TEST_DIRECTORY), `build-${name}`);
+  await once(folder, async () => {
+    await makeProject(folder);
+    await run('node', ['tools/build/build.ts'], { cwd: folder, env: bareEnvironment });
+  });
+  return join(folder, 'dist');
 }
 
-/** The file that comes first makes the folder and the package in it, the others wait for what it leaves. */
-async function packageOnce(name: string, parameters: Record<string, string>): Promise<Packaged> {
-  const folder = join(String(process.env.TEST_DIRECTORY), `package-${name}`);
-  const ready = join(folder, 'ready');
-  const isFirst = await mkdir(folder).then(
+/** What a deployment needs of the repository. Two packagings in one folder would disturb each other. */
+async function makeProject(folder: string, built?: string): Promise<void> {
+  await mkdir(folder);
+  const sources = ['functions', 'lib', 'tools', 'node_modules'];
+  await Promise.all(sources.map((name) => symlink(resolve(name), join(folder, name))));
+  await Promise.all(['serverless.yml', 'package.json'].map((name) => copyFile(name, join(folder, name))));
+  if (built) await cp(built, join(folder, 'dist'), { recursive: true });
+}
+
+/** The file that comes first does the work, the others wait until it is done. */
+async function once(name: string, work: () => Promise<void>): Promise<void> {
+  const ready = `${name}-ready`;
+  const isFirst = await mkdir(`${name}-claimed`).then(
     () => true,
     ({ code }: NodeJS.ErrnoException) => code !== 'EEXIST',
   );
   if (isFirst) {
-    await buildAndPackage(folder, parameters);
+    await work();
     await writeFile(ready, '');
   }
   for (const end = Date.now() + patienceMs; !existsSync(ready); await pause(50))
-    if (Date.now() > end) throw new Error(`The package "${name}" was not made.`);
-  return readPackage(join(folder, 'packaged'));
-}
-
-/**
- * Builds and packages in a folder of its own: other tests start the local stack at the same time, which builds anew,
- * and two folders show that the zips do not depend on where they were made.
- */
-async function buildAndPackage(folder: string, parameters: Record<string, string>): Promise<void> {
-  const sources = ['functions', 'lib', 'tools', 'node_modules'];
-  await Promise.all(sources.map((name) => symlink(resolve(name), join(folder, name))));
-  await Promise.all(['serverless.yml', 'package.json'].map((name) => copyFile(name, join(folder, name))));
-  await run('node', ['tools/build/build.ts'], { cwd: folder, env: bareEnvironment });
-  await packageStage(folder, 'packaged', parameters);
+    if (Date.now() > end) throw new Error(`${name} was not made.`);
 }
 
 async function readPackage(folder: string): Promise<Packaged> {
-  const file = join(folder, 'cloudformation-template-update-stack.json');
+  const file = templateIn(folder);
   return { template: JSON.parse(await readFile(file, 'utf8')), file, zips: await readZips(folder) };
 }
 
@@ -100,4 +91,25 @@ export async function refusalOf(...flags: string[]): Promise<string> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+export function resource({ template }: Packaged, id: string) {
+  const found = template.Resources[id];
+  if (!found) throw new Error(`There is no ${id}.`);
+  return found;
+}
+
+export function properties(stage: Packaged, id: string): Part {
+  return resource(stage, id).Properties;
+}
+
+/** The properties of all resources of a type, by their names. */
+export function ofType({ template }: Packaged, type: string): [string, Part][] {
+  return Object.entries(template.Resources)
+    .filter(([, { Type }]) => Type === type)
+    .map(([id, { Properties }]) => [id, Properties]);
+}
+
+export function upperFirst(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -1,26 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { requiredParameters } from '../../tools/deploy/packages.ts';
-import {
-  everything,
-  type Packaged,
-  type Part,
-  packageFullStage,
-  packagePlainStage,
-  refusalOf,
-} from './packaging.ts';
-import { asText, holds } from './references.ts';
+import { parameterSets } from '../../tools/deploy/parameter-sets.ts';
+import type { Part } from '../../tools/deploy/references.ts';
+import { asText } from './intrinsics.ts';
+import { ofType, type Packaged, packagedStage, properties } from './packaging.ts';
 
 let plain: Packaged;
 let full: Packaged;
 
 beforeAll(async () => {
-  [plain, full] = await Promise.all([packagePlainStage(), packageFullStage()]);
-}, 60_000);
-
-function ofType(type: string, { template }: Packaged = plain): [string, Part][] {
-  return Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
-}
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+}, 120_000);
 
 /** The metrics that an alarm looks at, as namespace and name. */
 function watched({ Namespace, MetricName, Metrics = [] }: Part): string[] {
@@ -28,64 +18,98 @@ function watched({ Namespace, MetricName, Metrics = [] }: Part): string[] {
   return Metrics.flatMap(({ MetricStat }: Part) => (MetricStat ? watched(MetricStat.Metric) : []));
 }
 
-const api = ['updateNode', 'publishNodeVersion', 'updateHostNode', 'bulkNodeVersions'];
 const proxies = ['relightImage', 'textToVideo', 'extendVideo', 'multiframeVideo'];
+const routes = [
+  'unknownRoute',
+  'updateNode',
+  'publishNodeVersion',
+  'updateHostNode',
+  'bulkNodeVersions',
+  ...proxies,
+];
+const functions = readdirSync('functions').map((file) =>
+  file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+);
 const own = 'node-registry/prod';
 
 const alarms: [string, string[]][] = [
   ['server-errors', ['AWS/ApiGateway 5xx', 'AWS/ApiGateway Count']],
-  ...[...api, ...proxies].map((name): [string, string[]] => [`slow-${name}`, ['AWS/Lambda Duration']]),
+  ['repeated-server-errors', ['AWS/ApiGateway 5xx', 'AWS/ApiGateway Count']],
+  ['client-errors', ['AWS/ApiGateway 4xx', 'AWS/ApiGateway Count']],
+  ...functions.map((name): [string, string[]] => [
+    `faults-${name}`,
+    ['AWS/Lambda Errors', `${own} requests`],
+  ]),
+  ...routes.map((name): [string, string[]] => [`slow-${name}`, ['AWS/Lambda Duration']]),
   ['function-throttles', ['AWS/Lambda Throttles']],
   ['table-throttles', ['AWS/DynamoDB ReadThrottleEvents', 'AWS/DynamoDB WriteThrottleEvents']],
   ['image-provider-credentials', [`${own} provider_credentials_refused`]],
   ['video-provider-credentials', [`${own} provider_credentials_refused`]],
+  ['image-provider-quota', [`${own} requests`]],
+  ['video-provider-quota', [`${own} requests`, `${own} requests`, `${own} requests`]],
   ['image-provider-errors', [`${own} provider_errors`, `${own} provider_calls`]],
   ['video-provider-errors', [`${own} provider_errors`, `${own} provider_calls`]],
-  ['finalize-upload-errors', ['AWS/Lambda Errors']],
+  ['credits-per-hour', [`${own} credits`]],
   ['finalize-upload-dead-letters', ['AWS/SQS ApproximateNumberOfMessagesVisible']],
   ['sweep-findings', [`${own} sweep_findings`]],
+  ['sweep-missing', [`${own} sweep_findings`]],
+  ['bucket-size', ['AWS/S3 BucketSizeBytes']],
 ];
+
+function alarmNamed(name: string, stage = plain): Part {
+  return ofType(stage, 'AWS::CloudWatch::Alarm').find(
+    ([, it]) => it.AlarmName === `node-registry-prod-${name}`,
+  )?.[1];
+}
 
 describe('the alarms', () => {
   test.each(alarms)('%s looks at %j', (name, metrics) => {
-    const [, { Properties }] = ofType('AWS::CloudWatch::Alarm').find(
-      ([, alarm]) => alarm.Properties.AlarmName === `node-registry-prod-${name}`,
-    ) as [string, Part];
+    const alarm = alarmNamed(name);
 
-    expect(watched(Properties)).toEqual(metrics);
-    expect(Properties.TreatMissingData).toBe('notBreaching');
-    expect(Properties.AlarmDescription).toMatch(/^[A-Z].*\.$/);
+    expect(watched(alarm)).toEqual(metrics);
+    expect(alarm.TreatMissingData).toBe(name === 'sweep-missing' ? 'breaching' : 'notBreaching');
+    expect(alarm.AlarmDescription).toMatch(/^[A-Z].*\.$/);
   });
 
-  test('are these and no others, and each has its paragraph in the operations page', () => {
-    const page = readFileSync('docs/operations.md', 'utf8');
-    const names = ofType('AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties.AlarmName);
+  test.each(['default', 'full'] as const)('are these and no others in the %s stage', async (set) => {
+    const names = ofType(await packagedStage(set), 'AWS::CloudWatch::Alarm').map(([, it]) => it.AlarmName);
 
     expect(names.sort()).toEqual(alarms.map(([name]) => `node-registry-prod-${name}`).sort());
-    for (const [name] of alarms) expect(page).toContain(`\`${name.replace(/^slow-.*/, 'slow-<function>')}\``);
   });
 
-  test('tell the topic when they begin and when they end, where there is one', () => {
-    for (const [, { Properties }] of ofType('AWS::CloudWatch::Alarm', full)) {
-      if (Properties.AlarmName.includes('-rollout-')) continue;
-      const tell = { 'Fn::If': ['HasAlarmTopic', [everything.alarmTopicArn], { Ref: 'AWS::NoValue' }] };
-      expect([Properties.AlarmActions, Properties.OKActions]).toEqual([tell, tell]);
-    }
-    expect([plain, full].map(({ template }) => holds(template, 'HasAlarmTopic'))).toEqual([false, true]);
+  test.each(alarms)('%s has its row in the operations page', (name) => {
+    const rows = readFileSync('docs/operations.md', 'utf8').match(/^\| (`[\w<>-]+`(, )?)+ \|.*$/gm) ?? [];
+    const shown = `\`${name.replace(/^(slow|faults)-.*/, '$1-<function>')}\``;
+
+    expect(rows.filter((row) => row.split(' | ')[0]?.includes(shown))).toHaveLength(1);
+  });
+
+  test('notify the topic when they begin and when they end, where there is one', () => {
+    const topic = [parameterSets.full.alarmTopicArn];
+    const notified = (stage: Packaged) =>
+      ofType(stage, 'AWS::CloudWatch::Alarm').map(([, it]) => [it.AlarmActions, it.OKActions]);
+
+    expect(notified(plain)).toEqual(alarms.map(() => [undefined, undefined]));
+    expect(notified(full)).toEqual(alarms.map(() => [topic, topic]));
   });
 
   test('are more patient with proxies, which wait for their providers', () => {
-    const threshold = (name: string) =>
-      ofType('AWS::CloudWatch::Alarm').find(([, it]) => it.Properties.AlarmName.endsWith(`slow-${name}`))?.[1]
-        .Properties.Threshold;
+    const bounds = routes.map((name) => [name, alarmNamed(`slow-${name}`).Threshold]);
 
-    expect(new Set(api.map(threshold))).toEqual(new Set([2000]));
-    expect(new Set(proxies.map(threshold))).toEqual(new Set([15_000]));
+    expect(bounds).toEqual(routes.map((name) => [name, proxies.includes(name) ? 15_000 : 2000]));
+  });
+
+  test('of money are joined by a budget of the account, where one is given', () => {
+    expect(ofType(plain, 'AWS::Budgets::Budget')).toEqual([]);
+    expect(properties(full, 'AccountBudget').Budget.BudgetLimit).toMatchObject({
+      Amount: '100',
+      Unit: 'USD',
+    });
   });
 
   test('and the dashboard look at no metric that the log lines do not have', () => {
     const source = readFileSync('lib/metrics.ts', 'utf8');
-    const page = asText(ofType('AWS::CloudWatch::Dashboard')[0]?.[1].Properties.DashboardBody);
+    const page = asText(properties(plain, 'Dashboard').DashboardBody);
     const searched = [...page.matchAll(/node-registry\/prod\\",\w+(?:,\w+)?\} MetricName=\\"(\w+)\\"/g)].map(
       ([, it]) => it,
     );
@@ -98,9 +122,7 @@ describe('the alarms', () => {
 });
 
 test('the dashboard is JSON that CloudWatch takes: every widget has its place, its region and metrics', () => {
-  const { widgets } = JSON.parse(
-    asText(ofType('AWS::CloudWatch::Dashboard')[0]?.[1].Properties.DashboardBody),
-  );
+  const { widgets } = JSON.parse(asText(properties(plain, 'Dashboard').DashboardBody));
 
   expect(widgets.length).toBeGreaterThanOrEqual(8);
   for (const { type, x, width, properties } of widgets) {
@@ -109,89 +131,4 @@ test('the dashboard is JSON that CloudWatch takes: every widget has its place, i
     expect(properties).toMatchObject({ region: expect.any(String), title: expect.any(String) });
     expect(properties.metrics.length).toBeGreaterThan(0);
   }
-});
-
-describe('a gradual rollout', () => {
-  test('is off by default: events go to the functions themselves', () => {
-    expect(ofType('AWS::Lambda::Alias')).toEqual([]);
-    expect(JSON.stringify(plain.template)).not.toContain('AWS::CodeDeploy');
-  });
-
-  test('moves an alias of each function from the last version to this one, and back on its alarm', () => {
-    const aliases = ofType('AWS::Lambda::Alias', full);
-
-    expect(aliases).toHaveLength(9);
-    for (const [id, { Properties, UpdatePolicy }] of aliases) {
-      const { DeploymentGroupName, ApplicationName } = UpdatePolicy.CodeDeployLambdaAliasUpdate;
-      const group = full.template.Resources[DeploymentGroupName.Ref]?.Properties;
-      const alarm = full.template.Resources[group.AlarmConfiguration.Alarms[0].Name.Ref]?.Properties;
-      const version = full.template.Resources[Properties.FunctionVersion['Fn::GetAtt'][0]];
-
-      expect(id).toBe(`${Properties.FunctionName.Ref.replace('LambdaFunction', '')}LiveAlias`);
-      expect(version?.Properties.FunctionName).toEqual(Properties.FunctionName);
-      expect([ApplicationName, group.ApplicationName]).toEqual(Array(2).fill({ Ref: 'RolloutApplication' }));
-      expect(group.DeploymentConfigName).toBe('CodeDeployDefault.LambdaCanary10Percent5Minutes');
-      expect(group.AutoRollbackConfiguration).toMatchObject({
-        Enabled: true,
-        Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']),
-      });
-      expect(JSON.stringify(alarm)).toContain(Properties.FunctionName.Ref);
-      expect(watched(alarm)).toEqual(['AWS/Lambda Errors', `${own} requests`]);
-    }
-  });
-
-  test('reaches every caller: the API, the bucket, the schedule, and the queue for failures', () => {
-    const { Resources } = full.template;
-    const targets = [
-      ...ofType('AWS::ApiGatewayV2::Integration', full).map(([, it]) => it.Properties.IntegrationUri),
-      ...ofType('AWS::Lambda::Permission', full).map(([, it]) => it.Properties.FunctionName),
-      Resources.S3BucketArchives?.Properties.NotificationConfiguration.LambdaConfigurations[0].Function,
-      ...ofType('AWS::Events::Rule', full).map(([, it]) => it.Properties.Targets[0].Arn),
-    ];
-
-    expect(targets).toHaveLength(8 + 10 + 1 + 1);
-    for (const target of targets) expect(target['Fn::Join'][1][1]).toBe('live');
-    expect(Resources.FinalizeUploadLambdaEvConf).toMatchObject({ Properties: { Qualifier: 'live' } });
-  });
-});
-
-describe('a stage is refused, in sentences and before anything is made', () => {
-  const flags = (parameters: Record<string, string>) =>
-    Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`);
-
-  test('where parameters are missing, each by its name, or unknown', async () => {
-    const refusal = await refusalOf('--stage', 'prod', '--param=tokenIsuer=https://issuer.example.com');
-
-    expect(refusal).toContain('There is no parameter tokenIsuer.');
-    for (const name of Object.keys(requiredParameters))
-      expect(refusal).toContain(`${name} is missing: --param=${name}=…`);
-    expect(refusal).not.toContain('    at ');
-  });
-
-  test('where a value is unsafe or cannot work, without showing a key', async () => {
-    const bad = {
-      ...requiredParameters,
-      tokenIssuer: 'http://localhost:3001',
-      tokenKeySetUrl: 'https://127.0.0.1/keys',
-      imageProviderKey: 'sk-live-the-key-itself',
-      domainName: 'api.example.com',
-      publishAccessToken: 'sometimes',
-      rollout: 'quickly',
-    };
-    const refusal = await refusalOf('--stage', 'prod', ...flags(bad));
-
-    expect(refusal).toContain('tokenIssuer: must be an https address, and not one of this machine.');
-    expect(refusal).toContain('tokenKeySetUrl: must be an https address, and not one of this machine.');
-    expect(refusal).toContain('imageProviderKey: must name a secret');
-    expect(refusal).toContain('domainName and certificateArn must be given together.');
-    expect(refusal).toContain('PUBLISH_ACCESS_TOKEN: ');
-    expect(refusal).toContain('rollout: must be off, or a configuration');
-    expect(refusal).not.toContain('the-key-itself');
-  });
-
-  test('where it is the local one', async () => {
-    expect(await refusalOf()).toContain(
-      '"local" is the stage of npm start; name another one, such as --stage prod.',
-    );
-  });
 });

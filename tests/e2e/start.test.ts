@@ -251,6 +251,19 @@ describe('npm run publish-node', () => {
   }, 20_000);
 });
 
+describe('a method or path that no operation has', () => {
+  test.each([
+    ['GET', '/nowhere'],
+    ['DELETE', '/bulk/nodes/versions'],
+  ])('%s %s answers 404 in the shape of every other error', async (method, path) => {
+    const response = await fetch(`${stack.apiUrl}${path}`, { method });
+
+    const body = (await response.json()) as { error: string };
+
+    expect([response.status, body.error]).toEqual([404, 'route_not_found']);
+  });
+});
+
 describe('serverless invoke local', () => {
   const names = readdirSync('events').map((file) => file.replace('.json', ''));
 
@@ -267,7 +280,10 @@ describe('serverless invoke local', () => {
     const { stdout } = await run('serverless', command, { env: offsetOnly() });
 
     if (name === 'finalize-upload') expect(stdout).toContain('"event":"upload"');
-    else expect([200, 201]).toContain(JSON.parse(stdout.slice(stdout.lastIndexOf('\n{\n') + 1)).statusCode);
+    else {
+      const { statusCode } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{\n') + 1));
+      expect(name === 'unknown-route' ? [404] : [200, 201]).toContain(statusCode);
+    }
   });
 });
 

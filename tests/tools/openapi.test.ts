@@ -84,16 +84,30 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
     }
   });
 
+  test('says what the gateway answers by itself', () => {
+    expect(operation(name).responses.default).toEqual({ $ref: '#/components/responses/GatewayAnswer' });
+  });
+
   test('requires a token unless anyone may call', () => {
     expect(operation(name).security).toEqual(contract.access === 'anyone' ? [] : [{ accessToken: [] }]);
   });
+});
+
+test('the gateway’s answers have its own shape, with a message that every reader of errors finds', () => {
+  const { GatewayAnswer } = document.components.responses;
+  const { examples } = GatewayAnswer.content['application/json'];
+
+  expect(document.components.schemas.GatewayAnswer.required).toEqual(['message']);
+  expect(document.components.schemas.Error.required).toContain('message');
+  expect(Object.keys(examples)).toEqual([413, 429, 431, 500, 503].map((status) => `gateway_${status}`));
 });
 
 describe('what the interface promises', () => {
   test('the document lists every error code of the catalogue', () => {
     const used = new Set<ErrorCode>(contracts.flatMap(errorsOf));
 
-    expect([...used].sort()).toEqual(Object.keys(errorCatalogue).sort());
+    // It is the answer to a path that the document does not have.
+    expect([...used, 'route_not_found'].sort()).toEqual(Object.keys(errorCatalogue).sort());
   });
 
   test('the document has every limit and default', () => {

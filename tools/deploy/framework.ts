@@ -1,24 +1,46 @@
 /** The little that the plugins here know of the framework that loads them. */
 export interface Framework {
   processedInput: { commands: string[]; options: { param?: string[] | null } };
-  configurationInput: { params: { default: Record<string, unknown> } };
   service: {
     service: string;
-    custom: { parameters: Record<string, unknown> };
+    custom: Custom;
     provider: {
       environment: Record<string, unknown>;
-      compiledCloudFormationTemplate: { Resources: Record<string, object> };
+      compiledCloudFormationTemplate: Template;
     };
     getAllFunctions: () => string[];
     getFunction: (name: string) => FrameworkFunction;
   };
-  getProvider: (name: 'aws') => { getStage: () => string };
+  getProvider: (name: 'aws') => { getStage: () => string; getRegion: () => string };
   /** An error of this class is shown as a sentence, without its stack. */
   classes: { Error: new (message: string) => Error };
 }
 
+/** What serverless.yml says to the plugins here. */
+interface Custom {
+  parameters: { defaults: Record<string, unknown>; stage: Record<string, unknown> | null };
+  /** The statements of each function's role, by the function's name. */
+  statements: Record<string, unknown[]>;
+}
+
+export interface Template {
+  Conditions?: Record<string, unknown>;
+  Resources: Record<string, Resource>;
+  Outputs: Record<string, { Condition?: string }>;
+}
+
+export interface Resource {
+  Type: string;
+  Properties: Record<string, unknown>;
+  Condition?: string;
+  DependsOn?: string | string[];
+  DeletionPolicy?: string;
+  UpdateReplacePolicy?: string;
+}
+
 interface FrameworkFunction {
   environment?: Record<string, unknown>;
+  events: Record<string, unknown>[];
   /** Where it is set, events invoke the function under this alias. */
   targetAlias?: { name: string; logicalId: string };
   /** The version of this release, known once functions are compiled. */

@@ -1,4 +1,6 @@
 import type { Framework } from './framework.ts';
+import { upperFirst } from './function-resources.ts';
+import { valuesOf } from './stage-parameters.ts';
 
 const aliasName = 'live';
 
@@ -22,8 +24,8 @@ export default class GradualRollout {
   }
 }
 
-function isOn({ service }: Framework): boolean {
-  return service.custom.parameters.rollout !== 'off';
+function isOn(framework: Framework): boolean {
+  return valuesOf(framework).rollout !== 'off';
 }
 
 function pointEventsToAliases({ service }: Framework): void {
@@ -33,6 +35,7 @@ function pointEventsToAliases({ service }: Framework): void {
 
 function addResources(framework: Framework): void {
   const { service } = framework;
+  const rollout = String(valuesOf(framework).rollout);
   const resources = service.provider.compiledCloudFormationTemplate.Resources;
   const prefix = `${service.service}-${framework.getProvider('aws').getStage()}`;
   Object.assign(resources, { RolloutApplication: application, RolloutRole: role(prefix) });
@@ -40,8 +43,7 @@ function addResources(framework: Framework): void {
     const id = upperFirst(name);
     const version = String(service.getFunction(name).versionLogicalId);
     Object.assign(resources, {
-      [`${id}RolloutAlarm`]: alarm(prefix, name, String(service.custom.parameters.metricsNamespace)),
-      [`${id}DeploymentGroup`]: deploymentGroup(id, String(service.custom.parameters.rollout)),
+      [`${id}DeploymentGroup`]: deploymentGroup(id, rollout),
       [`${id}LiveAlias`]: alias(id, version),
     });
   }
@@ -74,41 +76,6 @@ function role(prefix: string) {
   };
 }
 
-/** A failing provider is not the release's fault, so only crashes and unknown faults count here. */
-function alarm(prefix: string, name: string, namespace: string) {
-  const metric = (id: string, metricNamespace: string, metricName: string, dimensions: object[]) => ({
-    Id: id,
-    ReturnData: false,
-    MetricStat: {
-      Stat: 'Sum',
-      Period: 60,
-      Metric: { Namespace: metricNamespace, MetricName: metricName, Dimensions: dimensions },
-    },
-  });
-  return {
-    Type: 'AWS::CloudWatch::Alarm',
-    Properties: {
-      AlarmName: `${prefix}-rollout-${name}`,
-      AlarmDescription:
-        'The function crashed or met an unknown fault; a release that is taking over is rolled back.',
-      TreatMissingData: 'notBreaching',
-      ComparisonOperator: 'GreaterThanThreshold',
-      Threshold: 0,
-      EvaluationPeriods: 1,
-      Metrics: [
-        { Id: 'faults', Expression: 'FILL(crashes, 0) + FILL(unknown, 0)' },
-        metric('crashes', 'AWS/Lambda', 'Errors', [
-          { Name: 'FunctionName', Value: { Ref: `${upperFirst(name)}LambdaFunction` } },
-        ]),
-        metric('unknown', namespace, 'requests', [
-          { Name: 'function', Value: name },
-          { Name: 'code', Value: 'internal_error' },
-        ]),
-      ],
-    },
-  };
-}
-
 function deploymentGroup(id: string, rollout: string) {
   return {
     Type: 'AWS::CodeDeploy::DeploymentGroup',
@@ -117,7 +84,7 @@ function deploymentGroup(id: string, rollout: string) {
       ServiceRoleArn: { 'Fn::GetAtt': ['RolloutRole', 'Arn'] },
       DeploymentConfigName: `CodeDeployDefault.${rollout}`,
       DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
-      AlarmConfiguration: { Enabled: true, Alarms: [{ Name: { Ref: `${id}RolloutAlarm` } }] },
+      AlarmConfiguration: { Enabled: true, Alarms: [{ Name: { Ref: `${id}FaultsAlarm` } }] },
       AutoRollbackConfiguration: {
         Enabled: true,
         Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],
@@ -141,8 +108,4 @@ function alias(id: string, version: string) {
       },
     },
   };
-}
-
-function upperFirst(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
 }

@@ -33,6 +33,11 @@ export async function packageStage(
   });
 }
 
+/** The template as it is deployed. */
+export function templateIn(folder: string): string {
+  return join(folder, 'cloudformation-template-update-stack.json');
+}
+
 /** Each function's zip, by the function's name in serverless.yml. */
 export async function readZips(folder: string): Promise<Map<string, Buffer>> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.zip'));

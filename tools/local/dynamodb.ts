@@ -5,6 +5,7 @@ import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DynamoDBClient,
+  type GlobalSecondaryIndex,
   ResourceInUseException,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -61,7 +62,10 @@ async function readTableDefinition(): Promise<TableDefinition> {
     BillingMode,
     AttributeDefinitions,
     KeySchema,
-    GlobalSecondaryIndexes,
+    // A ceiling on throughput is for what is paid for.
+    GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(
+      ({ OnDemandThroughput: _, ...index }: GlobalSecondaryIndex) => index,
+    ),
     TimeToLiveSpecification,
   };
 }

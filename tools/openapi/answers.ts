@@ -18,7 +18,11 @@ export function describeAnswers(contract: Contract): JsonObject {
       codes.filter((code) => errorCatalogue[code].status === status),
     ),
   ]);
-  return { [contract.status]: success(contract), ...Object.fromEntries(refusals) };
+  return {
+    [contract.status]: success(contract),
+    ...Object.fromEntries(refusals),
+    default: { $ref: '#/components/responses/GatewayAnswer' },
+  };
 }
 
 /** What any operation can answer, beside what its contract lists. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Contract } from '../../lib/contract.ts';
 import { describeAnswers, errorExamples } from './answers.ts';
 import { sampleRequest } from './examples.ts';
+import { gatewayResponse, gatewaySchema } from './gateway.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
 import type { JsonObject } from './json.ts';
 import { describeParameters, describeSchemas, reference, requestName } from './schemas.ts';
@@ -49,7 +50,8 @@ export function describeService(contracts: readonly Contract[]): JsonObject {
           description: "An access token of the deployment's issuer",
         },
       },
-      schemas: describeSchemas(contracts),
+      schemas: { ...describeSchemas(contracts), GatewayAnswer: gatewaySchema },
+      responses: { GatewayAnswer: gatewayResponse },
       headers: answerHeaders,
       parameters: headerParameters,
       examples: errorExamples(contracts),

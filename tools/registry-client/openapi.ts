@@ -202,7 +202,7 @@ export interface components {
              * @description What went wrong, for programs; a code never changes its meaning
              * @enum {string}
              */
-            error: "invalid_request" | "provider_rejected" | "unauthorized" | "invalid_personal_access_token" | "forbidden" | "node_banned" | "publisher_banned" | "publisher_not_found" | "node_not_found" | "node_version_not_found" | "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch" | "precondition_failed" | "request_too_large" | "record_too_large" | "unsupported_media_type" | "provider_busy" | "internal_error" | "provider_failed" | "provider_unreachable" | "provider_invalid_reply" | "provider_credentials" | "provider_quota" | "unavailable" | "provider_timeout";
+            error: "invalid_request" | "provider_rejected" | "unauthorized" | "invalid_personal_access_token" | "forbidden" | "node_banned" | "publisher_banned" | "route_not_found" | "publisher_not_found" | "node_not_found" | "node_version_not_found" | "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch" | "precondition_failed" | "request_too_large" | "record_too_large" | "unsupported_media_type" | "provider_busy" | "internal_error" | "provider_failed" | "provider_unreachable" | "provider_invalid_reply" | "provider_credentials" | "provider_quota" | "unavailable" | "provider_timeout";
             /** @description What went wrong, for a person */
             message: string;
             /** @description The x-request-id of the answer */
@@ -897,8 +897,30 @@ export interface components {
              */
             status?: "NodeStatusActive" | "NodeStatusDeleted" | "NodeStatusBanned" | "" | null;
         };
+        /** @description An answer of the gateway itself, which knows no codes */
+        GatewayAnswer: {
+            /** @description What went wrong, for a person */
+            message: string;
+        };
     };
-    responses: never;
+    responses: {
+        /**
+         * @description What the gateway answers by itself, without a code and without the headers of the service:
+         *     - 413: the body has more than 10 MB
+         *     - 429: the deployment has too many requests at the moment; nothing was done
+         *     - 431: request line and headers have more than 10,240 bytes
+         *     - 500: the function failed; whether anything was done is unknown
+         *     - 503: the function was too busy or took too long; whether anything was done is unknown
+         */
+        GatewayAnswer: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GatewayAnswer"];
+            };
+        };
+    };
     parameters: {
         /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
         "x-request-id": string;
@@ -1030,6 +1052,7 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["GatewayAnswer"];
         };
     };
     publishNodeVersion: {
@@ -1218,6 +1241,7 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["GatewayAnswer"];
         };
     };
     updateHostNode: {
@@ -1396,6 +1420,7 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["GatewayAnswer"];
         };
     };
     updateNode: {
@@ -1586,6 +1611,7 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["GatewayAnswer"];
         };
     };
     relightImage: {
@@ -1773,6 +1799,7 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["GatewayAnswer"];
         };
     };
     extendVideo: {
@@ -1960,6 +1987,7 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["GatewayAnswer"];
         };
     };
     multiframeVideo: {
@@ -2147,6 +2175,7 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["GatewayAnswer"];
         };
     };
     textToVideo: {
@@ -2334,6 +2363,7 @@ export interface operations {
                     };
                 };
             };
+            default: components["responses"]["GatewayAnswer"];
         };
     };
 }

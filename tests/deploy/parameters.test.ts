@@ -1,0 +1,309 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import { requiredParameters } from '../../tools/deploy/packages.ts';
+import { environmentProblem, parameters, problemsOf, type Values } from '../../tools/deploy/parameters.ts';
+import { refusalOf } from './packaging.ts';
+
+const region = 'us-east-1';
+const { params } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'silent' });
+
+/** A stage that can be deployed: what has no default is given, and the framework's own names are filled in. */
+const valid: Values = Object.fromEntries(
+  Object.entries({ ...params.default, ...requiredParameters }).map(([name, value]) => [
+    name,
+    String(value)
+      .replaceAll(/\$\{self:service\}/g, 'node-registry')
+      .replaceAll(/\$\{sls:stage\}/g, 'prod'),
+  ]),
+);
+
+const account = '123456789012';
+const address = {
+  good: ['https://issuer.example.com/', 'https://a.example.com/v2'],
+  bad: [
+    'http://a.example.com',
+    'https://localhost:3001',
+    'https://127.0.0.1/keys',
+    'a.example.com',
+    'https://a.b/?x=1',
+  ],
+};
+const secret = {
+  good: ['ssm:/node-registry/prod/key', 'secretsmanager:team/image-key'],
+  bad: ['sk-live-the-key-itself', 'ssm:no-slash', 'secretsmanager:'],
+};
+const claim = {
+  good: ['', 'role', 'realm_access.roles', 'https://example.com/roles'],
+  bad: ['two words', 'é'],
+};
+const accessTokens = { good: ['required', 'optional'], bad: ['', 'sometimes', 'Required'] };
+const header = { good: ['', 'x-api-key', 'Authorization'], bad: ['x api', 'x-api-key:', '-x'] };
+const scheme = { good: ['', 'Bearer', 'Token'], bad: ['Bearer ', 'a b', ':'] };
+const perSecond = { good: ['1', '10000'], bad: ['', '0', '-1', 'abc', '1.5', '10001', '1e3'] };
+const burst = { good: ['1', '5000'], bad: ['', '0', 'abc', '5001'] };
+const reserved = { good: ['', '1', '1000'], bad: ['0', 'all', '1001', '-5'] };
+const capacity = { good: ['1', '12000'], bad: ['', '0', '4k', '1000001'] };
+const count = { good: ['', '1', '100000'], bad: ['0', '-1', '10MB', '1.5'] };
+
+/** Every parameter, in the order of the schema, with values that it takes and values that it rejects. */
+const table: Record<string, { good: string[]; bad: string[] }> = {
+  tokenIssuer: address,
+  tokenKeySetUrl: address,
+  imageProviderUrl: address,
+  videoProviderUrl: address,
+  bucketName: {
+    good: ['acme-node-archives-prod', 'abc', 'a'.repeat(63)],
+    bad: [
+      '',
+      'unnamed',
+      'ab',
+      'Acme',
+      'a_b',
+      'a.b',
+      '-abc',
+      'abc-',
+      'xn--abc',
+      'abc-s3alias',
+      'a'.repeat(64),
+    ],
+  },
+  imageProviderKey: secret,
+  videoProviderKey: secret,
+  secretsKeyArn: {
+    good: ['', `arn:aws:kms:${region}:${account}:key/1234abcd-12ab-34cd-56ef-1234567890ab`],
+    bad: [
+      `arn:aws:kms:${region}:${account}:alias/keys`,
+      `arn:aws:kms:eu-west-1:${account}:key/1234abcd`,
+      'key/1234',
+    ],
+  },
+  tokenAudience: { good: ['node-registry', 'https://api.example.com'], bad: ['', 'two words'] },
+  tokenKeySet: {
+    good: ['', '{"keys":[{"kty":"RSA"}]}'],
+    bad: ['{', '{"keys":[]}', '[]', '{"keys":[{}]}', 'null'],
+  },
+  idTokens: { good: ['refused', 'accepted'], bad: ['', 'yes', 'true'] },
+  adminClaim: claim,
+  adminClaimValue: claim,
+  publishAccessToken: accessTokens,
+  proxyAccessToken: accessTokens,
+  imageProviderKeyHeader: header,
+  imageProviderKeyScheme: scheme,
+  videoProviderKeyHeader: header,
+  videoProviderKeyScheme: scheme,
+  videoProviderModelPrefix: { good: ['', 'vid', 'vid-'], bad: ['v d', 'vid/', 'v'.repeat(33)] },
+  videoModelsExtra: { good: ['', 'vidq4', 'vidq4,vidq4-pro'], bad: ['vidq4, vidq5', ',', 'vidq4,'] },
+  videoExtendSource: { good: ['', 'both', 'either'], bad: ['none', 'Both'] },
+  maxArchiveBytes: { good: ['', '1', '5000000000'], bad: ['0', '100MB', '5000000001'] },
+  maxArchiveEntries: count,
+  maxUnpackedBytes: count,
+  maxUnpackedRatio: { good: ['', '100'], bad: ['0', '10001', 'x'] },
+  tableName: { good: ['node-registry-prod', 'a.b_c'], bad: ['', 'a b', 'ab', 'a/b', 'a'.repeat(256)] },
+  downloadBaseUrl: {
+    good: ['', 'https://cdn.example.com/nodes'],
+    bad: ['http://cdn.example.com', 'cdn', 'https://localhost'],
+  },
+  corsOrigins: {
+    good: ['*', 'https://app.example.com', 'https://a.example.com,http://localhost:5173'],
+    bad: [
+      '',
+      'app.example.com',
+      'https://a.example.com/',
+      'https://a.example.com, https://b.example.com',
+      '*,https://a.b',
+      'https://A.example.com',
+    ],
+  },
+  rateLimit: perSecond,
+  burstLimit: burst,
+  bulkRateLimit: perSecond,
+  bulkBurstLimit: burst,
+  publishRateLimit: perSecond,
+  publishBurstLimit: burst,
+  proxyRateLimit: perSecond,
+  proxyBurstLimit: burst,
+  proxyConcurrency: reserved,
+  finalizeConcurrency: reserved,
+  tableMaxReads: capacity,
+  tableMaxWrites: capacity,
+  domainName: {
+    good: ['', 'api.example.com'],
+    bad: ['https://api.example.com', 'API.example.com', 'api', 'a..b.com'],
+  },
+  certificateArn: {
+    good: ['', `arn:aws:acm:${region}:${account}:certificate/1234abcd`],
+    bad: [
+      `arn:aws:acm:eu-west-1:${account}:certificate/1234abcd`,
+      `arn:aws:iam::${account}:server-certificate/x`,
+    ],
+  },
+  hostedZoneId: { good: ['', 'Z0123456789ABCDEFGHIJ'], bad: ['/hostedzone/Z123', 'example.com', 'z123'] },
+  alarmTopicArn: {
+    good: ['', `arn:aws:sns:${region}:${account}:alarms`, `arn:aws-cn:sns:${region}:${account}:alarms`],
+    bad: [
+      `arn:aws:sns:eu-west-1:${account}:alarms`,
+      `arn:aws:sns:${region}:${account}:alarms.fifo`,
+      'me@example.com',
+    ],
+  },
+  creditsPerHourAlarm: capacity,
+  storageAlarmGigabytes: { good: ['1', '500'], bad: ['', '0', '500GB'] },
+  monthlyBudgetDollars: { good: ['', '100'], bad: ['0', '$100', '99.50'] },
+  accessLogs: { good: ['off', 'on'], bad: ['', 'true', 'ON'] },
+  archiveAdministratorArn: {
+    good: ['', `arn:aws:iam::${account}:role/archives`],
+    bad: [`arn:aws:iam::${account}:user/me`, `arn:aws:sts::${account}:assumed-role/archives/me`, '*'],
+  },
+  tracing: { good: ['PassThrough', 'Active'], bad: ['', 'active', 'on'] },
+  metricsNamespace: { good: ['node-registry/prod'], bad: ['', 'AWS/Lambda', ':a', 'a b'] },
+  rollout: {
+    good: ['off', 'LambdaAllAtOnce', 'LambdaCanary10Percent5Minutes', 'LambdaLinear10PercentEvery1Minute'],
+    bad: ['', 'quickly', 'LambdaCanary99Percent1Minutes', 'LambdaLinear10PercentEvery1Minutes'],
+  },
+  restart: { good: ['', '2026-11-21T12:00:00Z', '2'], bad: ['a b', '$(date)', 'x'.repeat(65)] },
+};
+
+/** The other parameters that one needs, so that only its own value is tested. */
+const companions: Record<string, Values> = {
+  domainName: { certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd` },
+  certificateArn: { domainName: 'api.example.com' },
+  hostedZoneId: {
+    domainName: 'api.example.com',
+    certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd`,
+  },
+  monthlyBudgetDollars: { alarmTopicArn: `arn:aws:sns:${region}:${account}:alarms` },
+};
+
+function problemsWith(name: string, value: string): string[] {
+  const needed = value === '' ? {} : companions[name];
+  return problemsOf({ ...valid, ...needed, [name]: value }, region);
+}
+
+describe('a parameter', () => {
+  test('of serverless.yml is in the schema, and none is in the schema alone', () => {
+    expect(Object.keys(params.default).sort()).toEqual(Object.keys(parameters).sort());
+  });
+
+  test('is in this table with values that are taken and values that are rejected', () => {
+    expect(Object.keys(table)).toEqual(Object.keys(parameters));
+    for (const { good, bad } of Object.values(table)) expect([good.length, bad.length]).not.toContain(0);
+  });
+
+  test.each(Object.entries(table).flatMap(([name, { good }]) => good.map((value) => [name, value])))(
+    '%s takes "%s"',
+    (name, value) => {
+      expect(problemsWith(name, value)).toEqual([]);
+    },
+  );
+
+  test.each(Object.entries(table).flatMap(([name, { bad }]) => bad.map((value) => [name, value])))(
+    '%s rejects "%s" in a sentence that begins with its name',
+    (name, value) => {
+      const problems = problemsWith(name, value);
+
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatch(new RegExp(`^${name}(: must| must| is missing)`));
+      if (name.endsWith('Key')) expect(problems[0]).not.toContain('the-key-itself');
+    },
+  );
+
+  test.each(Object.keys(parameters))('%s has its row in the operations page', (name) => {
+    const page = readFileSync('docs/operations.md', 'utf8');
+    const [row] = page.match(new RegExp(`^\\| \`${name}\` \\|.*$`, 'm')) ?? [];
+    const about = z.globalRegistry.get(parameters[name] as z.ZodMiniType)?.description;
+
+    expect(row).toBe(`| \`${name}\` | ${defaultOf(name)} | ${about} |`);
+  });
+});
+
+/** As the operations page shows it. */
+function defaultOf(name: string): string {
+  if (name in requiredParameters) return 'required';
+  const value = String(params.default[name]).replace(`\${self:service}`, 'node-registry');
+  return value && `\`${value.replace(`\${sls:stage}`, '<stage>')}\``;
+}
+
+describe('parameters together', () => {
+  const problems = (values: Values) => problemsOf({ ...valid, ...values }, region);
+  const certificateArn = `arn:aws:acm:${region}:${account}:certificate/1234abcd`;
+
+  test.each<[string, Values, string]>([
+    [
+      'a domain without a certificate',
+      { domainName: 'api.example.com' },
+      'domainName and certificateArn must be given together.',
+    ],
+    [
+      'a certificate without a domain',
+      { certificateArn },
+      'domainName and certificateArn must be given together.',
+    ],
+    ['a zone without a domain', { hostedZoneId: 'Z123' }, 'hostedZoneId needs domainName.'],
+    [
+      'a budget that notifies nobody',
+      { monthlyBudgetDollars: '5' },
+      'monthlyBudgetDollars needs alarmTopicArn, which is notified.',
+    ],
+    [
+      'a bucket whose logs cannot be named',
+      { bucketName: 'a'.repeat(59), accessLogs: 'on' },
+      'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
+    ],
+    ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'There is no parameter tokenIsuer.'],
+  ])('are rejected with %s', (_, values, sentence) => {
+    expect(problems(values)).toEqual([sentence]);
+  });
+
+  test('are all reported at once', () => {
+    expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', tableName: 'a b' })).toHaveLength(3);
+  });
+
+  test('must fit into the 4 KB of variables that Lambda gives a function', () => {
+    expect(environmentProblem('relightImage', { TOKEN_JWKS: 'x'.repeat(4086) })).toEqual([]);
+    expect(environmentProblem('relightImage', { TOKEN_JWKS: 'x'.repeat(4087) })).toEqual([
+      expect.stringMatching(/^The variables of relightImage take 4097 bytes, and Lambda allows 4096/),
+    ]);
+  });
+});
+
+describe('a stage is rejected, in sentences and before anything is made', () => {
+  const flags = (values: Record<string, string>) =>
+    Object.entries(values).map(([name, value]) => `--param=${name}=${value}`);
+
+  test('where parameters are missing, each by its name, or unknown', async () => {
+    const refusal = await refusalOf('--stage', 'prod', '--param=tokenIsuer=https://issuer.example.com');
+
+    expect(refusal).toContain('There is no parameter tokenIsuer.');
+    for (const name of Object.keys(requiredParameters))
+      expect(refusal).toContain(`${name} is missing: --param=${name}=…`);
+    expect(refusal).not.toContain('    at ');
+  });
+
+  test('where a value cannot work, without showing a key', async () => {
+    const keys = Array.from({ length: 20 }, (_, index) => ({
+      kty: 'RSA',
+      kid: String(index),
+      n: 'x'.repeat(200),
+    }));
+    const bad = {
+      ...requiredParameters,
+      imageProviderKey: 'sk-live-the-key-itself',
+      rateLimit: 'abc',
+      tokenKeySet: JSON.stringify({ keys }),
+    };
+    const refusal = await refusalOf('--stage', 'prod', ...flags(bad));
+
+    expect(refusal).toContain('imageProviderKey: must name a secret');
+    expect(refusal).toContain('rateLimit: must be a whole number from 1 to 10000.');
+    expect(refusal).toContain('The variables of updateNode take ');
+    expect(refusal).not.toContain('the-key-itself');
+  });
+
+  test('where it is the local one', async () => {
+    expect(await refusalOf()).toContain(
+      '"local" is the stage of npm start; name another one, such as --stage prod.',
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
+
+let plain: Packaged;
+let full: Packaged;
+let restarted: Packaged;
+
+beforeAll(async () => {
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+  restarted = await packagedStage('restarted');
+}, 120_000);
+
+function versionsOf(stage: Packaged): string[] {
+  return ofType(stage, 'AWS::Lambda::Version')
+    .map(([id]) => id)
+    .sort();
+}
+
+describe('a gradual rollout', () => {
+  test('is off by default: events go to the functions themselves', () => {
+    expect(ofType(plain, 'AWS::Lambda::Alias')).toEqual([]);
+    expect(JSON.stringify(plain.template)).not.toContain('AWS::CodeDeploy');
+  });
+
+  test('moves an alias of each function from the last version to this one, and back on its alarm', () => {
+    const aliases = ofType(full, 'AWS::Lambda::Alias');
+
+    expect(aliases).toHaveLength(versionsOf(full).length);
+    for (const [id, alias] of aliases) {
+      const update = resource(full, id).UpdatePolicy.CodeDeployLambdaAliasUpdate;
+      const group = properties(full, update.DeploymentGroupName.Ref);
+      const alarm = properties(full, group.AlarmConfiguration.Alarms[0].Name.Ref);
+      const version = properties(full, alias.FunctionVersion['Fn::GetAtt'][0]);
+
+      expect(id).toBe(`${alias.FunctionName.Ref.replace('LambdaFunction', '')}LiveAlias`);
+      expect(version.FunctionName).toEqual(alias.FunctionName);
+      expect([update.ApplicationName, group.ApplicationName]).toEqual(
+        Array(2).fill({ Ref: 'RolloutApplication' }),
+      );
+      expect(group.DeploymentConfigName).toBe('CodeDeployDefault.LambdaCanary10Percent5Minutes');
+      expect(group.AutoRollbackConfiguration).toMatchObject({
+        Enabled: true,
+        Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM']),
+      });
+      expect(alarm.AlarmName).toMatch(/-faults-/);
+      expect(JSON.stringify(alarm)).toContain(alias.FunctionName.Ref);
+    }
+  });
+
+  test('reaches every caller: the API, the bucket, the schedule, and the queue for failures', () => {
+    const { Resources } = full.template;
+    const targets = [
+      ...ofType(full, 'AWS::ApiGatewayV2::Integration').map(([, it]) => it.IntegrationUri),
+      ...ofType(full, 'AWS::Lambda::Permission').map(([, it]) => it.FunctionName),
+      Resources.S3BucketArchives?.Properties.NotificationConfiguration.LambdaConfigurations[0].Function,
+      ...ofType(full, 'AWS::Events::Rule').map(([, it]) => it.Targets[0].Arn),
+    ];
+
+    expect(targets).toHaveLength(9 + 11 + 1 + 1);
+    for (const target of targets) expect(target['Fn::Join'][1][1]).toBe('live');
+    expect(Resources.FinalizeUploadLambdaEvConf).toMatchObject({ Properties: { Qualifier: 'live' } });
+  });
+});
+
+describe('a version of a function', () => {
+  test('is taken back where the deployment that made it fails, or the next one would find it there', () => {
+    for (const stage of [plain, full])
+      for (const id of versionsOf(stage))
+        expect(resource(stage, id)).toMatchObject({
+          DeletionPolicy: 'RetainExceptOnCreate',
+          UpdateReplacePolicy: 'Retain',
+        });
+  });
+
+  test('is a new one for every function that is restarted, although its code is the same', () => {
+    const codeOf = (stage: Packaged) =>
+      Object.fromEntries(
+        ofType(stage, 'AWS::Lambda::Version').map(([, it]) => [it.FunctionName.Ref, it.CodeSha256]),
+      );
+
+    expect(codeOf(restarted)).toEqual(codeOf(full));
+    expect(versionsOf(restarted).filter((id) => versionsOf(full).includes(id))).toEqual([]);
+    for (const [, { FunctionVersion }] of ofType(restarted, 'AWS::Lambda::Alias'))
+      expect(versionsOf(restarted)).toContain(FunctionVersion['Fn::GetAtt'][0]);
+  });
+});

@@ -1,0 +1,44 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/unknown-route.ts';
+import { invoke } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+
+beforeEach(() => {
+  loggedLines.length = 0;
+});
+
+describe('a method or path that no operation has', () => {
+  test('answers 404 in the shape of every other error', async () => {
+    const { status, headers, body } = await invoke(handler, 'unknown-route');
+
+    expect(status).toBe(404);
+    expect(headers).toEqual({ 'content-type': 'application/json', 'x-request-id': 'sample-unknown-route' });
+    expect(body).toEqual({
+      error: 'route_not_found',
+      message: 'There is no such operation.',
+      request_id: 'sample-unknown-route',
+    });
+  });
+
+  test('carries the id that the caller chose', async () => {
+    const { headers, body } = await invoke(handler, 'unknown-route', { headers: { 'x-request-id': 'mine' } });
+
+    expect([headers['x-request-id'], body.request_id]).toEqual(['mine', 'mine']);
+  });
+
+  test('leaves one line in the log, without the path, which anybody can write', async () => {
+    await invoke(handler, 'unknown-route');
+
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      {
+        level: 'info',
+        event: 'request',
+        request_id: 'sample-unknown-route',
+        function: 'unknownRoute',
+        method: 'GET',
+        code: 'route_not_found',
+        status: 404,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { type Engine, RegoEngine, TemplateFile } from '@aws/cloudformation-validate';
+import type { Template } from './framework.ts';
+import { referencesOf } from './references.ts';
+
+/** The warnings of CloudFormation's rules that stay, and why. There is no other list of exceptions. */
+export const acceptedWarnings: Record<string, string> = {
+  W9002:
+    'The framework names the bucket by text where S3 may invoke the finalizer: the bucket itself waits for that permission.',
+  W9003: 'Numbers from the command line are text in the template. CloudFormation converts them.',
+};
+
+export interface Report {
+  resources: number;
+  /** What would make CloudFormation or a service reject the template. */
+  errors: string[];
+  /** How often each accepted warning came up. */
+  accepted: Record<string, number>;
+}
+
+/** Everything about a packaged template that can be known without AWS. */
+export function checkTemplate(file: string): Report {
+  const text = readFileSync(file, 'utf8');
+  const template: Template = JSON.parse(text);
+  const { errors, accepted } = validate(file);
+  return {
+    resources: Object.keys(template.Resources).length,
+    errors: [...errors, ...missingNames(template), ...circles(template), ...overLimits(template, text)],
+    accepted,
+  };
+}
+
+let engine: Engine | undefined;
+
+/** By CloudFormation's resource schemas and by the rules of cfn-lint, which the validator brings along. */
+function validate(file: string): Pick<Report, 'errors' | 'accepted'> {
+  // Making one takes several times as long as using it.
+  engine ??= new RegoEngine();
+  const { status, diagnostics } = engine.validateStandard(new TemplateFile(file));
+  const found = diagnostics.filter(({ severity }) => !['INFO', 'DEBUG'].includes(severity));
+  const accepted: Record<string, number> = {};
+  const errors = status === 'OK' ? [] : [`The template could not be validated: ${status}.`];
+  for (const { severity, ruleId, message, entity } of found) {
+    if (severity === 'WARN' && ruleId in acceptedWarnings) accepted[ruleId] = (accepted[ruleId] ?? 0) + 1;
+    else errors.push(`${entity?.logicalId ?? 'template'}: ${ruleId} ${message}`);
+  }
+  return { errors, accepted };
+}
+
+function missingNames({ Resources, Outputs, Conditions }: Template): string[] {
+  const dependencies = Object.values(Resources).flatMap(({ DependsOn }) => DependsOn ?? []);
+  const names = [...new Set([...referencesOf([Resources, Outputs]), ...dependencies])];
+  const missing = names.filter((name) => !(name in Resources));
+  const undecided = Object.keys(Conditions ?? {});
+  return [
+    ...missing.map((name) => `There is no ${name}, but it is referred to.`),
+    ...undecided.map((name) => `The condition ${name} was not decided.`),
+  ];
+}
+
+function circles({ Resources }: Template): string[] {
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (id: string, path: string[]) => {
+    if (path.includes(id)) found.push(`A circle: ${[...path, id].join(' -> ')}`);
+    const resource = Resources[id];
+    if (path.includes(id) || done.has(id) || !resource) return;
+    const { DependsOn = [], ...rest } = resource;
+    for (const next of [...referencesOf(rest), ...[DependsOn].flat()]) visit(next, [...path, id]);
+    done.add(id);
+  };
+  for (const id of Object.keys(Resources)) visit(id, []);
+  return found;
+}
+
+const maxResources = 500;
+const maxOutputs = 200;
+const maxTemplateBytes = 1_048_576;
+/** Of all inline policies of a role together, without white space. */
+const maxPolicyBytes = 10_240;
+
+function overLimits({ Resources, Outputs }: Template, text: string): string[] {
+  const limits: [what: string, value: number, limit: number][] = [
+    ['resources', Object.keys(Resources).length, maxResources],
+    ['outputs', Object.keys(Outputs).length, maxOutputs],
+    ['bytes of template', Buffer.byteLength(text), maxTemplateBytes],
+    ...Object.entries(Resources)
+      .filter(([, { Type }]) => Type === 'AWS::IAM::Role')
+      .map(([id, { Properties }]): [string, number, number] => [
+        `bytes of policies in ${id}`,
+        JSON.stringify(Properties.Policies).length,
+        maxPolicyBytes,
+      ]),
+  ];
+  return limits
+    .filter(([, value, limit]) => value > limit)
+    .map(([what, value, limit]) => `${value} ${what}, and AWS allows ${limit}.`);
+}

@@ -1,0 +1,71 @@
+import { foldConditions } from './fold-conditions.ts';
+import type { Framework, Resource, Template } from './framework.ts';
+import { referencesOf } from './references.ts';
+
+/**
+ * Finishes the template: decides its conditions, orders what the framework leaves to chance, and lets a failed
+ * deployment take back what the framework would keep.
+ */
+export default class FinishTemplate {
+  readonly hooks: Record<string, () => void>;
+
+  constructor({ service }: Framework) {
+    this.hooks = {
+      'after:aws:package:finalize:mergeCustomProviderResources': () => {
+        const template = service.provider.compiledCloudFormationTemplate;
+        foldConditions(template);
+        orderApi(template);
+        giveVersionsBack(template);
+        catchUndeliveredSchedules(template);
+        dropNeedlessDependencies(template);
+      },
+    };
+  }
+}
+
+function ofType(template: Template, type: string): [string, Resource][] {
+  return Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
+}
+
+/**
+ * A stage with settings for a route that does not exist yet cannot be made. And a route must not lead to a function,
+ * or to the alias of one when a rollout is switched on or off, that the API may not invoke yet.
+ */
+function orderApi(template: Template): void {
+  const routes = ofType(template, 'AWS::ApiGatewayV2::Route').map(([id]) => id);
+  for (const [, stage] of ofType(template, 'AWS::ApiGatewayV2::Stage')) wait(stage, ...routes);
+  for (const [id, integration] of ofType(template, 'AWS::ApiGatewayV2::Integration')) {
+    const name = id.replace('HttpApiIntegration', '');
+    wait(integration, `${name}LambdaPermissionHttpApi`);
+  }
+}
+
+function wait(resource: Resource, ...names: string[]): void {
+  resource.DependsOn = [...new Set([...[resource.DependsOn ?? []].flat(), ...names])];
+}
+
+/** A version that a failed update left behind would stop the next one: "a version for this function exists". */
+function giveVersionsBack(template: Template): void {
+  for (const [, version] of ofType(template, 'AWS::Lambda::Version'))
+    Object.assign(version, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
+}
+
+/** The function's own failures reach its queue by its destination; this is for events that never reached it. */
+function catchUndeliveredSchedules(template: Template): void {
+  for (const [, { Properties }] of ofType(template, 'AWS::Events::Rule'))
+    for (const target of Properties.Targets as object[])
+      Object.assign(target, {
+        DeadLetterConfig: { Arn: { 'Fn::GetAtt': ['FinalizeUploadFailures', 'Arn'] } },
+      });
+}
+
+/** What a reference enforces already. */
+function dropNeedlessDependencies({ Resources }: Template): void {
+  for (const resource of Object.values(Resources)) {
+    const { DependsOn = [], ...rest } = resource;
+    const referred = referencesOf(rest);
+    const needed = [DependsOn].flat().filter((name) => !referred.includes(name));
+    if (needed.length > 0) resource.DependsOn = needed;
+    else delete resource.DependsOn;
+  }
+}

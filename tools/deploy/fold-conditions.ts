@@ -1,0 +1,66 @@
+import type { Resource, Template } from './framework.ts';
+import type { Part } from './references.ts';
+
+/**
+ * Decides every condition of a template. The values of a stage's parameters are in the template, so nothing is left
+ * for AWS to find out, and what is switched off need not be deployed as a branch with empty names in it: those are
+ * what CloudFormation's rules find errors in.
+ */
+export function foldConditions(template: Template): void {
+  const conditions = template.Conditions ?? {};
+  const holds = (name: string) => isTrue(conditions, conditions[name]);
+  const isKept = (part: { Condition?: string }) => part.Condition === undefined || holds(part.Condition);
+  template.Resources = folded(keep(template.Resources, isKept), holds);
+  template.Outputs = folded(keep(template.Outputs, isKept), holds);
+  delete template.Conditions;
+  for (const resource of Object.values(template.Resources)) keepDependencies(resource, template);
+}
+
+function keep<T extends { Condition?: string }>(parts: Record<string, T>, isKept: (part: T) => boolean) {
+  const kept = Object.entries(parts).filter(([, part]) => isKept(part));
+  return Object.fromEntries(kept.map(([name, { Condition: _, ...part }]) => [name, part as T]));
+}
+
+function keepDependencies(resource: Resource, { Resources }: Template): void {
+  const existing = [resource.DependsOn ?? []].flat().filter((name) => name in Resources);
+  if (existing.length > 0) resource.DependsOn = existing;
+  else delete resource.DependsOn;
+}
+
+const nothing = Symbol('AWS::NoValue');
+
+function folded(part: Part, holds: (name: string) => boolean): Part {
+  if (Array.isArray(part)) return part.map((item) => folded(item, holds)).filter((item) => item !== nothing);
+  if (typeof part !== 'object' || part === null) return part;
+  if (part.Ref === 'AWS::NoValue') return nothing;
+  const choice = part['Fn::If'];
+  if (choice) return folded(holds(choice[0]) ? choice[1] : choice[2], holds);
+  const entries = Object.entries(part).map(([key, value]) => [key, folded(value, holds)]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== nothing));
+}
+
+function isTrue(conditions: Record<string, Part>, condition: Part): boolean {
+  const [key, value] = Object.entries<Part>(condition ?? {})[0] ?? [];
+  switch (key) {
+    case 'Condition':
+      return isTrue(conditions, conditions[value]);
+    case 'Fn::Not':
+      return !isTrue(conditions, value[0]);
+    case 'Fn::And':
+      return value.every((part: Part) => isTrue(conditions, part));
+    case 'Fn::Or':
+      return value.some((part: Part) => isTrue(conditions, part));
+    case 'Fn::Equals':
+      return textOf(value[0]) === textOf(value[1]);
+    default:
+      throw new Error(`A condition that only AWS can decide: ${JSON.stringify(condition)}`);
+  }
+}
+
+function textOf(part: Part): string {
+  if (typeof part !== 'object') return String(part);
+  const [index, list] = part['Fn::Select'] ?? [];
+  const [separator, text] = list?.['Fn::Split'] ?? [];
+  if (typeof text === 'string') return text.split(separator)[Number(index)] ?? '';
+  throw new Error(`A value that only AWS knows: ${JSON.stringify(part)}`);
+}

@@ -1,0 +1,81 @@
+import * as z from 'zod/mini';
+
+/** What a value must be: a check, and the rest of the sentence "<name> must …". */
+export interface Rule {
+  isKept: (value: string) => boolean;
+  sentence: string;
+}
+
+/** A parameter's schema carries what the parameter is for. */
+export function required({ isKept, sentence }: Rule, about: string): z.ZodMiniType {
+  return z.string().check(z.refine(isKept, `must ${sentence}`), z.describe(about));
+}
+
+/** Empty leaves the default of the function, or the part of the stage that it is for, out. */
+export function optional({ isKept, sentence }: Rule, about: string): z.ZodMiniType {
+  return required({ isKept: (value) => value === '' || isKept(value), sentence }, about);
+}
+
+export function shape(pattern: RegExp, sentence: string): Rule {
+  return { isKept: (value) => pattern.test(value), sentence };
+}
+
+export function oneOf(...values: string[]): Rule {
+  return { isKept: (value) => values.includes(value), sentence: `be one of ${values.join(', ')}` };
+}
+
+export function wholeNumber(minimum: number, maximum: number): Rule {
+  return {
+    isKept: (value) => /^\d{1,15}$/.test(value) && Number(value) >= minimum && Number(value) <= maximum,
+    sentence: `be a whole number from ${minimum} to ${maximum}`,
+  };
+}
+
+/** An address that the world can reach: of the local stack's, none would work in a deployment. */
+export const httpsAddress: Rule = {
+  isKept: (value) => {
+    const url = URL.parse(value);
+    const isLocal = /^(?:localhost|127\.|\[::1\])/.test(url?.hostname ?? '');
+    return url?.protocol === 'https:' && !isLocal && !url.search && !url.hash && !/\s/.test(value);
+  },
+  sentence: 'be an https address without a query, and not one of this machine',
+};
+
+export const secretName = shape(
+  /^(?:ssm:\/[\w./-]+|secretsmanager:[\w/+=.@-]+)$/,
+  'name a secret, as ssm:/<name> or secretsmanager:<name>; the key itself would be readable in the template',
+);
+
+export const headerName = shape(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'be the name of a header');
+
+/** What API Gateway and S3 compare with a browser's Origin header, to the letter. */
+export const origins: Rule = {
+  isKept: (value) => value === '*' || value.split(',').every(isOrigin),
+  sentence: 'be *, or origins such as https://app.example.com, separated by commas, without blanks or paths',
+};
+
+function isOrigin(value: string): boolean {
+  const url = URL.parse(value);
+  return /^https?:$/.test(url?.protocol ?? '') && url?.origin === value;
+}
+
+export const keySet: Rule = {
+  isKept: (value) => {
+    try {
+      const { keys } = JSON.parse(value);
+      return Array.isArray(keys) && keys.length > 0 && keys.every(({ kty }) => typeof kty === 'string');
+    } catch {
+      return false;
+    }
+  },
+  sentence: 'be a JSON Web Key Set, {"keys": […]}',
+};
+
+/** Predefined in every account; one of the operator's own would need a name of its own, and a resource. */
+export const rollouts = oneOf(
+  'off',
+  'LambdaAllAtOnce',
+  ...[5, 10, 15, 30].map((minutes) => `LambdaCanary10Percent${minutes}Minutes`),
+  'LambdaLinear10PercentEvery1Minute',
+  ...[2, 3, 10].map((minutes) => `LambdaLinear10PercentEvery${minutes}Minutes`),
+);

@@ -1,0 +1,210 @@
+import type * as z from 'zod/mini';
+import { issueSentence } from '../../lib/validation-issues.ts';
+import {
+  headerName,
+  httpsAddress,
+  keySet,
+  oneOf,
+  optional,
+  origins,
+  required,
+  rollouts,
+  secretName,
+  shape,
+  wholeNumber,
+} from './parameter-rules.ts';
+
+/*
+ * Every parameter of a deployed stage, in the order of serverless.yml: what it must be, and what it is for, which is
+ * its row in docs/operations.md. Values come as text from the command line and as text or numbers from serverless.yml,
+ * so all are checked as text.
+ */
+const claim = shape(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
+const scheme = shape(/^[A-Za-z][A-Za-z0-9-]{0,31}$/, 'be one word');
+const modelNames = shape(/^[\w.-]+(?:,[\w.-]+)*$/, 'be model names separated by commas, without blanks');
+const perSecond = wholeNumber(1, 10_000);
+const burst = wholeNumber(1, 5_000);
+const reserved = wholeNumber(1, 1_000);
+const dollars = wholeNumber(1, 10_000_000);
+const capacity = wholeNumber(1, 1_000_000);
+const accessTokens = oneOf('required', 'optional');
+
+export const parameters: Record<string, z.ZodMiniType> = {
+  tokenIssuer: required(httpsAddress, 'The issuer of access tokens, exactly as their claim `iss` has it.'),
+  tokenKeySetUrl: required(httpsAddress, 'Where the issuer publishes its key set.'),
+  imageProviderUrl: required(httpsAddress, 'The base address of the image provider.'),
+  videoProviderUrl: required(httpsAddress, 'The base address of the video provider.'),
+  bucketName: required(
+    shape(
+      /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*-s3alias$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+      'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
+    ),
+    'The bucket of the archives. All accounts share the names of buckets.',
+  ),
+  imageProviderKey: required(secretName, 'Where the image provider’s key is stored.'),
+  videoProviderKey: required(secretName, 'Where the video provider’s key is stored.'),
+  secretsKeyArn: optional(
+    shape(/^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'be the ARN of a KMS key, not of an alias'),
+    'The KMS key of those secrets, if it is not the one that AWS keeps for the account.',
+  ),
+  tokenAudience: required(claim, 'The audience of access tokens, their `aud` or `client_id`.'),
+  tokenKeySet: optional(keySet, 'The key set itself as JSON, so that a cold start fetches nothing.'),
+  idTokens: required(
+    oneOf('refused', 'accepted'),
+    'Whether a token that calls itself an ID token is accepted.',
+  ),
+  adminClaim: optional(claim, 'The claim that marks an admin, or its path, such as `realm_access.roles`.'),
+  adminClaimValue: optional(claim, 'The value of that claim, or one of its values.'),
+  publishAccessToken: required(accessTokens, 'Whether publishers need an access token, too.'),
+  proxyAccessToken: required(accessTokens, 'Whether callers of the video operations need an access token.'),
+  imageProviderKeyHeader: optional(headerName, 'The header that carries the image provider’s key.'),
+  imageProviderKeyScheme: optional(scheme, 'What precedes the key in that header.'),
+  videoProviderKeyHeader: optional(headerName, 'The header that carries the video provider’s key.'),
+  videoProviderKeyScheme: optional(scheme, 'What precedes the key in that header.'),
+  videoProviderModelPrefix: optional(
+    shape(/^[\w.-]{1,32}$/, 'be 1 to 32 letters, digits, dots, hyphens and underscores'),
+    'How the provider spells the `vid` that model names begin with.',
+  ),
+  videoModelsExtra: optional(modelNames, 'Model names to accept in addition to the listed ones.'),
+  videoExtendSource: optional(
+    oneOf('both', 'either'),
+    '`either` accepts `video_url` without `video_creation_id`, and the reverse.',
+  ),
+  maxArchiveBytes: optional(wholeNumber(1, 5_000_000_000), 'The maximum size of an archive.'),
+  maxArchiveEntries: optional(wholeNumber(1, 1_000_000), 'The maximum number of files and folders in it.'),
+  maxUnpackedBytes: optional(wholeNumber(1, 100_000_000_000), 'The maximum size that it unpacks to.'),
+  maxUnpackedRatio: optional(wholeNumber(1, 10_000), 'How many times its own size it may unpack to.'),
+  tableName: required(
+    shape(/^[\w.-]{3,255}$/, 'be 3 to 255 letters, digits, dots, hyphens and underscores'),
+    'The table.',
+  ),
+  downloadBaseUrl: optional(
+    httpsAddress,
+    'Where archives are downloaded, if not from a CloudFront distribution of the stage’s own.',
+  ),
+  corsOrigins: required(
+    origins,
+    'Origins of browser applications. No cookie is used, so any origin is safe.',
+  ),
+  rateLimit: required(perSecond, 'Requests a second on every other route, over all callers.'),
+  burstLimit: required(burst, 'How many more in a burst.'),
+  bulkRateLimit: required(perSecond, 'Bulk requests a second; one may read 1,000 versions.'),
+  bulkBurstLimit: required(burst, 'How many more in a burst.'),
+  publishRateLimit: required(perSecond, 'Publishes a second.'),
+  publishBurstLimit: required(burst, 'How many more in a burst.'),
+  proxyRateLimit: required(perSecond, 'Requests a second for each proxy; they spend money.'),
+  proxyBurstLimit: required(burst, 'How many more in a burst.'),
+  proxyConcurrency: optional(reserved, 'Concurrent executions reserved for each proxy, and its maximum.'),
+  finalizeConcurrency: optional(reserved, 'Concurrent executions reserved for uploads, and their maximum.'),
+  tableMaxReads: required(capacity, 'The maximum of read units a second that the table serves.'),
+  tableMaxWrites: required(capacity, 'The maximum of write units a second that the table serves.'),
+  domainName: optional(
+    shape(
+      /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
+      'be a lowercase host name',
+    ),
+    'A host name of the API’s own; the generated one is then switched off.',
+  ),
+  certificateArn: optional(
+    shape(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'be the ARN of a certificate'),
+    'An issued certificate for that name, in the stage’s region.',
+  ),
+  hostedZoneId: optional(
+    shape(/^Z[A-Z0-9]{1,31}$/, 'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ'),
+    'The Route 53 zone in which the name is entered.',
+  ),
+  alarmTopicArn: optional(
+    shape(/^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/, 'be the ARN of an SNS topic that is not FIFO'),
+    'The SNS topic, in the stage’s region, that alarms notify.',
+  ),
+  creditsPerHourAlarm: required(capacity, 'The alarm `credits-per-hour` rings above so many.'),
+  storageAlarmGigabytes: required(wholeNumber(1, 1_000_000), 'The alarm `bucket-size` rings above so many.'),
+  monthlyBudgetDollars: optional(
+    dollars,
+    'A budget for the whole account, which notifies the topic at 80 % and 100 %.',
+  ),
+  accessLogs: required(
+    oneOf('off', 'on'),
+    'Whether the bucket and the distribution log each access, for 90 days.',
+  ),
+  archiveAdministratorArn: optional(
+    shape(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
+    'The role that may delete published archives or copy archives in. Nobody may otherwise.',
+  ),
+  tracing: required(oneOf('PassThrough', 'Active'), '`Active` sends traces to X-Ray.'),
+  metricsNamespace: required(
+    shape(
+      /^(?!AWS\/)[\w./#-][\w./#:-]{0,254}$/,
+      'be up to 255 letters, digits and ._/#:- and not begin with AWS/',
+    ),
+    'The namespace of the stage’s own metrics.',
+  ),
+  rollout: required(rollouts, 'How a new release takes over: at once, or by a configuration of CodeDeploy.'),
+  restart: optional(
+    shape(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
+    'Any value that was not used before, such as the time, restarts every function with a deployment.',
+  ),
+};
+
+/** Rules between parameters. */
+const rules: [fails: (values: Values, region: string) => boolean, sentence: string][] = [
+  [
+    ({ domainName, certificateArn }) => Boolean(domainName) !== Boolean(certificateArn),
+    'domainName and certificateArn must be given together.',
+  ],
+  [({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName), 'hostedZoneId needs domainName.'],
+  [
+    ({ alarmTopicArn, monthlyBudgetDollars }) => Boolean(monthlyBudgetDollars && !alarmTopicArn),
+    'monthlyBudgetDollars needs alarmTopicArn, which is notified.',
+  ],
+  [
+    ({ accessLogs, bucketName = '' }) => accessLogs === 'on' && bucketName.length > 58,
+    'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
+  ],
+  ...['certificateArn', 'alarmTopicArn', 'secretsKeyArn'].map((name): (typeof rules)[number] => [
+    (values, region) => Boolean(values[name]) && values[name]?.split(':')[3] !== region,
+    `${name} must be in the region of the stage.`,
+  ]),
+];
+
+export type Values = Record<string, string | undefined>;
+
+/** Everything that is wrong with a stage's parameters, in sentences. */
+export function problemsOf(values: Values, region: string): string[] {
+  const known = Object.keys(parameters);
+  const single = Object.entries(parameters).flatMap(([name, schema]) =>
+    problemsOfOne(name, schema, values[name]),
+  );
+  const between = rules.filter(([fails]) => fails(values, region)).map(([, sentence]) => sentence);
+  const unknown = Object.keys(values).filter((name) => !known.includes(name));
+  return [
+    ...unknown.map((name) => `There is no parameter ${name}.`),
+    ...single,
+    ...between.filter((sentence) => !single.some((problem) => subjectOf(problem) === subjectOf(sentence))),
+  ];
+}
+
+function subjectOf(sentence: string): string | undefined {
+  return /^\w+/.exec(sentence)?.[0];
+}
+
+function problemsOfOne(name: string, schema: z.ZodMiniType, value = ''): string[] {
+  const { error } = schema.safeParse(value);
+  if (!error) return [];
+  // "unnamed" stands for a missing name, because the framework itself insists on a valid one.
+  if (value === '' || value === 'unnamed') return [`${name} is missing: --param=${name}=…`];
+  return error.issues.map((issue) => `${name}: ${issueSentence(issue, value)}.`);
+}
+
+/** Lambda refuses a function whose variables, names included, take more. Text that only AWS knows counts as 100. */
+export function environmentProblem(name: string, environment: Record<string, unknown>): string[] {
+  const bytes = Object.entries(environment).reduce((sum, [variable, value]) => {
+    const size = typeof value === 'object' && value !== null ? 100 : Buffer.byteLength(String(value ?? ''));
+    return sum + Buffer.byteLength(variable) + size;
+  }, 0);
+  const maxBytes = 4096;
+  if (bytes <= maxBytes) return [];
+  return [
+    `The variables of ${name} take ${bytes} bytes, and Lambda allows ${maxBytes}: shorten tokenKeySet, or leave it out.`,
+  ];
+}
