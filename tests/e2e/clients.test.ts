@@ -266,3 +266,61 @@ inBrowser(`the typed client on a page of another origin${note}`, () => {
     }
   }, 30_000);
 });
+
+inBrowser(`a page of another origin${note}`, () => {
+  test('sends every request header of the document and reads every answer header', async () => {
+    const server = createServer((_, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Other origin</title>');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const misbehavior = { provider: 'video', kind: 'status', status: 429, retryAfter: 28, times: 1 };
+    const browser = await launchBrowser();
+    try {
+      const { page, faults } = await openPage(browser, 800);
+      await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
+      const given = { url: stack.apiUrl, owner: stack.token('OWNER') };
+      const ask = (path: string, method: string, body: object, headers: Record<string, string> = {}) =>
+        page.evaluate(
+          async ({ url, owner, path, method, body, headers }) => {
+            const response = await fetch(`${url}${path}`, {
+              method,
+              body: JSON.stringify(body),
+              headers: { authorization: `Bearer ${owner}`, 'content-type': 'application/json', ...headers },
+            });
+            await response.text();
+            return { status: response.status, headers: Object.fromEntries(response.headers) };
+          },
+          { ...given, path, method, body, headers },
+        );
+      const key = { 'idempotency-key': `page-${Date.now()}` };
+      await ask('/proxy/video-provider/text2video', 'POST', { prompt: 'rain' }, key);
+      const repeated = await ask('/proxy/video-provider/text2video', 'POST', { prompt: 'rain' }, key);
+      const node = `/publishers/${demo.publisherId}/nodes/${demo.nodeId}`;
+      const updated = await ask(node, 'PUT', { category: 'image' }, { 'x-request-id': 'from-a-page' });
+      const stale = await ask(node, 'PUT', {}, { 'if-match': '"0"' });
+      await fetch(`${stack.simulatorsUrl}/control/misbehave`, {
+        method: 'POST',
+        body: JSON.stringify(misbehavior),
+      });
+      const busy = await ask('/proxy/video-provider/text2video', 'POST', { prompt: 'snow' });
+
+      expect(repeated).toMatchObject({ status: 200, headers: { 'idempotent-replayed': 'true' } });
+      expect(updated).toMatchObject({
+        status: 200,
+        headers: {
+          etag: expect.stringMatching(/^"\d+"$/),
+          deprecation: expect.stringMatching(/^@/),
+          'x-request-id': 'from-a-page',
+        },
+      });
+      expect(stale.status).toBe(412);
+      expect(busy).toMatchObject({ status: 429, headers: { 'retry-after': '28' } });
+      expect(faults).toEqual([]);
+    } finally {
+      await browser.close();
+      server.close();
+    }
+  }, 30_000);
+});
