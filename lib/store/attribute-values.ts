@@ -37,6 +37,11 @@ function fromAttribute(value: AttributeValue): unknown {
   if (value.BOOL !== undefined) return value.BOOL;
   if (value.L !== undefined) return value.L.map(fromAttribute);
   if (value.M !== undefined) return fromAttributes(value.M);
-  if (value.B !== undefined) return value.B;
+  if (value.B !== undefined) return fromBinary(value.B);
   throw new Error('The store holds an attribute of a type that nothing here writes.');
+}
+
+/** Bytes are base64 as they come over the wire, where a reply was not decoded by the SDK. */
+function fromBinary(value: Uint8Array | string): Uint8Array {
+  return typeof value === 'string' ? Buffer.from(value, 'base64') : value;
 }

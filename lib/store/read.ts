@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { BatchGetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
 import {
@@ -100,7 +102,10 @@ async function readBatch(keys: readonly Key[], options: ReadOptions, turn: Turn)
   return batch;
 }
 
-/** The reply is undefined where the store is overloaded. */
+/**
+ * The reply is undefined where the store is overloaded. It is decoded here, and the SDK gets an empty object to decode:
+ * its own way, made for every operation, takes three times as long and copies everything twice.
+ */
 async function sendBatch(
   Keys: AttributeMap[],
   { eventually = false, fields }: ReadOptions,
@@ -113,17 +118,30 @@ async function sendBatch(
   const command = new BatchGetItemCommand({
     RequestItems: { [tableName]: { Keys, ConsistentRead: !eventually, ...projection } },
   });
+  let decoded: object | undefined;
   let bytes = 0;
-  // Innermost of its step: an answer whose turn has not come stays in its socket.
   command.middlewareStack.add(
     (next) => async (args) => {
-      const reply = await next(args);
-      const { headers } = reply.response as { headers?: Record<string, string> };
-      bytes += Number(headers?.['content-length'] ?? 0);
+      const result = await next(args);
+      const response = result.response as { statusCode: number; body: Readable | Buffer };
+      // An answer whose turn has not come stays in its socket.
       await turn;
-      return reply;
+      if (response.statusCode !== 200) return result;
+      const body = await buffer(response.body as Readable);
+      decoded = JSON.parse(body.toString());
+      bytes += body.length;
+      response.body = emptyObject;
+      return result;
     },
     { step: 'deserialize', priority: 'low', name: 'decodeInTurn' },
+  );
+  command.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      Object.assign(result.output ?? {}, decoded);
+      return result;
+    },
+    { step: 'deserialize', priority: 'high', name: 'answerDecoded' },
   );
   const reply = await dynamodb.send(command, { abortSignal: signal }).catch((error: unknown) => {
     if (isOverload(error)) return undefined;
@@ -131,6 +149,8 @@ async function sendBatch(
   });
   return { reply, bytes };
 }
+
+const emptyObject = Buffer.from('{}');
 
 interface Range {
   index?: string;
