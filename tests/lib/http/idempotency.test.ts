@@ -303,6 +303,27 @@ describe('a claimed key', () => {
     expect((await attempt({ key: 'slow' })).isKept).toBe(true);
   });
 
+  test('warns of nothing where every step is done', async () => {
+    loggedLines.length = 0;
+    await attempt({ key: 'quiet' });
+    await outcome(attempt({ key: 'quiet-failure', work: () => Promise.reject(new Error('boom')) }));
+
+    expect(loggedLines).toEqual([]);
+  });
+
+  test('warns where an answer comes after another request took the key over', async () => {
+    const [now, deadline] = [Date.now(), Date.now() + 10_000];
+    const slow = await claimKey({ key: 'overtaken', scope: 'user:olga', request: 'same', deadline });
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 20_000);
+    await attempt({ key: 'overtaken' });
+    clock.mockRestore();
+    loggedLines.length = 0;
+    if ('claim' in slow) await slow.claim.keep(done);
+
+    expect(loggedLines.join('')).toContain('another request holds the key');
+    expect((await attempt({ key: 'overtaken' })).isKept).toBe(true);
+  });
+
   test('leaves no timer behind', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     await attempt({ key: 'warm' });
