@@ -30,7 +30,7 @@ export class SilentServer {
   /** What work fails with that waits for this server, and after how long, by a clock that leaps after each request. */
   async outwait(
     work: () => Promise<unknown>,
-    { leapMs, mostMs }: { leapMs: number; mostMs: number },
+    { leapMs, maxMs }: { leapMs: number; maxMs: number },
   ): Promise<{ error: unknown; ms: number }> {
     // Only the clock stands still; the wire runs on.
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
@@ -39,7 +39,7 @@ export class SilentServer {
     void work().catch((thrown: unknown) => {
       error = thrown;
     });
-    for (let heard = 0; error === undefined && Date.now() - began < mostMs; ) {
+    for (let heard = 0; error === undefined && Date.now() - began < maxMs; ) {
       await turn();
       jest.advanceTimersByTime(this.asked > heard ? leapMs : 1);
       heard = this.asked;

@@ -48,7 +48,7 @@ describe('storeError', () => {
     ['one whose code is no text', withCode(['EPIPE'])],
     ['what is no error', { name: 'TimeoutError', message: 'too large' }],
     ['nothing', undefined],
-  ])('leaves %s as it is', (_, error) => {
+  ])('leaves %s unchanged', (_, error) => {
     expect(storeError(error)).toBe(error);
   });
 });
