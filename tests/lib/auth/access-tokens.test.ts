@@ -116,7 +116,7 @@ describe('authenticate', () => {
     ],
     ['an inherited property', {}, { ADMIN_CLAIM: 'constructor.name', ADMIN_CLAIM_VALUE: 'Object' }, false],
     ['the default claim when another one is configured', { role: 'admin' }, { ADMIN_CLAIM: 'groups' }, false],
-  ])('tells whether a caller is an admin by %s', async (_, changes, environment, isAdmin) => {
+  ])('decides whether a caller is an admin by %s', async (_, changes, environment, isAdmin) => {
     const { authenticate } = await load(environment);
 
     expect(await authenticate(token(changes))).toMatchObject({ isAdmin });

@@ -183,10 +183,10 @@ describe('the request to an endpoint', () => {
     const answers = [open({ parameters: z.object({}) }), open()].map(({ handler }) =>
       handler(event as never, {} as Context),
     );
-    const [taken, refused] = await Promise.all(answers);
+    const [accepted, rejected] = await Promise.all(answers);
 
-    expect(taken?.statusCode).toBe(201);
-    expect(JSON.parse(String(refused?.body)).details).toEqual([
+    expect(accepted?.statusCode).toBe(201);
+    expect(JSON.parse(String(rejected?.body)).details).toEqual([
       { path: 'path.place', message: 'is required' },
     ]);
   });
@@ -202,7 +202,7 @@ describe('the request to an endpoint', () => {
 describe('the deadline of an endpoint', () => {
   test.each([
     ['what is left of the invocation', { getRemainingTimeInMillis: () => 9000 }, 9000],
-    ['29 seconds, where nobody says', {}, 29_000],
+    ['29 seconds without a context', {}, 29_000],
   ])('ends a handler a second before %s', async (_, context, limitMs) => {
     const deadlines: number[] = [];
     const { handler } = open({ parameters: z.object({}) }, async ({ deadline }) => {
@@ -247,7 +247,7 @@ describe('the answer of an endpoint', () => {
     expect(text).toBe('{ "a": 1 }');
   });
 
-  test('to an error of the catalogue has its message, details and headers', async () => {
+  test('to an error of the catalog has its message, details and headers', async () => {
     const details = [{ path: 'body.text', message: 'is rude' }];
     const error = new ApiError('unavailable', { message: 'Later.', details, headers: { 'x-a': '1' } });
     const { status, headers, body } = await open({}, fail(error)).call();

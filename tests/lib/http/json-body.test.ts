@@ -48,7 +48,7 @@ describe('parseJsonBody', () => {
   test.each([
     ['text outside ASCII', '{"a":"é🙂"}', { a: 'é🙂' }],
     ['an escaped surrogate pair', '{"a":"\\ud83d\\ude42"}', { a: '🙂' }],
-    ['escapes beside null and numbers', '{"\\u0061":[null,1,true,"\\u0062"]}', { a: [null, 1, true, 'b'] }],
+    ['escapes next to null and numbers', '{"\\u0061":[null,1,true,"\\u0062"]}', { a: [null, 1, true, 'b'] }],
     ['the text __proto__ as a value', '{"a":"__proto__"}', { a: '__proto__' }],
   ])('reads %s, plain and as base64', (_, body, value) => {
     expect(parse({ body })).toEqual(value);

@@ -74,10 +74,10 @@ describe('a paid request with an Idempotency-Key', () => {
     async (refusal) => {
       const key = randomUUID();
       misbehave(refusal);
-      const refused = await call(key);
+      const rejected = await call(key);
       const afterwards = await oneAfterAnother(10, () => call(key));
 
-      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect(rejected.status).toBeGreaterThanOrEqual(400);
       expect(new Set(afterwards.map(({ status }) => status))).toEqual(new Set([200]));
       expect(new Set(afterwards.map(({ text }) => text)).size).toBe(1);
       expect(acceptedTasks()).toBe(1);

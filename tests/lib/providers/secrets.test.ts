@@ -46,8 +46,8 @@ async function callEverything(): Promise<void> {
       if (misbehavior) misbehave(misbehavior);
       answers.push(await invoke(proxies[name], name, { headers, body, remainingMs: 2100 }));
     }
-    const refused = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
-    answers.push(await invoke(proxies[name], name, { headers, body: refused }));
+    const invalid = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
+    answers.push(await invoke(proxies[name], name, { headers, body: invalid }));
     answers.push(await invoke(proxies[name], name, { headers: { authorization: `Bearer ${token}x` }, body }));
   }
 }

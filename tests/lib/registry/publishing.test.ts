@@ -171,11 +171,11 @@ describe('publishing a version', () => {
     const version = { ...words, version: '1.0.0' };
     const node = { ...words, status: 'NodeStatusBanned' } as const;
     const caller = (isAdmin: boolean) => ({ userId: 'mats', isAdmin });
-    await publish('words-of-nobody', { version, node });
-    await publish('words-of-a-member', { version, node, caller: caller(false) });
+    await publish('fields-of-no-admin', { version, node });
+    await publish('fields-of-a-member', { version, node, caller: caller(false) });
     await publish('words-of-an-admin', { version, node, caller: caller(true) });
 
-    for (const nodeId of ['words-of-nobody', 'words-of-a-member']) {
+    for (const nodeId of ['fields-of-no-admin', 'fields-of-a-member']) {
       expect(await storedVersion(nodeId)).not.toHaveProperty('tags_admin');
       expect(await storedNode(nodeId)).toMatchObject({ status: 'NodeStatusActive' });
       expect(await storedNode(nodeId)).not.toHaveProperty('tags_admin');

@@ -86,7 +86,7 @@ describe('an unknown field of a paid request', () => {
     ['relight-image', { seed: 7, model: 'x', size: '1k', num_images: 1, negative_prompt: 'x' }],
   ];
 
-  test.each(extras)('is dropped for %s if it is no near miss: %j', async (name, extra) => {
+  test.each(extras)('is dropped for %s if it is not a near miss: %j', async (name, extra) => {
     const { status, text } = await send(name, { ...sampleBody(name), ...extra });
 
     expect([status, status === 200 ? '' : text]).toEqual([200, '']);

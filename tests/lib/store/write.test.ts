@@ -30,25 +30,25 @@ afterEach(() => {
 
 const inSeconds = (seconds: number) => Date.now() + 1000 * seconds;
 
-/** A transaction that the store cancelled, for one reason an item. */
-function cancelled(...reasons: { Code: string; Message?: string }[]): Error {
+/** A transaction that the store canceled, with one reason for each item. */
+function canceled(...reasons: { Code: string; Message?: string }[]): Error {
   return new TransactionCanceledException({
-    message: 'cancelled',
+    message: 'canceled',
     $metadata: {},
     ...(reasons.length > 0 && { CancellationReasons: reasons }),
   });
 }
 
 const conflict = new TransactionConflictException({ message: 'met a transaction', $metadata: {} });
-const cancelledByConflict = cancelled({ Code: 'None' }, { Code: 'TransactionConflict' });
-const cancelledByThrottling = cancelled({ Code: 'ThrottlingError' });
+const canceledByConflict = canceled({ Code: 'None' }, { Code: 'TransactionConflict' });
+const canceledByThrottling = canceled({ Code: 'ThrottlingError' });
 
 /** Every write that can conflict with a transaction, and DynamoDB's answer then. */
 const writes = [
   ['put', conflict, (deadline: number) => put({ ...key, a: 1 }, absent, deadline)],
   ['update', conflict, (deadline: number) => update(key, { a: 1 }, absent, deadline)],
   ['remove', conflict, (deadline: number) => remove(key, [['pk', 'exists']], deadline)],
-  ['transact', cancelledByConflict, (deadline: number) => transact([{ check: key, when: absent }], deadline)],
+  ['transact', canceledByConflict, (deadline: number) => transact([{ check: key, when: absent }], deadline)],
 ] as const;
 
 describe.each(writes)('%s in conflict with a transaction', (_, collision, write) => {
@@ -122,25 +122,25 @@ describe('transact', () => {
   });
 
   test('answers the indexes of the conditions that failed, even after a conflict with another transaction', async () => {
-    answerInTurn(dynamodb, cancelled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
+    answerInTurn(dynamodb, canceled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
 
     expect(await timed(transact([], inSeconds(9)))).toEqual({ result: [1], ms: 0 });
   });
 
   test('is retried when it was canceled for throttling, and then answers unavailable', async () => {
-    const asked = answerInTurn(dynamodb, cancelledByThrottling);
+    const asked = answerInTurn(dynamodb, canceledByThrottling);
     const { error } = await timed(transact([], inSeconds(60)));
 
-    expect(error).toMatchObject({ code: 'unavailable', cause: cancelledByThrottling });
+    expect(error).toMatchObject({ code: 'unavailable', cause: canceledByThrottling });
     expect(asked).toHaveLength(20);
   });
 
-  const wrong = cancelled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
-  const tooLarge = cancelled(
+  const wrong = canceled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
+  const tooLarge = canceled(
     { Code: 'None' },
     { Code: 'ValidationError', Message: 'Item size to update has exceeded the maximum allowed size' },
   );
-  const silent = cancelled();
+  const silent = canceled();
 
   test.each([
     ['too large an item', tooLarge, { code: 'record_too_large', cause: tooLarge }],

@@ -5,20 +5,20 @@ import { uploadEvents } from '../../../lib/uploads/upload-events.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 
-type Stories = Parameters<typeof uploadEvents>[0];
+type Handlers = Parameters<typeof uploadEvents>[0];
 
 const now = Date.parse('2026-11-20T12:00:10.000Z');
 const remainingMs = 60_000;
 const secondMs = 1000;
 const hourMs = 3600 * secondMs;
 
-/** Hands an event to the handler, at a fixed time; no story is told that the test does not bring. */
-async function handle(event: S3Event | object, stories: Partial<Stories>): Promise<void> {
+/** Hands an event to the handler at a fixed time; a step that the test does not provide must not run. */
+async function handle(event: S3Event | object, handlers: Partial<Handlers>): Promise<void> {
   jest.spyOn(Date, 'now').mockReturnValue(now);
   jest.spyOn(process, 'uptime').mockReturnValueOnce(1.1).mockReturnValueOnce(1.1124);
   loggedLines.length = 0;
-  const untold = () => Promise.reject(new Error('untold'));
-  const handler = uploadEvents({ finalize: untold, sweep: untold, ...stories });
+  const unexpected = () => Promise.reject(new Error('unexpected'));
+  const handler = uploadEvents({ finalize: unexpected, sweep: unexpected, ...handlers });
   await handler(event as S3Event | EventBridgeEvent<'Scheduled Event', unknown>, {
     getRemainingTimeInMillis: () => remainingMs,
   });
