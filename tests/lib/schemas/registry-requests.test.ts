@@ -10,21 +10,24 @@ import { Timestamp } from '../../../lib/schemas/timestamp.ts';
 import { VersionLabel } from '../../../lib/schemas/version-label.ts';
 import { issuesIn } from '../../support/issues-in.ts';
 
-const text = { taken: ['', 'x'], refused: [[1, 'must be text']] } as const;
-const texts = { taken: [[], ['x']], refused: [['x', 'must be a list']] } as const;
-const flag = { taken: [true, false], refused: [['true', 'must be true or false']] } as const;
+const text = { accepted: ['', 'x'], rejected: [[1, 'must be text']] } as const;
+const texts = { accepted: [[], ['x']], rejected: [['x', 'must be a list']] } as const;
+const flag = { accepted: [true, false], rejected: [['true', 'must be true or false']] } as const;
 const notAUrl = 'must be empty or an http or https URL';
 const address = {
-  taken: ['', 'https://example.com/a', 'http://example.com'],
-  refused: [
+  accepted: ['', 'https://example.com/a', 'http://example.com'],
+  rejected: [
     ['ftp://example.com', notAUrl],
     [' ', notAUrl],
     ['/icon.png', notAUrl],
   ],
 } as const;
 
-function choice(...taken: string[]) {
-  return { taken: [...taken, ''], refused: [['another', `must be one of ${taken.join(', ')}, `]] } as const;
+function choice(...accepted: string[]) {
+  return {
+    accepted: [...accepted, ''],
+    rejected: [['another', `must be one of ${accepted.join(', ')}, `]],
+  } as const;
 }
 
 /** A list or an object with lists in it, of this depth. */
@@ -51,15 +54,15 @@ const resources = {
       supported_os: texts,
       tags: texts,
       translations: {
-        taken: [{}, { fr: { name: 'Noeud', other: null } }, { fr: { deep: nested(30) } }],
-        refused: [
+        accepted: [{}, { fr: { name: 'Noeud', other: null } }, { fr: { deep: nested(30) } }],
+        rejected: [
           [{ fr: { deep: nested(31) } }, 'must be nested at most 32 deep'],
           [{ fr: { a: 1, deep: nested(31), b: [1] } }, 'must be nested at most 32 deep'],
           [[], 'must be an object'],
         ],
       },
       preempted_host_node_names: texts,
-      search_ranking: { taken: [-1, 7], refused: [[0.5, 'must be a whole number']] },
+      search_ranking: { accepted: [-1, 7], rejected: [[0.5, 'must be a whole number']] },
       status: choice('NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'),
       status_detail: text,
       tags_admin: texts,
@@ -92,7 +95,7 @@ const resources = {
       experimental: flag,
       function: text,
       input_types: text,
-      output_is_list: { taken: [[], [true, false]], refused: [[true, 'must be a list']] },
+      output_is_list: { accepted: [[], [true, false]], rejected: [[true, 'must be a list']] },
       policy: choice('HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly'),
       return_names: text,
       return_types: text,
@@ -106,11 +109,11 @@ describe.each(Object.entries(resources))('the fields of a %s in a request', (_na
 
   test.each(Object.entries(fields))(
     'accept valid values and null for %s, and reject others',
-    (name, { taken, refused }) => {
-      for (const value of [...taken, null]) {
+    (name, { accepted, rejected }) => {
+      for (const value of [...accepted, null]) {
         expect(schema.parse({ ...least, [name]: value })).toEqual({ ...least, [name]: value });
       }
-      for (const [value, message] of refused) {
+      for (const [value, message] of rejected) {
         expect(issuesIn(schema, { ...least, [name]: value })).toEqual([`body.${name} ${message}`]);
       }
     },
