@@ -298,12 +298,12 @@ describe('the logged result of an upload', () => {
 
 describe('a URL that is used again while its archive is checked', () => {
   test('does not change the bytes that are checked and published', async () => {
-    const upload = await publish('used-twice', '1.0.0');
+    const upload = await publish('used-while-checked', '1.0.0');
     await put(upload, archive);
     beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), Number.POSITIVE_INFINITY);
     await finalize(upload);
 
-    const version = await storedVersion('used-twice', '1.0.0');
+    const version = await storedVersion('used-while-checked', '1.0.0');
     expect(version.sha256).toBe(sha256(archive));
     expect(await download(version.downloadUrl)).toEqual(archive);
   });

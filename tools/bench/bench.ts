@@ -11,7 +11,7 @@ import { compare, grossRegressions, machineName, type Report, render } from './r
 import { measureSizes } from './sizes.ts';
 import { measureThroughput } from './throughput.ts';
 import { byHand, measureLargeBody, measureSigning, measureWarm } from './warm.ts';
-import { createWorld } from './world.ts';
+import { startServers } from './servers.ts';
 
 interface Options {
   short?: true;
@@ -69,9 +69,9 @@ process.exitCode = await runCommand(command, process.argv.slice(2));
 
 async function run(options: Options): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
-  const world = await createWorld();
+  const servers = await startServers();
   try {
-    const place = { world, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
+    const place = { servers, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
     const figures = await (options.short ? measureShortly(place) : measureAll(place, options));
     const report = { date: new Date().toISOString().slice(0, 10), machine: machineName(), figures };
     process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : render(report));
@@ -82,7 +82,7 @@ async function run(options: Options): Promise<number> {
     if (options.compare) say(compare(await readBaseline(), report), 'Nothing moved by more than the noise.');
     return options.short ? await judge(report, place) : 0;
   } finally {
-    await world.stop();
+    await servers.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -102,7 +102,7 @@ async function judge(report: Report, place: Place): Promise<number> {
   return worse.length > 0 ? 1 : 0;
 }
 
-type Place = Pick<Parameters<typeof measureColdStarts>[0], 'world' | 'folder' | 'deployed'>;
+type Place = Pick<Parameters<typeof measureColdStarts>[0], 'servers' | 'folder' | 'deployed'>;
 
 async function measureShortly(place: Place): Promise<Figure[]> {
   const files = await buildAlternatives(place.folder, ourselves);

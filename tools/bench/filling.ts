@@ -12,7 +12,7 @@ import { demoArchive } from '../local/demo-archive.ts';
 
 /** What the measured functions find in the store, beside the demo publisher. */
 
-const largestWrite = 25;
+const maxWrite = 25;
 let uploads = 0;
 
 /** Puts an archive for a new version, as a publisher does, and returns its key. */
@@ -72,9 +72,9 @@ function versionOf(nodeId: string, version: string): Item {
 }
 
 async function write(items: Item[]): Promise<void> {
-  for (let start = 0; start < items.length; start += largestWrite) {
+  for (let start = 0; start < items.length; start += maxWrite) {
     const requests = items
-      .slice(start, start + largestWrite)
+      .slice(start, start + maxWrite)
       .map((item) => ({ PutRequest: { Item: toAttributes(item) } }));
     await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [tableName]: requests } }));
   }

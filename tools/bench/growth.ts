@@ -11,7 +11,7 @@ import { bulkEvent } from './cold.ts';
 import { type Figure, inTurns, ratio } from './figures.ts';
 import { addHostNodes, addNodes, addVersions } from './filling.ts';
 import { context, type Handler, quietly, timeOf } from './warm.ts';
-import { readEvent } from './world.ts';
+import { readEvent } from './servers.ts';
 
 const serviceTimeMs = 5;
 const perRound = 3;

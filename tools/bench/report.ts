@@ -35,7 +35,7 @@ export function compare(before: Report, after: Report): string[] {
     const then = before.figures.find(({ name }) => name === now.name);
     if (!then) return [`${now.name} is new: ${show(now.median, now.unit)}`];
     const isApart = now.low > then.high || now.high < then.low;
-    const isNotable = Math.abs(now.median - then.median) > then.median * leastChange;
+    const isNotable = Math.abs(now.median - then.median) > then.median * minChange;
     if (!isApart || !isNotable) return [];
     const isBetter = now.unit === 'a second' ? now.median > then.median : now.median < then.median;
     const word = isBetter ? 'better' : 'worse';
@@ -43,7 +43,7 @@ export function compare(before: Report, after: Report): string[] {
   });
 }
 
-const leastChange = 0.02;
+const minChange = 0.02;
 
 /** What no noise explains: sizes do not vary, and of computing times the better quarter of the rounds must be worse. */
 const worst = { 'first load': 1.05, 'cold cpu': 1.5, 'warm endpoint': 2.5 };

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { type Figure, inTurns, ratio } from './figures.ts';
-import { readEvent } from './world.ts';
+import { readEvent } from './servers.ts';
 
 export type Handler = (event: unknown, context: object) => Promise<unknown>;
 

@@ -13,7 +13,7 @@ import { fields, table } from '../../command-line/table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = '365';
-const mostDays = 3650;
+const maxDays = 3650;
 
 export const create = command({
   parameters: ['publisher'],
@@ -22,7 +22,7 @@ export const create = command({
     'The token is shown this once: only its hash is stored. With it, and an access token of a member, anyone\ncan publish versions of the publisher, so hand it over as a secret.',
   options: {
     label: { value: 'TEXT', about: 'What it is for, to recognize it by', required: true },
-    days: { value: 'N', about: `How many days it works, 1 to ${mostDays}; ${defaultDays} unless you say` },
+    days: { value: 'N', about: `How many days it works, 1 to ${maxDays}; ${defaultDays} unless you say` },
   },
   examples: [
     'token create acme --label "release job"',
@@ -30,8 +30,8 @@ export const create = command({
     'token create acme --label ci --region eu-west-1 --table node-registry-production',
   ],
   async run({ publisher: publisherId }, { label, days = defaultDays }) {
-    if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > mostDays)
-      throw new UsageError(`--days takes a whole number from 1 to ${mostDays}.`);
+    if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > maxDays)
+      throw new UsageError(`--days takes a whole number from 1 to ${maxDays}.`);
     const token = createPersonalAccessToken();
     const hash = hashPersonalAccessToken(token);
     const expiresAt = new Date(Date.now() + Number(days) * dayMs).toISOString();
