@@ -25,7 +25,7 @@ interface Options {
 const baselineFile = 'tools/bench/baseline.json';
 const pictureFile = 'docs/bench.svg';
 
-/** The same endpoint made with each of these. */
+/** The alternatives that implement the same endpoint. */
 const alternatives = {
   [byHand]: 'alternatives/by-hand',
   'this service': 'alternatives/ours',
@@ -35,7 +35,7 @@ const alternatives = {
   express: 'frameworks/express',
 };
 
-/** Apart from the others: a function is alone in its process, where V8 knows the one way in which its code is used. */
+/** Each in its own process, like a function, so that V8 optimizes for one alternative only. */
 const ourselves = [byHand, 'this service'];
 const others = Object.keys(alternatives).filter((name) => !ourselves.includes(name));
 
@@ -48,11 +48,11 @@ const command = createCommand({
 })
   .option(
     '--short',
-    'only the cold starts, the endpoint and the sizes, in less than a minute; fails where they are much worse than tools/bench/baseline.json says',
+    'only the cold starts, the endpoint and the sizes, in less than a minute; fails if they are much worse than in tools/bench/baseline.json',
   )
   .option(
     '--frameworks',
-    'the same endpoint made with other frameworks too, which are installed at the first run',
+    'also the same endpoint made with other frameworks, which are installed at the first run',
   )
   .option('--compare', 'list what moved by more than the noise since the baseline')
   .option(
@@ -87,7 +87,7 @@ async function run(options: Options): Promise<number> {
   }
 }
 
-/** Fails only for what is much worse twice: machines have moments. */
+/** Fails only for what is much worse twice in a row: a busy machine can spoil one run. */
 async function judge(report: Report, place: Place): Promise<number> {
   const baseline = await readBaseline();
   let worse = grossRegressions(baseline, report);

@@ -6,7 +6,7 @@ import { readEvent, type Servers } from './servers.ts';
 
 interface Conditions {
   servers: Servers;
-  /** Where bundles are put. */
+  /** The folder for bundles. */
   folder: string;
   /** The bundle of a function as it is deployed. */
   deployed: (name: string) => string;
@@ -54,7 +54,7 @@ cases.push({
 
 const cpuShareOf512Mb = 512 / 1769;
 
-/** Each function from the start of its process to its first answer, over the floor and beside the usual build. */
+/** The time from the start of each function's process to its first answer, over the floor and next to the usual build. */
 export async function measureColdStarts(
   { servers, folder, deployed, rounds }: Conditions,
   isUsualToo: boolean,
@@ -89,8 +89,13 @@ export async function measureColdStarts(
   });
 }
 
-/** The first invocation at the CPU share of 512 MB, over that of the usual build. */
-export async function measureSmallMemory({ servers, folder, deployed, rounds }: Conditions): Promise<Figure[]> {
+/** The first invocation at the CPU share of 512 MB, relative to the usual build. */
+export async function measureSmallMemory({
+  servers,
+  folder,
+  deployed,
+  rounds,
+}: Conditions): Promise<Figure[]> {
   return withLambda(async (lambda) => {
     const figures: Figure[] = [];
     for (const { title, name, event } of cases.filter((entry) => /text|update node/.test(entry.title))) {
@@ -136,7 +141,7 @@ export async function measureColdAlternatives(
   });
 }
 
-/** The most memory that a proxy ever holds for an image of 5 MB, with a heap as at 1,024 MB. */
+/** The peak memory of a proxy for an image of 5 MB, with the heap of a 1,024 MB function. */
 export async function measurePeakMemory({
   servers,
   deployed,
