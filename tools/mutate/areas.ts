@@ -1,6 +1,6 @@
 export interface Area {
   files: readonly string[];
-  /** The test files that are to notice a change, under tests/: few and fast ones, for all of them run each time. */
+  /** The test files under tests/ that should notice a change: few and fast ones, because all of them run each time. */
   tests: readonly string[];
   /** The minimum share of mutants that must be killed, in percent. */
   minScore: number;
@@ -8,7 +8,7 @@ export interface Area {
 
 export const minOverall = 80;
 
-/** What money, rights and published bytes hang on is held to more than the rest. */
+/** Code that decides about money, rights and published bytes has a higher minimum than the rest. */
 export const areas = {
   idempotency: {
     files: ['lib/http/idempotency.ts', 'lib/http/json-body.ts'],

@@ -11,13 +11,13 @@ import { type Area, areas, minOverall } from './areas.ts';
 interface Counts {
   mutants: number;
   killed: number;
-  /** Of the killed: those that ran on and on. On a busy machine that may be said of a mutant that no test noticed. */
+  /** Those of the killed that ran out of time. On a busy machine that can also be a mutant that no test noticed. */
   timedOut: number;
 }
 
 const base = JSON.parse(readFileSync('tools/mutate/stryker.json', 'utf8'));
 
-/** Stryker runs every test file that it is given for every mutant, so that each area has only its own. */
+/** Stryker runs every given test file for every mutant, so each area has only its own. */
 async function mutate({ files, tests }: Area): Promise<Counts> {
   const testMatch = tests.map((name) => `<rootDir>/tests/${name}.test.ts`);
   const jest = { ...base.jest, config: { ...base.jest.config, testMatch } };
@@ -62,7 +62,7 @@ async function mutateAll(names: (keyof typeof areas)[]): Promise<void> {
 type AreaName = keyof typeof areas;
 
 const scores = [
-  'Areas, all of them unless some are given, and the share of the changes that must be noticed:',
+  'Areas (all by default), and the share of the changes that must be noticed:',
   table(
     ['AREA', 'PERCENT'],
     Object.entries(areas).map(([name, { minScore }]) => [name, minScore]),
@@ -73,15 +73,15 @@ const scores = [
 
 const command = createCommand({
   name: 'npm run mutate --',
-  summary: 'Tests the tests: changes lib in one small place at a time, and looks whether a test fails',
+  summary: 'Tests the tests: makes one small change to lib at a time, and checks whether a test fails',
 })
   .addArgument(new Argument('[areas...]').choices(Object.keys(areas)))
   .addHelpText('after', `\n${scores.join('\n\n')}`)
   .action(async (names: AreaName[]) => {
     await installPackages('tools/mutate');
-    // Before Stryker ends the process at once, which no child of it would notice.
+    // Registered before Stryker's own handler, which ends the process at once and leaves children running.
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stopServers());
-    // Once, and not for every mutant.
+    // Once instead of for every mutant.
     await startServers();
     await mutateAll(names.length > 0 ? names : (Object.keys(areas) as AreaName[])).finally(stopServers);
   });
