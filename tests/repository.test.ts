@@ -8,7 +8,7 @@ import { concerns } from '../lib/environment.ts';
 import { errorCatalogue } from '../lib/errors.ts';
 import { StatusReasonCode } from '../lib/schemas/node-version.ts';
 
-/** One name in five places, and documents that say what the code says: nothing here may drift. */
+/** Keeps functions, events, routes and documents in step with the code. */
 
 const readme = readFileSync('README.md', 'utf8');
 const names = readdirSync('functions').map((file) => parsePath(file).name);
@@ -29,7 +29,7 @@ function sources(folder: string): string[] {
     .map((file) => join(folder, file));
 }
 
-/** The project's own files that a file imports, and the packages it takes. */
+/** The project's own files and the packages that a file imports. */
 function importsOf(file: string): { own: string[]; packages: string[] } {
   const specifiers = [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(
     ([, name]) => String(name),
@@ -42,14 +42,14 @@ function importsOf(file: string): { own: string[]; packages: string[] } {
   };
 }
 
-describe('a function', () => {
+describe('a function of the service', () => {
   test.each(names)('%s has its entry in serverless.yml, its sample event and its tests', (name) => {
     expect(functions[camelCase(name)]?.handler).toBe(`dist/${name}/index.handler`);
     expect(readdirSync('events')).toContain(`${name}.json`);
     expect(readdirSync('tests/functions')).toContain(`${name}.test.ts`);
   });
 
-  test('has no entry, event or contract without it', () => {
+  test('exists for every entry, event and contract', () => {
     expect(Object.keys(functions).sort()).toEqual(names.map(camelCase).sort());
     expect(
       readdirSync('events')
@@ -73,7 +73,7 @@ describe('a function', () => {
     },
   );
 
-  test.each(names)('%s is short, and leaves JSON, errors, the environment and the SDK to lib', (name) => {
+  test.each(names)('%s is short, and does not use JSON, errors, the environment or the SDK', (name) => {
     const source = readFileSync(`functions/${name}.ts`, 'utf8');
 
     expect(source.split('\n').length).toBeLessThanOrEqual(50);
@@ -103,16 +103,16 @@ function roomOf(file: string): string {
   return /^lib\/([^/]+)\//.exec(file)?.[1] ?? '';
 }
 
-describe('lib', () => {
+describe('the rooms of lib', () => {
   const files = sources('lib');
 
-  test('has no room without a floor', () => {
+  test('each have a floor', () => {
     const rooms = new Set(files.map(roomOf).filter((room) => room !== ''));
 
     expect([...rooms].sort()).toEqual(floors.flat().sort());
   });
 
-  test.each(files)('%s imports only its own room and the rooms below', (file) => {
+  test.each(files)('%s imports only from its own room and the rooms below', (file) => {
     const { own } = importsOf(file);
     const room = roomOf(file);
     const wrong = own.filter((target) => {
@@ -123,7 +123,7 @@ describe('lib', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('has no circle of imports', () => {
+  test('have no circular import', () => {
     const state = new Map<string, 'open' | 'done'>();
     const circles: string[] = [];
     const visit = (file: string, path: string[]) => {
@@ -138,7 +138,7 @@ describe('lib', () => {
     expect(circles).toEqual([]);
   });
 
-  test('is reached by the functions, every file of it', () => {
+  test('hold only files that a function reaches', () => {
     const reached = new Set<string>();
     const visit = (file: string) => {
       if (reached.has(file)) return;
@@ -153,19 +153,19 @@ describe('lib', () => {
   test.each([
     ['@middy', ['lib/http/endpoint.ts']],
     ['@aws-sdk/client-s3', ['lib/bucket/bucket.ts']],
-  ])('knows %s in one place', (name, places) => {
+  ])('use %s in one place only', (name, places) => {
     expect(files.filter((file) => importsOf(file).packages.some((each) => each.startsWith(name)))).toEqual(
       places,
     );
   });
 
-  test('names the table in its store only', () => {
+  test('name the table in the store only', () => {
     const naming = files.filter((file) => readFileSync(file, 'utf8').includes('TableName'));
 
     expect(naming.map(roomOf)).toEqual(naming.map(() => 'store'));
   });
 
-  test('casts no record outside of the typed reads; the boundary has one for its own record', () => {
+  test('cast records in the typed reads only, and in the boundary for its own record', () => {
     const casts = files.filter((file) => / as (?:\w+Record|Item)\b/.test(readFileSync(file, 'utf8')));
 
     expect(casts).toEqual(['lib/http/idempotency.ts']);
@@ -186,7 +186,7 @@ describe('the documents', () => {
     expect(readme.split('\n').length).toBeLessThan(180);
   });
 
-  test('docs/reference.md lists the errors exactly as the catalogue has them', () => {
+  test('docs/reference.md lists the errors exactly as the catalog has them', () => {
     const rows = Object.entries(errorCatalogue).map(
       ([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`,
     );
@@ -241,7 +241,7 @@ describe('the documents', () => {
     expect((security.match(/tests\/[\w/-]+\.test\.ts/g) ?? []).length).toBeGreaterThan(20);
   });
 
-  /** Whether a link of a document leads to a file, and to a heading of it where the link names one. */
+  /** Whether a link of a document leads to a file, and to a heading of that file if the link names one. */
   function isReached(from: string, link: string): boolean {
     const [path = '', anchor] = link.split('#');
     const target = path === '' ? from : join(dirname(from), path);
@@ -264,7 +264,7 @@ test('no error code contains the word that one client crashes on', () => {
   expect(Object.keys(errorCatalogue).filter((code) => code.includes('message'))).toEqual([]);
 });
 
-test('the workflow on GitHub runs the gate and may only read the repository', () => {
+test('the GitHub workflow runs the gate and may only read the repository', () => {
   const { permissions, jobs } = parse(readFileSync('.github/workflows/gate.yml', 'utf8'));
   const steps = Object.values<{ steps: { run?: string }[] }>(jobs).flatMap((job) => job.steps);
 

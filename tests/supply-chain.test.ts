@@ -9,7 +9,7 @@ import {
   missingPackages,
 } from '../tools/install/complete-lock.ts';
 
-/** What comes from others. It needs no network: the lock file and the bundles say all of it. */
+/** Checks what comes from others. The lock file and the bundles are enough, so it needs no network. */
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const readLock = (file: string): LockFile => JSON.parse(readFileSync(file, 'utf8'));
@@ -18,7 +18,7 @@ const packagesOf = ({ packages }: LockFile) =>
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
-/** Of these the lock knows a name, a version and a platform: the registry that wrote it does not have them. */
+/** The lock has only a name, a version and a platform of these: the registry that it was made with lacks them. */
 const isForOtherPlatform = ({ optional, os, integrity }: LockedPackage) =>
   optional && os !== undefined && integrity === undefined;
 
@@ -26,7 +26,7 @@ describe.each(lockFiles)('%s', (file) => {
   const lock = readLock(file);
   const locked = packagesOf(lock).filter(([, entry]) => !isForOtherPlatform(entry));
 
-  test('has an entry for every optional package and no need that npm would warn about: npm run complete-lock', () => {
+  test('has an entry for every optional package, and no engine that npm would warn about (npm run complete-lock)', () => {
     expect(missingPackages(lock)).toEqual([]);
     expect(completeLock(lock)).toEqual(lock);
   });
@@ -57,7 +57,7 @@ test('a clean install has at most 900 packages', () => {
   expect(installed.length).toBeLessThan(900);
 });
 
-test('every install script is allowed or refused by name, and no name is left over', () => {
+test('every install script is allowed or denied by name, and no name is left over', () => {
   const scripted = packagesOf(readLock('package-lock.json'))
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([path]) => nameOf(path));
@@ -65,7 +65,7 @@ test('every install script is allowed or refused by name, and no name is left ov
   expect(Object.keys(manifest.allowScripts).sort()).toEqual([...new Set(scripted)].sort());
 });
 
-/** What a function may hold of others, in bytes of its bundle. A new name here is a decision, not a side effect. */
+/** The packages that a bundle may contain, in bytes. A new name here is a decision, not a side effect. */
 const endpoint = { '@middy/core': 4_000, zod: 32_000, 'aws-jwt-verify': 15_000, 'the AWS SDK': 180_000 };
 
 const allowed: Record<string, Record<string, number>> = {
@@ -100,13 +100,16 @@ async function bytesByPackage(name: string): Promise<Record<string, number>> {
 describe('a bundle', () => {
   const found: Record<string, Record<string, number>> = {};
 
-  test.each(Object.entries(allowed))('of %s holds little code of few packages', async (name, limits) => {
-    const bytes = await bytesByPackage(name);
-    found[name] = bytes;
+  test.each(Object.entries(allowed))(
+    'of %s contains only the allowed packages within their sizes',
+    async (name, limits) => {
+      const bytes = await bytesByPackage(name);
+      found[name] = bytes;
 
-    expect(Object.keys(bytes).sort()).toEqual(Object.keys(limits).sort());
-    for (const [owner, limit] of Object.entries(limits)) expect(bytes[owner]).toBeLessThan(limit);
-  });
+      expect(Object.keys(bytes).sort()).toEqual(Object.keys(limits).sort());
+      for (const [owner, limit] of Object.entries(limits)) expect(bytes[owner]).toBeLessThan(limit);
+    },
+  );
 
   afterAll(() => console.table(found));
 });

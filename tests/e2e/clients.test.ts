@@ -223,7 +223,7 @@ inBrowser(`the typed client on a page of another origin${note}`, () => {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const browser = await launchBrowser();
     try {
-      const { page, faults } = await openPage(browser, 800);
+      const { page, problems } = await openPage(browser, 800);
       await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
       const given = {
         url: stack.apiUrl,
@@ -259,7 +259,7 @@ inBrowser(`the typed client on a page of another origin${note}`, () => {
         path: 'body.duration',
         isNamed: true,
       });
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     } finally {
       await browser.close();
       server.close();
@@ -278,7 +278,7 @@ inBrowser(`a page of another origin${note}`, () => {
     const misbehavior = { provider: 'video', kind: 'status', status: 429, retryAfter: 28, times: 1 };
     const browser = await launchBrowser();
     try {
-      const { page, faults } = await openPage(browser, 800);
+      const { page, problems } = await openPage(browser, 800);
       await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
       const given = { url: stack.apiUrl, owner: stack.token('OWNER') };
       const ask = (path: string, method: string, body: object, headers: Record<string, string> = {}) =>
@@ -317,7 +317,7 @@ inBrowser(`a page of another origin${note}`, () => {
       });
       expect(stale.status).toBe(412);
       expect(busy).toMatchObject({ status: 429, headers: { 'retry-after': '28' } });
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     } finally {
       await browser.close();
       server.close();

@@ -9,12 +9,12 @@ const pictures = '.pictures';
 let stack: LocalStack;
 let browser: Browser;
 let page: Page;
-let faults: string[];
+let problems: string[];
 
 const inBrowser = hasBrowser ? describe : describe.skip;
 
 async function open(path: string, width: number): Promise<void> {
-  ({ page, faults } = await openPage(browser, width));
+  ({ page, problems } = await openPage(browser, width));
   page.setDefaultTimeout(8000);
   await page.goto(stack.pagesUrl + path);
 }
@@ -35,7 +35,7 @@ inBrowser(`in a browser${note}`, () => {
   });
 
   afterEach(async () => {
-    expect(faults).toEqual([]);
+    expect(problems).toEqual([]);
     await page.close();
   });
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 describe('POST /bulk/nodes/versions', () => {
   describe('200', () => {
-    test('answers each pair in order, its identifier exactly as it was sent, duplicates included', async () => {
+    test('answers each pair in order with its identifier as sent, including duplicates', async () => {
       const pairs = [
         { node_id: 'tool', version: 'v1.0' },
         { node_id: 'nothing', version: '1.0.0' },
@@ -83,7 +83,7 @@ describe('POST /bulk/nodes/versions', () => {
 
     test.each([
       [
-        'a label that is no version',
+        'a label that is not a version',
         { node_id: 'tool', version: 'nightly' },
         'The version is not a semantic version such as 1.2.3.',
       ],
@@ -93,14 +93,14 @@ describe('POST /bulk/nodes/versions', () => {
         'The node_id must have 1 to 200 characters.',
       ],
       ['an empty id', { node_id: '', version: '1.0.0' }, 'The node_id must have 1 to 200 characters.'],
-    ])('says in the entry what is wrong with %s', async (_, pair, message) => {
+    ])('answers an error_message in the entry for %s', async (_, pair, message) => {
       const { body } = await fetchAll([pair, { node_id: 'tool', version: '1.0.0' }]);
 
       expect(body.node_versions[0]).toEqual({ identifier: pair, status: 'error', error_message: message });
       expect(body.node_versions[1].status).toBe('success');
     });
 
-    test('does not find a node by an id that only has the same fold', async () => {
+    test('does not find a node by an id that differs in punctuation', async () => {
       await addVersion('acme', 'dotted.name', '1.0.0');
 
       expect(
@@ -108,14 +108,14 @@ describe('POST /bulk/nodes/versions', () => {
       ).toBe('not_found');
     });
 
-    test('answers none, and asks the store nothing', async () => {
+    test('answers an empty list without a call to the store', async () => {
       const { result, requests } = await countRequests(() => fetchAll([]));
 
       expect(result.body).toEqual({ node_versions: [] });
       expect(requests).toEqual([]);
     });
 
-    test('answers a thousand with ten batches: a first one, and then nine at the same time', async () => {
+    test('answers a thousand pairs with ten batches: one first, and then nine at the same time', async () => {
       let inFlight = 0;
       let maxInFlight = 0;
       intercept(dynamodb, async ({ send }) => {
@@ -134,7 +134,7 @@ describe('POST /bulk/nodes/versions', () => {
       expect(maxInFlight).toBe(9);
     });
 
-    test('reads a pair once, however often it is asked for', async () => {
+    test('reads a pair once, even if it is requested many times', async () => {
       const { requests } = await countRequests(() =>
         fetchAll(Array(1000).fill({ node_id: 'tool', version: '1.0.0' })),
       );
@@ -142,7 +142,7 @@ describe('POST /bulk/nodes/versions', () => {
       expect(requests).toHaveLength(1);
     });
 
-    test('asks again for keys that the store left out', async () => {
+    test('retries keys that the store left out', async () => {
       const seen = new Set<string>();
       leaveOut((key, index) => index % 2 === 0 && !seen.has(key) && seen.add(key).size > 0);
       const { body } = await fetchAll(pairsOf(30));
@@ -150,7 +150,7 @@ describe('POST /bulk/nodes/versions', () => {
       expect(body.node_versions.every(({ status }: { status: string }) => status === 'success')).toBe(true);
     });
 
-    test('says in the entry which keys the store did not give by the deadline, and answers the others', async () => {
+    test('answers an error_message for keys that the store did not return by the deadline, and answers the others', async () => {
       leaveOut((key) => key.includes('NODE#node-7'));
       const { status, body } = await fetchAll(pairsOf(10), 1500);
 
@@ -164,7 +164,7 @@ describe('POST /bulk/nodes/versions', () => {
       ).toHaveLength(9);
     });
 
-    test('cuts an answer that would pass 6 MB entry by entry, not as a whole', async () => {
+    test('shortens an answer above 6 MB entry by entry', async () => {
       const long = 'say "hello"\\ '.repeat(8000);
       await addVersion('acme', 'long', '1.0.0', { changelog: long });
       const { status, text, body } = await fetchAll([
@@ -185,7 +185,7 @@ describe('POST /bulk/nodes/versions', () => {
   });
 
   describe('400 for the whole request', () => {
-    test('whose pairs are too long to be repeated in the answer', async () => {
+    test('rejects pairs that are too long to be repeated in the answer', async () => {
       const pairs = Array.from({ length: 4 }, () => ({ node_id: '"'.repeat(700_000), version: '1.0.0' }));
       const { status, body, text } = await fetchAll(pairs);
 
@@ -196,7 +196,7 @@ describe('POST /bulk/nodes/versions', () => {
       expect(text.length).toBeLessThan(1000);
     });
 
-    test('with 1001 pairs', async () => {
+    test('rejects 1001 pairs', async () => {
       const { status, body } = await fetchAll(pairsOf(1001));
 
       expect(status).toBe(400);
@@ -207,14 +207,14 @@ describe('POST /bulk/nodes/versions', () => {
       ['no list', {}, 'body.node_versions'],
       ['a pair without a version', { node_versions: [{ node_id: 'a' }] }, 'body.node_versions.0.version'],
       ['a pair that is text', { node_versions: ['a@1'] }, 'body.node_versions.0'],
-    ])('with %s', async (_, body, faulty) => {
+    ])('rejects a request with %s', async (_, body, faulty) => {
       const answer = await invoke(handler, 'bulk-node-versions', { body });
 
       expect(answer.body.details[0].path).toBe(faulty);
     });
   });
 
-  test('is open to callers without a token, and does not even read one that is sent', async () => {
+  test('accepts callers without a token, and ignores a token that is sent', async () => {
     const { status } = await invoke(handler, 'bulk-node-versions', {
       headers: { authorization: 'Bearer garbage' },
     });

@@ -10,7 +10,7 @@ import { bearer } from '../support/tokens.ts';
 
 type Handler = Parameters<typeof invoke>[0];
 
-/** What every endpoint owes its callers, whatever it does. */
+/** The guarantees that every endpoint gives its callers. */
 const names = readdirSync('functions')
   .map((file) => file.replace('.ts', ''))
   .filter((name) => /^[A-Z]+ /.test(sampleEvent(name).routeKey ?? ''));
@@ -62,7 +62,7 @@ describe.each(names)('%s', (name) => {
     ['one that is too long', 'x'.repeat(129), `sample-${name}`],
     ['one with other characters', 'a b', `sample-${name}`],
     ['an empty one', '', `sample-${name}`],
-  ])('echoes or replaces %s', async (_, given, expected) => {
+  ])('echoes or replaces the request id: %s', async (_, given, expected) => {
     const { headers, body } = await call(name, { rawBody: 'no json', headers: { 'x-request-id': given } });
 
     expect(headers['x-request-id']).toBe(expected);
@@ -97,7 +97,7 @@ describe.each(names)('%s', (name) => {
     expect([200, 201]).toContain(status);
   });
 
-  test('answers 400 to a base64 body that is no UTF-8', async () => {
+  test('answers 400 to a base64 body that is not UTF-8', async () => {
     const rawBody = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]).toString('base64');
     const { status, body } = await call(name, { rawBody, isBase64Encoded: true });
 
@@ -113,7 +113,7 @@ describe.each(names)('%s', (name) => {
     ['JSON false', 'false'],
     ['a JSON text', '""'],
     ['a JSON list', '[]'],
-  ])('answers 400 to a body that is %s, whatever Content-Type comes with it', async (_, body) => {
+  ])('answers 400 to a body that is %s, with any Content-Type', async (_, body) => {
     const event = sampleEvent(name);
     const headers = { ...event.headers, 'content-type': body ? 'application/json' : 'text/plain' };
     const { statusCode } =
@@ -122,7 +122,7 @@ describe.each(names)('%s', (name) => {
     expect(statusCode).toBe(400);
   });
 
-  test('ignores unknown fields, and one that is named __proto__', async () => {
+  test('ignores unknown fields, including __proto__', async () => {
     const body = JSON.stringify({ ...sampleBody(name), unknown_field: { deep: [1] } });
     const { status } = await call(name, { rawBody: body.replace('{', '{"__proto__":{"isAdmin":true},') });
 
@@ -140,7 +140,7 @@ describe.each(names)('%s', (name) => {
     ['a thousand wrong pairs', `{"node_versions":[${'{"node_id":1},'.repeat(999)}{}]}`],
     ['a thousand wrong frames', `{"image_settings":[${'{"key_image":1},'.repeat(999)}{}]}`],
     ['a list nested 500,000 deep', `{"tags":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
-  ])('answers little to %s', async (_, rawBody) => {
+  ])('answers at most 100 details to %s', async (_, rawBody) => {
     const { status, text, body } = await call(name, { rawBody });
 
     expect(text.length).toBeLessThan(60_000);
@@ -157,7 +157,7 @@ describe.each(names)('%s', (name) => {
     ['text/plain', false],
     ['application/x-www-form-urlencoded', false],
     ['application/jsonp', false],
-  ])('takes the content type %j: %s', async (contentType, isTaken) => {
+  ])('accepts the content type %j: %s', async (contentType, isTaken) => {
     const { status, body } = await call(name, { headers: { 'content-type': contentType } });
 
     if (isTaken) expect([200, 201]).toContain(status);
@@ -177,7 +177,7 @@ describe.each(names)('%s', (name) => {
     expect([status, body.error]).toEqual([413, 'request_too_large']);
   });
 
-  test('answers a fixed 500 to an unknown fault, and keeps the cause for the log', async () => {
+  test('answers a fixed 500 to an unknown error, and logs the cause', async () => {
     const secret = 'the connection string of the store';
     if (!(await breakStore(name, new Error(secret)))) return;
     loggedLines.length = 0;
@@ -202,14 +202,14 @@ describe.each(names)('%s', (name) => {
     expect(headers['retry-after']).toBe('1');
   });
 
-  test('answers 503 while there is still time to, where the store hangs', async () => {
+  test('answers 503 in time when the store hangs', async () => {
     if (!(await breakStore(name, new Promise<never>(() => {}), 600))) return;
     const { status, body } = await call(name, { remainingMs: 600 });
 
     expect([status, body.error]).toEqual([503, 'unavailable']);
   });
 
-  test('writes one log line a request, without the token', async () => {
+  test('writes one log line per request, without the token', async () => {
     loggedLines.length = 0;
     const authorization = bearer('demo-owner');
     await call(name, { headers: { authorization } });
@@ -227,7 +227,7 @@ describe.each(names)('%s', (name) => {
 });
 
 describe.each(names.filter((name) => !openToAnyone.includes(name)))('%s', (name) => {
-  test('answers 401 with WWW-Authenticate where there is no token', async () => {
+  test('answers 401 with WWW-Authenticate without a token', async () => {
     const { status, headers, body } = await call(name, { headers: { authorization: undefined } });
 
     expect([status, body.error]).toEqual([401, 'unauthorized']);
@@ -235,16 +235,16 @@ describe.each(names.filter((name) => !openToAnyone.includes(name)))('%s', (name)
   });
 });
 
-/** Breaks every call to the store; false for an operation that asks the store nothing. */
+/** Breaks every call to the store; false for an operation that does not use the store. */
 async function breakStore(
   name: string,
-  fault: Error | Promise<never>,
+  failure: Error | Promise<never>,
   remainingMs = 29_000,
 ): Promise<boolean> {
   let asked = false;
   intercept(dynamodb, async () => {
     asked = true;
-    throw await fault;
+    throw await failure;
   });
   await call(name, { remainingMs });
   return asked;

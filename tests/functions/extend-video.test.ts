@@ -84,15 +84,15 @@ describe('POST /proxy/video-provider/extend', () => {
     });
   });
 
-  describe('fields', () => {
+  describe('fields of an extend request', () => {
     testFields('extend-video', [
       requiredChoice('model', ['vidq2-pro', 'vidq2-turbo'], ['vidq3-pro', 'vidq2-pro-fast']),
       webAddress('callback_url'),
       wholeNumber('duration', 1, 7, 5),
       {
         field: 'images',
-        taken: images.map((one) => [one]),
-        refused: [
+        accepted: images.map((one) => [one]),
+        rejected: [
           [images.slice(0, 2), 'must have at most 1 item'],
           [images[0], 'must be a list'],
         ],
@@ -104,8 +104,8 @@ describe('POST /proxy/video-provider/extend', () => {
       {
         field: 'video_creation_id',
         isRequired: true,
-        taken: ['x'],
-        refused: [
+        accepted: ['x'],
+        rejected: [
           ...[undefined, null, '', []].map(
             (value) => [value, 'is required together with video_url'] as const,
           ),
@@ -115,11 +115,11 @@ describe('POST /proxy/video-provider/extend', () => {
       {
         ...webAddress('video_url'),
         isRequired: true,
-        refused: [
+        rejected: [
           ...[undefined, null, '', []].map(
             (value) => [value, 'is required together with video_creation_id'] as const,
           ),
-          ...webAddress('video_url').refused,
+          ...webAddress('video_url').rejected,
         ],
       },
     ]);

@@ -21,10 +21,10 @@ import { zip } from '../support/zip.ts';
 const version = '1.0.0';
 const maxAttempts = 5;
 
-/** Lambda runs an asynchronous event again, twice. */
+/** Lambda retries an asynchronous event twice. */
 const maxInvocations = 3;
 
-/** More calls than a run makes; one that runs so far would have a loop in it. */
+/** More calls than a run makes; a run with more would have an endless loop. */
 const maxCalls = 40;
 
 const kinds = ['drop before', 'drop after', 'die'] as const;
@@ -40,23 +40,23 @@ beforeAll(async () => {
 
 afterAll(() => faults.stop());
 
-test('whatever call fails, and however, a version ends published once or cleanly refused, and is never stuck', async () => {
+test('finalizeUpload publishes or rejects every version exactly once after any failed call, and leaves none stuck', async () => {
   const began = Date.now();
   const runs = (
-    await Promise.all(kinds.flatMap((kind) => [false, true].map((isBad) => strikeEachCall(kind, isBad))))
+    await Promise.all(kinds.flatMap((kind) => [false, true].map((isBad) => failEachCall(kind, isBad))))
   ).flat();
   await sweepUploads({ from: began, to: Date.now() + 1000, deadline: Date.now() + 60_000 });
   const counts: Record<string, number> = { runs: runs.length };
   for (const run of runs) {
-    const ending = await endingOf(run);
-    counts[ending] = (counts[ending] ?? 0) + 1;
+    const result = await resultOf(run);
+    counts[result] = (counts[result] ?? 0) + 1;
     counts[`event ${run.fate}`] = (counts[`event ${run.fate}`] ?? 0) + 1;
   }
 
   console.info(counts);
   expect(counts.published).toBeGreaterThan(kinds.length * 10);
-  expect(counts.refused).toBeGreaterThan(kinds.length * 8);
-  expect((counts.published ?? 0) + (counts.refused ?? 0)).toBe(runs.length);
+  expect(counts.rejected).toBeGreaterThan(kinds.length * 8);
+  expect((counts.published ?? 0) + (counts.rejected ?? 0)).toBe(runs.length);
 }, 120_000);
 
 interface Run {
@@ -66,13 +66,13 @@ interface Run {
   fate: Fate;
 }
 
-/** One run for each call that a run makes, which fails in this way, up to the run that needs no call more. */
-async function strikeEachCall(kind: (typeof kinds)[number], isBad: boolean): Promise<Run[]> {
+/** One run for each call that a run makes. That call fails in this way; the last run needs no further call. */
+async function failEachCall(kind: (typeof kinds)[number], isBad: boolean): Promise<Run[]> {
   const runs: Run[] = [];
   for (let at = 1; at <= maxCalls; at += 1) {
     const nodeId = `faults-${kind.replace(' ', '-')}-${isBad ? 'bad' : 'good'}-${at}`;
     const archive = isBad ? Buffer.from(`no zip ${nodeId}`) : zip([{ name: 'node.py', data: nodeId }]);
-    // The kinds begin at different fates, so that a call is struck under more than one of them.
+    // Each kind begins at a different fate, so that a call fails under more than one of them.
     const fate = fates[(at + kinds.indexOf(kind) * 2) % fates.length] ?? 'prompt';
     const run = { nodeId, archive, isBad, fate };
     runs.push(run);
@@ -85,15 +85,15 @@ async function strikeEachCall(kind: (typeof kinds)[number], isBad: boolean): Pro
   throw new Error(`A run made more than ${maxCalls} calls.`);
 }
 
-async function endingOf({ nodeId, archive, isBad }: Run): Promise<'published' | 'refused'> {
+async function resultOf({ nodeId, archive, isBad }: Run): Promise<'published' | 'rejected'> {
   const stored = await storedVersion(nodeId, version);
   if (isBad) {
     expect([nodeId, stored]).toEqual([
       nodeId,
-      expect.objectContaining({ status: 'NodeVersionStatusPending' }),
+      expect.objectContaining({ status: 'NodeVersionStatusPresult' }),
     ]);
     expect([nodeId, stored.status_reason]).toEqual([nodeId, expect.stringContaining('it is not a zip file')]);
-    return 'refused';
+    return 'rejected';
   }
   const published = {
     status: 'NodeVersionStatusActive',
@@ -103,14 +103,14 @@ async function endingOf({ nodeId, archive, isBad }: Run): Promise<'published' | 
   expect([nodeId, stored]).toEqual([nodeId, expect.objectContaining(published)]);
   expect([nodeId, stored]).toEqual([
     nodeId,
-    expect.not.objectContaining({ pending_shard: expect.anything() }),
+    expect.not.objectContaining({ presult_shard: expect.anything() }),
   ]);
   expect(await download(stored.downloadUrl)).toEqual(archive);
   expect((await storedNode(nodeId))?.latest_version).toMatchObject({ id: stored.id, sha256: stored.sha256 });
   return 'published';
 }
 
-/** A client that begins again after any failure. Returns the uploads whose events are still on their way. */
+/** A client that starts again after any failure. Returns the uploads whose events have not been delivered yet. */
 async function publishAndUpload({ nodeId, archive, fate }: Run): Promise<Upload[]> {
   const late: Upload[] = [];
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {

@@ -11,11 +11,11 @@ import { zip } from '../support/zip.ts';
 
 const megabyte = 1_000_000;
 
-/** Well below the function's 512 MB, whatever an archive is made of. */
+/** Well below the function's 512 MB, for any archive. */
 const maxPeakBytes = 200 * megabyte;
 
 /**
- * Loads the bundle as Lambda does, and says what it took. The high-water mark of the process's own memory comes
+ * Loads the bundle as Lambda does, and reports its memory and time. The peak of the process's own memory comes
  * from Linux: `maxRSS` also counts what the parent had when it forked, which here is Jest with the archive.
  */
 const program = `
@@ -33,18 +33,18 @@ beforeAll(async () => {
   await seed();
 });
 
-/** Finalizes in a process of its own. */
+/** Finalizes in a separate process. */
 async function measure(upload: Upload): Promise<{ peakBytes: number; ms: number }> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--max-old-space-size=460', '--input-type=module', '-e', program, JSON.stringify(eventOf(upload))],
-    // Jest's copy of the environment, with the servers' addresses; without it a child is given the original one.
+    // Jest's copy of the environment has the servers' addresses; without it a child gets the original one.
     { env: process.env },
   );
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-/** Bytes that do not deflate; one block of them again and again is as good and costs less to make. */
+/** Bytes that do not compress; one repeated block is as good and costs less to make. */
 const noise = (blocks: number) => Buffer.concat(Array.from({ length: blocks }, () => block));
 const block = randomBytes(megabyte);
 
@@ -63,7 +63,7 @@ function unpacksToFourTimes(): Buffer {
   ]);
 }
 
-/** As many bytes in one piece as are inflated in one piece, hundreds of times. */
+/** Hundreds of files, each as large as the maximum that is inflated in one piece. */
 function manyPieces(): Buffer {
   const data = Buffer.alloc(1024 * 1024);
   const packed = deflateRawSync(data);
@@ -71,7 +71,7 @@ function manyPieces(): Buffer {
   return zip([{ name: 'noise.bin', data: noise(6), method: 0 }, ...files]);
 }
 
-function refused(): Buffer {
+function lastOneDamaged(): Buffer {
   const files = smallFiles(9800);
   return zip([...files, { name: 'last', data: 'x', states: { crc32: 1 } }]);
 }
@@ -81,9 +81,9 @@ test.each<[label: string, make: () => Buffer, status: string]>([
   ['97 MB of directory', allDirectory, 'NodeVersionStatusActive'],
   ['500 files that unpack to 1 MB each', manyPieces, 'NodeVersionStatusActive'],
   ['98 MB of 9,800 small files', () => zip(smallFiles(9800)), 'NodeVersionStatusActive'],
-  ['98 MB of small files whose last is damaged', refused, 'NodeVersionStatusPending'],
+  ['98 MB of small files whose last is damaged', lastOneDamaged, 'NodeVersionStatusPending'],
 ])(
-  'an archive of %s takes at most 200 MB of memory',
+  'finalizeUpload takes at most 200 MB of memory for an archive of %s',
   async (label, make, status) => {
     const nodeId = label.toLowerCase().replace(/[^a-z0-9]+/g, '-');
     const archive = make();

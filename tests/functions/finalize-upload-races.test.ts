@@ -19,7 +19,7 @@ beforeAll(async () => {
   await seed();
 });
 
-test('of twenty versions finalized at once, the highest stable one becomes the latest, every time', async () => {
+test('the highest stable version always becomes the latest when twenty are finalized at once', async () => {
   const all = [...stable, ...preReleases];
   const orders = fc.sample(fc.shuffledSubarray(all, { minLength: all.length }), rounds);
   for (const [round, labels] of orders.entries()) {
@@ -44,7 +44,7 @@ test('a pre-release is the latest until a stable version comes', async () => {
   expect(node?.latest_version).toMatchObject({ version: '0.9.0' });
 });
 
-test('a version that is banned right before it becomes the latest does not become it', async () => {
+test('a version that is banned right before it becomes the latest does not become the latest', async () => {
   const [lower, higher] = await Promise.all(['1.0.0', '2.0.0'].map((label) => publish('banned', label)));
   if (!lower || !higher) throw new Error('Two versions were not published.');
   await Promise.all([put(lower, archive), put(higher, archive)]);
@@ -64,7 +64,7 @@ test('a version that is banned right before it becomes the latest does not becom
   expect((await storedNode('banned'))?.latest_version).toMatchObject({ version: '1.0.0' });
 });
 
-test('a version that was banned before its archive came is finalized after the ban is lifted', async () => {
+test('a version that was banned before its archive arrived is finalized after the ban is lifted', async () => {
   const upload = await publish('ban-lifted', '1.0.0');
   await put(upload, archive);
   await banNodeVersion('ban-lifted', '1.0.0', 'test');
@@ -79,14 +79,14 @@ test('a version that was banned before its archive came is finalized after the b
   });
 });
 
-test('a finalizer that copies late leaves the published bytes alone', async () => {
+test('a finalizer that copies late does not change the published bytes', async () => {
   const upload = await publish('late-copy', '1.0.0');
   await put(upload, archive);
-  const judged = await findObject(`staging/late-copy/1.0.0/${upload.versionId}/${upload.uploadId}.zip`);
-  if (!judged) throw new Error('The upload is not there.');
+  const checked = await findObject(`staging/late-copy/1.0.0/${upload.versionId}/${upload.uploadId}.zip`);
+  if (!checked) throw new Error('The upload is missing.');
   await finalize(upload);
   await put(upload, zip([{ name: 'evil.py', data: 'x' }]));
 
-  await copyOnce(judged, archiveKey(upload, sha256(archive)));
+  await copyOnce(checked, archiveKey(upload, sha256(archive)));
   expect(await findObject(archiveKey(upload, sha256(archive)))).toMatchObject({ sizeBytes: archive.length });
 });

@@ -14,7 +14,7 @@ import { zip } from '../support/zip.ts';
 
 const context = { getRemainingTimeInMillis: () => 60_000 };
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
-const bad = Buffer.from('this is no zip, and it is long enough to be looked into');
+const bad = Buffer.from('this is not a zip, and it is long enough to be read');
 const other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('an archive that arrived', () => {
     });
   });
 
-  test('is published once, however often its event comes', async () => {
+  test('is published once, even if its event comes many times', async () => {
     const upload = await publish('repeated', '1.0.0');
     await put(upload, archive);
     await finalize(upload, upload);
@@ -53,8 +53,8 @@ describe('an archive that arrived', () => {
   });
 });
 
-describe('bytes that were published', () => {
-  test('stay when the signed URL is used a second time', async () => {
+describe('the published bytes of a version', () => {
+  test('do not change when the signed URL is used a second time', async () => {
     const upload = await publish('used-twice', '1.0.0');
     await put(upload, archive);
     await finalize(upload);
@@ -66,7 +66,7 @@ describe('bytes that were published', () => {
     expect(await download(version.downloadUrl)).toEqual(archive);
   });
 
-  test('are those of one of many uploads that race for one URL', async () => {
+  test('are those of exactly one of many uploads that race for one URL', async () => {
     const upload = await publish('raced', '1.0.0');
     const rounds = [archive, other, archive, other].map(async (bytes) => {
       await put(upload, bytes);
@@ -80,7 +80,7 @@ describe('bytes that were published', () => {
     expect(sha256(await download(version.downloadUrl))).toBe(version.sha256);
   });
 
-  test('belong to the metadata of the latest publish, not to an earlier one', async () => {
+  test('belong to the metadata of the latest publish, not of an earlier one', async () => {
     const early = await publish('resumed', '1.0.0');
     await put(early, other);
     const late = await publish('resumed', '1.0.0');
@@ -94,10 +94,10 @@ describe('bytes that were published', () => {
   });
 });
 
-describe('an archive that is refused', () => {
-  test('leaves its version pending, with a reason to act on, and is resumed by a good one', async () => {
+describe('an archive that is rejected', () => {
+  test('leaves its version pending with a reason to act on, and a good archive resumes it', async () => {
     const upload = await publish('mended', '1.0.0');
-    await put(upload, Buffer.from('this is no zip file, whatever its name says'));
+    await put(upload, Buffer.from('this is not a zip file, despite its name'));
     await finalize(upload);
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusPending',
@@ -111,8 +111,8 @@ describe('an archive that is refused', () => {
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
-  test('is deleted at once, and not an archive that was put there after it', async () => {
-    const upload = await publish('refused-and-gone', '1.0.0');
+  test('is deleted at once, but not an archive that replaced it', async () => {
+    const upload = await publish('rejected-and-deleted', '1.0.0');
     await put(upload, bad);
     await finalize(upload);
     expect(await findObject(stagingKey(upload))).toBeUndefined();
@@ -122,16 +122,16 @@ describe('an archive that is refused', () => {
     expect(await findObject(stagingKey(upload))).toMatchObject({ sizeBytes: archive.length });
     await finalize(upload);
 
-    expect(await storedVersion('refused-and-gone', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
+    expect(await storedVersion('rejected-and-deleted', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   });
 
-  test('is not read again where it could not be deleted, but deleted by the next event', async () => {
-    const upload = await publish('refused-and-kept', '1.0.0');
+  test('is deleted by the next event without another check if it could not be deleted at once', async () => {
+    const upload = await publish('rejected-and-kept', '1.0.0');
     await put(upload, bad);
     beforeNext(s3, /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
     await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalized.');
     expect(await findObject(stagingKey(upload))).toBeDefined();
-    expect(await storedVersion('refused-and-kept', '1.0.0')).toMatchObject({
+    expect(await storedVersion('rejected-and-kept', '1.0.0')).toMatchObject({
       status_reason: expect.stringContaining('it is not a zip file.'),
     });
     let reads = 0;
@@ -151,32 +151,32 @@ describe('an archive that is refused', () => {
     expect(await findObject(stagingKey(upload))).toBeUndefined();
   });
 
-  test('is left alone where the version was published again meanwhile', async () => {
-    const upload = await publish('refused-too-late', '1.0.0');
+  test('does not change a version that was published again in the meantime', async () => {
+    const upload = await publish('rejected-too-late', '1.0.0');
     await put(upload, bad);
-    beforeNext(s3, /^GetObjectCommand$/, () => publish('refused-too-late', '1.0.0'), 1);
+    beforeNext(s3, /^GetObjectCommand$/, () => publish('rejected-too-late', '1.0.0'), 1);
     await finalize(upload);
 
     expect(await findObject(stagingKey(upload))).toBeDefined();
-    expect((await storedVersion('refused-too-late', '1.0.0')).status_reason).toMatch(/^Waiting/);
+    expect((await storedVersion('rejected-too-late', '1.0.0')).status_reason).toMatch(/^Waiting/);
   });
 
-  test('does not touch a version that is active already', async () => {
-    const upload = await publish('late-refusal', '1.0.0');
+  test('does not change a version that is already active', async () => {
+    const upload = await publish('late-rejection', '1.0.0');
     await put(upload, archive);
     await finalize(upload);
     await put(upload, Buffer.from('no zip'));
     await finalize(upload);
 
-    expect(await storedVersion('late-refusal', '1.0.0')).not.toHaveProperty('status_reason');
+    expect(await storedVersion('late-rejection', '1.0.0')).not.toHaveProperty('status_reason');
   });
 });
 
 describe('a download from S3 that breaks off', () => {
   test.each<[string, () => Readable]>([
     ['with an error', () => Readable.from(brokenOff(archive.subarray(0, 10)))],
-    ['as if it were at its end', () => Readable.from([archive.subarray(0, 10)])],
-  ])('%s is tried again later, and not held against the archive', async (label, body) => {
+    ['as if it were complete', () => Readable.from([archive.subarray(0, 10)])],
+  ])('is retried later %s, and the archive is not rejected', async (label, body) => {
     const nodeId = `broken-${label.length}`;
     const upload = await publish(nodeId, '1.0.0');
     await put(upload, archive);
@@ -195,8 +195,8 @@ describe('a download from S3 that breaks off', () => {
   });
 });
 
-describe('an event', () => {
-  test('may be about an object or a version that is not there', async () => {
+describe('the event of an upload', () => {
+  test('is accepted for an object or a version that does not exist', async () => {
     const upload = await publish('nothing-came', '1.0.0');
     await finalize(upload);
     await expect(
@@ -208,7 +208,7 @@ describe('an event', () => {
     });
   });
 
-  test('has its key decoded as S3 encodes it', async () => {
+  test('has its key decoded in the way that S3 encodes it', async () => {
     const upload = await publish('encoded-key', '1.0.0');
     await put(upload, archive);
     const event = eventOf(upload);
@@ -218,8 +218,8 @@ describe('an event', () => {
     expect(await storedVersion('encoded-key', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
-  test('loses no record for the failure of another, and then fails as a whole', async () => {
-    const upload = await publish('beside-a-failure', '1.0.0');
+  test('handles every record after one fails, and then fails', async () => {
+    const upload = await publish('next-to-a-failure', '1.0.0');
     await put(upload, archive);
     const event = eventOf(upload, upload);
     for (const record of event.Records.slice(0, 1)) {
@@ -227,12 +227,12 @@ describe('an event', () => {
     }
 
     await expect(handler(event, context)).rejects.toThrow('1 uploads could not be finalized.');
-    expect(await storedVersion('beside-a-failure', '1.0.0')).toMatchObject({
+    expect(await storedVersion('next-to-a-failure', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
     });
   });
 
-  test('is logged in one line that says what became of it', async () => {
+  test('is logged in one line with its result', async () => {
     const upload = await publish('logged', '1.0.0');
     await put(upload, archive);
     loggedLines.length = 0;
@@ -253,18 +253,18 @@ describe('an event', () => {
   });
 });
 
-describe('what became of an upload', () => {
-  test('is told in the log, with the reason of a refusal', async () => {
-    const good = await publish('told', '1.0.0');
-    const bad = await publish('told', '2.0.0');
-    const early = await publish('told', '3.0.0');
-    const late = await publish('told', '3.0.0');
+describe('the logged result of an upload', () => {
+  test('has the reason of a rejection', async () => {
+    const good = await publish('logged-results', '1.0.0');
+    const bad = await publish('logged-results', '2.0.0');
+    const early = await publish('logged-results', '3.0.0');
+    const late = await publish('logged-results', '3.0.0');
     await put(good, archive);
     await put(bad, Buffer.from('no zip'));
     loggedLines.length = 0;
     await finalize(good, good, bad, early, late, { ...late, versionId: 'another' });
     const foreign = eventOf(late);
-    for (const { s3 } of foreign.Records) s3.object.key = 'elsewhere/told.zip';
+    for (const { s3 } of foreign.Records) s3.object.key = 'other/a.zip';
     await handler(foreign, context);
 
     const lines = loggedLines.map((line) => JSON.parse(line));
@@ -274,7 +274,7 @@ describe('what became of an upload', () => {
     expect(lines[2].reason).toContain('it is not a zip file.');
   });
 
-  test('is that it was published before, if another finalizer won', async () => {
+  test('is published_before if another finalizer won', async () => {
     const upload = await publish('won-by-another', '1.0.0');
     await put(upload, archive);
     beforeNext(s3, /^CopyObjectCommand$/, () => finalize(upload), 1);
@@ -285,10 +285,10 @@ describe('what became of an upload', () => {
     expect(outcomes).toEqual(['published', 'published_before']);
   });
 
-  test('is that it was superseded, where the version was published again while a bad archive was judged', async () => {
-    const upload = await publish('judged-late', '1.0.0');
+  test('is superseded when the version was published again while a bad archive was checked', async () => {
+    const upload = await publish('checked-late', '1.0.0');
     await put(upload, bad);
-    beforeNext(s3, /^GetObjectCommand$/, () => publish('judged-late', '1.0.0'), 1);
+    beforeNext(s3, /^GetObjectCommand$/, () => publish('checked-late', '1.0.0'), 1);
     loggedLines.length = 0;
     await finalize(upload);
 
@@ -297,36 +297,36 @@ describe('what became of an upload', () => {
 });
 
 describe('a URL that is used again while its archive is checked', () => {
-  test('does not change which bytes are checked and published', async () => {
-    const upload = await publish('used-meanwhile', '1.0.0');
+  test('does not change the bytes that are checked and published', async () => {
+    const upload = await publish('used-while-checked', '1.0.0');
     await put(upload, archive);
     beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), Number.POSITIVE_INFINITY);
     await finalize(upload);
 
-    const version = await storedVersion('used-meanwhile', '1.0.0');
+    const version = await storedVersion('used-while-checked', '1.0.0');
     expect(version.sha256).toBe(sha256(archive));
     expect(await download(version.downloadUrl)).toEqual(archive);
   });
 
-  test('has its newer bytes checked where the older ones are gone', async () => {
-    const upload = await publish('gone-meanwhile', '1.0.0');
+  test('has its newer bytes checked when the older ones are gone', async () => {
+    const upload = await publish('gone-early', '1.0.0');
     await put(upload, archive);
     beforeNext(s3, /^GetObjectCommand$/, () => replace(upload, other), 1);
     await finalize(upload);
 
-    expect(await storedVersion('gone-meanwhile', '1.0.0')).toMatchObject({ sha256: sha256(other) });
+    expect(await storedVersion('gone-early', '1.0.0')).toMatchObject({ sha256: sha256(other) });
   });
 
-  test('is given up after five looks, and left to a later event', async () => {
-    const upload = await publish('gone-all-the-time', '1.0.0');
+  test('is left to a later event after five attempts', async () => {
+    const upload = await publish('always-gone', '1.0.0');
     await put(upload, archive);
-    let looks = 0;
+    let attempts = 0;
     const { remove } = beforeNext(
       s3,
       /^GetObjectCommand$/,
       () => {
-        looks += 1;
-        return replace(upload, looks % 2 === 0 ? archive : other);
+        attempts += 1;
+        return replace(upload, attempts % 2 === 0 ? archive : other);
       },
       Number.POSITIVE_INFINITY,
     );
@@ -335,9 +335,9 @@ describe('a URL that is used again while its archive is checked', () => {
     });
     remove();
 
-    expect(looks).toBe(5);
+    expect(attempts).toBe(5);
     await finalize(upload);
-    expect(await storedVersion('gone-all-the-time', '1.0.0')).toMatchObject({
+    expect(await storedVersion('always-gone', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
     });
   });

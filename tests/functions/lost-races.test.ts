@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => proxy.stop());
 
 describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
-  test('an update that meets a publish of the same node succeeds', async () => {
+  test('succeeds when the update meets a publish of the same node', async () => {
     const [{ handler: update }, { handler: publish }, { addPublisher, addToken }] = await Promise.all([
       import('../../functions/update-node.ts'),
       import('../../functions/publish-node-version.ts'),
@@ -42,7 +42,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
 });
 
 describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () => {
-  /** Updates 60 host nodes at the same time, and answers their statuses and how long each took. */
+  /** Updates 60 host nodes at the same time. Returns their statuses and how long each took. */
   async function updateAll(publishers: number) {
     const [{ handler }, { addNode, addPublisher, addVersion }, { bearer }] = await Promise.all([
       import('../../functions/update-host-node.ts'),
@@ -69,7 +69,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () 
     return { statuses: new Set(results.map(({ status }) => status)), p95: Number(times[56]) };
   }
 
-  test('60 updates of one publisher at the same time all succeed, about as fast as those of 60 publishers', async () => {
+  test('lets 60 concurrent updates of one publisher succeed, about as fast as those of 60 publishers', async () => {
     const ofMany = await updateAll(60);
     const ofOne = await updateAll(1);
 

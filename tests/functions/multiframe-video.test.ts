@@ -78,15 +78,15 @@ describe('POST /proxy/video-provider/multiframe', () => {
     });
   });
 
-  describe('fields', () => {
+  describe('fields of a multi-frame request', () => {
     const frames = (count: number) => Array.from({ length: count }, () => keyFrame);
 
     testFields('multiframe-video', [
       {
         field: 'image_settings',
         isRequired: true,
-        taken: [frames(2), frames(9)],
-        refused: [
+        accepted: [frames(2), frames(9)],
+        rejected: [
           [undefined, 'is required'],
           [[], 'must have at least 2 items'],
           [frames(1), 'must have at least 2 items'],
@@ -102,8 +102,8 @@ describe('POST /proxy/video-provider/multiframe', () => {
       {
         field: 'image_settings.0',
         isRequired: true,
-        taken: [keyFrame],
-        refused: ['x', [], null].map((value) => [value, 'must be an object'] as const),
+        accepted: [keyFrame],
+        rejected: ['x', [], null].map((value) => [value, 'must be an object'] as const),
       },
       requiredChoice('model', ['vidq2-pro', 'vidq2-turbo'], ['vidq3-pro', 'vidq1']),
       requiredImage('start_image'),

@@ -160,11 +160,11 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
     });
   });
 
-  describe('fields', () => {
+  describe('fields of a relight request', () => {
     const badWeight = 'must weight phrases, as in (text:1.2), by 1 to 1.4';
     const prompt: FieldRule = {
       field: 'prompt',
-      taken: [
+      accepted: [
         ...[
           '(a:1)',
           '(a:1.4) (b:1.0)',
@@ -187,7 +187,7 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
         ],
         '(at 10:30 in the morning)',
       ],
-      refused: [
+      rejected: [
         ...['(a:0.9)', '(a:0.99)', '(a:1.41)', '(a:-1.2)', '(a:.9)', '(a:.95)', '(a:12)', '(a:  1.5  )'],
         ...['(a : 1.5 )', '(a:1.25) and (b:2)', '((a:1.5):1.2)', '((a:1.2) b:1.5)', '(a (b:1.2):1.5)'],
         ...['(a) (b:1.5)', '(a:10.25)', '(a:.5)'],
@@ -200,8 +200,8 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
       requiredImage('image'),
       {
         field: 'advanced_settings',
-        taken: [{}],
-        refused: ['x', [1], 1].map((value) => [value, 'must be an object'] as const),
+        accepted: [{}],
+        rejected: ['x', [1], 1].map((value) => [value, 'must be an object'] as const),
       },
       wholeNumber('advanced_settings.whites', 0, 100),
       wholeNumber('advanced_settings.blacks', 0, 100),

@@ -166,7 +166,7 @@ describe('POST /proxy/video-provider/text2video', () => {
     });
   });
 
-  describe('fields', () => {
+  describe('fields of a text to video request', () => {
     testFields('text-to-video', [
       text('aspect_ratio', 32),
       flag('audio'),
@@ -175,8 +175,8 @@ describe('POST /proxy/video-provider/text2video', () => {
       webAddress('callback_url'),
       {
         field: 'duration',
-        taken: [1, 8],
-        refused: [
+        accepted: [1, 8],
+        rejected: [
           [0, 'must be 1 to 8 seconds for vidq2-turbo'],
           [9, 'must be 1 to 8 seconds for vidq2-turbo'],
           [1.5, 'must be a whole number'],
@@ -186,8 +186,8 @@ describe('POST /proxy/video-provider/text2video', () => {
       flag('enhance'),
       {
         field: 'images',
-        taken: images.map((one) => [one]),
-        refused: [
+        accepted: images.map((one) => [one]),
+        rejected: [
           [images.slice(0, 2), 'must have at most 1 item'],
           [Array(1000).fill(7), 'must have at most 1 item'],
           [images[0], 'must be a list'],
@@ -197,8 +197,8 @@ describe('POST /proxy/video-provider/text2video', () => {
       flag('is_rec'),
       {
         field: 'meta_data',
-        taken: ['{}', '[1]', '"x"', '{"a":1}'],
-        refused: [
+        accepted: ['{}', '[1]', '"x"', '{"a":1}'],
+        rejected: [
           ['{', 'must be JSON'],
           ['x', 'must be JSON'],
           [{}, 'must be text'],
@@ -215,7 +215,7 @@ describe('POST /proxy/video-provider/text2video', () => {
       choice('resolution', ['360p', '540p', '720p', '1080p', '2K']),
       wholeNumber('seed', ...int32),
       choice('style', ['general', 'anime']),
-      { field: 'voice_id', taken: ['v1'], refused: [[5, 'must be text']] },
+      { field: 'voice_id', accepted: ['v1'], rejected: [[5, 'must be text']] },
       flag('watermark', false),
       wholeNumber('wm_position', 1, 4),
       webAddress('wm_url'),

@@ -43,7 +43,7 @@ beforeAll(async () => {
 
 describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', () => {
   describe('200', () => {
-    test('creates an entry that is absent, then keeps, clears and replaces its fields', async () => {
+    test('creates an absent host node, then keeps, clears and replaces its fields', async () => {
       const full = {
         category: 'image',
         description: 'Loads',
@@ -79,7 +79,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       ['__proto__'],
       ['HyperTile //Inspire'],
       ['A + B'],
-    ])('takes the name %j as the gateway delivers it', async (hostNodeName) => {
+    ])('accepts the name %j as the gateway delivers it', async (hostNodeName) => {
       const { status, body } = await update({ function: 'run' }, { hostNodeName });
 
       expect([status, body.host_node_name]).toEqual([200, hostNodeName]);
@@ -110,11 +110,11 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       expect((await update({ host_node_name: 'Other' })).body.host_node_name).toBe('Load');
     });
 
-    test('finds the version by any of its spellings', async () => {
+    test('finds the version by any spelling of its label', async () => {
       expect((await update({}, { version: 'v1.0', nodeId: 'TOOLS' })).status).toBe(200);
     });
 
-    test('lets two writers on different fields both win', async () => {
+    test('keeps both changes of two writers on different fields', async () => {
       const fields = ['category', 'description', 'function', 'input_types', 'return_names', 'return_types'];
       const answers = await Promise.all(
         fields.map((field) => update({ [field]: 'set' }, { hostNodeName: 'Raced' })),
@@ -127,7 +127,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       expect(winners.filter((field) => item?.[field] === 'set')).toEqual(winners);
     });
 
-    test('lets two who create an entry at the same time both win', async () => {
+    test('keeps both changes of two callers who create a host node at the same time', async () => {
       const place = { hostNodeName: 'Created twice' };
       const { status, body } = await duringNextWrite(
         () => update({ category: 'first' }, place),
@@ -146,7 +146,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       expect(requests).toEqual(['BatchGetItemCommand', 'UpdateItemCommand']);
     });
 
-    test('lets an admin ban and unban an entry', async () => {
+    test('lets an admin ban and unban a host node', async () => {
       const place = { hostNodeName: 'Banned' };
       expect((await update({ policy: 'HostNodePolicyBanned' }, place, admin)).body.policy).toBe(
         'HostNodePolicyBanned',
@@ -158,10 +158,10 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
     });
   });
 
-  describe('refusals, each of which changes nothing', () => {
+  describe('rejected requests, which change nothing', () => {
     test.each([
       ['an unknown policy', { policy: 'Maybe' }, 'body.policy'],
-      ['flags that are no booleans', { output_is_list: [1] }, 'body.output_is_list.0'],
+      ['flags that are not booleans', { output_is_list: [1] }, 'body.output_is_list.0'],
       ['a description that is a list', { description: [] }, 'body.description'],
       ['deprecated as text', { deprecated: 'yes' }, 'body.deprecated'],
     ])('400 for %s', async (_, body, faulty) => {
@@ -204,7 +204,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       expect((await update({}, { nodeId: 'spam' }, admin)).status).toBe(200);
     });
 
-    test('403 forbidden where the publisher of the node is gone', async () => {
+    test('403 forbidden when the publisher of the node is gone', async () => {
       await addNode('gone', 'orphan');
       await addVersion('gone', 'orphan', '1.0.0');
 
@@ -226,14 +226,14 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
     test.each([
       ['an unknown node', { nodeId: 'nothing' }, 'node_not_found'],
       ['an unknown version', { version: '9.9.9' }, 'node_version_not_found'],
-      ['a label that is no version', { version: 'nightly' }, 'node_version_not_found'],
+      ['a label that is not a version', { version: 'nightly' }, 'node_version_not_found'],
     ])('404 for %s', async (_, place, code) => {
       const { status, body } = await update({}, place);
 
       expect([status, body.error]).toEqual([404, code]);
     });
 
-    test('413 for an entry that would not fit', async () => {
+    test('413 for a record that would be too large', async () => {
       const { status, body } = await update(
         { input_types: 'x'.repeat(300_000) },
         { hostNodeName: 'Refused' },

@@ -21,7 +21,7 @@ function update(body: unknown, headers: Record<string, string> = owner, at: Reco
   return invoke(handler, 'update-node', { path: at, body, headers });
 }
 
-/** Lets so many updates through to the store, and their answers get lost under the SDK's own retries. */
+/** Lets this many updates through to the store, but loses their answers below the SDK's own retries. */
 function loseAnswers(count: number): void {
   let left = count;
   dynamodb.middlewareStack.add(
@@ -51,7 +51,7 @@ beforeEach(async () => {
 
 describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
   describe('200', () => {
-    test('keeps what is absent, clears what is null, replaces the rest, and answers the whole node', async () => {
+    test('keeps absent fields, clears null fields, replaces the others, and answers the whole node', async () => {
       const { status, body, headers } = await update({
         description: null,
         tags: ['new'],
@@ -69,7 +69,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(headers.etag).toMatch(/^"\d+"$/);
     });
 
-    test('takes a whole node back as it was read, and ignores what the service sets itself', async () => {
+    test('accepts a whole node as it was read, and ignores the fields that the service sets itself', async () => {
       const { body: before } = await update({ name: 'Round trip', icon: '', tags: [] });
       const lies = {
         id: 'other',
@@ -116,7 +116,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(restored.body.status).toBe('NodeStatusActive');
     });
 
-    test('finds a node whatever the case of its id', async () => {
+    test('finds a node by an id in any case', async () => {
       const { status, body } = await update({ tags: ['x'] }, owner, { ...path, nodeId: 'some.node' });
 
       expect([status, body.id]).toEqual([200, 'Some.Node']);
@@ -129,7 +129,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(body.translations).toEqual(translations);
     });
 
-    test('tells users of category that it is deprecated', async () => {
+    test('answers a Deprecation header to a request with category', async () => {
       const { headers, body } = await update({ category: 'image' });
 
       expect(headers.deprecation).toBe('@1767225600');
@@ -137,7 +137,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect((await update({ category: null })).headers).not.toHaveProperty('deprecation');
     });
 
-    test('no 412 for the only writer, whose write went through while its answer was lost', async () => {
+    test('does not answer 412 to the only writer whose write succeeded but whose answer was lost', async () => {
       const { headers } = await update({});
       loseAnswers(1);
       const { status, body } = await update(
@@ -160,7 +160,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect((await update({ tags: ['b'] }, { ...owner, 'if-match': '*' })).status).toBe(200);
     });
 
-    test('lets two writers on different fields both win', async () => {
+    test('keeps both changes of two writers on different fields', async () => {
       const writes = Array.from({ length: 20 }, (_, index) =>
         update(index % 2 ? { author: `author ${index}` } : { license: `license ${index}` }),
       );
@@ -181,7 +181,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
     });
   });
 
-  describe('refusals, each of which changes nothing', () => {
+  describe('rejected requests, which change nothing', () => {
     let before: unknown;
     beforeEach(async () => {
       before = await storedNode('some.node');
@@ -194,11 +194,11 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       ['a name that is a number', { name: 5 }, 'body.name'],
       ['tags that are text', { tags: 'a' }, 'body.tags'],
       ['a tag that is a number', { tags: ['a', 1] }, 'body.tags.1'],
-      ['an icon that is no web address', { icon: 'javascript:alert(1)' }, 'body.icon'],
+      ['an icon that is not a web address', { icon: 'javascript:alert(1)' }, 'body.icon'],
       ['a relative repository', { repository: '/home' }, 'body.repository'],
       ['an unknown status', { status: 'Gone' }, 'body.status'],
       ['a translation that is text', { translations: { de: 'Knoten' } }, 'body.translations.de'],
-      ['a search ranking that is no whole number', { search_ranking: 1.5 }, 'body.search_ranking'],
+      ['a search ranking that is not a whole number', { search_ranking: 1.5 }, 'body.search_ranking'],
     ])('400 for %s', async (_, body, faulty) => {
       const answer = await update(body);
 
@@ -206,7 +206,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(answer.status).toBe(400);
     });
 
-    test('400 for translations nested so deep that they could not be written out again', async () => {
+    test('400 for translations nested too deep to be written as JSON', async () => {
       const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
       const rawBody = `{"translations":{"de":${deep}}}`;
       const { status } = await invoke(handler, 'update-node', { path, rawBody, headers: owner });
@@ -214,7 +214,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(status).toBe(400);
     });
 
-    test('400 names every fault at once, in path and body', async () => {
+    test('400 lists every issue at once, in path and body', async () => {
       const { body } = await update({ name: 5, tags: 'a' }, owner, { publisherId: 'Acme!', nodeId: '-x' });
 
       const paths = body.details.map(({ path: where }: { path: string }) => where);
@@ -231,7 +231,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect([status, body.error]).toEqual([403, 'forbidden']);
     });
 
-    test('403 forbidden for an owner who names a publisher of their own that does not own the node', async () => {
+    test('403 forbidden for an owner whose own publisher does not own the node', async () => {
       const { body } = await update(
         { name: 'mine' },
         { authorization: bearer('rita') },
@@ -262,14 +262,14 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect([status, body.error]).toEqual([412, 'precondition_failed']);
     });
 
-    test('413 for a record that would not fit', async () => {
+    test('413 for a record that would be too large', async () => {
       const { status, body } = await update({ description: 'x'.repeat(300_000) });
 
       expect([status, body.error]).toEqual([413, 'record_too_large']);
     });
   });
 
-  test('403 for a banned node and for a banned publisher, and an admin passes both', async () => {
+  test('403 for a banned node and for a banned publisher, but not for an admin', async () => {
     await update({ status: 'NodeStatusBanned' }, admin);
     const bannedNode = await update({ name: 'x' });
     await update({ status: 'NodeStatusActive' }, admin);

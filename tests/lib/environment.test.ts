@@ -18,7 +18,7 @@ afterEach(() => {
   Object.assign(process.env, before);
 });
 
-/** What a function starts with, where nothing more is said. */
+/** The minimum that a function needs to start. */
 const needed = {
   tokens: {
     TOKEN_ISSUER: 'https://issuer.example.com/',
@@ -61,7 +61,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
 
 describe('a concern of the environment', () => {
   test.each(Object.keys(needed) as Concern[])(
-    '%s takes what it needs and has defaults for the rest',
+    '%s needs only its required variables, and has defaults for the rest',
     (concern) => {
       Object.assign(process.env, needed[concern]);
 
@@ -76,7 +76,7 @@ describe('a concern of the environment', () => {
         [concern as Concern, name, 'is empty', ''] as const,
       ]),
     ),
-  )('%s stops the function where %s %s, by its name', (concern, name, _, value) => {
+  )('%s stops the function, naming the variable, when %s %s', (concern, name, _, value) => {
     Object.assign(process.env, needed[concern]);
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
@@ -86,7 +86,7 @@ describe('a concern of the environment', () => {
     );
   });
 
-  test('tells all that is wrong with it in one sentence', () => {
+  test('lists all issues of its variables in one sentence', () => {
     process.env.TOKEN_ISSUER = 'http://issuer.example.com';
     process.env.PROXY_ACCESS_TOKEN = 'maybe';
 
@@ -100,7 +100,7 @@ describe('a concern of the environment', () => {
   });
 });
 
-describe('a variable', () => {
+describe('a variable of the environment', () => {
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'http://localhost:3001'],
     ['tokens', 'TOKEN_JWKS_URL', 'http://127.0.0.1:3001/jwks.json'],
@@ -122,7 +122,7 @@ describe('a variable', () => {
     ['videoRules', 'VIDEO_EXTEND_SOURCE', 'either'],
     ['secretStore', 'AWS_ENDPOINT_URL_SSM', 'http://localhost:4566'],
     ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'https://secrets.example.com'],
-  ] as const)('of %s, %s, may be %s', (concern, name, value) => {
+  ] as const)('of %s, %s, accepts %s', (concern, name, value) => {
     Object.assign(process.env, needed[concern], { [name]: value });
 
     expect(readEnvironment(concern)).toMatchObject({ [name]: value });
@@ -147,7 +147,7 @@ describe('a variable', () => {
     ['archives', 'MAX_ARCHIVE_ENTRIES', '1.5', 'must be a whole number'],
     ['archives', 'MAX_UNPACKED_BYTES', 'many', 'must be a number'],
     ['archives', 'MAX_UNPACKED_RATIO', '-3', 'must be at least 1'],
-  ] as const)('of %s, %s, is refused as %s', (concern, name, value, reason) => {
+  ] as const)('of %s, %s, rejects %s', (concern, name, value, reason) => {
     Object.assign(process.env, needed[concern], { [name]: value });
 
     expect(() => readEnvironment(concern)).toThrow(
@@ -155,13 +155,13 @@ describe('a variable', () => {
     );
   });
 
-  test('that is a number is read as one', () => {
+  test('is read as a number when it holds one', () => {
     process.env.MAX_ARCHIVE_ENTRIES = '7';
 
     expect(readEnvironment('archives')).toMatchObject({ MAX_ARCHIVE_ENTRIES: 7 });
   });
 
-  test('that is a list is read without spaces and empty places', () => {
+  test('is read as a list without spaces and empty entries', () => {
     process.env.VIDEO_MODELS_EXTRA = ' vidq3, ,vidq4-pro,';
 
     expect(readEnvironment('videoRules')).toMatchObject({ VIDEO_MODELS_EXTRA: ['vidq3', 'vidq4-pro'] });

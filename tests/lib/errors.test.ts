@@ -4,7 +4,7 @@ import { ApiError, type ErrorCode, errorCatalogue, providerErrors } from '../../
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
 
 describe.each(codes)('%s', (code) => {
-  test('has a status of an error and a sentence for the caller', () => {
+  test('has an error status and a sentence for the caller', () => {
     const { status, message } = new ApiError(code);
 
     expect(status).toBeGreaterThanOrEqual(400);
@@ -13,12 +13,12 @@ describe.each(codes)('%s', (code) => {
   });
 });
 
-test('the errors of a provider are those that say so', () => {
+test('providerErrors holds exactly the codes that start with provider_', () => {
   expect([...providerErrors].sort()).toEqual(codes.filter((code) => code.startsWith('provider_')).sort());
 });
 
-describe('an error', () => {
-  test('has nothing but its code and sentence unless more is said', () => {
+describe('ApiError', () => {
+  test('has only its code and sentence by default', () => {
     const error = new ApiError('conflict');
 
     expect({ ...error }).toEqual({
@@ -31,7 +31,7 @@ describe('an error', () => {
     expect(error.cause).toBeUndefined();
   });
 
-  test('takes what is said of it', () => {
+  test('takes a message, details, headers, a payment state and a cause', () => {
     const cause = new Error('below');
     const said = { details: [{ path: 'body', message: 'bad' }], headers: { 'x-a': '1' }, cause } as const;
     const error = new ApiError('unavailable', { ...said, message: 'Later.', payment: 'none' });

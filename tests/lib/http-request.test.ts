@@ -50,8 +50,8 @@ const post = (url: string, options: { timeoutMs?: number; maxReplyBytes?: number
     ...options,
   });
 
-describe('a request is known to be unsent', () => {
-  test('if the connection is refused', async () => {
+describe('exchange knows that a request was not sent', () => {
+  test('when the connection is refused', async () => {
     const address = await listen(createTcpServer());
     servers.splice(0).forEach((server) => {
       server.close();
@@ -60,17 +60,17 @@ describe('a request is known to be unsent', () => {
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
   });
 
-  test('if the host name does not exist', async () => {
+  test('when the host name does not exist', async () => {
     await expect(post('http://no-such-host.invalid/')).rejects.toMatchObject({ sent: false });
   });
 
-  test('if the peer aborts the TLS handshake', async () => {
+  test('when the peer aborts the TLS handshake', async () => {
     const address = await listen(createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
 
     await expect(post(`https://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
   });
 
-  test('if the TLS handshake never ends', async () => {
+  test('when the TLS handshake never ends', async () => {
     const address = await listen(createTcpServer(() => {}));
     const request = post(`https://${address}/`, { timeoutMs: 100 });
 
@@ -78,21 +78,21 @@ describe('a request is known to be unsent', () => {
   });
 });
 
-describe('a request may have been sent', () => {
-  test('if a TLS connection breaks before the reply', async () => {
+describe('exchange reports that a request may have been sent', () => {
+  test('when a TLS connection breaks before the reply', async () => {
     const breaks = createTlsServer(peer, (socket) => void socket.once('data', () => socket.destroy()));
 
     await expect(post(`https://${await listen(breaks)}/`)).rejects.toMatchObject({ sent: true });
   });
 
-  test('if no reply comes over TLS', async () => {
+  test('when no reply comes over TLS', async () => {
     const address = await listen(createTlsServer(peer, (socket) => void socket.resume()));
     const request = post(`https://${address}/`, { timeoutMs: 300 });
 
     await expect(request).rejects.toMatchObject({ reason: 'timeout', sent: true });
   });
 
-  test('if the connection breaks before the reply', async () => {
+  test('when the connection breaks before the reply', async () => {
     const address = await listen(
       createTcpServer((socket) => void socket.once('data', () => socket.destroy())),
     );
@@ -100,13 +100,13 @@ describe('a request may have been sent', () => {
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ sent: true, head: undefined });
   });
 
-  test('if the reply is not HTTP', async () => {
+  test('when the reply is not HTTP', async () => {
     const address = await listen(createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH\r\n')));
 
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ sent: true, head: undefined });
   });
 
-  test('if the reply is cut off; status and headers are kept', async () => {
+  test('when the reply is cut off, and keeps its status and headers', async () => {
     const address = await serve((_, response) => {
       response.writeHead(503, { 'content-length': '10', 'retry-after': '7' });
       response.write('{', () => response.destroy());
@@ -121,8 +121,8 @@ describe('a request may have been sent', () => {
   });
 });
 
-describe('an exchange', () => {
-  test('takes a reply of exactly the maximum size, and fails with one byte more', async () => {
+describe('exchange', () => {
+  test('accepts a reply of the maximum size, and fails with one more byte', async () => {
     const address = await serve((request, response) =>
       response.end('x'.repeat(Number(request.url?.slice(1)))),
     );
@@ -134,7 +134,7 @@ describe('an exchange', () => {
     });
   });
 
-  test('takes an answer that comes before a large request is sent', async () => {
+  test('accepts a reply that comes before a large request is sent completely', async () => {
     const address = await serve((request, response) => {
       request.resume();
       response.writeHead(413).end('too large');
@@ -148,7 +148,7 @@ describe('an exchange', () => {
     }
   });
 
-  test.each(['http', 'https'])('over %s closes its connection when it has its answer', async (scheme) => {
+  test.each(['http', 'https'])('closes its %s connection after the reply', async (scheme) => {
     const answer: RequestListener = (_, response) => void response.end('ok');
     const server = scheme === 'http' ? createServer(answer) : createHttpsServer(peer, answer);
     const address = await listen(server);
@@ -208,7 +208,7 @@ describe('an exchange', () => {
   });
 
   test.each(['http', 'https'])(
-    'over %s may take longer than five seconds once it is connected',
+    'may take longer than five seconds after it connected over %s',
     async (scheme) => {
       const waiting: (() => void)[] = [];
       const answerLater: RequestListener = (_, response) => void waiting.push(() => response.end('late'));
@@ -265,7 +265,7 @@ describe('an exchange', () => {
     });
   });
 
-  test('is answered although the peer closed its idle connections while this process was frozen', async () => {
+  test('succeeds after the peer closed its idle connections while this process was frozen', async () => {
     const idleMs = 50;
     const peer = new Worker(new URL('../support/impatient-peer.ts', import.meta.url), {
       workerData: { idleMs },

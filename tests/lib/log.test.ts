@@ -17,7 +17,7 @@ describe('a log line', () => {
     ]);
   });
 
-  test('has what its own request has noted by then, and nothing of another one', async () => {
+  test('has the fields that its own request has noted, and none of another request', async () => {
     const request = (id: number) =>
       withLogFields({ id }, async () => {
         await Promise.resolve();
@@ -25,7 +25,7 @@ describe('a log line', () => {
         log('info', 'request', { ms: id });
       });
     await Promise.all([request(1), request(2)]);
-    note({ provider: 'nobody' });
+    note({ provider: 'no request' });
     log('info', 'request');
 
     expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
@@ -37,7 +37,7 @@ describe('a log line', () => {
 });
 
 describe('an error in the log', () => {
-  test('is told with what caused it, and where it arose', () => {
+  test('has its causes and its stack', () => {
     const error = new Error('outer', { cause: new TypeError('inner', { cause: 'a text' }) });
 
     expect(describeError(error)).toEqual({
@@ -46,12 +46,12 @@ describe('an error in the log', () => {
     });
   });
 
-  test('that is none is told without a stack', () => {
+  test('has no stack when the thrown value is not an Error', () => {
     expect(describeError('a text')).toEqual({ causes: [] });
     expect(Object.keys(describeError(undefined))).toEqual(['causes']);
   });
 
-  test('that is its own cause is told eight times', () => {
+  test('lists at most eight causes when it is its own cause', () => {
     const error = new Error('round');
     error.cause = error;
 

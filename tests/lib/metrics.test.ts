@@ -47,8 +47,8 @@ beforeEach(() => {
   loggedLines.length = 0;
 });
 
-describe('the line of a request', () => {
-  test('counts it by function and answer', async () => {
+describe('the metrics of a request', () => {
+  test('count it by function and code', async () => {
     await invoke(bulkNodeVersions, 'bulk-node-versions');
     await invoke(bulkNodeVersions, 'bulk-node-versions', { rawBody: '{' });
 
@@ -58,7 +58,7 @@ describe('the line of a request', () => {
     ]);
   });
 
-  test('is one line that CloudWatch accepts: a time, and every name is a field of it', async () => {
+  test('are one line that CloudWatch accepts, with a time and a field for every metric', async () => {
     await relight();
 
     expect(loggedLines).toHaveLength(1);
@@ -68,8 +68,8 @@ describe('the line of a request', () => {
       for (const value of Object.values(values)) expect(value).toEqual(expect.any(Number));
   });
 
-  test('says all that an operator looks for, and nothing of what was asked, by whom or with which key', async () => {
-    const body = { ...sampleBody('relight-image'), prompt: 'a prompt that is nobody’s business' };
+  test('have the fields that an operator needs, and neither body, caller nor key', async () => {
+    const body = { ...sampleBody('relight-image'), prompt: 'a private prompt' };
     await relight({ 'x-request-id': 'mine' }, { body });
 
     expect(lines('request')).toEqual([
@@ -89,17 +89,17 @@ describe('the line of a request', () => {
         provider_ms: expect.any(Number),
       }),
     ]);
-    for (const secret of ['nobody', authorization, 'demo-owner', String(process.env.IMAGE_PROVIDER_KEY)])
+    for (const secret of ['private', authorization, 'demo-owner', String(process.env.IMAGE_PROVIDER_KEY)])
       expect(loggedLines.join('')).not.toContain(secret);
   });
 
   test.each([
     ['a success', undefined, { provider_errors: 0, provider_credentials_refused: 0 }],
     ['a failure of the provider', 500, { provider_errors: 1, provider_credentials_refused: 0 }],
-    ['a refused key', 401, { provider_errors: 0, provider_credentials_refused: 1 }],
+    ['a rejected key', 401, { provider_errors: 0, provider_credentials_refused: 1 }],
     ['a request that it rejects', 422, { provider_errors: 0, provider_credentials_refused: 0 }],
     ['an account without credits', 402, { provider_errors: 0, provider_credentials_refused: 0 }],
-  ])('counts %s for what it is', async (_, status, expected) => {
+  ])('count %s under the right metric', async (_, status, expected) => {
     if (status) misbehave({ kind: 'status', status });
     await relight();
 
@@ -109,7 +109,7 @@ describe('the line of a request', () => {
     });
   });
 
-  test('counts against the provider what is its own fault, and nothing else', () => {
+  test('count as provider_errors only the failures of the provider', () => {
     for (const code of Object.keys(errorCatalogue))
       log('info', 'request', { function: 'relightImage', code, provider: 'image' });
 
@@ -122,13 +122,13 @@ describe('the line of a request', () => {
     ]);
   });
 
-  test('adds up the credits that the provider reports', async () => {
+  test('add up the credits that the provider reports', async () => {
     const { body } = await invoke(proxies['text-to-video'], 'text-to-video', { headers: { authorization } });
 
     expect(metricsOf(lines('request')[0] as Line)[1]?.values.credits).toBe(body.credits);
   });
 
-  test('counts a replayed answer as one, and not as a second call', async () => {
+  test('count a replayed answer as a replay, and not as a second call', async () => {
     const headers = { 'idempotency-key': 'counted-once' };
     await relight(headers);
     await relight(headers);
@@ -145,10 +145,10 @@ describe('the line of a request', () => {
   });
 });
 
-describe('the lines of the finalizer', () => {
+describe('the metrics of the finalizer', () => {
   const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
 
-  test('count each upload by what became of it, and how long it had waited', async () => {
+  test('count each upload by its result, with its lag', async () => {
     const event: S3Event = JSON.parse(JSON.stringify(sampleEvent('finalize-upload')));
     for (const record of event.Records) record.eventTime = new Date(Date.now() - 5000).toISOString();
     await finalizeUpload(event, context);
@@ -160,7 +160,7 @@ describe('the lines of the finalizer', () => {
     expect(Number(lines('upload')[0]?.lag_ms)).toBeGreaterThanOrEqual(5000);
   });
 
-  test('have no lag where nobody knows when the upload was', () => {
+  test('have no lag when the time of the upload is unknown', () => {
     for (const lag_ms of [undefined, Number.NaN]) log('info', 'upload', { outcome: 'published', lag_ms });
 
     expect(lines('upload').map(metricsOf)).toEqual(
@@ -168,14 +168,14 @@ describe('the lines of the finalizer', () => {
     );
   });
 
-  test('count what a sweep found, even when it is nothing', async () => {
+  test('count the findings of a sweep, even when there are none', async () => {
     await finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
 
     expect(lines('sweep').map(metricsOf)).toEqual([[{ dimensions: {}, values: { sweep_findings: 0 } }]]);
   });
 });
 
-test('a line that nothing is counted by stays as it is', () => {
+test('a log line without metrics is unchanged', () => {
   log('warn', 'idempotency', { step: 'release' });
 
   expect(lines('idempotency')).toEqual([{ level: 'warn', event: 'idempotency', step: 'release' }]);

@@ -43,11 +43,11 @@ describe('issueDetails', () => {
     [{ ruled: 'no' }, 'body.ruled', 'must be yes'],
     [undefined, 'body', 'is required'],
     [null, 'body', 'must be an object'],
-  ])('words the issue of %j as %s %s', (input, path, message) => {
+  ])('describes the issue of %j as %s %s', (input, path, message) => {
     expect(issuesIn(Anything, input)).toEqual([{ path, message }]);
   });
 
-  test('lists every issue at its own place', () => {
+  test('lists every issue with its own path', () => {
     expect(issuesIn(Anything, { text: 'long', number: 5, object: { inner: 1 } })).toEqual([
       { path: 'body.text', message: 'must have at most 3 characters' },
       { path: 'body.number', message: 'must be at most 4' },
@@ -55,7 +55,7 @@ describe('issueDetails', () => {
     ]);
   });
 
-  test('keeps the words of a rule between fields when the field that it names is absent', () => {
+  test('keeps the sentence of a rule between fields when the field that it names is absent', () => {
     const Pair = z
       .object({ a: z.optional(z.string()), b: z.string() })
       .check(z.refine(() => false, { path: ['a'], error: 'goes with b' }));
@@ -63,7 +63,7 @@ describe('issueDetails', () => {
     expect(issuesIn(Pair, { b: 'x' })).toEqual([{ path: 'body.a', message: 'goes with b' }]);
   });
 
-  test('hides the other issues of a value that has the wrong type, and none of its neighbors', () => {
+  test('hides the other issues of a value with the wrong type, but not those of its neighbors', () => {
     const Deep = z.object({
       a: z.object({ b: z.array(z.string()).check(z.maxLength(2)), c: z.string().check(z.maxLength(2)) }),
       ab: z.string().check(z.maxLength(2)),
@@ -76,7 +76,7 @@ describe('issueDetails', () => {
     ]);
   });
 
-  test('lists at most 100 details, of which the last counts the rest', () => {
+  test('lists at most 100 details, the last of which counts the rest', () => {
     const input = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`field${index}`, index]));
     const details = issuesIn(z.record(z.string(), z.string()), input);
 
@@ -85,7 +85,7 @@ describe('issueDetails', () => {
     expect(details[99]).toEqual({ path: 'body', message: 'has 151 more issues' });
   });
 
-  test('lists 100 issues without counting', () => {
+  test('lists exactly 100 issues without a count', () => {
     const input = Array.from({ length: 100 }, () => 1);
 
     expect(issuesIn(z.array(z.string()), input).at(-1)).toEqual({ path: 'body.99', message: 'must be text' });

@@ -8,14 +8,14 @@ export function admin(...args: string[]) {
   return runCommandLine(args);
 }
 
-/** Runs a command that must succeed and answers what --json prints. */
+/** Runs a command that must succeed, and returns what --json prints. */
 export async function adminJson(...args: string[]) {
   const { status, stdout, stderr } = await runCommandLine([...args, '--json']);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return JSON.parse(stdout);
 }
 
-/** Does something else after `work` has read and decided, right before its first write leaves. */
+/** Runs other work after `work` has read and decided, right before its first write is sent. */
 export async function duringNextWrite<T>(
   meanwhile: () => Promise<unknown>,
   work: () => Promise<T>,

@@ -1,9 +1,9 @@
 import type { ArchiveFile } from '../../lib/archives/archive-file.ts';
 
-/** As the network brings bytes. */
+/** In chunks, as they arrive over a network. */
 const chunkBytes = 64 * 1024;
 
-/** An archive without a bucket: what is judged is its bytes alone. */
+/** An archive without a bucket: only its bytes are checked. */
 export function inMemory(archive: Buffer): ArchiveFile {
   async function* chunks() {
     for (let start = 0; start < archive.length; start += chunkBytes) {

@@ -8,7 +8,7 @@ export const note = hasBrowser
   ? ''
   : ` (skipped: there is no Chromium at ${path}; CHROMIUM_PATH may name one)`;
 
-/** Debian's Chromium runs as root in most containers, where it has no sandbox; and it shall not call home. */
+/** Debian's Chromium runs as root in most containers, without a sandbox. It must not call home. */
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
@@ -25,17 +25,17 @@ export function launchBrowser(): Promise<Browser> {
 
 interface Watched {
   page: Page;
-  /** What a page must not do: fail in its script, or ask any other machine for anything. */
-  faults: string[];
+  /** Script errors of the page, and requests to other machines. Both must stay empty. */
+  problems: string[];
 }
 
 export async function openPage(browser: Browser, width: number): Promise<Watched> {
   const page = await browser.newPage({ viewport: { width, height: 900 } });
-  const faults: string[] = [];
-  page.on('pageerror', ({ message }) => faults.push(message));
+  const problems: string[] = [];
+  page.on('pageerror', ({ message }) => problems.push(message));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.protocol.startsWith('http') && url.hostname !== 'localhost') faults.push(request.url());
+    if (url.protocol.startsWith('http') && url.hostname !== 'localhost') problems.push(request.url());
   });
-  return { page, faults };
+  return { page, problems };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** The environment of a function, as serverless.yml sets it locally; each test file has a table and a bucket of its own. */
+/** The environment of a function, as serverless.yml sets it locally. Each test file has its own table and bucket. */
 Object.assign(process.env, {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'S3RVER',

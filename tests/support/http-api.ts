@@ -5,7 +5,7 @@ import type { Contract } from '../../lib/contract.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';
 import { sampleEvent } from './invoke.ts';
 
-/** What befalls a request on its way: an answer in the function's place, a lost connection, or a lost answer. */
+/** A failure of a request: an answer instead of the function's, a lost connection, or a lost answer. */
 type Disturbance =
   | { status: number; headers?: Record<string, string>; body?: object }
   | 'hang up'
@@ -16,12 +16,12 @@ interface HttpApi {
   url: string;
   received: { route: string; headers: IncomingHttpHeaders; body: string }[];
   disturb: (...disturbances: Disturbance[]) => void;
-  /** Forgets what was received and what is still to go wrong. */
+  /** Forgets the received requests and the planned failures. */
   reset: () => void;
   stop: () => Promise<void>;
 }
 
-/** The functions behind real HTTP: requests become the gateway's events, and the next ones may go wrong. */
+/** The functions over real HTTP: requests become the gateway's events, and the next ones may be made to fail. */
 export async function startHttpApi(): Promise<HttpApi> {
   const contracts = await loadContracts();
   const received: HttpApi['received'] = [];

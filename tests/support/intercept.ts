@@ -2,12 +2,12 @@ import { afterEach } from '@jest/globals';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
 
-/** One call of an SDK client, on its way. */
+/** One call of an SDK client before it is sent. */
 interface Call {
   /** Such as `UpdateItemCommand`. */
   command: string;
   input: Record<string, unknown>;
-  /** Lets it through to the server. */
+  /** Sends it to the server. */
   send: () => Promise<object>;
 }
 
@@ -19,7 +19,7 @@ afterEach(() => {
 
 /**
  * Until the test ends, every call of a client passes through `handle`, which sends it, answers it with an output of
- * its own, or throws in its place. The SDK's own retries are not seen: they come further down.
+ * its own, or throws instead. The SDK's own retries are not visible here: they happen below.
  */
 export function intercept(
   client: DynamoDBClient | S3Client,
@@ -49,7 +49,7 @@ export function intercept(
   return remove;
 }
 
-/** Does something else right before the next calls of a command leave: once, or so many times. */
+/** Runs other work right before the next calls of a command are sent, once or this many times. */
 export function beforeNext(
   client: DynamoDBClient | S3Client,
   command: RegExp,
@@ -67,7 +67,7 @@ export function beforeNext(
   return { happened: () => count > 0, remove };
 }
 
-/** Answers the calls one by one in place of the server, the last answer for good. Returns what was asked. */
+/** Answers the calls one by one instead of the server, and repeats the last answer. Returns the inputs. */
 export function answerInTurn(client: DynamoDBClient | S3Client, ...answers: (object | Error)[]): object[] {
   const asked: object[] = [];
   intercept(client, async ({ input }) => {

@@ -12,7 +12,7 @@ interface Answer {
 interface Changes {
   path?: Record<string, string>;
   body?: unknown;
-  /** Sent as it is, where it is no JSON value that is to be told. */
+  /** Sent unchanged, for a body that is not JSON. */
   rawBody?: string;
   headers?: Record<string, string | undefined>;
   isBase64Encoded?: boolean;

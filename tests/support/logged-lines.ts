@@ -1,5 +1,5 @@
 /**
- * What the functions of this test file have logged, line by line. Jest gives each test file a process object of
+ * The lines that the functions of this test file have logged. Jest gives each test file a process object of
  * its own, so this keeps the run's output readable and touches nothing else.
  */
 export const loggedLines: string[] = [];

@@ -2,7 +2,7 @@ import { afterAll, beforeEach } from '@jest/globals';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 
-/** The four proxies with providers of their own, which are simulated on a port that only this test file knows. */
+/** The four proxies, with providers that are simulated on a port of this test file only. */
 const simulators = await startSimulators({
   keys: { image: String(process.env.IMAGE_PROVIDER_KEY), video: String(process.env.VIDEO_PROVIDER_KEY) },
   tickMs: 5,
@@ -26,7 +26,7 @@ export function misbehave(misbehavior: Misbehavior): void {
   simulation.misbehave(misbehavior);
 }
 
-/** How many tasks were started, and paid for, since the test began. */
+/** The number of tasks that were started, and paid for, since the test began. */
 export function acceptedTasks(): number {
   return simulation.received.filter(({ taskId }) => taskId !== undefined).length;
 }

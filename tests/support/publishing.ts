@@ -11,7 +11,7 @@ import { startS3 } from '../../tools/local/s3.ts';
 import { startHttpApi } from './http-api.ts';
 import { runProgram } from './run-program.ts';
 
-/** The registry with an S3 of its own, whose events this process can hear, and lose. */
+/** The registry with its own S3, whose events this process receives and can lose. */
 export async function startRegistry() {
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-publish-'));
   const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
@@ -46,7 +46,7 @@ interface RunOptions {
 
 const own = /^(?:GITHUB_|GITLAB_|ACTIONS_|NODE_REGISTRY_|GIT_|npm_|NODE_OPTIONS$|INIT_CWD$)/;
 
-/** This process's environment without what npm, git or a CI put there: that of a person's shell. */
+/** This process's environment without the variables of npm, git and CI, as in a person's shell. */
 export const plainEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !own.test(name)),
 );
@@ -64,7 +64,7 @@ export async function runFile(
 
 const build = mkdtempSync(join(tmpdir(), 'node-registry-command-'));
 
-/** The command as it is packed, which starts in a third of the time that its sources take. */
+/** The packed command, which starts in a third of the time of its sources. */
 export const program = join(build, 'publish-node.cjs');
 
 buildSync({
@@ -91,7 +91,7 @@ export async function writeFiles(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** A git that knows none of this machine's settings. */
+/** Git without the settings of this machine. */
 export async function git(folder: string, ...args: string[]): Promise<string> {
   const env = {
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -106,7 +106,7 @@ export async function git(folder: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** The files of a zip by name, as an unpacker of today reads them. */
+/** The files of a zip by name, as a current unpacker reads them. */
 export async function unzip(archive: Uint8Array): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   const zip = await fromBufferPromise(Buffer.from(archive));

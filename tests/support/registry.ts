@@ -8,7 +8,7 @@ import { put, update } from '../../lib/store/write.ts';
 import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 
-/** State for tests that start elsewhere than at the seed, written past the endpoints and read back past them. */
+/** State for tests that need more than the seed. It is written and read without the endpoints. */
 
 export async function addPublisher(id: string, members: Record<string, 'owner' | 'member'>): Promise<void> {
   await createPublisher({ id, name: id });
@@ -66,7 +66,7 @@ export async function setPublisherFields(id: string, fields: Item): Promise<void
   await setFields(publisherKey(id), fields);
 }
 
-/** Changes a record that is there; null removes a field. */
+/** Changes an existing record; null removes a field. */
 export async function setFields(key: Key, fields: Item): Promise<void> {
   const { written } = await update(key, fields, [['pk', 'exists']], soon());
   if (!written) throw new Error(`There is no record ${key.pk} ${key.sk}.`);
@@ -90,7 +90,7 @@ function soon(): number {
   return Date.now() + 5000;
 }
 
-/** The commands that some work sent to DynamoDB, in the order in which they left. */
+/** The commands that some work sent to DynamoDB, in order. */
 export async function countRequests<T>(work: () => Promise<T>): Promise<{ result: T; requests: string[] }> {
   const requests: string[] = [];
   const name = 'countRequests';

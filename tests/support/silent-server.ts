@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 
-/** A server that takes every request and answers none. */
+/** A server that accepts every request and answers none. */
 export class SilentServer {
-  /** The requests that it has taken. */
+  /** The number of requests that it has accepted. */
   asked = 0;
   readonly #server = createServer(() => {
     this.asked += 1;
@@ -16,7 +16,7 @@ export class SilentServer {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening');
   }
 
-  /** Turns a request that an SDK is about to send to this server. */
+  /** Redirects a request that an SDK is about to send to this server. */
   redirect(request: unknown): void {
     const { port } = this.#server.address() as AddressInfo;
     Object.assign(request as object, { hostname: '127.0.0.1', port });
@@ -27,19 +27,19 @@ export class SilentServer {
     this.#server.close();
   }
 
-  /** What work fails with that waits for this server, and after how long, by a clock that leaps after each request. */
+  /** The error of work that waits for this server, and its duration by a clock that leaps after each request. */
   async outwait(
     work: () => Promise<unknown>,
-    { leapMs, mostMs }: { leapMs: number; mostMs: number },
+    { leapMs, maxMs }: { leapMs: number; maxMs: number },
   ): Promise<{ error: unknown; ms: number }> {
-    // Only the clock stands still; the wire runs on.
+    // Only the clock stands still; the network goes on.
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
     const began = Date.now();
     let error: unknown;
     void work().catch((thrown: unknown) => {
       error = thrown;
     });
-    for (let heard = 0; error === undefined && Date.now() - began < mostMs; ) {
+    for (let heard = 0; error === undefined && Date.now() - began < maxMs; ) {
       await turn();
       jest.advanceTimersByTime(this.asked > heard ? leapMs : 1);
       heard = this.asked;

@@ -4,7 +4,7 @@ import type { ZipFile } from './zip.ts';
 
 const kinds = 98;
 
-/** Files as nodes have them: 15 KB of code and data each, 10 KB packed. */
+/** Files like those of real nodes: 15 KB of code and data each, 10 KB packed. */
 export function smallFiles(count: number): ZipFile[] {
   const words = Array.from({ length: 3000 }, () => randomBytes(4).toString('hex'));
   const contents = Array.from({ length: kinds }, (_, kind) => {

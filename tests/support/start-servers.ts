@@ -7,8 +7,8 @@ import { startS3 } from '../../tools/local/s3.ts';
 import { servers } from './servers.ts';
 
 /**
- * Starts the embedded servers once for the whole run; tests find them through the environment. Anyone who runs tests
- * many times over has started them already.
+ * Starts the embedded servers once for the whole run; tests find them through the environment. A tool
+ * that runs the tests many times has started them already.
  */
 export default async function startServers(): Promise<void> {
   if (process.env.TEST_DIRECTORY !== undefined) return;

@@ -1,7 +1,7 @@
 import { beforeAll } from '@jest/globals';
 import { createStores } from './create-stores.ts';
 
-/** As it is before a test file looks elsewhere. */
+/** Read before a test file points the environment at another server. */
 const environment = { ...process.env };
 
 beforeAll(() => createStores(environment));

@@ -6,11 +6,11 @@ import { type ProxyName, proxies, simulation } from './proxies.ts';
 export interface FieldRule {
   field: string;
   /** Values that reach the provider as they are. */
-  taken: readonly unknown[];
-  /** Values with what they become. */
+  accepted: readonly unknown[];
+  /** Values and what they become. */
   changed?: readonly (readonly [sent: unknown, forwarded: unknown])[];
-  /** Values with what the caller is told about them. */
-  refused: readonly (readonly [value: unknown, message: string])[];
+  /** Values and the messages that the caller gets for them. */
+  rejected: readonly (readonly [value: unknown, message: string])[];
   /** An optional field may also be null, "" or [], which the provider gets as this; usually it gets nothing. */
   standard?: unknown;
   isRequired?: boolean;
@@ -23,7 +23,7 @@ const mustBe = { text: 'must be text', flag: 'must be true or false', whole: 'mu
 
 export const images = [address, 'http://localhost/a', 'data:image/jpeg;base64,/9j/4A==', 'iVBOR/w0K+Ggo='];
 
-const otherThanImages: FieldRule['refused'] = [
+const otherThanImages: FieldRule['rejected'] = [
   ...['ftp://example.com/a.png', 'file:///etc/passwd', 'http://', 'a.b', 'https://example.com/\na'],
   ...[
     'data:text/html,x',
@@ -38,19 +38,19 @@ export function requiredImage(field: string): FieldRule {
   return {
     ...optionalImage(field),
     isRequired: true,
-    refused: [...otherThanImages, ['', notAnImage], [null, mustBe.text], [5, mustBe.text]],
+    rejected: [...otherThanImages, ['', notAnImage], [null, mustBe.text], [5, mustBe.text]],
   };
 }
 
 export function optionalImage(field: string): FieldRule {
   return {
     field,
-    taken: images,
+    accepted: images,
     changed: [
       [` ${address}\n`, address],
       [' aGk=\n', 'aGk='],
     ],
-    refused: [...otherThanImages, [5, mustBe.text]],
+    rejected: [...otherThanImages, [5, mustBe.text]],
   };
 }
 
@@ -58,9 +58,9 @@ export function webAddress(field: string): FieldRule {
   const others = ['example.com', '/path', '//example.com', 'ftp://example.com', 'javascript:alert(1)', ' '];
   return {
     field,
-    taken: [address, 'http://localhost:1/x?y=z#a'],
+    accepted: [address, 'http://localhost:1/x?y=z#a'],
     changed: [[`\t ${address} \r\n`, address]],
-    refused: [
+    rejected: [
       ...others.map((value) => [value, notAnAddress] as const),
       ['https://example.com/\na', notAnAddress],
       ['\0https://example.com', notAnAddress],
@@ -72,8 +72,8 @@ export function webAddress(field: string): FieldRule {
 export function flag(field: string, standard?: boolean): FieldRule {
   return {
     field,
-    taken: [true, false],
-    refused: [
+    accepted: [true, false],
+    rejected: [
       ['true', mustBe.flag],
       [1, mustBe.flag],
       [[false], mustBe.flag],
@@ -85,7 +85,7 @@ export function flag(field: string, standard?: boolean): FieldRule {
 export function choice(field: string, values: readonly string[], standard?: string): FieldRule {
   const message = `must be one of ${values.join(', ')}`;
   const others = [`${values[0]} `, values[0]?.toUpperCase(), 'other', 'constructor', 1];
-  return { field, taken: values, refused: others.map((value) => [value, message] as const), standard };
+  return { field, accepted: values, rejected: others.map((value) => [value, message] as const), standard };
 }
 
 export function requiredChoice(
@@ -94,15 +94,15 @@ export function requiredChoice(
   others: readonly string[],
 ): FieldRule {
   const message = `must be one of ${values.join(', ')}`;
-  const refused = [...others, '', 1, null].map((value) => [value, message] as const);
-  return { field, taken: values, refused: [...refused, [undefined, 'is required']], isRequired: true };
+  const rejected = [...others, '', 1, null].map((value) => [value, message] as const);
+  return { field, accepted: values, rejected: [...rejected, [undefined, 'is required']], isRequired: true };
 }
 
 export function wholeNumber(field: string, min: number, max: number, standard?: number): FieldRule {
   return {
     field,
-    taken: [min, max],
-    refused: [
+    accepted: [min, max],
+    rejected: [
       [min - 1, `must be at least ${min}`],
       [max + 1, `must be at most ${max}`],
       [min + 0.5, mustBe.whole],
@@ -118,8 +118,8 @@ export function text(field: string, maxCharacters: number): FieldRule {
   const message = `must have at most ${maxCharacters} characters`;
   return {
     field,
-    taken: ['x'.repeat(maxCharacters), '🙂'.repeat(maxCharacters)],
-    refused: [
+    accepted: ['x'.repeat(maxCharacters), '🙂'.repeat(maxCharacters)],
+    rejected: [
       ['x'.repeat(maxCharacters + 1), message],
       ['🙂'.repeat(maxCharacters + 1), message],
       [5, mustBe.text],
@@ -127,19 +127,19 @@ export function text(field: string, maxCharacters: number): FieldRule {
   };
 }
 
-/** Declares a test for each field: accepted values reach the provider, and the others are named and sent nowhere. */
+/** Declares a test for each field: accepted values reach the provider, and others get a message and are not sent. */
 export function testFields(name: ProxyName, rules: readonly FieldRule[]): void {
   const send = (rule: FieldRule, value: unknown) =>
     invoke(proxies[name], name, { body: bodyWith(name, rule.field, value) });
 
   test.each(rules.map((rule) => [rule.field, rule] as const))(
-    'accepts and rejects what it should in %s',
+    'accepts valid values and rejects invalid ones in %s',
     async (_, rule) => {
       const unset = rule.isRequired
         ? []
         : [undefined, null, '', []].map((value) => [value, rule.standard] as const);
-      const taken = rule.taken.map((value) => [value, value] as const);
-      for (const [sent, forwarded] of [...taken, ...(rule.changed ?? []), ...unset]) {
+      const accepted = rule.accepted.map((value) => [value, value] as const);
+      for (const [sent, forwarded] of [...accepted, ...(rule.changed ?? []), ...unset]) {
         simulation.reset();
         const { status, text } = await send(rule, sent);
         expect([shown(sent), status, status === 200 ? '' : text]).toEqual([shown(sent), 200, '']);
@@ -150,7 +150,7 @@ export function testFields(name: ProxyName, rules: readonly FieldRule[]): void {
       }
 
       simulation.reset();
-      for (const [value, message] of rule.refused) {
+      for (const [value, message] of rule.rejected) {
         const { status, body } = await send(rule, value);
         expect([shown(value), status, body.error, body.details]).toEqual([
           shown(value),

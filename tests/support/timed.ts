@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 
-/** What comes of the work, and how long it takes where only its own waits take time. Needs fake timers. */
+/** The result of the work, and its duration if only its own waits take time. Needs fake timers. */
 export async function timed<T>(work: Promise<T>): Promise<{ result?: T; error?: unknown; ms: number }> {
   const began = Date.now();
   const ending = work.then(

@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
-/** A key and its certificate for 127.0.0.1, of the tests alone and worth nothing: it was signed by itself. */
+/** A key and its self-signed certificate for 127.0.0.1, used by the tests only. */
 export const peer = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+mN4vQiuRJvPDNPf
@@ -22,7 +22,7 @@ JKauPpu8R4DI0pYBRpDbA4rtOXdL
 `,
 };
 
-/** From here on, this process takes the certificate for a good one. */
+/** Makes this process trust the certificate. */
 export function trustPeer(): void {
   setDefaultCACertificates([...getCACertificates('default'), peer.cert]);
 }

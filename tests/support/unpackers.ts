@@ -4,12 +4,12 @@ import { fromBufferPromise, parseExtraFields } from 'yauzl';
 import { sha256 } from './uploads.ts';
 
 /*
- * The two ways to unpack a zip, as simple as programs do it. What is published must be the same files to both.
+ * The two ways in which programs unpack a zip, in their simplest form. Both must get the same published files.
  */
 
 type Unpacked = [name: string, sha256: string][];
 
-/** By the list at the end, as most programs do. */
+/** By the directory at the end, as most programs do. */
 export async function readByDirectory(archive: Buffer): Promise<Unpacked> {
   const zip = await fromBufferPromise(archive, { strictFileNames: true });
   const files: (Unpacked[number] & { offset?: number })[] = [];
@@ -21,7 +21,7 @@ export async function readByDirectory(archive: Buffer): Promise<Unpacked> {
   return files.sort(([one], [other]) => Number(offsets.get(one)) - Number(offsets.get(other)));
 }
 
-/** Front to back, as programs do that unpack while they download: they never see the list. */
+/** Front to back, like programs that unpack while they download: they never see the directory. */
 export function readAsStream(archive: Buffer): Unpacked {
   const files: Unpacked = [];
   for (let at = 0; archive.readUInt32LE(at) === 0x04034b50; ) {

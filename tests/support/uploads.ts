@@ -56,7 +56,7 @@ export async function finalize(...uploads: Upload[]): Promise<void> {
   await handler(eventOf(...uploads), { getRemainingTimeInMillis: () => limitMs });
 }
 
-/** A version as it is stored, with the address that callers are given of its archive. */
+/** A version as it is stored, with the download address that callers get. */
 export async function storedVersion(nodeId: string, version: string): Promise<Item> {
   const { pk, sk } = nodeVersionKey(nodeId, version);
   const item = (await storedItem(pk, sk)) ?? {};

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** One file of a zip made by hand. All but the first two fields are for telling lies. */
+/** One file of a hand-made zip. All fields but the first two are for inconsistent zips. */
 export interface ZipFile {
   name: string | Buffer;
   data?: string | Buffer;
@@ -9,9 +9,9 @@ export interface ZipFile {
   mode?: number;
   extra?: Buffer;
   comment?: string;
-  /** What the directory says, where it is not the truth. */
+  /** What the directory states, if it differs from the data. */
   states?: Stated & { offset?: number };
-  /** What stands before the data, where it differs from the directory. */
+  /** What the header before the data states, if it differs from the directory. */
   local?: {
     name?: string;
     crc32?: number;
@@ -27,10 +27,10 @@ export interface ZipFile {
   after?: Buffer;
 }
 
-/** Flags of a file whose sizes stand behind its data. */
+/** Flags of a file whose sizes follow its data. */
 export const describedAfter = 0x808;
 
-/** The sizes that stand behind a file's data. */
+/** The sizes that follow a file's data. */
 export function descriptor(file: ZipFile, lies: Stated = {}, isSigned = true): Buffer {
   const truth = statedOf(file);
   const fields = Buffer.alloc(16);
@@ -41,7 +41,7 @@ export function descriptor(file: ZipFile, lies: Stated = {}, isSigned = true): B
   return isSigned ? fields : fields.subarray(4);
 }
 
-/** A file as programs write it that do not know its sizes before. */
+/** A file as written by programs that do not know its sizes in advance. */
 export function described(file: ZipFile, lies: Stated = {}, isSigned = true): ZipFile {
   return {
     flags: describedAfter,
@@ -77,13 +77,13 @@ interface ZipOptions {
   directoryBytes?: number;
   entriesOnDisk?: number;
   disk?: number;
-  /** The directory lists the files in another order than they lie. */
+  /** The directory lists the files in a different order from the data. */
   isListedBackwards?: boolean;
 }
 
 const utf8Names = 0x800;
 
-/** Builds a zip byte by byte, so that tests can make any that a zip library would refuse to. */
+/** Builds a zip byte by byte, so that tests can make zips that a library would not write. */
 export function zip(files: ZipFile[], options: ZipOptions = {}): Buffer {
   const parts: Buffer[] = [];
   let position = 0;
@@ -163,7 +163,7 @@ function endRecord(start: number, size: number, entries: number, options: ZipOpt
   return Buffer.concat([record, comment]);
 }
 
-/** The extra field that gives a file another name than its plain one. */
+/** The extra field that gives a file a name other than its plain one. */
 export function unicodePath(name: string, plain: string | Buffer, version = 1): Buffer {
   const text = Buffer.from(name);
   const field = Buffer.alloc(9);

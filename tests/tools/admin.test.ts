@@ -52,7 +52,7 @@ describe('publisher', () => {
 
     const second = await admin('publisher', 'create', 'twice', '--name', 'Second');
 
-    expect(second).toEqual({ status: 1, stdout: '', stderr: 'There is a publisher "twice" already.\n' });
+    expect(second).toEqual({ status: 1, stdout: '', stderr: 'The publisher "twice" already exists.\n' });
     expect((await adminJson('publisher', 'show', 'twice')).name).toBe('First');
   });
 

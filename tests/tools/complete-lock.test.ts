@@ -93,6 +93,6 @@ describe('complete-lock', () => {
   test('rejects a package that the installed Node does not run', () => {
     const lock = lockWith({ 'node_modules/next': { engines: { node: '>=26' } } });
 
-    expect(() => completeLock(lock)).toThrow('node_modules/next needs Node >=26, and 24.21.0 is the one');
+    expect(() => completeLock(lock)).toThrow('node_modules/next needs Node >=26, but 24.21.0 is installed');
   });
 });

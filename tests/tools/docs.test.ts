@@ -32,13 +32,13 @@ describe('npm run docs', () => {
     async () => {
       const server = await serveFiles();
       const browser = await launchBrowser();
-      const { page, faults } = await openPage(browser, 1280);
+      const { page, problems } = await openPage(browser, 1280);
       await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/some/folder/`);
       await page.getByRole('heading', { name: 'Fetch many node versions' }).first().waitFor();
       await browser.close();
       server.close();
 
-      expect(faults).toEqual([]);
+      expect(problems).toEqual([]);
     },
   );
 });

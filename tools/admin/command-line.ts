@@ -9,7 +9,7 @@ interface Result {
   stderr: string;
 }
 
-/** Runs one command line: 0 is done, 1 could not be done, 2 was not understood. */
+/** Runs one command line. Its status is 0 for success, 1 for a failure, and 2 for a command line that is invalid. */
 export async function runCommandLine(args: string[]): Promise<Result> {
   const result: Result = { status: 0, stdout: '', stderr: '' };
   const program = createProgram({
@@ -20,7 +20,7 @@ export async function runCommandLine(args: string[]): Promise<Result> {
     result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
   } catch (error) {
     const sentence = sentenceFor(error);
-    // An error without a sentence is a bug of ours, and its stack helps.
+    // An error that we do not expect is a bug of ours, and its stack helps.
     if (sentence === undefined) throw error;
     result.status = error instanceof UsageError ? 2 : 1;
     result.stderr += `${sentence}\n`;

@@ -1,15 +1,15 @@
-/** What one command is, and nothing of how the command line is read or printed. */
+/** What one command is, independent of how the command line is read or printed. */
 export interface Command {
-  /** The names of what stands after the noun and the verb, all of them needed. */
+  /** The names of the parameters after the noun and the verb. All of them are required. */
   parameters: readonly string[];
   /** One sentence for the list of commands, without a full stop. */
   summary: string;
-  /** What one should know before running it; shown by --help. */
+  /** What a person should know before running it; shown by --help. */
   notes?: string | undefined;
   options: Record<string, Option>;
   /** Command lines without `npm run admin --`, for --help. */
   examples: readonly string[];
-  /** Of a command that stops others' work: what it is about to do, which is confirmed on a deployed table. */
+  /** For a command that stops the work of others: what it is about to do. It must be confirmed on a deployed table. */
   impact?(parameters: Record<string, string>): Promise<string>;
   run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<Outcome>;
 }
@@ -59,7 +59,7 @@ export function command<const Parameter extends string, const Options extends Re
   };
 }
 
-/** The command line was not understood. */
+/** The command line is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

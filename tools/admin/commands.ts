@@ -8,7 +8,7 @@ import * as publishers from './commands/publishers.ts';
 import * as tokens from './commands/tokens.ts';
 import * as uploads from './commands/uploads.ts';
 
-/** Every command there is, in the order in which help lists them: a new one is one line here. */
+/** Every command, in the order of the help. A new command is one line here. */
 export const commands: Record<string, Command> = {
   'publisher create': publishers.create,
   'publisher list': publishers.list,

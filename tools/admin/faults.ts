@@ -3,7 +3,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { Refusal } from './registry/refusal.ts';
 import { UsageError } from './command.ts';
 
-/** What an error means to the person at the command line; undefined where it is no such error. */
+/** A sentence for the person at the command line; undefined for an unknown error. */
 export function sentenceFor(error: unknown): string | undefined {
   if (error instanceof UsageError || error instanceof Refusal) return error.message;
   if (error instanceof ApiError) {
@@ -19,6 +19,6 @@ export function sentenceFor(error: unknown): string | undefined {
   if (error.name === 'CredentialsProviderError') {
     return 'There are no AWS credentials: sign in, set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.';
   }
-  if (error instanceof DynamoDBServiceException) return `DynamoDB refused: ${error.message}`;
+  if (error instanceof DynamoDBServiceException) return `DynamoDB rejected the request: ${error.message}`;
   return undefined;
 }

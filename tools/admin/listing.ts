@@ -15,14 +15,14 @@ import { newDeadline } from './registry/administration.ts';
 import { listOwnedNodes } from './registry/node-versions.ts';
 import { noSuchVersion, readNode, readPublisher, readVersions } from './registry/records.ts';
 
-/** What administrators look up and count, and never change. */
+/** What administrators look up and count without changing it. */
 
 /** A page holds up to 1 MB. */
 const maxPages = 100_000;
 
 /**
- * Every publisher, by id. No key has them all, since no function needs them: the whole table is read, which costs as
- * much as the table is large.
+ * Every publisher, by id. No index lists them, because no function needs one. The whole table is read, which costs
+ * as much as the table is large.
  */
 export async function listPublishers(): Promise<PublisherRecord[]> {
   const publishers: PublisherRecord[] = [];

@@ -8,14 +8,14 @@ import { requireListening } from './target.ts';
 
 const name = 'npm run admin --';
 const notes =
-  'Without --region and --table the local stack is used, which npm start brings up. With them the credentials are those of the AWS SDK: the environment, AWS_PROFILE, or a role.';
+  'Without --region and --table the local stack of npm start is used. With them, the AWS SDK finds the credentials: in the environment, by AWS_PROFILE, or from a role.';
 
-/** The whole command line out of `commands`: nouns, and under each its verbs. */
+/** The whole command line, made from `commands`: nouns, each with its verbs. */
 export function createProgram(output: Output): Program {
   const program = createCommand(
     {
       name,
-      summary: 'Administers the registry: what no endpoint does',
+      summary: 'Administers the registry: everything that has no endpoint',
       notes,
       examples: [
         'publisher create acme --name "Acme Nodes"',
@@ -40,14 +40,14 @@ export function createProgram(output: Output): Program {
   return program;
 }
 
-/** Lists every verb, not the nouns alone; among the nouns, Commander looks for what a misspelled one was meant to be. */
+/** Lists every verb instead of the nouns. Commander needs the nouns to suggest one for a misspelled word. */
 function formatOverview(program: Program, help: Help): string {
   const visibleCommands = ({ commands: nouns }: Program) =>
     nouns.flatMap(({ commands: verbs }) => [...verbs]);
   return Help.prototype.formatHelp.call(Object.assign(help, { visibleCommands }), program, help);
 }
 
-/** In a list of commands: with its noun, its parameters and the options that it needs. */
+/** A line in the list of commands: noun, verb, parameters and required options. */
 function termOf(verb: Program): string {
   return `${verb.parent?.name()} ${verb.name()} ${verb.usage()}`.replace(' [options]', '');
 }
@@ -89,7 +89,7 @@ function createVerb(
   );
   return program.action(async () => {
     const values = Object.fromEntries(known.map(({ name, key }) => [name, program.getOptionValue(key)]));
-    // Commander itself would say this first, even where the option is there and misspelled.
+    // Commander itself would say this first, even if the option is only misspelled.
     const missing = needed.find(({ name }) => values[name] === undefined);
     if (missing) program.error(`Option '${missing.flags}' is required.`);
     const { region, table, json, yes } = program.optsWithGlobals();
@@ -106,7 +106,7 @@ function createVerb(
   });
 }
 
-/** What follows may be the next option, with the value forgotten. */
+/** The next word may be another option, if the value was forgotten. */
 function requireValue(text: string): string {
   if (text !== '' && !text.startsWith('--')) return text;
   throw new InvalidArgumentError('It needs a value.');

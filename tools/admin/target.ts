@@ -7,7 +7,7 @@ const timeoutMs = 2000;
 
 /**
  * Points the registry at the deployed table that --region and --table name, with the credentials that the AWS
- * SDK finds by itself; else at the local stack, or at another DynamoDB that the environment names.
+ * SDK finds by itself; otherwise at the local stack, or at another DynamoDB that the environment names.
  */
 export function chooseTarget(args: string[]): void {
   const options = new Command().option('--region <REGION>').option('--table <NAME>');
@@ -17,7 +17,7 @@ export function chooseTarget(args: string[]): void {
     Object.assign(process.env, { AWS_REGION: region, TABLE_NAME: table });
     return;
   }
-  // A profile or a session of the shell would win over the key that the local servers know.
+  // A profile or a session of the shell would take precedence over the key of the local servers.
   delete process.env.AWS_PROFILE;
   delete process.env.AWS_SESSION_TOKEN;
   process.env.AWS_ENDPOINT_URL_DYNAMODB ??= localAddress(ports.dynamodb);
@@ -31,7 +31,7 @@ export function chooseTarget(args: string[]): void {
   });
 }
 
-/** Says at once, and in words, that a server is not running; the SDK would try again and then say little. */
+/** Reports at once that a server is not running. The SDK would retry and then fail without a clear sentence. */
 export async function requireListening(): Promise<void> {
   const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (address === undefined || (await isListening(address, timeoutMs))) return;

@@ -11,7 +11,7 @@ import { compare, grossRegressions, machineName, type Report, render } from './r
 import { measureSizes } from './sizes.ts';
 import { measureThroughput } from './throughput.ts';
 import { byHand, measureLargeBody, measureSigning, measureWarm } from './warm.ts';
-import { createWorld } from './world.ts';
+import { startServers } from './servers.ts';
 
 interface Options {
   short?: true;
@@ -25,7 +25,7 @@ interface Options {
 const baselineFile = 'tools/bench/baseline.json';
 const pictureFile = 'docs/bench.svg';
 
-/** The same endpoint made with each of these. */
+/** The alternatives that implement the same endpoint. */
 const alternatives = {
   [byHand]: 'alternatives/by-hand',
   'this service': 'alternatives/ours',
@@ -35,7 +35,7 @@ const alternatives = {
   express: 'frameworks/express',
 };
 
-/** Apart from the others: a function is alone in its process, where V8 knows the one way in which its code is used. */
+/** Each in its own process, like a function, so that V8 optimizes for one alternative only. */
 const ourselves = [byHand, 'this service'];
 const others = Object.keys(alternatives).filter((name) => !ourselves.includes(name));
 
@@ -48,11 +48,11 @@ const command = createCommand({
 })
   .option(
     '--short',
-    'only the cold starts, the endpoint and the sizes, in less than a minute; fails where they are much worse than tools/bench/baseline.json says',
+    'only the cold starts, the endpoint and the sizes, in less than a minute; fails if they are much worse than in tools/bench/baseline.json',
   )
   .option(
     '--frameworks',
-    'the same endpoint made with other frameworks too, which are installed at the first run',
+    'also the same endpoint made with other frameworks, which are installed at the first run',
   )
   .option('--compare', 'list what moved by more than the noise since the baseline')
   .option(
@@ -69,9 +69,9 @@ process.exitCode = await runCommand(command, process.argv.slice(2));
 
 async function run(options: Options): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
-  const world = await createWorld();
+  const servers = await startServers();
   try {
-    const place = { world, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
+    const place = { servers, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
     const figures = await (options.short ? measureShortly(place) : measureAll(place, options));
     const report = { date: new Date().toISOString().slice(0, 10), machine: machineName(), figures };
     process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : render(report));
@@ -82,12 +82,12 @@ async function run(options: Options): Promise<number> {
     if (options.compare) say(compare(await readBaseline(), report), 'Nothing moved by more than the noise.');
     return options.short ? await judge(report, place) : 0;
   } finally {
-    await world.stop();
+    await servers.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Fails only for what is much worse twice: machines have moments. */
+/** Fails only for what is much worse twice in a row: a busy machine can spoil one run. */
 async function judge(report: Report, place: Place): Promise<number> {
   const baseline = await readBaseline();
   let worse = grossRegressions(baseline, report);
@@ -102,7 +102,7 @@ async function judge(report: Report, place: Place): Promise<number> {
   return worse.length > 0 ? 1 : 0;
 }
 
-type Place = Pick<Parameters<typeof measureColdStarts>[0], 'world' | 'folder' | 'deployed'>;
+type Place = Pick<Parameters<typeof measureColdStarts>[0], 'servers' | 'folder' | 'deployed'>;
 
 async function measureShortly(place: Place): Promise<Figure[]> {
   const files = await buildAlternatives(place.folder, ourselves);

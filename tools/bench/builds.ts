@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { buildFunctions, bundle } from '../build/build.ts';
 import { packageStage, readZips, requiredParameters, unzipInto } from '../deploy/packages.ts';
 
-/** Bundles a handler in the usual way: all of it, minified, with what a CommonJS dependency needs in an ES module. */
+/** Bundles a handler in the usual way: everything minified, with the shim that CommonJS needs in an ES module. */
 export async function buildUsually(entry: string, folder: string): Promise<string> {
   const file = join(folder, 'index.js');
   await build({
@@ -25,7 +25,7 @@ export async function buildUsually(entry: string, folder: string): Promise<strin
   return file;
 }
 
-/** Unpacks the zips that a deployment would send, and tells where each function's bundle is then. */
+/** Unpacks the zips of a deployment, and returns a function that finds the bundle of each function. */
 export async function unpackFunctions(folder: string): Promise<(name: string) => string> {
   await buildFunctions();
   const packages = join(folder, 'packages');
@@ -35,7 +35,7 @@ export async function unpackFunctions(folder: string): Promise<(name: string) =>
   return (name) => join(folder, 'dist', name, 'index.js');
 }
 
-/** Bundles a handler as the functions of this service are. */
+/** Bundles a handler like the functions of this service. */
 export async function buildOurs(entry: string, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const { outputs } = await bundle(entry, folder);
@@ -43,7 +43,7 @@ export async function buildOurs(entry: string, folder: string): Promise<string> 
   return join(folder, 'index.js');
 }
 
-/** A handler without dependencies: nothing that answers at all can start faster. */
+/** A handler without dependencies: no handler can start faster. */
 export async function buildFloor(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, 'index.js');

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { buildFloor, buildUsually } from './builds.ts';
 import { amount, type Figure, inTurns, ratio } from './figures.ts';
 import { type ColdStart, Lambda } from './lambda.ts';
-import { readEvent, type World } from './world.ts';
+import { readEvent, type Servers } from './servers.ts';
 
 interface Conditions {
-  world: World;
-  /** Where bundles are put. */
+  servers: Servers;
+  /** The folder for bundles. */
   folder: string;
   /** The bundle of a function as it is deployed. */
   deployed: (name: string) => string;
@@ -54,9 +54,9 @@ cases.push({
 
 const cpuShareOf512Mb = 512 / 1769;
 
-/** Each function from the start of its process to its first answer, over the floor and beside the usual build. */
+/** The time from the start of each function's process to its first answer, over the floor and next to the usual build. */
 export async function measureColdStarts(
-  { world, folder, deployed, rounds }: Conditions,
+  { servers, folder, deployed, rounds }: Conditions,
   isUsualToo: boolean,
 ): Promise<Figure[]> {
   const { addNodes } = await import('./filling.ts');
@@ -65,7 +65,7 @@ export async function measureColdStarts(
     const floor = await buildFloor(join(folder, 'floor'));
     const runs: Record<string, () => Promise<ColdStart>> = {};
     const run = (file: string, event: () => Promise<unknown>) => async () =>
-      requireSuccess(await lambda.start({ file, event: await event(), environment: world.environment }));
+      requireSuccess(await lambda.start({ file, event: await event(), environment: servers.environment }));
     runs.floor = run(floor, () => readEvent('text-to-video'));
     for (const { title, name, event } of cases) {
       runs[title] = run(deployed(name), event);
@@ -89,13 +89,18 @@ export async function measureColdStarts(
   });
 }
 
-/** The first invocation at the CPU share of 512 MB, over that of the usual build. */
-export async function measureSmallMemory({ world, folder, deployed, rounds }: Conditions): Promise<Figure[]> {
+/** The first invocation at the CPU share of 512 MB, relative to the usual build. */
+export async function measureSmallMemory({
+  servers,
+  folder,
+  deployed,
+  rounds,
+}: Conditions): Promise<Figure[]> {
   return withLambda(async (lambda) => {
     const figures: Figure[] = [];
     for (const { title, name, event } of cases.filter((entry) => /text|update node/.test(entry.title))) {
       const run = (file: string) => async () => {
-        const start = { file, event: await event(), environment: world.environment };
+        const start = { file, event: await event(), environment: servers.environment };
         const { totalMs, initMs } = requireSuccess(
           await lambda.start({ ...start, cpuShare: cpuShareOf512Mb }),
         );
@@ -115,7 +120,7 @@ export async function measureSmallMemory({ world, folder, deployed, rounds }: Co
 
 /** The same endpoint, made as the documentation of each framework shows. */
 export async function measureColdAlternatives(
-  { world, folder, rounds }: Omit<Conditions, 'deployed'>,
+  { servers, folder, rounds }: Omit<Conditions, 'deployed'>,
   files: Record<string, string>,
 ): Promise<Figure[]> {
   return withLambda(async (lambda) => {
@@ -126,7 +131,7 @@ export async function measureColdAlternatives(
       entries.map(([name, file]) => [
         name,
         async () =>
-          requireSuccess(await lambda.start({ file, event, environment: world.environment })).totalMs,
+          requireSuccess(await lambda.start({ file, event, environment: servers.environment })).totalMs,
       ]),
     );
     const results = await inTurns(rounds, runs);
@@ -136,16 +141,16 @@ export async function measureColdAlternatives(
   });
 }
 
-/** The most memory that a proxy ever holds for an image of 5 MB, with a heap as at 1,024 MB. */
+/** The peak memory of a proxy for an image of 5 MB, with the heap of a 1,024 MB function. */
 export async function measurePeakMemory({
-  world,
+  servers,
   deployed,
-}: Pick<Conditions, 'world' | 'deployed'>): Promise<Figure> {
+}: Pick<Conditions, 'servers' | 'deployed'>): Promise<Figure> {
   const event = await readEvent('relight-image');
   const body = JSON.stringify({ image: 'A'.repeat(5 * 1024 * 1024) });
   const file = deployed('relight-image');
   return withLambda(async (lambda) => {
-    const start = { file, event: { ...event, body }, environment: world.environment };
+    const start = { file, event: { ...event, body }, environment: servers.environment };
     const { peakMb } = requireSuccess(await lambda.start(start));
     return amount('peak memory: 5 MB relight', 'MB', peakMb, { reach: 200 });
   });

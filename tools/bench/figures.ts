@@ -8,15 +8,15 @@ export interface Figure {
   /** The middle half of all rounds lies between these. */
   low: number;
   high: number;
-  /** What is to be reached; at most this. */
+  /** The goal: at most this. */
   reach?: number;
-  /** The same of what one would do instead, measured in the same run. */
+  /** The same figure for the usual alternative, measured in the same run. */
   usual?: number;
 }
 
 type Goal = Pick<Figure, 'reach' | 'usual'>;
 
-/** Of two rows of times, taken in turns: round by round, so that what disturbs a round disturbs both. */
+/** The ratio of two series that were measured in turns: a disturbance of a round affects both. */
 export function ratio(name: string, times: number[], base: number[], goal: Goal = {}): Figure {
   const ratios = times.map((time, round) => time / Number(base[round]));
   return {

@@ -10,12 +10,12 @@ import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { demo } from '../local/demo.ts';
 import { demoArchive } from '../local/demo-archive.ts';
 
-/** What the measured functions find in the store, beside the demo publisher. */
+/** The records that the measured functions find in the store, in addition to the demo publisher. */
 
-const largestWrite = 25;
+const maxWrite = 25;
 let uploads = 0;
 
-/** Puts an archive for a new version, as a publisher does, and returns its key. */
+/** Uploads an archive for a new version, like a publisher, and returns its key. */
 export async function uploadArchive(): Promise<string> {
   uploads += 1;
   const { publisherId, nodeId, personalAccessToken, owner } = demo;
@@ -34,7 +34,7 @@ export async function uploadArchive(): Promise<string> {
   return key;
 }
 
-/** One version of each of the nodes `node-0`, `node-1` and so on, of the size that versions usually have. */
+/** One version of each of the nodes `node-0`, `node-1` and so on, with the usual size of a version. */
 export async function addNodes(count: number): Promise<void> {
   await write(Array.from({ length: count }, (_, index) => versionOf(`node-${index}`, '1.0.0')));
 }
@@ -63,7 +63,7 @@ function versionOf(nodeId: string, version: string): Item {
     publisher_id: demo.publisherId,
     version,
     status: 'NodeVersionStatusActive',
-    changelog: 'Says in a sentence or two what is new in this version, and what has been fixed.',
+    changelog: 'One or two sentences about what is new in this version and what has been fixed.',
     dependencies: ['numpy>=2', 'pillow'],
     createdAt: '2026-11-20T12:00:00.000Z',
     downloadUrl: `https://downloads.example.com/archives/${nodeId}/${version}/archive.zip`,
@@ -72,9 +72,9 @@ function versionOf(nodeId: string, version: string): Item {
 }
 
 async function write(items: Item[]): Promise<void> {
-  for (let start = 0; start < items.length; start += largestWrite) {
+  for (let start = 0; start < items.length; start += maxWrite) {
     const requests = items
-      .slice(start, start + largestWrite)
+      .slice(start, start + maxWrite)
       .map((item) => ({ PutRequest: { Item: toAttributes(item) } }));
     await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [tableName]: requests } }));
   }

@@ -11,12 +11,12 @@ import { bulkEvent } from './cold.ts';
 import { type Figure, inTurns, ratio } from './figures.ts';
 import { addHostNodes, addNodes, addVersions } from './filling.ts';
 import { context, type Handler, quietly, timeOf } from './warm.ts';
-import { readEvent } from './world.ts';
+import { readEvent } from './servers.ts';
 
 const serviceTimeMs = 5;
 const perRound = 3;
 
-/** How the time of a call grows with what is asked for, and with what is stored beside it. */
+/** How the time of a call grows with the size of the request, and with the amount of stored data. */
 export async function measureGrowth(rounds: number): Promise<Figure[]> {
   await addNodes(1000);
   return quietly(async () => [...(await measureBulks(rounds)), ...(await measureNeighbours(rounds))]);
@@ -56,8 +56,8 @@ function call(handler: unknown, event: unknown): () => Promise<number> {
 }
 
 /**
- * Answers each request from the second time on as the store did the first time, after the time that DynamoDB
- * takes: the embedded one reads many keys one after the other, and would hide how they were asked for.
+ * Repeats the store's first answer to each request, after the time that DynamoDB takes. The embedded store reads
+ * many keys one after the other, which would hide how they were requested.
  */
 function replayAnswers(): void {
   const known = new Map<string, Buffer>();

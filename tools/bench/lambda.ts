@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { listen } from '../processes/ports.ts';
 
-/** What Lambda's own bootstrap starts Node with at 1024 MB. */
+/** The options with which Lambda's own bootstrap starts Node at 1024 MB. */
 const flags = [
   '--expose-gc',
   '--max-http-header-size=81920',
@@ -14,14 +14,14 @@ const flags = [
 const runtime = resolve(import.meta.dirname, 'runtime.js');
 const patienceMs = 30_000;
 
-/** What the process tells of itself, when it has its answer. */
+/** What the process reports about itself when it has its answer. */
 interface Report {
   answer: unknown;
-  /** What it had computed by then, on all its threads. */
+  /** Its CPU time by then, on all its threads. */
   cpuMs: number;
-  /** The most memory that it ever held. */
+  /** Its peak memory. */
   peakMb: number;
-  /** The parts of Node that it had loaded. */
+  /** The modules of Node that it had loaded. */
   modules: string[];
 }
 
@@ -36,11 +36,11 @@ interface Start {
   file: string;
   event: unknown;
   environment: NodeJS.ProcessEnv;
-  /** Of a core, from when it has asked for its event: as Lambda does, which starts functions at full speed. */
+  /** The share of a core after it asked for its event. Like Lambda, the start itself runs at full speed. */
   cpuShare?: number;
 }
 
-/** Starts functions as Lambda does, each in a process of its own, and takes the time of its first answer. */
+/** Starts functions like Lambda, each in its own process, and measures the time to the first answer. */
 export class Lambda {
   readonly #server: Server;
   #port = 0;
@@ -100,7 +100,7 @@ export class Lambda {
   }
 }
 
-/** What Lambda's scheduler does to a function with little memory: it runs a part of every 20 ms. */
+/** Throttles like Lambda's scheduler for a function with little memory, which runs for a part of every 20 ms. */
 const periodMs = 20;
 
 function hold(child: ChildProcess, share: number): () => void {

@@ -9,8 +9,8 @@ const top = 64;
 /** The cold starts as bars: this service's, and the usual build of the same functions. */
 export function picture({ date, machine, figures }: Report): string {
   const rows = figures.filter(({ name }) => name.startsWith('cold: '));
-  const longest = Math.max(...rows.map(({ median, usual = 0 }) => Math.max(median, usual)));
-  const scale = (width - labelWidth - 90) / longest;
+  const maxValue = Math.max(...rows.map(({ median, usual = 0 }) => Math.max(median, usual)));
+  const scale = (width - labelWidth - 90) / maxValue;
   const height = top + rows.length * rowHeight + 24;
   const bar = (y: number, value: number, kind: string) =>
     `<rect class="${kind}" x="${labelWidth}" y="${y}" width="${(value * scale).toFixed(1)}" height="${barHeight}" rx="2"/>` +

@@ -29,13 +29,13 @@ function show(value: number, unit: Figure['unit']): string {
   return unit === 'times' ? value.toFixed(2) : `${value.toFixed(0)} ${unit}`;
 }
 
-/** What moved by more than the noise of both runs. */
+/** The figures that moved by more than the noise of both runs. */
 export function compare(before: Report, after: Report): string[] {
   return after.figures.flatMap((now) => {
     const then = before.figures.find(({ name }) => name === now.name);
     if (!then) return [`${now.name} is new: ${show(now.median, now.unit)}`];
     const isApart = now.low > then.high || now.high < then.low;
-    const isNotable = Math.abs(now.median - then.median) > then.median * leastChange;
+    const isNotable = Math.abs(now.median - then.median) > then.median * minChange;
     if (!isApart || !isNotable) return [];
     const isBetter = now.unit === 'a second' ? now.median > then.median : now.median < then.median;
     const word = isBetter ? 'better' : 'worse';
@@ -43,15 +43,15 @@ export function compare(before: Report, after: Report): string[] {
   });
 }
 
-const leastChange = 0.02;
+const minChange = 0.02;
 
-/** What no noise explains: sizes do not vary, and of computing times the better quarter of the rounds must be worse. */
-const worst = { 'first load': 1.05, 'cold cpu': 1.5, 'warm endpoint': 2.5 };
+/** Bounds that noise does not reach: sizes do not vary, and for CPU times even the better quarter must be worse. */
+const maxChange = { 'first load': 1.05, 'cold cpu': 1.5, 'warm endpoint': 2.5 };
 
 export function grossRegressions(before: Report, after: Report): { name: string; text: string }[] {
   return after.figures.flatMap(({ name, median, low, unit }) => {
     const then = before.figures.find((figure) => figure.name === name);
-    const [, bound] = Object.entries(worst).find(([kind]) => name.startsWith(kind)) ?? [];
+    const [, bound] = Object.entries(maxChange).find(([kind]) => name.startsWith(kind)) ?? [];
     return then && bound && low > then.median * bound
       ? [{ name, text: `${name}: ${show(then.median, unit)} -> ${show(median, unit)}` }]
       : [];

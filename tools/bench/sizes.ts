@@ -4,16 +4,16 @@ import { bundle } from '../build/build.ts';
 import { amount, type Figure } from './figures.ts';
 
 export interface Load {
-  /** Gzipped, as bundles travel, in kilobytes. */
+  /** In kilobytes, gzipped. */
   kilobytes: number;
-  /** The source files that something of is in there. */
+  /** The source files that it has a part of. */
   inputs: string[];
 }
 
 const proxies = ['text-to-video', 'extend-video', 'multiframe-video', 'relight-image'];
 const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
 
-/** What each function has to load before it can answer: its entry and all that this imports at once. */
+/** What each function has to load before it can answer: its entry and everything that the entry imports statically. */
 export async function measureSizes(): Promise<Figure[]> {
   const rows = [
     ...proxies.map((name) => ({ name, reach: 14 })),
@@ -27,7 +27,7 @@ export async function measureSizes(): Promise<Figure[]> {
   );
 }
 
-/** What a function loads at its start, and all that its package has. */
+/** What a function loads at its start, and everything in its package. */
 export async function loadsOf(name: string): Promise<{ first: Load; whole: Load }> {
   const { outputs, metafile } = await bundle(`functions/${name}.ts`, 'dist');
   const contents = new Map(outputs.map(({ path, contents }) => [relative('.', path), contents]));

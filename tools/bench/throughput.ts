@@ -5,7 +5,7 @@ import { amount, type Figure } from './figures.ts';
 
 const body = JSON.stringify({ node_versions: [{ node_id: 'demo-node', version: '1.0.0' }] });
 /**
- * Asks a local stack of its own for a node version, over and over, on 1, 8 and 64 connections, and tells how much
+ * Reads a node version from a separate local stack again and again on 1, 8 and 64 connections, and reports how much
  * memory the process of the functions held before and after.
  */
 export async function measureThroughput(seconds: number): Promise<Figure[]> {
@@ -13,7 +13,7 @@ export async function measureThroughput(seconds: number): Promise<Figure[]> {
   const url = new URL('/bulk/nodes/versions', stack.apiUrl);
   const megabytes = () => apiProcess(stack).kilobytes / 1024;
   try {
-    // By then the function is loaded, every pool of connections has its size, and the heap is near its own.
+    // By now the function is loaded, and the connection pools and the heap have grown.
     await drive(url, 64, seconds / 3);
     const atStart = megabytes();
     const figures: Figure[] = [];
@@ -31,7 +31,7 @@ export async function measureThroughput(seconds: number): Promise<Figure[]> {
   }
 }
 
-/** Requests answered in a second; a single one that is not answered well makes the whole run worthless. */
+/** Requests answered per second; a single failed request makes the run fail. */
 async function drive(url: URL, connections: number, seconds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const until = performance.now() + seconds * 1000;

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { type Figure, inTurns, ratio } from './figures.ts';
-import { readEvent } from './world.ts';
+import { readEvent } from './servers.ts';
 
 export type Handler = (event: unknown, context: object) => Promise<unknown>;
 
@@ -13,7 +13,7 @@ const tasksPerRound = 40;
 const callsPerTask = 50;
 const warmUpRounds = 10;
 
-/** Everything around the story of an endpoint, in one process, over doing it by hand; the others beside it. */
+/** The cost of everything around a handler, relative to a hand-written endpoint, next to the frameworks. */
 export async function measureWarm(files: Record<string, string>, rounds: number): Promise<Figure[]> {
   const event = JSON.stringify(await readEvent('text-to-video'));
   const runs: Record<string, () => Promise<number>> = {};
@@ -22,9 +22,9 @@ export async function measureWarm(files: Record<string, string>, rounds: number)
     runs[name] = async () => {
       let sum = 0;
       for (let task = 0; task < tasksPerRound; task += 1) {
-        // What a request leaves behind is freed after its task; in one long task it would all be one's to carry.
+        // Each request is a task of its own, so that its garbage can be freed between requests.
         await setImmediate();
-        // As Lambda hands them over: parsed, and each one new.
+        // As Lambda passes them: parsed, and a new object each time.
         const events = Array.from({ length: callsPerTask }, () => JSON.parse(event));
         sum += await cpuOf(callsPerTask, () => handler(events.pop(), context));
       }
@@ -46,7 +46,7 @@ export async function measureWarm(files: Record<string, string>, rounds: number)
 
 export const byHand = 'by hand';
 
-/** What a proxy does to 5 MB of image before it is sent, over JSON.parse of the same. */
+/** What a proxy does with an image of 5 MB before it is sent, relative to JSON.parse of the same body. */
 export async function measureLargeBody(rounds: number): Promise<Figure> {
   const { parseJsonBody } = await import('../../lib/http/json-body.ts');
   const { RelightRequest } = await import('../../lib/schemas/relight.ts');
@@ -61,7 +61,7 @@ export async function measureLargeBody(rounds: number): Promise<Figure> {
   return ratio('5 MB relight, parse and validate', ours, plain, { reach: 1.1 });
 }
 
-/** A signed upload, over the way that the SDK's documentation shows. */
+/** A signed upload, relative to the way in the SDK's documentation. */
 export async function measureSigning(rounds: number): Promise<Figure> {
   const { signUpload } = await import('../../lib/bucket/signed-upload.ts');
   const { bucket, s3 } = await import('../../lib/bucket/bucket.ts');
@@ -76,7 +76,7 @@ export async function measureSigning(rounds: number): Promise<Figure> {
   return ratio('presign over getSignedUrl', ours, usual, { reach: 0.12 });
 }
 
-/** What nothing waits for is measured in computing time, which other programs do not stretch. */
+/** Work without waits is measured in CPU time, which other programs do not affect. */
 async function cpuOf(times: number, work: () => Promise<unknown>): Promise<number> {
   const began = process.cpuUsage();
   for (let index = 0; index < times; index += 1) await work();
@@ -90,7 +90,7 @@ export async function timeOf(times: number, work: () => Promise<unknown>): Promi
   return (performance.now() - began) / times;
 }
 
-/** The functions' own log lines cost what they cost, and are not shown. */
+/** The functions write their log lines, which count, but are not shown. */
 export async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
   const { write } = process.stdout;
   process.stdout.write = () => true;

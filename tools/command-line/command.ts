@@ -1,12 +1,12 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 
 interface About {
-  /** What a person types; of a subcommand its own word. */
+  /** What a person types; for a subcommand only its own word. */
   name: string;
   /** One sentence without a period. */
   summary?: string;
   notes?: string | undefined;
-  /** Command lines that can be pasted, without what comes before the arguments. */
+  /** The arguments of command lines that can be pasted. */
   examples?: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export interface Output {
   stderr: { write: (text: string) => unknown };
 }
 
-/** A commander command that says a mistake in one sentence, and where to read more. */
+/** A commander command that reports a mistake in one sentence, and names the help. */
 export function createCommand(
   { name, summary, notes, examples = [] }: About,
   output: Output = process,
@@ -40,7 +40,7 @@ export function createCommand(
   return command;
 }
 
-/** Runs a command line, and returns the exit status: 0 is done, 1 is the command's own, 2 was not understood. */
+/** Runs a command line. Returns the exit status: 0 for success, 1 from the command, 2 for an invalid command line. */
 export async function runCommand(command: Command, args: readonly string[]): Promise<number> {
   try {
     await command.parseAsync(args, { from: 'user' });

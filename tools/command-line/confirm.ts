@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Asks a person, for whom anything but a yes is a no. */
+/** Asks a person. Any answer but yes means no. */
 export async function confirm(
   question: string,
   input: NodeJS.ReadableStream,

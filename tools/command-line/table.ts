@@ -1,9 +1,9 @@
 type Cell = string | number | boolean | undefined;
 
 interface Layout {
-  /** Columns of figures, counted from 0. */
+  /** The indexes of numeric columns. */
   alignRight?: readonly number[];
-  /** What a cell without a value shows. */
+  /** The text of a cell without a value. */
   empty?: string;
 }
 
@@ -16,7 +16,7 @@ export function table(
   return align([headings, ...rows.map((row) => row.map((cell) => shown(cell, empty)))], alignRight);
 }
 
-/** One thing's fields, a line each; those without a value are left out. */
+/** Fields with one line each; those without a value are left out. */
 export function fields(values: Record<string, Cell>): string {
   const present = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
   return align(
@@ -32,7 +32,7 @@ function align(rows: string[][], alignRight: readonly number[]): string {
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** What publishers wrote is shown on one line and without control characters, which could redraw the terminal. */
+/** Text of publishers is shown on one line and without control characters, which could redraw the terminal. */
 function shown(value: Cell, empty: string): string {
   if (value === undefined || value === '') return empty;
   return String(value).replace(/[\p{Cc}\p{Cf}]+/gu, ' ');

@@ -7,7 +7,7 @@ import semver from 'semver';
  * - Where the registry does not offer the packages of other platforms, npm leaves them out of the lock, and then
  *   `npm ci` rejects it. Each gets an entry with the platform that its name states; npm skips it elsewhere.
  * - npm compares the Node that a package needs with the Node that runs npm. Ours run on the Node that is installed
- *   with them, so a need that this one meets, and that not every Node of our own `engines` does, is removed.
+ *   with them. An `engines` entry that this Node meets, but not every Node of our own `engines`, is removed.
  */
 
 export interface LockedPackage {
@@ -29,7 +29,7 @@ export interface LockFile {
   packages: Record<string, LockedPackage>;
 }
 
-/** One for what everybody installs, and one for each tool that few people run. */
+/** One for what everyone installs, and one for each tool that few people run. */
 export const lockFiles = [
   'package-lock.json',
   'tools/bench/frameworks/package-lock.json',
@@ -39,7 +39,7 @@ export const lockFiles = [
 interface Missing {
   name: string;
   version: string;
-  /** The path of the package that asks for it. */
+  /** The path of the package that needs it. */
   parent: string;
 }
 
@@ -93,7 +93,7 @@ export function completeLock<Lock extends LockFile>(lock: Lock): Lock {
   const packages = { ...lock.packages };
   for (const { name, version, parent } of missingPackages(lock)) {
     const { os, cpu, libc } = platformOf(name);
-    // In the order in which npm writes them, so that the next install changes nothing.
+    // In the order of npm, so that the next install changes nothing.
     packages[`node_modules/${name}`] = {
       version,
       cpu,
@@ -125,11 +125,11 @@ function relaxed(path: string, entry: LockedPackage, packages: LockFile['package
   if (range === undefined || allowed === undefined || semver.subset(allowed, range)) return entry;
   const installed = packages['node_modules/node']?.version ?? '0.0.0';
   if (!semver.satisfies(installed, range))
-    throw new Error(`${path} needs Node ${range}, and ${installed} is the one that is installed.`);
+    throw new Error(`${path} needs Node ${range}, but ${installed} is installed.`);
   return { ...rest, ...(Object.keys(otherEngines).length > 0 && { engines: otherEngines }) };
 }
 
-/** As npm sorts them. */
+/** In the order of npm. */
 function byPath([a]: unknown[], [b]: unknown[]): number {
   return String(a).localeCompare(String(b), 'en');
 }

@@ -14,7 +14,7 @@ export interface RequestLog {
   latest: () => LoggedRequest[];
 }
 
-const mostRequests = 50;
+const maxRequests = 50;
 
 export function createRequestLog(): RequestLog {
   const requests: LoggedRequest[] = [];
@@ -22,7 +22,7 @@ export function createRequestLog(): RequestLog {
     if (!line.includes('"event":"request"')) return;
     const { request_id, route, status, code, ms } = JSON.parse(line.slice(line.indexOf('{')));
     requests.unshift({ at: new Date().toISOString(), request_id, route, status, code, ms });
-    requests.length = Math.min(requests.length, mostRequests);
+    requests.length = Math.min(requests.length, maxRequests);
   };
   return { read, latest: () => requests };
 }

@@ -6,19 +6,19 @@ import stopServers from '../../tests/support/stop-servers.ts';
 import { createCommand, runCommand } from '../command-line/command.ts';
 import { table } from '../command-line/table.ts';
 import { installPackages } from '../install/install-packages.ts';
-import { type Area, areas, leastOverall } from './areas.ts';
+import { type Area, areas, minOverall } from './areas.ts';
 
-interface Tally {
+interface Counts {
   mutants: number;
   killed: number;
-  /** Of the killed: those that ran on and on. On a busy machine that may be said of a mutant that no test noticed. */
+  /** Those of the killed that ran out of time. On a busy machine that can also be a mutant that no test noticed. */
   timedOut: number;
 }
 
 const base = JSON.parse(readFileSync('tools/mutate/stryker.json', 'utf8'));
 
-/** Stryker runs every test file that it is given for every mutant, so that each area has only its own. */
-async function mutate({ files, tests }: Area): Promise<Tally> {
+/** Stryker runs every given test file for every mutant, so each area has only its own. */
+async function mutate({ files, tests }: Area): Promise<Counts> {
   const testMatch = tests.map((name) => `<rootDir>/tests/${name}.test.ts`);
   const jest = { ...base.jest, config: { ...base.jest.config, testMatch } };
   const plugins = ['@stryker-mutator/*', './tools/mutate/ignore-descriptions.js'];
@@ -38,50 +38,50 @@ async function mutate({ files, tests }: Area): Promise<Tally> {
   return { mutants: counted.length, killed: failed + timedOut, timedOut };
 }
 
-function show(name: string, { mutants, killed, timedOut }: Tally, least: number): void {
+function show(name: string, { mutants, killed, timedOut }: Counts, minScore: number): void {
   const score = (100 * killed) / mutants;
   process.stdout.write(
     `${name}: ${killed} of ${mutants} mutants killed, ${score.toFixed(1)} % (${timedOut} by running out of time)\n`,
   );
-  if (score < least) {
-    process.stderr.write(`${name}: at least ${least} % must be killed.\n`);
+  if (score < minScore) {
+    process.stderr.write(`${name}: at least ${minScore} % must be killed.\n`);
     process.exitCode = 1;
   }
 }
 
 async function mutateAll(names: (keyof typeof areas)[]): Promise<void> {
-  const all: Tally = { mutants: 0, killed: 0, timedOut: 0 };
+  const all: Counts = { mutants: 0, killed: 0, timedOut: 0 };
   for (const name of names) {
-    const tally = await mutate(areas[name]);
-    show(name, tally, areas[name].least);
-    for (const part of ['mutants', 'killed', 'timedOut'] as const) all[part] += tally[part];
+    const counts = await mutate(areas[name]);
+    show(name, counts, areas[name].minScore);
+    for (const part of ['mutants', 'killed', 'timedOut'] as const) all[part] += counts[part];
   }
-  if (names.length === Object.keys(areas).length) show('all', all, leastOverall);
+  if (names.length === Object.keys(areas).length) show('all', all, minOverall);
 }
 
 type AreaName = keyof typeof areas;
 
 const scores = [
-  'Areas, all of them unless some are given, and the share of the changes that must be noticed:',
+  'Areas (all by default), and the share of the changes that must be noticed:',
   table(
     ['AREA', 'PERCENT'],
-    Object.entries(areas).map(([name, { least }]) => [name, least]),
+    Object.entries(areas).map(([name, { minScore }]) => [name, minScore]),
     { alignRight: [1] },
   ),
-  `All together ${leastOverall} %. Exits with 1 below that; docs/quality.md says which changes may go unnoticed, and why.`,
+  `All together ${minOverall} %. Exits with 1 below that; docs/quality.md says which changes may go unnoticed, and why.`,
 ];
 
 const command = createCommand({
   name: 'npm run mutate --',
-  summary: 'Tests the tests: changes lib in one small place at a time, and looks whether a test fails',
+  summary: 'Tests the tests: makes one small change to lib at a time, and checks whether a test fails',
 })
   .addArgument(new Argument('[areas...]').choices(Object.keys(areas)))
   .addHelpText('after', `\n${scores.join('\n\n')}`)
   .action(async (names: AreaName[]) => {
     await installPackages('tools/mutate');
-    // Before Stryker ends the process at once, which no child of it would notice.
+    // Registered before Stryker's own handler, which ends the process at once and leaves children running.
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stopServers());
-    // Once, and not for every mutant.
+    // Once instead of for every mutant.
     await startServers();
     await mutateAll(names.length > 0 ? names : (Object.keys(areas) as AreaName[])).finally(stopServers);
   });

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 
 const loopback = '127.0.0.1';
 
-/** Listens on a loopback port, a free one unless it is given, and returns its number. */
+/** Listens on a loopback port, by default a free one, and returns its number. */
 export function listen(server: Server, port = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

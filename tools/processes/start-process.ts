@@ -11,7 +11,7 @@ interface ProcessOptions {
   readyText: string;
   timeoutMs: number;
   stopSignal?: NodeJS.Signals;
-  /** Start a process group of its own and send signals to all of it, as Ctrl-C in a terminal does. */
+  /** Start a new process group and send signals to all of it, like Ctrl-C in a terminal. */
   isGroup?: boolean;
   /** Receives each line that the process prints after it is ready. */
   onLine?: (line: string) => void;
@@ -24,7 +24,7 @@ export interface RunningProcess {
   stop: () => Promise<void>;
 }
 
-/** Starts a program and waits until it says that it is ready. */
+/** Starts a program and waits until it reports that it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { name, command, args, env, readyText, timeoutMs, onLine } = options;
   const { stopSignal = 'SIGTERM', isGroup = false } = options;
@@ -59,7 +59,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     }, timeoutMs);
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
     child.once('error', (error) => fail(`could not be started (${error.message})`));
-    // Not 'exit': by 'close', the last lines have been read, and they usually say why.
+    // Not 'exit': at 'close' the last lines have been read, which usually say why.
     child.once('close', (code, signal) =>
       fail(
         isLate ? `did not start within ${timeoutMs / 1000} s` : `stopped with ${signal ?? `code ${code}`}`,

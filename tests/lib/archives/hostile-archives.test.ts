@@ -27,7 +27,7 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     'it is not a zip file.',
   ],
   ['a few bytes', Buffer.from('PK\u0003\u0004'), 'it is not a zip file.'],
-  ['a zip behind a program', zip([file], { before: Buffer.from('#!/bin/sh\n') }), 'it is not a zip file.'],
+  ['a zip after a program', zip([file], { before: Buffer.from('#!/bin/sh\n') }), 'it is not a zip file.'],
   ['its first half', good.subarray(0, good.length >> 1), 'it ends too early'],
   ['all but its last byte', good.subarray(0, -1), 'it ends too early'],
   ['bytes after its end', zip([file], { after: Buffer.from('more') }), 'there is something after its end.'],
@@ -61,7 +61,7 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     zip([file, { name: 'b', data: '', states: { offset: 5000 } }]),
     'its list of files leads outside of it.',
   ],
-  ['a directory elsewhere', zip([file], { directoryOffset: 0 }), 'its list of files is damaged.'],
+  ['a wrong offset of the directory', zip([file], { directoryOffset: 0 }), 'its list of files is damaged.'],
   [
     'a directory followed by more bytes',
     zip([file], { beforeEnd: Buffer.alloc(40) }),
@@ -76,7 +76,11 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
   ['encryption', with_({ flags: 0x801 }), 'it is encrypted.'],
   ['strong encryption', with_({ flags: 0x841 }), 'it is encrypted.'],
   ['a masked directory', with_({ flags: 0x2800 }), 'it is encrypted.'],
-  ['encryption told of only before the data', with_({ local: { flags: 0x801 } }), '"node.py" is damaged.'],
+  [
+    'encryption that only the local header states',
+    with_({ local: { flags: 0x801 } }),
+    '"node.py" is damaged.',
+  ],
   ['a path upwards', named('../../x.py'), 'the name "../../x.py" leads out of the folder'],
   [
     'a path that leads up in the Unicode name',
@@ -216,13 +220,13 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
 
 describe('checkArchive with a hostile archive', () => {
   test.each(hostile)('rejects %s, and says why', async (_, archive, reason) => {
-    const refusal = await checkArchive(inMemory(archive)).catch((error: unknown) => error);
+    const rejection = await checkArchive(inMemory(archive)).catch((error: unknown) => error);
 
-    expect(refusal).toMatchObject({
+    expect(rejection).toMatchObject({
       name: 'ArchiveProblem',
       message: expect.stringMatching(/^The archive was refused: .*\. Then publish this version again\.$/),
     });
-    expect(String(refusal)).toContain(reason);
+    expect(String(rejection)).toContain(reason);
   });
 
   test('rejects an archive above the maximum size without reading it', async () => {

@@ -40,8 +40,8 @@ describe('ArchiveReader', () => {
 
   test.each([
     ['before it', 999],
-    ['partly behind it', 1000 + windowBytes - 3],
-    ['far behind it', 500_000],
+    ['partly after it', 1000 + windowBytes - 3],
+    ['far after it', 500_000],
   ])('reads another window for a position %s', async (_, position) => {
     await reader.bytesAt(1000, 4);
 

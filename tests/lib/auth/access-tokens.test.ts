@@ -38,7 +38,7 @@ beforeEach(() => {
   isDown = false;
 });
 
-/** A fresh copy of the module, as a cold start has it, with an environment of its own. */
+/** A fresh copy of the module, as after a cold start, with its own environment. */
 async function load(environment: Record<string, string> = {}) {
   Object.assign(process.env, {
     TOKEN_ISSUER: issuer,
@@ -75,7 +75,7 @@ const signature = createSign('RSA-SHA256').update(rs256Input).sign(rsa.privateKe
 const now = Math.floor(Date.now() / 1000);
 
 describe('authenticate', () => {
-  test('names the caller of a valid token', async () => {
+  test('answers the caller of a valid token', async () => {
     const { authenticate } = await load();
 
     expect(await authenticate(token())).toEqual({ userId: 'olga', isAdmin: false });
@@ -85,13 +85,13 @@ describe('authenticate', () => {
     });
   });
 
-  test.each([[undefined], ['']])('knows nobody by the header %j', async (authorization) => {
+  test.each([[undefined], ['']])('answers no caller for the header %j', async (authorization) => {
     const { authenticate } = await load();
 
     expect(await authenticate(authorization)).toBeUndefined();
   });
 
-  test('passes over spaces around a token', async () => {
+  test('ignores spaces around a token', async () => {
     const { authenticate } = await load();
 
     expect(await authenticate(`${token().replace(' ', '   ')}  `)).toMatchObject({ userId: 'olga' });
@@ -99,14 +99,9 @@ describe('authenticate', () => {
 
   test.each([
     ['the claim', { role: 'admin' }, {}, true],
-    ['the claim among others', { role: ['user', 'admin'] }, {}, true],
+    ['the claim among other values', { role: ['user', 'admin'] }, {}, true],
     ['another value', { role: 'administrator' }, {}, false],
-    [
-      'a claim of another name',
-      { groups: ['ops'] },
-      { ADMIN_CLAIM: 'groups', ADMIN_CLAIM_VALUE: 'ops' },
-      true,
-    ],
+    ['a configured claim', { groups: ['ops'] }, { ADMIN_CLAIM: 'groups', ADMIN_CLAIM_VALUE: 'ops' }, true],
     [
       'a nested claim',
       { realm_access: { roles: ['ops', 'admin'] } },
@@ -120,8 +115,8 @@ describe('authenticate', () => {
       true,
     ],
     ['an inherited property', {}, { ADMIN_CLAIM: 'constructor.name', ADMIN_CLAIM_VALUE: 'Object' }, false],
-    ['the default claim where another is configured', { role: 'admin' }, { ADMIN_CLAIM: 'groups' }, false],
-  ])('knows an admin by %s', async (_, changes, environment, isAdmin) => {
+    ['the default claim when another one is configured', { role: 'admin' }, { ADMIN_CLAIM: 'groups' }, false],
+  ])('decides whether a caller is an admin by %s', async (_, changes, environment, isAdmin) => {
     const { authenticate } = await load(environment);
 
     expect(await authenticate(token(changes))).toMatchObject({ isAdmin });
@@ -132,15 +127,15 @@ describe('authenticate', () => {
   test.each([
     ['garbage', 'Bearer garbage'],
     ['another scheme', `Basic ${token().slice(7)}`],
-    ['three parts of nothing', 'Bearer a.b.c'],
-    ['something before the scheme', `x${token()}`],
-    ['something behind the token', `${token()} x`],
+    ['three meaningless parts', 'Bearer a.b.c'],
+    ['text before the scheme', `x${token()}`],
+    ['text after the token', `${token()} x`],
     ['no space before the token', token().replace(' ', '')],
     ['alg none', `Bearer ${unsigned}.`],
     ['alg none with a signature', `Bearer ${unsigned}.${signature}`],
     ['HS256 with the public key as its secret', `Bearer ${hs256Input}.${hmac(pem(rsa.publicKey))}`],
     [
-      'HS256 with the public key in its JSON form',
+      'HS256 with the public key as JSON',
       `Bearer ${hs256Input}.${hmac(JSON.stringify(rsa.publicKey.export({ format: 'jwk' })))}`,
     ],
     [
@@ -151,17 +146,17 @@ describe('authenticate', () => {
     ['no issuer', token({ iss: undefined })],
     ['another audience', token({ aud: 'another-service' })],
     ['no audience', token({ aud: undefined })],
-    ['an expired one', token({ exp: now - 60 })],
-    ['one that never expires', token({ exp: undefined })],
-    ['one that is not yet valid', token({ nbf: now + 60 })],
-    ['one without a subject', token({ sub: undefined })],
-    ['one with an empty subject', token({ sub: '' })],
-    ['one with a number for a subject', token({ sub: 7 })],
-    ['one that expires at a text', token({ exp: String(now + 60) })],
-    ['a key that the issuer does not know', token({}, createSigningKey('unknown'))],
-    ['a known key id over another key', token({}, { ...createSigningKey(), kid: 'known' })],
-    ['the development key', `${sampleEvent('update-node').headers.authorization}`],
-  ])('refuses %s', async (_, authorization) => {
+    ['an expired token', token({ exp: now - 60 })],
+    ['a token that never expires', token({ exp: undefined })],
+    ['a token that is not yet valid', token({ nbf: now + 60 })],
+    ['a token without a subject', token({ sub: undefined })],
+    ['a token with an empty subject', token({ sub: '' })],
+    ['a token with a number as its subject', token({ sub: 7 })],
+    ['a token whose expiry is text', token({ exp: String(now + 60) })],
+    ['a token of a key that the issuer does not know', token({}, createSigningKey('unknown'))],
+    ['a known key id with a different key', token({}, { ...createSigningKey(), kid: 'known' })],
+    ['a token of the development key', `${sampleEvent('update-node').headers.authorization}`],
+  ])('rejects %s', async (_, authorization) => {
     const { authenticate } = await load();
 
     await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'unauthorized' });
@@ -187,7 +182,7 @@ describe('authenticate', () => {
     ['bad_signature', token({}, { ...createSigningKey(), kid: 'known' }), 'is not valid'],
     ['bad_signature', token({}, createSigningKey('stranger')), 'is not valid'],
     ['id_token', token({ token_use: 'id' }), 'send an access token'],
-  ])('says %s in the answer and for the log', async (reason, authorization, words) => {
+  ])('gives the reason %s in the answer and for the log', async (reason, authorization, words) => {
     const { authenticate } = await load({ TOKEN_ISSUER: issuer });
     const error = await authenticate(authorization).catch((error) => error);
 
@@ -198,15 +193,15 @@ describe('authenticate', () => {
   });
 
   test.each([
-    ['an audience among others', { aud: ['account', 'node-registry'] }],
-    ['a client_id and no audience', { aud: undefined, client_id: 'node-registry' }],
-  ])('accepts %s', async (_, changes) => {
+    ['the audience among others', { aud: ['account', 'node-registry'] }],
+    ['a client_id without an audience', { aud: undefined, client_id: 'node-registry' }],
+  ])('accepts a token with %s', async (_, changes) => {
     const { authenticate } = await load();
 
     expect(await authenticate(token(changes))).toMatchObject({ userId: 'olga' });
   });
 
-  test('accepts an ID token where they are asked for', async () => {
+  test('accepts an ID token when ID_TOKENS=accepted', async () => {
     const { authenticate } = await load({ ID_TOKENS: 'accepted' });
 
     expect(await authenticate(token({ token_use: 'id' }))).toMatchObject({ userId: 'olga' });
@@ -228,8 +223,8 @@ describe('authenticate', () => {
   });
 });
 
-describe('the key set', () => {
-  test('is fetched once, and once more for a key it does not hold, but not again within the interval', async () => {
+describe('the key set of authenticate', () => {
+  test('fetches the key set once, and only once more within the interval for unknown keys', async () => {
     const { authenticate } = await load();
     await authenticate(token());
     await authenticate(token());
@@ -242,7 +237,7 @@ describe('the key set', () => {
     expect(await authenticate(token())).toBeDefined();
   });
 
-  test('is refetched for a key that the issuer began to use, without a restart', async () => {
+  test('fetches the key set again when the issuer uses a new key', async () => {
     const { authenticate } = await load();
     await authenticate(token());
     const rotated = createSigningKey('rotated');
@@ -251,14 +246,14 @@ describe('the key set', () => {
     expect(await authenticate(token({}, rotated))).toMatchObject({ userId: 'olga' });
   });
 
-  test('that came with the deployment verifies without any fetch', async () => {
+  test('verifies with a deployed key set without a fetch', async () => {
     const { authenticate } = await load({ TOKEN_JWKS: JSON.stringify({ keys: [publicKeyOf(known)] }) });
 
     expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
     expect(fetches).toBe(0);
   });
 
-  test('that is known goes on verifying while the issuer is down', async () => {
+  test('goes on verifying with a known key set while the issuer is down', async () => {
     const { authenticate } = await load();
     await authenticate(token());
     isDown = true;
@@ -274,7 +269,7 @@ describe('the key set', () => {
     expect(fetches).toBe(2);
   });
 
-  test('is fetched again ten seconds after the issuer was down, and an unknown key is then unauthorized', async () => {
+  test('fetches the key set again ten seconds after the issuer was down, and then rejects an unknown key', async () => {
     const { authenticate } = await load();
     isDown = true;
     await expect(authenticate(token())).rejects.toMatchObject({ code: 'unavailable' });
@@ -291,14 +286,14 @@ describe('the key set', () => {
   });
 });
 
-describe('the environment', () => {
+describe('the environment of authenticate', () => {
   test.each([
     ['TOKEN_ISSUER', 'http://issuer.example.com', 'must be an https address'],
     ['TOKEN_ISSUER', '', 'TOKEN_ISSUER'],
     ['TOKEN_JWKS_URL', 'ftp://issuer.example.com', 'must be an https address'],
     ['TOKEN_JWKS', '{', 'TOKEN_JWKS: must be JSON'],
     ['PUBLISH_ACCESS_TOKEN', 'maybe', 'PUBLISH_ACCESS_TOKEN'],
-  ])('stops the function at start, by name, where %s is %j', async (name, value, message) => {
+  ])('stops the function at start, naming the variable, when %s is %j', async (name, value, message) => {
     await expect(load({ [name]: value })).rejects.toThrow(message);
     process.env.PUBLISH_ACCESS_TOKEN = '';
   });

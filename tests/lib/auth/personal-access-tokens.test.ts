@@ -9,7 +9,7 @@ import { demo } from '../../../tools/local/demo.ts';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('a personal access token', () => {
-  test('has a prefix that scanners know, is new each time, and is taken as it was made', () => {
+  test('is unique, has the prefix that scanners know, and is accepted as created', () => {
     const tokens = Array.from({ length: 200 }, createPersonalAccessToken);
 
     expect(new Set(tokens).size).toBe(200);
@@ -19,7 +19,7 @@ describe('a personal access token', () => {
     }
   });
 
-  test('uses every character about as often as any other', () => {
+  test('uses every character of its alphabet equally often', () => {
     const counts = new Map<string, number>();
     for (let index = 0; index < 1000; index += 1) {
       for (const character of createPersonalAccessToken().slice(4, 36))
@@ -35,24 +35,24 @@ describe('a personal access token', () => {
     expect(chiSquare).toBeLessThan(140);
   });
 
-  test('is stored as the SHA-256 that any other program would compute', () => {
+  test('is stored as its SHA-256', () => {
     expect(requireTokenHash(demo.personalAccessToken)).toBe(
       '198796d21c7800fd9fbb21991d28fdece1f60b7479c7a79f8125c72f53bff10e',
     );
   });
 
   test.each([
-    ['another prefix', (token: string) => token.replace('nrp_', 'xyz_')],
-    ['something before it', (token: string) => ` ${token}`],
-    ['something behind it', (token: string) => `${token}\n`],
-    ['something in the middle', (token: string) => `${token.slice(0, 36)}xx${token.slice(36)}`],
-  ])('is refused with %s, though the checksum is right', (_, change) => {
+    ['a different prefix', (token: string) => token.replace('nrp_', 'xyz_')],
+    ['text before it', (token: string) => ` ${token}`],
+    ['text after it', (token: string) => `${token}\n`],
+    ['text in the middle', (token: string) => `${token.slice(0, 36)}xx${token.slice(36)}`],
+  ])('is rejected with %s, even if the checksum is right', (_, change) => {
     expect(() => requireTokenHash(change(demo.personalAccessToken))).toThrow(
       expect.objectContaining({ code: 'invalid_personal_access_token' }),
     );
   });
 
-  test('is refused with any one character mistyped, without asking the store', () => {
+  test('is rejected with any one character mistyped, without a read of the store', () => {
     const token: string = demo.personalAccessToken;
     for (let place = 4; place < token.length; place += 1) {
       for (const character of alphabet) {

@@ -8,7 +8,7 @@ afterEach(() => {
   Object.assign(process.env, before);
 });
 
-test('are read again each time, because Lambda renews them', async () => {
+test('credentials are read again for every request, because Lambda renews them', async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'first', AWS_SECRET_ACCESS_KEY: 'secret' });
   expect(await environmentCredentials()).toEqual({ accessKeyId: 'first', secretAccessKey: 'secret' });
 
@@ -21,7 +21,7 @@ test('are read again each time, because Lambda renews them', async () => {
 });
 
 test.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
-  'without %s are missed with a sentence',
+  'credentials without %s fail with a sentence',
   async (name) => {
     process.env[name] = '';
 

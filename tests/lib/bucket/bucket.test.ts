@@ -46,7 +46,7 @@ afterEach(() => {
   s3.middlewareStack.remove('count');
 });
 
-/** Lets S3 answer as it rarely does. */
+/** Makes S3 give a rare answer. */
 function answerWith(output: object): void {
   s3.middlewareStack.add((next) => async (args) => ({ ...(await next(args)), output: output as never }), {
     step: 'initialize',
@@ -78,7 +78,7 @@ const passing: [label: string, answer: RareAnswer][] = [
   ['200 with an error inside', { statusCode: 200, code: 'InternalError' }],
 ];
 
-/** Answers copies in S3's own words, the first ones or all. Says how many there were, the SDK's retries not counted. */
+/** Answers the first copies, or all, in S3's own words. Returns their count, without the SDK's retries. */
 function answerCopies({ statusCode, code }: RareAnswer, times = Number.POSITIVE_INFINITY): () => number {
   let asked = 0;
   s3.middlewareStack.add(
@@ -102,8 +102,8 @@ function answerCopies({ statusCode, code }: RareAnswer, times = Number.POSITIVE_
   return () => asked;
 }
 
-describe('an object', () => {
-  test('is found with what its later reads hold on to', async () => {
+describe('an object in the bucket', () => {
+  test('is found with its version id and size, which later reads depend on', async () => {
     const object = await stored();
 
     expect(object).toMatchObject({ versionId: expect.stringMatching(/^.{32}$/), sizeBytes: first.length });
@@ -111,13 +111,13 @@ describe('an object', () => {
     expect(await findObject(elsewhere())).toBeUndefined();
   });
 
-  test.each([403, 500])('is not taken for missing where S3 answers %i', async (status) => {
+  test.each([403, 500])('is not reported as missing when S3 answers %i', async (status) => {
     failWith(status);
 
     await expect(findObject('any')).rejects.toThrow('failed');
   });
 
-  test('is read from a first byte up to, not including, a last', async () => {
+  test('is read from a first byte up to, but not including, a last byte', async () => {
     const object = await stored();
 
     expect((await object.read(4, 9)).toString()).toBe('first');
@@ -125,11 +125,11 @@ describe('an object', () => {
     await expect(object.read(4, 99)).rejects.toThrow(new Error('S3 sent 11 of 95 bytes.'));
   });
 
-  test('is read as a stream', async () => {
+  test('can be read as a stream', async () => {
     expect(await buffer(await (await stored()).stream())).toEqual(first);
   });
 
-  test('is never read as other bytes than were found', async () => {
+  test('is never read as other bytes than those that were found', async () => {
     const object = await stored();
     await putObject(object.key, others);
 
@@ -137,7 +137,7 @@ describe('an object', () => {
     expect(await buffer(await object.stream())).toEqual(first);
   });
 
-  test('is not taken for another one with the same ETag', async () => {
+  test('is distinguished from another object with the same ETag', async () => {
     const [one, other] = collision;
     expect(one.equals(other)).toBe(false);
     expect(md5(one)).toBe(md5(other));
@@ -151,7 +151,7 @@ describe('an object', () => {
     expect(await (await findObject(target))?.read(0, one.length)).toEqual(one);
   });
 
-  test('that is gone has changed', async () => {
+  test('fails with ObjectChanged when it is gone', async () => {
     const object = await stored();
     await deleteObject(object);
 
@@ -160,7 +160,7 @@ describe('an object', () => {
     await expect(deleteObject(object)).resolves.toBeUndefined();
   });
 
-  test('is deleted as the version that was found, and no other', async () => {
+  test('is deleted as the version that was found, and no other version is', async () => {
     const object = await stored();
     await putObject(object.key, others);
     await deleteObject(object);
@@ -168,21 +168,21 @@ describe('an object', () => {
     expect(await findObject(object.key)).toMatchObject({ sizeBytes: others.length });
   });
 
-  test('is not looked up in a bucket that keeps no versions', async () => {
+  test('is rejected when the bucket keeps no versions', async () => {
     const { key } = await stored();
     answerWith({ ContentLength: 1 });
 
     await expect(findObject(key)).rejects.toThrow('Versioning is off in the bucket');
   });
 
-  test('that cannot be read for another reason has not', async () => {
+  test('does not fail with ObjectChanged when it cannot be read for another reason', async () => {
     const object = await stored();
     failWith(503);
 
     await expect(object.stream()).rejects.toThrow('failed');
   });
 
-  test('without a body is a fault of S3', async () => {
+  test('fails when S3 answers without a body', async () => {
     const object = await stored();
     answerWith({ Body: undefined });
 
@@ -190,8 +190,8 @@ describe('an object', () => {
   });
 });
 
-describe('a copy', () => {
-  test('has the same bytes, which every download may cache', async () => {
+describe('copyOnce', () => {
+  test('copies the same bytes, which every download may cache', async () => {
     const target = elsewhere();
     await copyOnce(await stored(), target);
     const where = { Bucket: bucket, Key: target };
@@ -204,7 +204,7 @@ describe('a copy', () => {
     });
   });
 
-  test('leaves what is there already', async () => {
+  test('leaves an object that exists at the target as it is', async () => {
     const target = elsewhere();
     await copyOnce(await stored(), target);
     const copied = await findObject(target);
@@ -213,7 +213,7 @@ describe('a copy', () => {
     expect(await findObject(target)).toEqual(copied);
   });
 
-  test('is made of the bytes that were found, whatever is put there meanwhile', async () => {
+  test('copies the bytes that were found, even if the source was replaced in the meantime', async () => {
     const [object, target] = [await stored(), elsewhere()];
     await putObject(object.key, others);
     await copyOnce(object, target);
@@ -221,7 +221,7 @@ describe('a copy', () => {
     expect(await findObject(target)).toMatchObject({ sizeBytes: first.length });
   });
 
-  test('of a version that is gone is no copy', async () => {
+  test('fails when the version to copy is gone', async () => {
     const [object, target] = [await stored(), elsewhere()];
     await deleteObject(object);
     await putObject(object.key, others);
@@ -232,7 +232,7 @@ describe('a copy', () => {
     expect(await findObject(target)).toBeUndefined();
   });
 
-  test.each(passing)('that is answered %s is tried again', async (_, answer) => {
+  test.each(passing)('tries a copy again that S3 answers with %s', async (_, answer) => {
     const [object, target] = [await stored(), elsewhere()];
     const asked = answerCopies(answer, 1);
     await copyOnce(object, target);
@@ -241,7 +241,7 @@ describe('a copy', () => {
     expect(await findObject(target)).toMatchObject({ sizeBytes: first.length });
   });
 
-  test.each(passing)('that is answered %s has been made where the archive is there', async (_, answer) => {
+  test.each(passing)('succeeds when S3 answers %s and the target exists', async (_, answer) => {
     const [object, target] = [await stored(), elsewhere()];
     await copyOnce(object, target);
     answerCopies(answer);
@@ -249,7 +249,7 @@ describe('a copy', () => {
     await expect(copyOnce(object, target)).resolves.toBeUndefined();
   });
 
-  test('is given up after three times', async () => {
+  test('gives up after three attempts', async () => {
     const asked = answerCopies(conflict);
 
     await expect(copyOnce(await stored(), elsewhere())).rejects.toMatchObject({
@@ -258,7 +258,7 @@ describe('a copy', () => {
     expect(asked()).toBe(3);
   });
 
-  test('that is not allowed has failed, even where something is there already', async () => {
+  test('fails when the copy is not allowed, even if the target exists', async () => {
     const [object, target] = [await stored(), elsewhere()];
     await copyOnce(object, target);
     failWith(403, 'CopyObjectCommand');
@@ -267,7 +267,7 @@ describe('a copy', () => {
   });
 });
 
-test('S3 that takes a request and never answers is given up after half a minute, and asked three times', async () => {
+test('a request that S3 never answers is given up after half a minute, and sent three times', async () => {
   const silence = new SilentServer();
   await silence.listen();
   s3.middlewareStack.add(
@@ -277,7 +277,7 @@ test('S3 that takes a request and never answers is given up after half a minute,
     },
     { step: 'finalizeRequest', priority: 'low', name: 'answer' },
   );
-  const { error, ms } = await silence.outwait(() => findObject('any'), { leapMs: 29_900, mostMs: 120_000 });
+  const { error, ms } = await silence.outwait(() => findObject('any'), { leapMs: 29_900, maxMs: 120_000 });
   jest.useRealTimers();
   silence.stop();
 

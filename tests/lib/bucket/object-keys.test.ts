@@ -7,11 +7,11 @@ const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);
 const uploads = fc.record({ nodeId: segment, version: segment, versionId: fc.uuid(), uploadId: fc.uuid() });
 
 describe('the keys in the bucket', () => {
-  test('a staging key tells whose upload it is', () => {
+  test('a staging key names its upload', () => {
     fc.assert(fc.property(uploads, (upload) => expect(uploadOf(stagingKey(upload))).toEqual(upload)));
   });
 
-  test('nothing else is taken for a staging key, an archive least of all', () => {
+  test('uploadOf answers nothing for the key of an archive or any other text', () => {
     fc.assert(
       fc.property(uploads, fc.string(), (upload, text) => {
         expect(uploadOf(archiveKey(upload, 'ab12'))).toBeUndefined();
@@ -21,7 +21,7 @@ describe('the keys in the bucket', () => {
     );
   });
 
-  test('other bytes of a version have another key', () => {
+  test('archives of one version with different bytes have different keys', () => {
     const upload = { nodeId: 'a', version: '1.0.0', versionId: 'b', uploadId: 'c' };
     expect(archiveKey(upload, 'one')).not.toBe(archiveKey(upload, 'two'));
   });
@@ -34,13 +34,13 @@ describe('the download address', () => {
     ({ downloadUrl } = await import('../../../lib/bucket/download-url.ts'));
   });
 
-  test('lies under the configured base, with the key encoded', () => {
+  test('starts with DOWNLOAD_BASE_URL and has the key encoded', () => {
     expect(downloadUrl('archives/a b/1.0.0/x.zip')).toBe(
       'https://cdn.example.com/nodes/archives/a%20b/1.0.0/x.zip',
     );
   });
 
-  test('is https anywhere but on one’s own machine', () => {
+  test('must be https except on localhost', () => {
     process.env.DOWNLOAD_BASE_URL = 'http://cdn.example.com';
     expect(() => readEnvironment('downloads')).toThrow('DOWNLOAD_BASE_URL: must be an https address');
   });

@@ -9,15 +9,15 @@ const { signUpload } = await import('../../../lib/bucket/signed-upload.ts');
 
 const address = 'https://archives-of-a-stage.s3.eu-west-1.amazonaws.com';
 
-test('at AWS an object lies at its bucket’s own address, each part of its key encoded', () => {
+test('objectUrl uses the host of the bucket on AWS, and encodes each part of the key', () => {
   expect(objectUrl('archives/a b/1.0.0+x/é.zip').href).toBe(`${address}/archives/a%20b/1.0.0%2Bx/%C3%A9.zip`);
 });
 
-test('an archive is downloaded there where no other base is given', () => {
+test('downloadUrl uses the host of the bucket when DOWNLOAD_BASE_URL is not set', () => {
   expect(downloadUrl('archives/a.zip')).toBe(`${address}/archives/a.zip`);
 });
 
-test('and an upload is signed for it, for a quarter of an hour', async () => {
+test('signUpload signs for the host of the bucket on AWS, valid for 15 minutes', async () => {
   const url = new URL(await signUpload('staging/a.zip'));
 
   expect(url.origin + url.pathname).toBe(`${address}/staging/a.zip`);

@@ -22,7 +22,7 @@ function signatureOf({ host, pathname, searchParams }: URL): string {
 }
 
 test.each([['staging/node/1.0.0/id/upload.zip'], ['staging/node/1.0.0-rc.1/id/up load+(1)é.zip']])(
-  'the URL of an upload to %s has the signature that S3 expects',
+  'signUpload signs the upload of %s as S3 expects',
   async (key) => {
     const url = new URL(await signUpload(key));
 
@@ -31,7 +31,7 @@ test.each([['staging/node/1.0.0/id/upload.zip'], ['staging/node/1.0.0-rc.1/id/up
   },
 );
 
-test('a key that is kept is never taken for another, of however many', async () => {
+test('Sha256 hashes with the right key when it has cached many', async () => {
   const keys = Array.from({ length: 130 }, (_, index) => (index % 2 ? `key ${index}` : Buffer.from([index])));
 
   for (const key of [...keys, ...keys]) {
@@ -41,7 +41,7 @@ test('a key that is kept is never taken for another, of however many', async () 
   }
 });
 
-test('without a key it is the plain hash', async () => {
+test('Sha256 without a key is the plain hash', async () => {
   const hash = new Sha256();
   hash.update(Buffer.from('te'));
   hash.update(Buffer.from('xt'));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { boundedList, boundedObject } from '../../../lib/http/bounded-json.ts';
 
-/** Lambda's bound on an answer, which holds for the body as a JSON string in it. */
+/** Lambda's bound on an answer, which counts the body as a JSON string. */
 const lambdaBytes = 6 * 1024 * 1024;
 const million = (character: string, times = 1) => character.repeat(times * 1_000_000);
 const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text));
@@ -13,15 +13,15 @@ interface Entry {
 
 const withoutText = ({ id }: Entry): Entry => ({ id });
 
-describe('a list', () => {
+describe('a bounded list', () => {
   test.each([[[]], [[{ id: 1, text: 'a "word"' }]], [[{ id: 1, text: 'a' }, { id: 2 }]]])(
-    'of %j is written whole',
+    'is written whole: %j',
     (entries: Entry[]) => {
       expect(boundedList('nodes', entries, withoutText).text).toBe(JSON.stringify({ nodes: entries }));
     },
   );
 
-  test('is written whole too where it is large and yet within the bound', () => {
+  test('is written whole when it is large but within the bound', () => {
     const entries = [1, 2, 3, 4, 5].map((id) => ({ id, text: million('x') }));
 
     expect(boundedList('nodes', entries, withoutText).text === JSON.stringify({ nodes: entries })).toBe(true);
@@ -32,7 +32,7 @@ describe('a list', () => {
     ['of two bytes', 'é', 2],
     ['that are escaped, and so take four', '"', 1],
   ])(
-    'has the first entries whole and shortens what does not fit, in characters %s',
+    'keeps the first entries whole and shortens the ones that do not fit, in characters %s',
     (_, character, times) => {
       const text = million(character, times);
       const entries = [
@@ -64,8 +64,8 @@ describe('a list', () => {
   });
 });
 
-describe('an object', () => {
-  test('is written whole where it fits, its fields in their order', () => {
+describe('a bounded object', () => {
+  test('is written whole when it fits, with its fields in order', () => {
     const large = { text: million('x', 5) };
 
     expect(boundedObject({ id: 1 }, { b: 'x', a: [1] }).text).toBe('{"id":1,"b":"x","a":[1]}');
@@ -76,7 +76,7 @@ describe('an object', () => {
     ['of one byte', 'x', 4],
     ['of two bytes', 'é', 2],
     ['that are escaped, and so take four', '"', 1],
-  ])('loses the largest fields that it can do without, in characters %s', (_, character, times) => {
+  ])('loses its largest optional fields first, in characters %s', (_, character, times) => {
     const optional = { large: million(character, times + 1), middle: million(character, times), small: 'a' };
     const { text } = boundedObject({ id: 1 }, optional);
 
@@ -84,14 +84,14 @@ describe('an object', () => {
     expect(bytesOf(text)).toBeLessThan(lambdaBytes);
   });
 
-  test('keeps the fields that it must have, whatever they leave to the others', () => {
+  test('keeps its required fields, even if no room is left for the others', () => {
     const required = { id: 1, text: million('x', 4) };
     const { text } = boundedObject(required, { echo: million('x', 3), small: 'a' });
 
     expect(Object.keys(JSON.parse(text)).sort()).toEqual(['id', 'small', 'text']);
   });
 
-  test('leaves 32 kB of the bound to the headers of the answer', () => {
+  test('leaves 32 kB of the bound for the headers of the answer', () => {
     const isKept = (bytes: number) => boundedObject({}, { echo: 'x'.repeat(bytes) }).text !== '{}';
 
     expect(isKept(lambdaBytes - 33 * 1024)).toBe(true);

@@ -4,14 +4,14 @@ import { inTime } from '../../../lib/http/deadline.ts';
 const late = () => new Error('late');
 const never = new Promise<never>(() => {});
 
-test('what is done in time is passed on, result or error', async () => {
+test('a result or an error that comes before the deadline is passed on', async () => {
   const until = Date.now() + 10_000;
 
   await expect(inTime(Promise.resolve('done'), until, late)).resolves.toBe('done');
   await expect(inTime(Promise.reject(new Error('failed')), until, late)).rejects.toThrow('failed');
 });
 
-test('of many that run at once, each is given up in its own time', async () => {
+test('concurrent deadlines each end at their own time', async () => {
   const began = Date.now();
   const waits = [0, 300, 600];
   const ends = waits.map((wait) => inTime(never, began + wait, late).catch(() => Date.now() - began));

@@ -9,7 +9,7 @@ import { invoke, type Result, sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { bearer } from '../../support/tokens.ts';
 
-/** The environment is read when the module is loaded, so that it is set before. */
+/** The module reads the environment when it is loaded, so it is set first. */
 Object.assign(process.env, { PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
 const { endpoint } = await import('../../../lib/http/endpoint.ts');
 const { SerializedJson } = await import('../../../lib/http/bounded-json.ts');
@@ -66,7 +66,7 @@ beforeEach(() => {
   loggedLines.length = 0;
 });
 
-describe('the caller', () => {
+describe('the caller of an endpoint', () => {
   const olga = { authorization: bearer('olga') };
   const bad = { authorization: 'Bearer a.b.c' };
   const proxy = { userUnless: 'PROXY_ACCESS_TOKEN' } as const;
@@ -85,15 +85,18 @@ describe('the caller', () => {
     [publish, {}, 401, undefined],
     [publish, olga, 201, 'olga'],
     [publish, bad, 401, undefined],
-  ])('of an operation for %j is known or refused (%#)', async (access, headers, status, user) => {
-    const answer = await open({ access }).call({ headers });
+  ])(
+    'of an operation with access %j is identified or rejected (%#)',
+    async (access, headers, status, user) => {
+      const answer = await open({ access }).call({ headers });
 
-    expect(answer.status).toBe(status);
-    expect(answer.body.caller?.userId).toBe(user);
-    const malformed = 'Bearer error="invalid_token", error_description="The access token is malformed"';
-    const challenge = headers === bad ? malformed : 'Bearer';
-    expect(answer.headers['www-authenticate']).toBe(status === 401 ? challenge : undefined);
-  });
+      expect(answer.status).toBe(status);
+      expect(answer.body.caller?.userId).toBe(user);
+      const malformed = 'Bearer error="invalid_token", error_description="The access token is malformed"';
+      const challenge = headers === bad ? malformed : 'Bearer';
+      expect(answer.headers['www-authenticate']).toBe(status === 401 ? challenge : undefined);
+    },
+  );
 
   const optional = { userUnless: 'PROXY_ACCESS_TOKEN', bodyToken: 'text' } as const;
 
@@ -106,26 +109,26 @@ describe('the caller', () => {
       'nrp_sent-twice',
       401,
     ],
-  ])('%s a token of the body that comes as the bearer too', async (_, access, token, status) => {
+  ])('%s a personal access token that is also sent as the bearer', async (_, access, token, status) => {
     const headers = { authorization: `Bearer ${token}` };
 
     expect((await open({ access }).call({ headers, body: { text: 'nrp_sent-twice' } })).status).toBe(status);
   });
 
-  test('is rejected for the bearer, before a body that cannot be read', async () => {
+  test('is rejected for the bearer before the body is read', async () => {
     const { status } = await open({ access: optional }).call({ headers: bad, rawBody: '{' });
 
     expect(status).toBe(401);
   });
 
-  test('that is rejected has its reason in the log', async () => {
+  test('is rejected with the reason in the log', async () => {
     await open({ access: 'user' }).call({ headers: bad });
     await open({ access: 'user' }).call();
 
     expect(lines().map(({ reason }) => reason)).toEqual(['malformed', 'missing']);
   });
 
-  test('is in the log as the beginning of a hash, and only where there is one', async () => {
+  test('is logged as the start of a hash, and only when there is a caller', async () => {
     await open({ access: 'user' }).call({ headers: olga });
     await open({ access: proxy }).call();
 
@@ -136,8 +139,8 @@ describe('the caller', () => {
   });
 });
 
-describe('the request', () => {
-  test('reaches the handler parsed', async () => {
+describe('the request to an endpoint', () => {
+  test('is parsed before it reaches the handler', async () => {
     const calls: Call[] = [];
     const { call } = open({}, async (given) => {
       calls.push(given);
@@ -169,26 +172,26 @@ describe('the request', () => {
     });
   });
 
-  test('may have a fault in its path alone', async () => {
+  test('is rejected when only its path has an issue', async () => {
     const { body } = await open().call({ path: { place: 'nowhere' } });
 
     expect(body.details).toEqual([{ path: 'path.place', message: 'must have at most 5 characters' }]);
   });
 
-  test('may have no path parameters, where none are needed', async () => {
+  test('is accepted without path parameters when none are needed', async () => {
     const event = { ...sampleEvent('relight-image'), pathParameters: undefined };
     const answers = [open({ parameters: z.object({}) }), open()].map(({ handler }) =>
       handler(event as never, {} as Context),
     );
-    const [taken, refused] = await Promise.all(answers);
+    const [accepted, rejected] = await Promise.all(answers);
 
-    expect(taken?.statusCode).toBe(201);
-    expect(JSON.parse(String(refused?.body)).details).toEqual([
+    expect(accepted?.statusCode).toBe(201);
+    expect(JSON.parse(String(rejected?.body)).details).toEqual([
       { path: 'path.place', message: 'is required' },
     ]);
   });
 
-  test('may have no headers', async () => {
+  test('is accepted without headers', async () => {
     const { headers: _, ...event } = sampleEvent('relight-image');
     const answer = await open({ parameters: z.object({}) }).handler(event as never, {} as Context);
 
@@ -196,11 +199,11 @@ describe('the request', () => {
   });
 });
 
-describe('the time', () => {
+describe('the deadline of an endpoint', () => {
   test.each([
     ['what is left of the invocation', { getRemainingTimeInMillis: () => 9000 }, 9000],
-    ['29 seconds, where nobody says', {}, 29_000],
-  ])('for a handler ends a second before %s', async (_, context, limitMs) => {
+    ['29 seconds without a context', {}, 29_000],
+  ])('ends a handler a second before %s', async (_, context, limitMs) => {
     const deadlines: number[] = [];
     const { handler } = open({ parameters: z.object({}) }, async ({ deadline }) => {
       deadlines.push(deadline - Date.now());
@@ -212,7 +215,7 @@ describe('the time', () => {
     expect(deadlines[0]).toBeLessThanOrEqual(limitMs - 1000);
   });
 
-  test('of the invocation leaves 400 milliseconds to answer when a handler hangs', async () => {
+  test('leaves 400 ms to answer when a handler hangs', async () => {
     const started = performance.now();
     const { call } = open({}, () => new Promise<never>(() => {}));
     const { status, body } = await call({ remainingMs: 900 });
@@ -223,7 +226,7 @@ describe('the time', () => {
   });
 });
 
-describe('the answer', () => {
+describe('the answer of an endpoint', () => {
   test('has the status of the contract and the headers of the handler', async () => {
     const { status, headers, body } = await open({}, async () => ({
       body: { a: 1 },
@@ -238,13 +241,13 @@ describe('the answer', () => {
     });
   });
 
-  test('may be JSON already', async () => {
+  test('may be text that is already JSON', async () => {
     const { text } = await open({}, async () => ({ body: new SerializedJson('{ "a": 1 }') })).call();
 
     expect(text).toBe('{ "a": 1 }');
   });
 
-  test('to an error of the catalogue says what is known of it', async () => {
+  test('to an error of the catalog has its message, details and headers', async () => {
     const details = [{ path: 'body.text', message: 'is rude' }];
     const error = new ApiError('unavailable', { message: 'Later.', details, headers: { 'x-a': '1' } });
     const { status, headers, body } = await open({}, fail(error)).call();
@@ -261,7 +264,7 @@ describe('the answer', () => {
     });
   });
 
-  test('to any other error says nothing of it', async () => {
+  test('to any other error reveals nothing about it', async () => {
     const { status, body } = await open({}, fail(new TypeError('secret'))).call();
 
     expect([status, body]).toEqual([
@@ -283,15 +286,15 @@ describe('the answer', () => {
     ['ab\n', false],
     ['', false],
     [undefined, false],
-  ])('takes over the request id %j: %s', async (given, isTaken) => {
+  ])('uses the request id %j: %s', async (given, isTaken) => {
     const { headers } = await open().call({ headers: { 'x-request-id': given } });
 
     expect(headers['x-request-id']).toBe(isTaken ? given : 'sample-relight-image');
   });
 });
 
-describe('the log line', () => {
-  test('says what was asked, and how it went', async () => {
+describe('the log line of a request', () => {
+  test('has the operation, the status and the time', async () => {
     await open({}, async () => {
       await sleep(30);
       return { body: {} };
@@ -313,20 +316,20 @@ describe('the log line', () => {
     expect(Number.isInteger(line.ms)).toBe(true);
   });
 
-  test('has the id of the gateway too, where the caller gave another', async () => {
+  test('has the id of the gateway next to a request id of the caller', async () => {
     await open().call({ headers: { 'x-request-id': 'mine' } });
 
     expect(lines()).toMatchObject([{ request_id: 'mine', gateway_request_id: 'sample-relight-image' }]);
   });
 
-  test('of a request that was refused is no error, and one of our own is, with its causes', async () => {
+  test('is info for a rejected request, and an error with its causes for our own failure', async () => {
     const cause = new TypeError('below');
     await open({}, fail(new ApiError('conflict', { cause }))).call();
     await open({}, fail(cause)).call();
 
-    const [refused, failed] = lines();
-    expect(refused).toMatchObject({ level: 'info', status: 409, code: 'conflict' });
-    expect(refused).not.toHaveProperty('causes');
+    const [rejected, failed] = lines();
+    expect(rejected).toMatchObject({ level: 'info', status: 409, code: 'conflict' });
+    expect(rejected).not.toHaveProperty('causes');
     expect(failed).toMatchObject({
       level: 'error',
       status: 500,
@@ -336,7 +339,7 @@ describe('the log line', () => {
     });
   });
 
-  test('says of the first request alone that the start was cold', () => {
+  test('reports a cold start for the first request only', () => {
     expect(coldStarts).toEqual([true, false, false]);
   });
 });
@@ -346,7 +349,7 @@ describe('an Idempotency-Key', () => {
   const proxy = { access: { userUnless: 'PROXY_ACCESS_TOKEN' } } as const;
   const answered = async () => ({ body: { a: 1 } });
 
-  /** An operation that counts how often its handler runs; a call answers that, and the answer's status or code. */
+  /** An operation that counts the runs of its handler; a call returns the count, and the answer's status or code. */
   function counted(
     changes: Partial<Contract> = {},
     handle: () => Promise<{ body: unknown }> = answered,
@@ -371,7 +374,7 @@ describe('an Idempotency-Key', () => {
     };
   }
 
-  test('runs the handler once, and repeats its answer', async () => {
+  test('runs the handler once, and replays its answer', async () => {
     const key = randomUUID();
     const ask = counted();
 
@@ -380,7 +383,7 @@ describe('an Idempotency-Key', () => {
     expect(lines().map(({ idempotent_replay }) => idempotent_replay)).toEqual([undefined, true]);
   });
 
-  test('never repeats a failure: a retry after one that bought nothing runs again', async () => {
+  test('never replays a failure: a retry runs again if nothing was bought', async () => {
     const key = randomUUID();
     const ask = counted({}, fail(new ApiError('provider_rejected', { payment: 'none' })) as never);
 
@@ -396,7 +399,7 @@ describe('an Idempotency-Key', () => {
     expect(await ask(key)).toEqual([1, 'idempotency_consumed', undefined, undefined]);
   });
 
-  test('has what does not last renewed in the answer that it repeats', async () => {
+  test('renews the parts of a replayed answer that expire', async () => {
     const key = randomUUID();
     const refresh = async (kept: unknown) => ({ a: (kept as { a: number }).a + 1 });
     const ask = counted({}, answered, { refresh });
@@ -406,14 +409,14 @@ describe('an Idempotency-Key', () => {
     expect(await ask(key)).toEqual([1, 201, 'true', 2]);
   });
 
-  test('that is not sent lets each request run', async () => {
+  test('is optional: without one each request runs', async () => {
     const ask = counted();
 
     expect(await ask(undefined)).toEqual([1, 201, undefined, 1]);
     expect(await ask(undefined)).toEqual([2, 201, undefined, 1]);
   });
 
-  test('means nothing to an operation that honors none', async () => {
+  test('is ignored by an operation that does not take one', async () => {
     const key = randomUUID();
     const ask = counted({ idempotent: false });
 
@@ -421,7 +424,7 @@ describe('an Idempotency-Key', () => {
     expect(await ask(key)).toEqual([2, 201, undefined, 1]);
   });
 
-  test('belongs to its caller, else to the token of the body, else to all callers without a token', async () => {
+  test('belongs to its caller, or to the token in the body, or to all callers without a token', async () => {
     const key = randomUUID();
     const body = (text: string) => ({ body: { text } });
     const byBody = counted({ access: { ...proxy.access, bodyToken: 'text' } });

@@ -26,7 +26,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 let sends = 0;
 
-/** One keyed request, taken through the phases of its claim as the boundary does it. */
+/** One keyed request, taken through the phases of its claim in the same way as by the boundary. */
 async function attempt({
   key,
   scope = 'user:olga',
@@ -63,7 +63,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('a claimed key', () => {
+describe('an idempotency claim', () => {
   test('replays the first answer byte for byte, and sends once', async () => {
     const first = await attempt({ key: 'replayed' });
     const again = await attempt({ key: 'replayed' });
@@ -79,7 +79,7 @@ describe('a claimed key', () => {
     expect((await attempt({ key: 'large' })).body).toBe(body);
   });
 
-  test('gives the store every record and part with the second from which it may delete them', async () => {
+  test('stores every record and part with its expiry in seconds', async () => {
     const puts: Item[] = [];
     intercept(dynamodb, async ({ input, send }) => {
       const { Item } = input as { Item: AttributeMap };
@@ -104,7 +104,7 @@ describe('a claimed key', () => {
     expect(sends).toBe(2);
   });
 
-  test('refuses another request under the same key, also while the first one runs', async () => {
+  test('rejects another request with the same key, even while the first one runs', async () => {
     let finish = () => {};
     const blocked = new Promise<void>((resolve) => {
       finish = resolve;
@@ -119,7 +119,7 @@ describe('a claimed key', () => {
     expect(sends).toBe(1);
   });
 
-  test('lets one of fifty concurrent requests send, and tells the others that it is running', async () => {
+  test('lets one of fifty concurrent requests send, and answers idempotency_in_flight to the others', async () => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => outcome(attempt({ key: 'crowd' }))));
 
     expect(sends).toBe(1);
@@ -133,7 +133,7 @@ describe('a claimed key', () => {
     expect(await outcome(attempt({ key: 'unsent' }))).toBe(200);
   });
 
-  test('releases the key when the provider refused the work', async () => {
+  test('releases the key when the provider rejected the work', async () => {
     const refusal = () => Promise.reject(new ApiError('provider_busy', { payment: 'none' }));
 
     expect(await outcome(attempt({ key: 'refused', work: refusal }))).toBe('provider_busy');
@@ -150,7 +150,7 @@ describe('a claimed key', () => {
     expect(sends).toBe(1);
   });
 
-  test('knows a request as running for some seconds past its deadline, which its invocation may last', async () => {
+  test('counts a request as running for some seconds past its deadline', async () => {
     let finish = () => {};
     const blocked = new Promise<void>((resolve) => {
       finish = resolve;
@@ -164,7 +164,7 @@ describe('a claimed key', () => {
     expect(sends).toBe(1);
   });
 
-  test('takes a key over from an invocation that died before sending, once its lease has passed', async () => {
+  test('takes over a key from an invocation that died before sending, after its lease has expired', async () => {
     const dead = attempt({ key: 'died-early', remainingMs: -6000, beforeWork: () => new Promise(() => {}) });
     dead.catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -173,7 +173,7 @@ describe('a claimed key', () => {
     expect(sends).toBe(1);
   });
 
-  test('does not let an invocation that was thought dead send after its key was taken over', async () => {
+  test('does not let an invocation send after its key was taken over', async () => {
     let wake = () => {};
     const asleep = new Promise<void>((resolve) => {
       wake = resolve;
@@ -188,7 +188,7 @@ describe('a claimed key', () => {
     expect((await attempt({ key: 'woken' })).isKept).toBe(true);
   });
 
-  test('never sends again after an invocation that died while its request was out', async () => {
+  test('never sends again after an invocation that died after sending', async () => {
     const dead = attempt({ key: 'died-late', remainingMs: -6000, work: () => new Promise(() => {}) });
     dead.catch(() => {});
     for (let waits = 0; sends === 0 && waits < 100; waits += 1)
@@ -198,7 +198,7 @@ describe('a claimed key', () => {
     expect(sends).toBe(1);
   });
 
-  test('remembers a key for 24 hours and then forgets it, whether or not the store has deleted it', async () => {
+  test('remembers a key for 24 hours and then forgets it, even if the store has not deleted it', async () => {
     const began = Date.now();
     await attempt({ key: 'old' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(began + dayMs - 1);
@@ -210,7 +210,7 @@ describe('a claimed key', () => {
   });
 
   test.each([[''], ['a b'], ['schlüssel'], ['x'.repeat(256)], ['tab\t']])(
-    'refuses the key %j',
+    'rejects the key %j',
     async (key) => {
       await expect(attempt({ key })).rejects.toMatchObject({
         code: 'invalid_request',
@@ -234,7 +234,7 @@ describe('a claimed key', () => {
     expect(sends).toBe(0);
   });
 
-  test('goes on with its own claim, of which only the answer was lost', async () => {
+  test('goes on with its own claim when only the answer of the store was lost', async () => {
     let calls = 0;
     dynamodb.middlewareStack.add(
       (next) => async (args) => {
@@ -258,7 +258,7 @@ describe('a claimed key', () => {
     ],
     ['mark as unknown', put(3), { work: () => Promise.reject(new Error('boom')) }],
     ['keep the answer', put(3), {}],
-  ])('warns the operator where the store fails to %s', async (step, isBroken, work) => {
+  ])('warns the operator when the store fails to %s', async (step, isBroken, work) => {
     breakStore(isBroken, 'before');
     loggedLines.length = 0;
     await outcome(attempt({ key: `warned-${step}`.replaceAll(' ', '-'), ...work }));
@@ -274,7 +274,7 @@ describe('a claimed key', () => {
   });
 
   test.each(['before', 'after'])(
-    'gives the caller what was paid for when it cannot be kept (%s the write)',
+    'answers the caller with what was paid for when it cannot be stored (%s the write)',
     async (when) => {
       const repair = breakStore(put(3), when);
       expect(await outcome(attempt({ key: `kept-${when}` }))).toBe(200);
@@ -286,7 +286,7 @@ describe('a claimed key', () => {
     },
   );
 
-  test('gives the caller what was paid for while the store hangs, before the invocation ends', async () => {
+  test('answers the caller with what was paid for before the invocation ends, while the store hangs', async () => {
     breakStore(put(3), 'never');
     const began = Date.now();
 
@@ -296,7 +296,7 @@ describe('a claimed key', () => {
     expect(loggedLines.join('')).toContain('the store took too long');
   });
 
-  test('holds an answer back a little past the deadline, so that a slow store still keeps it', async () => {
+  test('delays an answer a little past the deadline, so that a slow store can still keep it', async () => {
     breakStore(put(3), 'late');
     await attempt({ key: 'slow', remainingMs: 50 });
 
@@ -334,12 +334,12 @@ describe('a claimed key', () => {
   });
 });
 
-/** Text that cannot be packed much smaller than it is. */
+/** Text that hardly compresses. */
 function noise(words: number): string {
   return Array.from({ length: words }, () => Math.random().toString(36)).join('');
 }
 
-/** The n-th put of an attempt: its claim, `sent`, and what it ended with. */
+/** The n-th put of an attempt: its claim, `sent`, and its result. */
 function put(place: number): (command: string) => boolean {
   let puts = 0;
   return (command) => {
@@ -349,7 +349,7 @@ function put(place: number): (command: string) => boolean {
   };
 }
 
-/** Fails chosen commands for good, before or after they took effect, delays them, or never answers them. */
+/** Makes chosen commands fail, before or after they take effect, delays them, or never answers them. */
 function breakStore(isBroken: (command: string) => boolean, when: string): () => void {
   return intercept(dynamodb, async ({ command, send }) => {
     if (!isBroken(command)) return send();

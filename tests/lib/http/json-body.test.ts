@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseJsonBody } from '../../../lib/http/json-body.ts';
 
-/** The bound in bytes, which the answer 413 begins one byte behind. */
+/** The maximum in bytes; one more byte is a 413. */
 const maxBytes = 6 * 1024 * 1024;
 const deepNesting = 20_000;
 
@@ -27,7 +27,7 @@ describe('parseJsonBody', () => {
     ['application/json ; charset=utf-8'],
     ['application/problem+json'],
     ['application/vnd.example.v1-beta+json'],
-  ])('reads the content type %j', (contentType) => {
+  ])('accepts the content type %j', (contentType) => {
     expect(parse(contentType === undefined ? {} : { contentType })).toEqual({ a: 1 });
   });
 
@@ -41,14 +41,14 @@ describe('parseJsonBody', () => {
     ['x-application/json'],
     ['text/json'],
     ['application/xml;json'],
-  ])('refuses the content type %j', (contentType) => {
+  ])('rejects the content type %j', (contentType) => {
     expect(() => parse({ contentType })).toThrow(expect.objectContaining({ code: 'unsupported_media_type' }));
   });
 
   test.each([
     ['text outside ASCII', '{"a":"é🙂"}', { a: 'é🙂' }],
     ['an escaped surrogate pair', '{"a":"\\ud83d\\ude42"}', { a: '🙂' }],
-    ['escapes beside null and numbers', '{"\\u0061":[null,1,true,"\\u0062"]}', { a: [null, 1, true, 'b'] }],
+    ['escapes next to null and numbers', '{"\\u0061":[null,1,true,"\\u0062"]}', { a: [null, 1, true, 'b'] }],
     ['the text __proto__ as a value', '{"a":"__proto__"}', { a: '__proto__' }],
   ])('reads %s, plain and as base64', (_, body, value) => {
     expect(parse({ body })).toEqual(value);
@@ -63,11 +63,11 @@ describe('parseJsonBody', () => {
     ['half a pair, escaped', { body: '{"a":["\\ud800"]}' }, 'contains text that is not valid Unicode'],
     ['half a pair, escaped in a key', { body: '{"\\udc00":1}' }, 'contains text that is not valid Unicode'],
     [
-      'bytes that are no UTF-8',
+      'bytes that are not UTF-8',
       { body: base64([0x22, 0xff, 0x22]), isBase64Encoded: true },
       'contains text that is not valid Unicode',
     ],
-  ])('refuses a body that is %s, and says why', (_, sent, message) => {
+  ])('rejects a body that is %s, and says why', (_, sent, message) => {
     const event = { headers: {}, ...sent };
 
     expect(() => parseJsonBody(event)).toThrow(
@@ -94,10 +94,10 @@ describe('parseJsonBody', () => {
       (bytes: number) => `"x${'🖼'.repeat((bytes - 3) / 4)}"${' '.repeat((bytes - 3) % 4)}`,
     ],
     [
-      'one such pair across 16 KB, where a piece ends that is counted at once',
+      'one such pair across 16 KB, where a counted chunk ends',
       (bytes: number) => `"${'x'.repeat(16 * 1024 - 2)}🖼${'x'.repeat(bytes - 16 * 1024 - 4)}"`,
     ],
-  ])('takes 6 MB of %s, and not a byte more', (_, ofBytes) => {
+  ])('accepts 6 MB of %s, and not one byte more', (_, ofBytes) => {
     expect(parse({ body: ofBytes(maxBytes) })).toHaveLength(ofBytes(maxBytes).trimEnd().length - 2);
     expect(() => parse({ body: ofBytes(maxBytes + 1) })).toThrow(
       expect.objectContaining({ code: 'request_too_large' }),
@@ -112,7 +112,7 @@ describe('parseJsonBody', () => {
     );
   });
 
-  test('rejects half a character at the bottom of a body nested very deep', () => {
+  test('rejects half a surrogate pair deep inside a nested body', () => {
     const nested = (inner: string) => '['.repeat(deepNesting) + inner + ']'.repeat(deepNesting);
 
     expect(() => parse({ body: nested('"\\ud800"') })).toThrow(/Unicode/);

@@ -65,7 +65,7 @@ const task = { task_id: 'task-1', state: 'created', credits: 5 };
 
 describe('the image provider', () => {
   test.each(['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'])(
-    'answers the status %s as it came',
+    'answers the status %s unchanged',
     async (status) => {
       reply = { body: { data: { task_id: 'task-1', status } } };
 
@@ -73,7 +73,7 @@ describe('the image provider', () => {
     },
   );
 
-  test('gets the request at its path, with its key as the environment says', async () => {
+  test('receives the request at its path, with its key in the configured header', async () => {
     reply = { body: { data: { task_id: 'task-1' } } };
     const fields = {};
     await withLogFields(fields, relight);
@@ -102,13 +102,13 @@ describe('the image provider', () => {
       { task_id: 'task-1', generated: ['a', null, 7], more: 1 },
       { task_id: 'task-1', status: 'CREATED', generated: ['a'] },
     ],
-  ])('that replies %j is read as %j', async (data, expected) => {
+  ])('replies %j, which is read as %j', async (data, expected) => {
     reply = { body: { data } };
 
     expect(await relight()).toEqual({ data: expected });
   });
 
-  test('may answer at most 1 MB, however large the request was', async () => {
+  test('may answer at most 1 MB, regardless of the size of the request', async () => {
     reply = { body: { data: { task_id: 'task-1' }, more: 'x'.repeat(2_500_000) } };
     const request = { ...relightRequest, image: 'A'.repeat(300_000) };
 
@@ -117,7 +117,7 @@ describe('the image provider', () => {
 });
 
 describe('the video provider', () => {
-  test('gets the request at its path, with its key as the environment says', async () => {
+  test('receives the request at its path, with its key in the configured header', async () => {
     reply = { body: task };
     const fields = {};
     await withLogFields(fields, () => video({ prompt: 'A boat' }));
@@ -137,14 +137,14 @@ describe('the video provider', () => {
     ['vidq3-pro', 'acmeq3-pro'],
     ['vid2.0', 'acme2.0'],
     ['q3-vid', 'q3-vid'],
-  ])('gets our model %s as %s', async (ours, theirs) => {
+  ])('receives our model %s as %s', async (ours, theirs) => {
     reply = { body: { ...task, model: theirs } };
 
     expect(await video({ model: ours })).toMatchObject({ model: ours });
     expect(received).toMatchObject([{ body: { model: theirs } }]);
   });
 
-  test('is answered with its echoes next to the fields that every task has', async () => {
+  test('echoes fields, which are answered next to the fields of every task', async () => {
     const echoes = { prompt: 'A boat', seed: 7, images: ['a'] };
     const created_at = '2026-01-02T03:04:05.123456789Z';
     reply = { body: { ...task, ...echoes, created_at, model: 7, bgm: 'no', more: 1 } };
@@ -153,7 +153,7 @@ describe('the video provider', () => {
   });
 
   test.each(['created', 'processing', 'queueing', 'success', 'failed'])(
-    'answers the state %s as it came',
+    'answers the state %s unchanged',
     async (state) => {
       reply = { body: { ...task, state } };
 

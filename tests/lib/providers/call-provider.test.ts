@@ -64,7 +64,7 @@ function call(
   return withLogFields(fields, () => callProvider({ ...provider, ...changes }, paid));
 }
 
-describe('the request', () => {
+describe('the request to a provider', () => {
   test.each([
     ['the key alone', '', 'a key'],
     ['a scheme before the key', 'Token', 'Token a key'],
@@ -94,7 +94,7 @@ describe('the request', () => {
   });
 });
 
-describe('the log line of a call', () => {
+describe('the log line of a provider call', () => {
   test.each<[Reply, object]>([
     [{ status: 200 }, { provider_payment: 'taken', provider_task_id: 'task-1' }],
     [
@@ -118,7 +118,7 @@ describe('the log line of a call', () => {
     expect(fields.provider_ms).toBeLessThan(5000);
   });
 
-  test('has no status if none came, and the number of attempts', async () => {
+  test('has no status if no reply came, and has the number of attempts', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
     const fields: Record<string, unknown> = {};
     const began = performance.now();
@@ -136,7 +136,7 @@ describe('the log line of a call', () => {
   });
 });
 
-describe('a failed call', () => {
+describe('a failed provider call', () => {
   test.each<[Reply, string, string, string]>([
     [{ status: 200, text: 'no json' }, 'provider_invalid_reply', 'unknown', 'the provider answered 200'],
     [{ status: 200, text: '{}' }, 'provider_invalid_reply', 'unknown', 'the provider answered 200'],
@@ -167,7 +167,7 @@ describe('a failed call', () => {
   });
 });
 
-describe('the key', () => {
+describe('the key of a provider', () => {
   test.each([
     [200, 0],
     [400, 0],
@@ -182,8 +182,8 @@ describe('the key', () => {
   });
 });
 
-describe('the remaining time', () => {
-  test('must be enough for a reply, or nothing is sent and the payment state is refused', async () => {
+describe('the remaining time of a provider call', () => {
+  test('must be enough for a reply, or nothing is sent and nothing is paid', async () => {
     reply = { status: 200 };
 
     await expect(call(900)).rejects.toMatchObject({ code: 'unavailable', payment: 'none' });

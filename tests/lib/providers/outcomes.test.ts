@@ -3,7 +3,7 @@ import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { invoke } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, type ProxyName, proxies, simulation } from '../../support/proxies.ts';
 
-/** What the provider does, what our caller gets, and how often the provider was asked if not once. */
+/** What the provider does, what our caller gets, and how often the provider was called if not once. */
 type Row = [
   misbehavior: Misbehavior,
   status: number,
@@ -120,15 +120,15 @@ function providerOf(name: ProxyName): 'image' | 'video' {
   return name === 'relight-image' ? 'image' : 'video';
 }
 
-describe('the image provider', () => {
+describe('a misbehaving image provider', () => {
   testRows('relight-image', common);
 });
 
-describe('the video provider', () => {
+describe('a misbehaving video provider', () => {
   testRows('text-to-video', [...common, ...onlyVideo]);
 });
 
-describe('the answer to the caller', () => {
+describe('the answer to the caller of a provider that failed', () => {
   const call = () => invoke(proxies['text-to-video'], 'text-to-video', { remainingMs: 2100 });
 
   test('lists the invalid parameters that the image provider lists', async () => {
@@ -148,7 +148,7 @@ describe('the answer to the caller', () => {
     });
   });
 
-  test('shows a text of the provider without markup, control characters, keys and images', async () => {
+  test('shows a provider text without markup, control characters, keys and images', async () => {
     const secret = process.env.VIDEO_PROVIDER_KEY;
     const message = `Bad\n<b>key</b>\u0000 ${secret} image ${'iVBOR/w0'.repeat(20)} ${'x '.repeat(1000)}`;
     misbehave({ kind: 'status', status: 400, message });

@@ -42,7 +42,7 @@ const misbehaviors: [Misbehavior | undefined, string][] = [
   [{ kind: 'numeric_ids' }, '200'],
 ];
 
-/** After a refusal the same key may be used again, and then buys its one task. */
+/** After a rejection the same key may be used again, and then buys its one task. */
 const refusals: Misbehavior[] = [
   ...[400, 401, 402, 403, 404, 409, 422, 429].map((status) => ({ kind: 'status', status }) as const),
   { kind: 'status', status: 400, reason: 'CreditInsufficient' },
@@ -70,14 +70,14 @@ describe('a paid request with an Idempotency-Key', () => {
   );
 
   test.each(refusals)(
-    'may be sent again after a refusal, and is then taken once, with %j',
+    'may be sent again after a rejection, and is then taken once, with %j',
     async (refusal) => {
       const key = randomUUID();
       misbehave(refusal);
-      const refused = await call(key);
+      const rejected = await call(key);
       const afterwards = await oneAfterAnother(10, () => call(key));
 
-      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect(rejected.status).toBeGreaterThanOrEqual(400);
       expect(new Set(afterwards.map(({ status }) => status))).toEqual(new Set([200]));
       expect(new Set(afterwards.map(({ text }) => text)).size).toBe(1);
       expect(acceptedTasks()).toBe(1);

@@ -15,7 +15,7 @@ interface Asked {
 const asked: Asked[] = [];
 let answer: { status: number; content: object | string } | 'never' = { status: 200, content: {} };
 
-/** Stands for both stores, which differ only in the name of the action and the shape of its answer. */
+/** Stands in for both stores, which differ only in the name of the action and the shape of its answer. */
 const store = createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
@@ -48,7 +48,7 @@ afterAll(() => {
   store.close();
 });
 
-describe('a literal key', () => {
+describe('a literal provider key', () => {
   test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
     'is read as %j and never forgotten',
     async (value) => {
@@ -61,7 +61,7 @@ describe('a literal key', () => {
   );
 });
 
-describe('a key by reference', () => {
+describe('a provider key by reference', () => {
   test('is read from SSM with decryption', async () => {
     holdsParameter('from-ssm');
 
@@ -82,7 +82,7 @@ describe('a key by reference', () => {
     expect(JSON.parse(String(asked[0]?.body))).toEqual({ SecretId: 'prod/key' });
   });
 
-  test.each(['ssm', 'secretsmanager'])('is asked for with a valid signature for %s', async (service) => {
+  test.each(['ssm', 'secretsmanager'])('is requested with a valid signature for %s', async (service) => {
     answer = { status: 200, content: { Parameter: { Value: 'x' }, SecretString: 'x' } };
     await providerKey(`${service}:key`).read(deadline());
 
@@ -151,7 +151,7 @@ describe('a key by reference', () => {
     [[]],
     ['null'],
     ['"text"'],
-  ])('is missing in the answer %j', async (content) => {
+  ])('is reported as missing in the answer %j', async (content) => {
     answer = { status: 200, content };
 
     await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe('a key by reference', () => {
   });
 });
 
-describe('a key that the provider refuses', () => {
+describe('a key that the provider rejects', () => {
   test('is read again for the next request', async () => {
     const simulators = await startSimulators({ keys: { image: 'new-key', video: '' } });
     holdsParameter('old-key');

@@ -4,9 +4,9 @@ import { cleanText } from '../../../lib/providers/provider-text.ts';
 const key = 'the-key';
 const shownOf = (text: unknown) => cleanText(text, key);
 
-describe('a text of the provider', () => {
+describe('a provider text', () => {
   test.each([[undefined], [null], [7], [{ a: 1 }], [['a']]])(
-    'of the type of %j is shown as nothing',
+    'is not shown if it is %j, which is not text',
     (text) => {
       expect(shownOf(text)).toBe('');
     },
@@ -24,7 +24,7 @@ describe('a text of the provider', () => {
     [`image ${'iVBOR/w+_-0='.repeat(20)}, which is bad`, 'image …, which is bad'],
     [`64 in a row: ${'a'.repeat(64)}`, '64 in a row: …'],
     [`63 in a row: ${'a'.repeat(63)}`, `63 in a row: ${'a'.repeat(63)}`],
-  ])('%j is shown as %j', (text, shown) => {
+  ])('is shown without markup and control characters: %j as %j', (text, shown) => {
     expect(shownOf(text)).toBe(shown);
   });
 
@@ -44,7 +44,7 @@ describe('a text of the provider', () => {
     expect(shownOf(`begin${' '.repeat(29_994)}e${'nd'.repeat(9)}`)).toBe('begin e');
   });
 
-  test('does not show a part of the key at the end of those characters', () => {
+  test('never shows a part of the key where the text was cut', () => {
     expect(shownOf(`begin${' '.repeat(29_990)}${key}`)).toBe('begin …');
   });
 });

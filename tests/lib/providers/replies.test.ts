@@ -31,7 +31,7 @@ async function answerTo(name: keyof typeof contracts, reply: unknown) {
 }
 
 describe.each(names)('for any reply of the provider, %s', (name) => {
-  test('answers by its contract, or 502 provider_invalid_reply', async () => {
+  test('answers according to its contract, or with 502 provider_invalid_reply', async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(anyReply, anyTask, fc.jsonValue()), async (reply) => {
         const { status, body } = await answerTo(name, reply);
@@ -57,7 +57,7 @@ describe.each(names)('for any reply of the provider, %s', (name) => {
 });
 
 describe.each(names)('for any request body, %s', (name) => {
-  test('answers 200, or 400 with details and nothing sent', async () => {
+  test('answers 200, or 400 with details without sending anything', async () => {
     const anyBody = fc.dictionary(
       fc.constantFrom(
         ...['image', 'prompt', 'advanced_settings', 'style', 'webhook_url', 'transfer_light_from_lightmap'],

@@ -3,7 +3,7 @@ import { readCreatedAt, readFields, readTaskId } from '../../../lib/providers/re
 import { MultiframeVideoReply } from '../../../lib/schemas/multiframe-video.ts';
 import { TextToVideoReply } from '../../../lib/schemas/text-to-video.ts';
 
-describe('the fields of a reply', () => {
+describe('the fields of a provider reply', () => {
   test('are kept if they have the type of the interface', () => {
     const reply = { prompt: 'A boat', seed: -1, bgm: false, images: ['a', 'b'] };
 
@@ -39,7 +39,7 @@ describe('the fields of a reply', () => {
   });
 });
 
-describe('the id of a task', () => {
+describe('the task id of a provider reply', () => {
   test.each([
     ['task-1', 'task-1'],
     [7, '7'],
@@ -53,13 +53,13 @@ describe('the id of a task', () => {
   });
 });
 
-describe('the creation time', () => {
+describe('the creation time of a provider reply', () => {
   test.each([
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05Z'],
     ['2026-01-02T03:04:05.1Z', '2026-01-02T03:04:05.1Z'],
     ['2026-01-02T03:04:05.123456789Z', '2026-01-02T03:04:05.123456Z'],
     ['2026-01-02T03:04:05.25-09:30', '2026-01-02T03:04:05.25-09:30'],
-  ])('%j is answered as %j', (value, time) => {
+  ])('is answered from %j as %j', (value, time) => {
     expect(readCreatedAt(value)).toBe(time);
   });
 

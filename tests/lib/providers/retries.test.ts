@@ -11,7 +11,7 @@ import { acceptedTasks, misbehave, proxies, simulation } from '../../support/pro
 
 const generate = () => invoke(proxies['text-to-video'], 'text-to-video');
 
-describe('a second attempt', () => {
+describe('a second attempt at a provider', () => {
   test.each([1, 3])('follows a 429 after the %i s that the provider asks for', async (retryAfter) => {
     misbehave({ kind: 'status', status: 429, retryAfter });
     const started = performance.now();
@@ -39,7 +39,7 @@ describe('a second attempt', () => {
     expect(acceptedTasks()).toBe(1);
   });
 
-  test('sends the same request', async () => {
+  test('sends the same request again', async () => {
     misbehave({ kind: 'status', status: 429, retryAfter: 0 });
     await generate();
 
@@ -76,14 +76,14 @@ describe('a second attempt', () => {
   });
 });
 
-describe('Retry-After', () => {
+describe('the Retry-After of a provider', () => {
   test.each([
     ['0', 0],
     ['120', 120_000],
     [' 5 ', 5000],
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
     ['Thu Jan  1 00:00:00 1970', 0],
-  ])('reads %j', (header, milliseconds) => {
+  ])('is read from %j', (header, milliseconds) => {
     expect(readRetryAfter(header)).toBe(milliseconds);
   });
 
@@ -97,11 +97,11 @@ describe('Retry-After', () => {
     '99999999999',
     'Xyz, 99 Foo',
     'on Thu, 01 Jan 1970 00:00:00 GMT',
-  ])('ignores %j', (header) => {
+  ])('is ignored if it is %j', (header) => {
     expect(readRetryAfter(header)).toBeUndefined();
   });
 
-  test('reads a date as the time until then', () => {
+  test('is read from a date as the time until then', () => {
     const soon = new Date(Date.now() + 60_000).toUTCString();
 
     expect(readRetryAfter(soon)).toBeGreaterThan(58_000);

@@ -5,7 +5,7 @@ import { loggedLines } from '../../support/logged-lines.ts';
 import { misbehave, proxies, proxyNames } from '../../support/proxies.ts';
 import { bearer } from '../../support/tokens.ts';
 
-/** What must not leak, by the name that a failing test shows. */
+/** The texts that must not leak, by name. */
 const token = bearer('secret-keeper').replace('Bearer ', '');
 const image = Buffer.from('a picture that is private, '.repeat(8)).toString('base64');
 const secrets: Record<string, string> = {
@@ -17,7 +17,7 @@ const secrets: Record<string, string> = {
   prompt: 'a prompt like no other',
 };
 
-/** What a provider does that repeats everything it was sent in its errors. */
+/** A provider that repeats everything it was sent in its errors. */
 function misbehaviorsOf(key: string | undefined): (Misbehavior | undefined)[] {
   const talk = [key, `Token ${key}`, secrets.prompt, image, `data:image/png;base64,${image}`].join(' ');
   const statuses = [400, 401, 402, 403, 404, 422, 429, 500, 503];
@@ -46,8 +46,8 @@ async function callEverything(): Promise<void> {
       if (misbehavior) misbehave(misbehavior);
       answers.push(await invoke(proxies[name], name, { headers, body, remainingMs: 2100 }));
     }
-    const refused = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
-    answers.push(await invoke(proxies[name], name, { headers, body: refused }));
+    const invalid = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
+    answers.push(await invoke(proxies[name], name, { headers, body: invalid }));
     answers.push(await invoke(proxies[name], name, { headers: { authorization: `Bearer ${token}x` }, body }));
   }
 }
@@ -61,28 +61,28 @@ function imagesFor(name: string): object {
 
 beforeAll(callEverything, 30_000);
 
-test.each(Object.keys(secrets))('no log line of the whole run has the %s in it', (name) => {
+test.each(Object.keys(secrets))('no log line of any proxy request contains the %s', (name) => {
   expect(loggedLines.length).toBeGreaterThanOrEqual(answers.length);
   expect(loggedLines.filter((line) => line.includes(String(secrets[name])))).toEqual([]);
 });
 
 /** A success repeats the images and the prompt, as the interface says. */
 test.each(['imageKey', 'videoKey', 'token', 'signature'])(
-  'no answer of the whole run has the %s in it',
+  'no answer to any proxy request contains the %s',
   (name) => {
     expect(answers.length).toBeGreaterThan(70);
     expect(answers.filter(({ text }) => text.includes(String(secrets[name])))).toEqual([]);
   },
 );
 
-test('no error of the whole run has an image in it', () => {
+test('no error answer to any proxy request contains an image', () => {
   const errors = answers.filter(({ status }) => status !== 200);
 
   expect(errors.length).toBeGreaterThan(60);
   expect(errors.filter(({ text }) => text.includes(String(secrets.image)))).toEqual([]);
 });
 
-test('the log has the provider, its payment state and the credits of a call', () => {
+test('the log of a proxy request has the provider, the payment state and the credits', () => {
   const lines = loggedLines.map((line) => JSON.parse(line));
 
   expect(lines).toContainEqual(

@@ -35,7 +35,7 @@ async function latestOf(nodeId: string): Promise<unknown> {
 interface Meeting {
   state: string;
   what: string;
-  /** What happens before it, or how it differs from the upload that is awaited. */
+  /** What happens before the upload, or how it differs from the awaited one. */
   before?: (upload: Upload) => Promise<unknown>;
   differs?: Partial<Upload>;
 }
@@ -72,7 +72,7 @@ describe('activateVersion', () => {
   });
 
   test.each(meetings)(
-    'changes nothing where the upload meets $what: $state',
+    'changes nothing when the upload meets $what: $state',
     async ({ state, what, ...meeting }) => {
       const nodeId = what.replaceAll(' ', '-');
       const upload = { ...(await publish(nodeId, '1.0.0')), ...meeting.differs };
@@ -96,7 +96,7 @@ describe('activateVersion', () => {
   const setPublisher = (banned: true | null) => () =>
     setFields({ pk: `PUBLISHER#${publisherId}`, sk: 'PUBLISHER' }, { banned });
 
-  /** Written past the administration, which would ban the pending version itself. */
+  /** Written directly, because the administration would also ban the pending version. */
   const obstacles = [
     ['node_banned', setStatus('NodeStatusBanned'), setStatus('NodeStatusActive')],
     ['node_deleted', setStatus('NodeStatusDeleted'), setStatus('NodeStatusActive')],
@@ -105,7 +105,7 @@ describe('activateVersion', () => {
   ] as const;
 
   test.each(obstacles)(
-    'does not activate while it is %s, and does once that is over',
+    'does not activate a version while its state is %s, and does after that has ended',
     async (code, begin, end) => {
       const upload = await publish(`obstacle-${code.replace('_', '-')}`, '1.0.0');
       await begin(upload.nodeId);
@@ -125,7 +125,7 @@ describe('activateVersion', () => {
   );
 
   test.each(obstacles)(
-    'does not activate what becomes %s right before it is written',
+    'does not activate a version that becomes %s right before the write',
     async (code, begin, end) => {
       const upload = await publish(`late-${code.replace('_', '-')}`, '1.0.0');
       beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => begin(upload.nodeId));
@@ -141,7 +141,7 @@ describe('activateVersion', () => {
   test.each([
     ['node', (nodeId: string) => banNode(nodeId, 'spam'), unbanNode],
     ['publisher', () => banPublisher(publisherId, 'spam'), () => unbanPublisher(publisherId)],
-  ] as const)('waits for the end of the ban of its %s', async (subject, ban, unban) => {
+  ] as const)('activates a version only after the ban of its %s has ended', async (subject, ban, unban) => {
     const upload = await publish(`banned-with-${subject}`, '1.0.0');
     await ban(upload.nodeId);
     expect(await activate(upload)).toBe('published');
@@ -151,7 +151,7 @@ describe('activateVersion', () => {
     expect(await activate(upload)).toBe('activated');
   });
 
-  test('is unavailable where the store is down', async () => {
+  test('fails with unavailable when the store is down', async () => {
     const upload = await publish('store-down', '1.0.0');
     beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () =>
       Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' })),
@@ -162,7 +162,7 @@ describe('activateVersion', () => {
 });
 
 describe('completeVersion', () => {
-  test('makes an active version the latest and takes it off the list, once', async () => {
+  test('makes an active version the latest and removes it from the pending list, once', async () => {
     const upload = await publish('completed', '1.0.0');
     await activate(upload);
     expect(await storedVersion('completed', '1.0.0')).toHaveProperty('pending_shard');
@@ -179,7 +179,7 @@ describe('completeVersion', () => {
     ]);
   });
 
-  test('leaves a pending version on the list, and passes over a missing one', async () => {
+  test('leaves a pending version on the pending list, and ignores a missing one', async () => {
     const upload = await publish('pending', '1.0.0');
     const before = await storedVersion('pending', '1.0.0');
     await complete(upload);
@@ -194,7 +194,7 @@ describe('completeVersion', () => {
     ['rises', ['1.0.0', '2.0.0'], '2.0.0'],
     ['does not fall', ['2.0.0', '1.0.0'], '2.0.0'],
     ['takes the later of two builds', ['1.0.0+b', '1.0.0+a'], '1.0.0+a'],
-  ])('lets a latest version that %s', async (label, versions, latest) => {
+  ])('keeps or replaces a latest version that %s', async (label, versions, latest) => {
     const nodeId = `order-${label.replaceAll(' ', '-')}`;
     for (const version of versions) {
       const upload = await publish(nodeId, version);
@@ -206,7 +206,7 @@ describe('completeVersion', () => {
     expect(await latestOf(nodeId)).toBe(latest);
   });
 
-  test('decides again where another version became the latest meanwhile', async () => {
+  test('decides again when another version became the latest in the meantime', async () => {
     const [first, low, high] = [
       await publish('overtaken', '1.0.0'),
       await publish('overtaken', '2.0.0'),
@@ -221,7 +221,7 @@ describe('completeVersion', () => {
     expect(await storedVersion('overtaken', '2.0.0')).not.toHaveProperty('pending_shard');
   });
 
-  test('decides again where the first of all versions became the latest meanwhile', async () => {
+  test('decides again when a first version became the latest in the meantime', async () => {
     const [low, high] = [await publish('first', '1.0.0'), await publish('first', '2.0.0')];
     for (const upload of [low, high]) await activate(upload);
     beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => complete(high));
@@ -230,7 +230,7 @@ describe('completeVersion', () => {
     expect(await latestOf('first')).toBe('2.0.0');
   });
 
-  test('never makes a version the latest that was banned meanwhile', async () => {
+  test('never makes a version the latest that was banned in the meantime', async () => {
     const upload = await publish('banned', '1.0.0');
     await activate(upload);
     beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => banNodeVersion('banned', '1.0.0', 'test'));
@@ -249,7 +249,7 @@ describe('completeVersion', () => {
     expect(await latestOf('banned-node')).toBeUndefined();
   });
 
-  test('keeps a version on the list whose status changed after it was read', async () => {
+  test('keeps a version on the pending list whose status changed after it was read', async () => {
     const upload = await publish('changed', '1.0.0');
     await activate(upload);
     beforeNext(dynamodb, /^UpdateItemCommand$/, () => flagNodeVersion('changed', '1.0.0', 'test'));
@@ -258,7 +258,7 @@ describe('completeVersion', () => {
     expect(await storedVersion('changed', '1.0.0')).toHaveProperty('pending_shard');
   });
 
-  test('gives up, to be tried again, where it loses a hundred rounds', async () => {
+  test('fails with conflict after losing a hundred rounds', async () => {
     const upload = await publish('contested', '1.0.0');
     await activate(upload);
     let rounds = 0;

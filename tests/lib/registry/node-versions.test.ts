@@ -8,7 +8,7 @@ import { intercept } from '../../support/intercept.ts';
 import { addVersion } from '../../support/registry.ts';
 
 const version = '1.0.0';
-const longest = 'x'.repeat(200);
+const maxNodeId = 'x'.repeat(200);
 const options = {
   deadline: Date.now() + 10_000,
   downloadUrl: (key: string) => `https://cdn/${key}`,
@@ -16,10 +16,10 @@ const options = {
 };
 
 beforeAll(async () => {
-  await addVersion('acme', longest, version);
+  await addVersion('acme', maxNodeId, version);
 });
 
-/** Lets the test see each read, and change its answer. */
+/** Shows each read to the test, which may change its answer. */
 function watchReads(
   watch: (input: BatchGetItemCommandInput, output: BatchGetItemCommandOutput) => void,
 ): void {
@@ -38,10 +38,10 @@ function find(...nodeIds: string[]) {
   );
 }
 
-describe('versions that are looked up', () => {
-  test('are found by an id of 200 characters, and said not to be there where they are not', async () => {
-    expect(await find(longest, 'other')).toEqual([
-      { status: 'success', node_version: expect.objectContaining({ node_id: longest, version }) },
+describe('findNodeVersions', () => {
+  test('finds a version by a node id of 200 characters, and answers not_found for an absent one', async () => {
+    expect(await find(maxNodeId, 'other')).toEqual([
+      { status: 'success', node_version: expect.objectContaining({ node_id: maxNodeId, version }) },
       { status: 'not_found', error_message: 'There is no such node version.' },
     ]);
   });
@@ -49,43 +49,43 @@ describe('versions that are looked up', () => {
   test.each([
     ['of 201 characters', 'x'.repeat(201)],
     ['that is empty', ''],
-    ['that is no Unicode', '\ud800'],
-  ])('are refused by an id %s', async (_, nodeId) => {
+    ['that is not valid Unicode', '\ud800'],
+  ])('answers an error for a node id %s', async (_, nodeId) => {
     expect(await find(nodeId)).toEqual([
       { status: 'error', error_message: 'The node_id must have 1 to 200 characters.' },
     ]);
   });
 
-  test('are refused by a label that is no version', async () => {
-    expect(await findNodeVersions([{ node_id: longest, version: 'nightly' }], options)).toEqual([
+  test('answers an error for a label that is not a version', async () => {
+    expect(await findNodeVersions([{ node_id: maxNodeId, version: 'nightly' }], options)).toEqual([
       { status: 'error', error_message: 'The version is not a semantic version such as 1.2.3.' },
     ]);
   });
 
-  test('are read once, however often they are asked for', async () => {
+  test('reads a version once, even if it is asked for many times', async () => {
     let keys: unknown;
     watchReads(({ RequestItems }) => {
       keys = RequestItems?.[tableName]?.Keys;
     });
-    const states = (await find(longest, 'other', longest.toUpperCase())).map(({ status }) => status);
+    const states = (await find(maxNodeId, 'other', maxNodeId.toUpperCase())).map(({ status }) => status);
 
     expect(states).toEqual(['success', 'not_found', 'success']);
-    expect(keys).toEqual([longest, 'other'].map((id) => toAttributes(nodeVersionKey(id, version))));
+    expect(keys).toEqual([maxNodeId, 'other'].map((id) => toAttributes(nodeVersionKey(id, version))));
   });
 
-  test('are told from those that the store did not give in time', async () => {
+  test('answers an error for a version that the store did not return in time', async () => {
     const Keys = [toAttributes(nodeVersionKey('other', version))];
     watchReads((_, output) => {
       output.UnprocessedKeys = { [tableName]: { Keys } };
     });
 
-    expect(await find(longest, 'other')).toEqual([
+    expect(await find(maxNodeId, 'other')).toEqual([
       expect.objectContaining({ status: 'success' }),
       { status: 'error', error_message: 'The store is overloaded; ask for this pair again.' },
     ]);
   });
 
-  test('fail as a whole where the store gives none of them', async () => {
+  test('fails with unavailable when the store returns none of the versions', async () => {
     watchReads(() => {
       throw Object.assign(new Error(), { name: 'ThrottlingException' });
     });
@@ -93,7 +93,7 @@ describe('versions that are looked up', () => {
     await expect(find('one', 'two', '')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('are none where none is asked for', async () => {
+  test('answers an empty list for an empty list', async () => {
     expect(await find()).toEqual([]);
   });
 });
@@ -107,7 +107,7 @@ describe('nodeVersionView', () => {
     ['NodeVersionStatusPending', undefined],
     ['NodeVersionStatusBanned', undefined],
     ['NodeVersionStatusDeleted', undefined],
-  ] as const)('composes the address of a version that is %s: %s', (status, address) => {
+  ] as const)('composes downloadUrl for a version with %s: %s', (status, address) => {
     expect(nodeVersionView({ ...stored, status }, options.downloadUrl).downloadUrl).toBe(address);
   });
 });
@@ -122,7 +122,7 @@ describe('a bulk of large versions', () => {
       await addVersion('acme', nodeId(index), version, index < 50 ? {} : { changelog });
   });
 
-  test('stops reading once the answer is full, and says so of the rest', async () => {
+  test('stops reading when the answer is full, and answers an error for the rest', async () => {
     let keys = 0;
     watchReads(({ RequestItems }) => {
       keys += RequestItems?.[tableName]?.Keys?.length ?? 0;
@@ -135,18 +135,18 @@ describe('a bulk of large versions', () => {
       status: 'error',
       error_message: 'The answer would be too large with this version; ask for fewer versions at once.',
     });
-    // The first batch, of which DynamoDB itself leaves some out, and one more.
+    // The first batch, from which DynamoDB itself leaves some out, and one more.
     expect(keys).toBeLessThan(count);
   });
 });
 
-describe('what a publisher says of a version', () => {
+describe('the fields of a version from its publisher', () => {
   const said = { version, changelog: null, deprecated: false, tags_admin: ['safe'] };
 
   test.each([
     ['an owner, without what only admins may say', false, { deprecated: false }],
     ['an admin', true, { deprecated: false, tags_admin: ['safe'] }],
-  ])('is stored without what is null: from %s', (_, isAdmin, fields) => {
+  ])('are stored without those that are null: from %s', (_, isAdmin, fields) => {
     expect(versionFields(said, { isAdmin })).toEqual(fields);
     expect(said).toHaveProperty('changelog');
   });

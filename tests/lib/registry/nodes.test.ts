@@ -38,7 +38,7 @@ function change(changes: NodeInput, ifMatch?: string) {
   return changeNode({ publisherId: 'acme', nodeId: 'some-node', changes, caller, ifMatch, deadline });
 }
 
-/** Lets something happen after a change of a node was decided, right before it is written; counts the writes. */
+/** Runs some work right before each write of a node, after the change was decided. Counts the writes. */
 function beforeEachWrite(work: (write: number) => Promise<unknown>): { count: number } {
   const writes = { count: 0 };
   intercept(dynamodb, async ({ command, send }) => {
@@ -51,8 +51,8 @@ function beforeEachWrite(work: (write: number) => Promise<unknown>): { count: nu
   return writes;
 }
 
-describe('a change of a node', () => {
-  test('that names a revision is refused where another came first', async () => {
+describe('changeNode', () => {
+  test('rejects a change for a revision that was changed in the meantime', async () => {
     const { node } = await change({});
     beforeEachWrite((write) => (write === 1 ? change({ name: 'first' }) : Promise.resolve()));
 
@@ -62,11 +62,11 @@ describe('a change of a node', () => {
     expect(await storedNode('some-node')).toMatchObject({ name: 'first' });
   });
 
-  test.each([['*'], [' * '], ['"0", "1"']])('takes If-Match: %s', async (ifMatch) => {
+  test.each([['*'], [' * '], ['"0", "1"']])('accepts If-Match: %s', async (ifMatch) => {
     expect((await change({ name: 'after' }, ifMatch)).node.name).toBe('after');
   });
 
-  test('is decided a hundred times where it loses every race', async () => {
+  test('fails with conflict after losing a hundred races', async () => {
     const writes = beforeEachWrite(() =>
       Promise.reject(new ConditionalCheckFailedException({ message: 'lost', $metadata: {} })),
     );
@@ -75,28 +75,28 @@ describe('a change of a node', () => {
     expect(writes.count).toBe(100);
   });
 
-  test('is unavailable where the store is down', async () => {
+  test('fails with unavailable when the store is down', async () => {
     beforeEachWrite(() => Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' })));
 
     await expect(change({})).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('of a deleted node finds none', async () => {
+  test('fails with node_not_found for a deleted node', async () => {
     await addNode('acme', 'some-node', { status: 'NodeStatusDeleted' });
 
     await expect(change({})).rejects.toMatchObject({ code: 'node_not_found' });
   });
 });
 
-describe('a node', () => {
+describe('the checks of a node', () => {
   test.each([
     ['NodeStatusDeleted', 'node_not_found'],
     ['NodeStatusBanned', 'node_banned'],
-  ])('that is %s is %s', (status, code) => {
+  ])('reject a node with %s as %s', (status, code) => {
     expect(() => requireLiveNode(nodeRecord({ status }))).toThrow(expect.objectContaining({ code }));
   });
 
-  test('fits up to its last byte', () => {
+  test('accept a record of the maximum size, and reject one byte more', () => {
     const bytes = Buffer.byteLength('{"name":"é"}');
 
     expect(() => requireFits({ name: 'é' }, bytes)).not.toThrow();
@@ -105,11 +105,11 @@ describe('a node', () => {
     );
   });
 
-  test.each([undefined, null, '', 'Some-Node', 'SOME-NODE'])('may be called %p in its body', (sent) => {
+  test.each([undefined, null, '', 'Some-Node', 'SOME-NODE'])('accept the id %p in its body', (sent) => {
     expect(() => requireSameNode('Some-Node', sent)).not.toThrow();
   });
 
-  test('may not have another id in its body', () => {
+  test('reject a different id in its body', () => {
     expect(() => requireSameNode('Some-Node', 'some_node')).toThrow(
       expect.objectContaining({
         code: 'invalid_request',
@@ -119,8 +119,8 @@ describe('a node', () => {
   });
 });
 
-describe('a key', () => {
-  test('names what it belongs to', () => {
+describe('a key of the table', () => {
+  test('names the record that it belongs to', () => {
     expect([
       publisherKey('acme'),
       personalAccessTokenKey('acme', 'hash'),
@@ -140,15 +140,18 @@ describe('a key', () => {
     ]);
   });
 
-  test.each(['My-Node', 'my_node', 'MY.NODE', 'my-_.node'])('is one for all ids like %s', (id) => {
-    expect(nodeKey(id)).toEqual(nodeKey('my-node'));
-  });
+  test.each(['My-Node', 'my_node', 'MY.NODE', 'my-_.node'])(
+    'is the same for a node id that differs in case or punctuation: %s',
+    (id) => {
+      expect(nodeKey(id)).toEqual(nodeKey('my-node'));
+    },
+  );
 
-  test.each(['mynode', 'my-node-', 'my-nodes'])('is another for %s', (id) => {
+  test.each(['mynode', 'my-node-', 'my-nodes'])('is different for the node id %s', (id) => {
     expect(nodeKey(id)).not.toEqual(nodeKey('my-node'));
   });
 
-  test('tells ids by their punctuation, not by their case', () => {
+  test('isSameNodeId ignores case but not punctuation', () => {
     expect([isSameNodeId('My-Node', 'my-nODE'), isSameNodeId('my-node', 'my_node')]).toEqual([true, false]);
   });
 });
@@ -162,7 +165,7 @@ describe('a publisher', () => {
     members: { olga: { role: 'owner', name: 'Olga' }, ada: { role: 'member' } },
   };
 
-  test('is shown with its members by name, and without what is bookkeeping', () => {
+  test('is shown with its members by name, and without internal fields', () => {
     expect(publisherView(publisherRecord({ ...stored, banned: true, ban_reason: 'spam' }))).toEqual({
       id: 'acme',
       name: 'Acme',
@@ -173,11 +176,11 @@ describe('a publisher', () => {
     });
   });
 
-  test.each(['olga', 'ada'])('counts %s among its members', (user) => {
+  test.each(['olga', 'ada'])('accepts the member %s', (user) => {
     expect(() => requireMember(publisherRecord(stored), user)).not.toThrow();
   });
 
-  test.each(['mats', 'toString'])('does not count %s among its members', (user) => {
+  test.each(['mats', 'toString'])('rejects %s, who is not a member', (user) => {
     expect(() => requireMember(publisherRecord(stored), user)).toThrow(
       expect.objectContaining({ code: 'forbidden' }),
     );

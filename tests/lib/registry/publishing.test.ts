@@ -50,8 +50,8 @@ function publish(nodeId: string, publication: Partial<Publication> = {}) {
 
 const storedVersion = (nodeId: string) => storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0');
 
-describe('a publish', () => {
-  test('of the first version creates its node, and lists the version as waiting', async () => {
+describe('publishing a version', () => {
+  test('creates the node with its first version, and puts the version on the pending list', async () => {
     const node = { name: 'First', id: 'ignored' };
     const { version, upload } = await publish('First', { node });
     const [record, born] = [await storedVersion('first'), await storedNode('first')];
@@ -94,14 +94,14 @@ describe('a publish', () => {
     });
   });
 
-  test('keeps who published it, and lists the node with its publisher', async () => {
+  test('stores who published it, and lists the node under its publisher', async () => {
     await publish('attributed', { caller: { userId: 'mats', isAdmin: false } });
 
     expect(await storedVersion('attributed')).toMatchObject({ published_by: 'mats' });
     expect(await storedItem('PUBLISHER#acme', 'NODE#attributed')).toMatchObject({ node_id: 'attributed' });
   });
 
-  test('of a node that exists changes what it says of it, and keeps the rest', async () => {
+  test('changes the fields of an existing node that it names, and keeps the rest', async () => {
     await addNode('acme', 'Kept', { name: 'Kept', author: 'before' });
     const { version } = await publish('kept', { node: { author: 'after' } });
 
@@ -114,7 +114,7 @@ describe('a publish', () => {
     });
   });
 
-  test('of a pending version keeps its id and its time of creation', async () => {
+  test('keeps the id and the creation time of a pending version', async () => {
     const before = await publish('again', { version: { version: '1.0.0', changelog: 'before' } });
     const { result, requests } = await countRequests(() => publish('again'));
 
@@ -123,7 +123,7 @@ describe('a publish', () => {
     expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
   });
 
-  test('resumes what another one of the same version began meanwhile', async () => {
+  test('resumes a version that a concurrent publish created', async () => {
     await addNode('acme', 'resumed');
     let first: Awaited<ReturnType<typeof publish>> | undefined;
     const second = await duringNextWrite(
@@ -143,7 +143,7 @@ describe('a publish', () => {
     });
   });
 
-  test('does not take a node that another publisher created meanwhile', async () => {
+  test('does not take over a node that another publisher created in the meantime', async () => {
     const work = duringNextWrite(
       () => publish('taken', { publisherId: 'rival', version: { version: '2.0.0' } }),
       () => publish('taken'),
@@ -154,7 +154,7 @@ describe('a publish', () => {
     expect(await storedVersion('taken')).toBeUndefined();
   });
 
-  test('is given up after losing a hundred rounds', async () => {
+  test('fails with conflict after losing a hundred rounds', async () => {
     intercept(dynamodb, async ({ command, send }) => {
       if (command !== 'TransactWriteItemsCommand') return send();
       const CancellationReasons = [{ Code: 'ConditionalCheckFailed' }];
@@ -166,16 +166,16 @@ describe('a publish', () => {
     expect(requests.filter((name) => name === 'BatchGetItemCommand')).toHaveLength(100);
   });
 
-  test('takes the words of an admin from an admin only', async () => {
+  test('accepts the fields of admins from an admin only', async () => {
     const words = { tags_admin: ['safe'] };
     const version = { ...words, version: '1.0.0' };
     const node = { ...words, status: 'NodeStatusBanned' } as const;
     const caller = (isAdmin: boolean) => ({ userId: 'mats', isAdmin });
-    await publish('words-of-nobody', { version, node });
-    await publish('words-of-a-member', { version, node, caller: caller(false) });
+    await publish('fields-of-no-admin', { version, node });
+    await publish('fields-of-a-member', { version, node, caller: caller(false) });
     await publish('words-of-an-admin', { version, node, caller: caller(true) });
 
-    for (const nodeId of ['words-of-nobody', 'words-of-a-member']) {
+    for (const nodeId of ['fields-of-no-admin', 'fields-of-a-member']) {
       expect(await storedVersion(nodeId)).not.toHaveProperty('tags_admin');
       expect(await storedNode(nodeId)).toMatchObject({ status: 'NodeStatusActive' });
       expect(await storedNode(nodeId)).not.toHaveProperty('tags_admin');
@@ -184,7 +184,7 @@ describe('a publish', () => {
     expect(await storedNode('words-of-an-admin')).toMatchObject(node);
   });
 
-  test('is refused where its node would no longer fit', async () => {
+  test('rejects a publish whose node would be too large', async () => {
     await addNode('acme', 'full', { description: 'x'.repeat(200_000), latest_version: 'x'.repeat(100_000) });
     await publish('full');
 
@@ -194,7 +194,7 @@ describe('a publish', () => {
   });
 });
 
-describe('a publish is refused, and changes nothing,', () => {
+describe('a rejected publish', () => {
   const stranger = { caller: { userId: 'stranger', isAdmin: false } };
   const long = { version: { version: '1.0.0', changelog: 'x'.repeat(130_000) } };
 
@@ -212,15 +212,15 @@ describe('a publish is refused, and changes nothing,', () => {
   test.each<[string, string, string, Partial<Publication>]>([
     ['without a publisher', 'publisher_not_found', 'new', { publisherId: 'nobody' }],
     ['with an unknown token', 'invalid_personal_access_token', 'new', { tokenHash: 'unknown' }],
-    ['to who is no member', 'forbidden', 'new', stranger],
+    ['from a caller who is not a member', 'forbidden', 'new', stranger],
     ['to a banned publisher', 'publisher_banned', 'new', { publisherId: 'stopped' }],
-    ['for an id that is nearly taken', 'node_id_taken', 'dash_node', {}],
+    ['for an id that differs from a taken one in punctuation', 'node_id_taken', 'dash_node', {}],
     ["for another publisher's node", 'forbidden', 'theirs', {}],
     ['for a deleted node', 'node_id_taken', 'deleted', {}],
     ['for a banned node', 'node_banned', 'banned', {}],
     ['for a version that is active', 'version_exists', 'active', {}],
-    ['for a version that would not fit', 'record_too_large', 'new', long],
-  ])('%s: %s', async (_, code, nodeId, publication) => {
+    ['for a version that would be too large', 'record_too_large', 'new', long],
+  ])('changes nothing %s: %s', async (_, code, nodeId, publication) => {
     const stored = async () => [await storedNode(nodeId), await storedVersion(nodeId)];
     const before = await stored();
 
@@ -229,7 +229,7 @@ describe('a publish is refused, and changes nothing,', () => {
   });
 });
 
-describe('a personal access token', () => {
+describe('the personal access token of a publish', () => {
   const invalid = { code: 'invalid_personal_access_token' };
 
   async function revoke(hash: string): Promise<void> {
@@ -242,7 +242,7 @@ describe('a personal access token', () => {
     return [pk, sk];
   }
 
-  test('that is revoked publishes nothing', async () => {
+  test('cannot publish after it was revoked', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     await revoke(tokenHash);
 
@@ -250,7 +250,7 @@ describe('a personal access token', () => {
     expect(await storedItem(...keyOf(tokenHash))).not.toHaveProperty('last_used_at');
   });
 
-  test('that is revoked meanwhile registers a version that cannot become active', async () => {
+  test('registers a version that cannot become active when it is revoked during the publish', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     const { upload } = await duringNextWrite(
       () => revoke(tokenHash),
@@ -275,7 +275,7 @@ describe('a personal access token', () => {
     expect(await uses()).not.toBe(first);
   });
 
-  test('that cannot be marked as used publishes all the same', async () => {
+  test('can publish even if its last use cannot be stored', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     intercept(dynamodb, async ({ command, send }) => {
       if (command === 'UpdateItemCommand') throw new Error('boom');
@@ -285,7 +285,7 @@ describe('a personal access token', () => {
     expect((await publish('unmarked', { tokenHash })).version.version).toBe('1.0.0');
   });
 
-  test('publishes up to its last millisecond', async () => {
+  test('can publish until it expires, to the millisecond', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     const end = String((await storedItem(...keyOf(tokenHash)))?.expires_at);
     const justBefore = new Date(Date.parse(end) - 1).toISOString();
@@ -297,16 +297,16 @@ describe('a personal access token', () => {
   });
 });
 
-describe('the latest version', () => {
+describe('latestOf', () => {
   test.each([
-    ['the highest', ['1.2.0', '1.10.0', '1.9.0'], '1.10.0'],
-    ['a stable one before a pre-release', ['2.0.0-beta', '1.0.0', '3.0.0-rc.1'], '1.0.0'],
+    ['the highest version', ['1.2.0', '1.10.0', '1.9.0'], '1.10.0'],
+    ['a stable version before a pre-release', ['2.0.0-beta', '1.0.0', '3.0.0-rc.1'], '1.0.0'],
     [
-      'the highest pre-release where there is none',
+      'the highest pre-release without a stable version',
       ['1.0.0-rc.2', '1.0.0-rc.10', '1.0.0-rc.9'],
       '1.0.0-rc.10',
     ],
-  ])('is %s', (_, versions, latest) => {
+  ])('chooses %s', (_, versions, latest) => {
     const items = versions.map((version) => ({
       id: version,
       version,
@@ -323,13 +323,13 @@ describe('the latest version', () => {
     ['NodeVersionStatusPending', '1.0.0'],
     ['NodeVersionStatusBanned', '1.0.0'],
     ['NodeVersionStatusDeleted', '1.0.0'],
-  ] as const)('where the highest is %s is %s', (status, latest) => {
+  ] as const)('chooses by status: when the highest has %s, %s', (status, latest) => {
     const lower = { id: 'b', version: '1.0.0', status: 'NodeVersionStatusActive' as const };
 
     expect(latestOf([{ id: 'a', version: '2.0.0', status }, lower])?.version).toBe(latest);
   });
 
-  test('is none where there is nothing to download', () => {
+  test('chooses nothing when there are no versions', () => {
     expect(latestOf([])).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { fc } from '../../support/properties.ts';
 const plain = /^(?=[\s=]*[\w+/-][\s=]*[\w+/-])[\w+/=\s-]+$/;
 const isTaken = (image: string) => RelightRequest.safeParse({ image }).success;
 
-/** Longer than the pieces that are checked at once, and of a valid base64 length. */
+/** Longer than the chunks of the check, and of a valid base64 length. */
 const long = 'iVBORw0KGgo+/9aZ'.repeat(1500);
 
 describe('base64 data of an image', () => {

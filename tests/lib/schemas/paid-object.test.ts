@@ -7,7 +7,7 @@ const send = (name: ProxyName, body: object) => invoke(proxies[name], name, { bo
 const url = 'https://example.com/a.png';
 const model = 'vidq2-pro';
 
-/** Requests that would be taken without their misspelled field. */
+/** Requests that would be accepted without their misspelled field. */
 const misspelled: [ProxyName, object, path: string, meant: string][] = [
   ['text-to-video', { model: 'vidq3-pro', promt: 'x' }, 'promt', 'prompt'],
   ['text-to-video', { promtp: 'x' }, 'promtp', 'prompt'],
@@ -41,8 +41,8 @@ const misspelled: [ProxyName, object, path: string, meant: string][] = [
   ],
 ];
 
-describe('a misspelled field', () => {
-  test.each(misspelled)('of %s in %j is rejected, and nothing is sent', async (name, body, path, meant) => {
+describe('a misspelled field of a paid request', () => {
+  test.each(misspelled)('is rejected for %s in %j, and nothing is sent', async (name, body, path, meant) => {
     const { status, body: answer } = await send(name, body);
 
     expect([status, answer.error]).toEqual([400, 'invalid_request']);
@@ -68,8 +68,8 @@ describe('a misspelled field', () => {
   });
 });
 
-describe('an unknown field', () => {
-  /** What programs in use send along, and words that are near a field but mean something of their own. */
+describe('an unknown field of a paid request', () => {
+  /** Fields that real programs send, and words that are near a field but mean something of their own. */
   const extras: [ProxyName, object][] = [
     [
       'extend-video',
@@ -86,7 +86,7 @@ describe('an unknown field', () => {
     ['relight-image', { seed: 7, model: 'x', size: '1k', num_images: 1, negative_prompt: 'x' }],
   ];
 
-  test.each(extras)('of %s like those in %j is dropped', async (name, extra) => {
+  test.each(extras)('is dropped for %s if it is not a near miss: %j', async (name, extra) => {
     const { status, text } = await send(name, { ...sampleBody(name), ...extra });
 
     expect([status, status === 200 ? '' : text]).toEqual([200, '']);
@@ -96,25 +96,28 @@ describe('an unknown field', () => {
 
   const videoOperations = proxyNames.filter((name) => name !== 'relight-image');
 
-  test.each(videoOperations)('of %s may be a field of another video operation', async (name) => {
-    const all = Object.assign({}, ...videoOperations.map(sampleBody));
-    const { status } = await send(name, { ...all, ...sampleBody(name) });
+  test.each(videoOperations)(
+    'is dropped for %s if it is a field of another video operation',
+    async (name) => {
+      const all = Object.assign({}, ...videoOperations.map(sampleBody));
+      const { status } = await send(name, { ...all, ...sampleBody(name) });
 
-    expect(status).toBe(200);
-  });
+      expect(status).toBe(200);
+    },
+  );
 
   test.each([
     ['next to the field that it resembles', { prompt: 'x', promt: 'y' }],
     ['that is not set', { promt: '', durration: null, image: [] }],
     ['that is far longer than any field', { [`prompt${'x'.repeat(1_000_000)}`]: 'y' }],
-  ])('%s is dropped', async (_, body) => {
+  ])('is dropped: %s', async (_, body) => {
     expect((await send('text-to-video', body)).status).toBe(200);
   });
 
   test.each([
     [99, 400],
     [100, 200],
-  ])('after %i others is answered with %i: no request makes more work', async (count, status) => {
+  ])('is compared only among a bounded number: after %i others the status is %i', async (count, status) => {
     const others = Object.fromEntries(Array.from({ length: count }, (_, index) => [`extra_${index}`, 1]));
 
     expect((await send('text-to-video', { ...others, promt: 'x' })).status).toBe(status);

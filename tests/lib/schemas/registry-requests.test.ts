@@ -10,24 +10,27 @@ import { Timestamp } from '../../../lib/schemas/timestamp.ts';
 import { VersionLabel } from '../../../lib/schemas/version-label.ts';
 import { issuesIn } from '../../support/issues-in.ts';
 
-const text = { taken: ['', 'x'], refused: [[1, 'must be text']] } as const;
-const texts = { taken: [[], ['x']], refused: [['x', 'must be a list']] } as const;
-const flag = { taken: [true, false], refused: [['true', 'must be true or false']] } as const;
+const text = { accepted: ['', 'x'], rejected: [[1, 'must be text']] } as const;
+const texts = { accepted: [[], ['x']], rejected: [['x', 'must be a list']] } as const;
+const flag = { accepted: [true, false], rejected: [['true', 'must be true or false']] } as const;
 const notAUrl = 'must be empty or an http or https URL';
 const address = {
-  taken: ['', 'https://example.com/a', 'http://example.com'],
-  refused: [
+  accepted: ['', 'https://example.com/a', 'http://example.com'],
+  rejected: [
     ['ftp://example.com', notAUrl],
     [' ', notAUrl],
     ['/icon.png', notAUrl],
   ],
 } as const;
 
-function choice(...taken: string[]) {
-  return { taken: [...taken, ''], refused: [['another', `must be one of ${taken.join(', ')}, `]] } as const;
+function choice(...accepted: string[]) {
+  return {
+    accepted: [...accepted, ''],
+    rejected: [['another', `must be one of ${accepted.join(', ')}, `]],
+  } as const;
 }
 
-/** A list or an object with lists in it, so many deep. */
+/** A list or an object with lists in it, of this depth. */
 function nested(depth: number): unknown {
   return depth === 0 ? 'x' : [nested(depth - 1)];
 }
@@ -51,15 +54,15 @@ const resources = {
       supported_os: texts,
       tags: texts,
       translations: {
-        taken: [{}, { fr: { name: 'Noeud', other: null } }, { fr: { deep: nested(30) } }],
-        refused: [
+        accepted: [{}, { fr: { name: 'Noeud', other: null } }, { fr: { deep: nested(30) } }],
+        rejected: [
           [{ fr: { deep: nested(31) } }, 'must be nested at most 32 deep'],
           [{ fr: { a: 1, deep: nested(31), b: [1] } }, 'must be nested at most 32 deep'],
           [[], 'must be an object'],
         ],
       },
       preempted_host_node_names: texts,
-      search_ranking: { taken: [-1, 7], refused: [[0.5, 'must be a whole number']] },
+      search_ranking: { accepted: [-1, 7], rejected: [[0.5, 'must be a whole number']] },
       status: choice('NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'),
       status_detail: text,
       tags_admin: texts,
@@ -92,7 +95,7 @@ const resources = {
       experimental: flag,
       function: text,
       input_types: text,
-      output_is_list: { taken: [[], [true, false]], refused: [[true, 'must be a list']] },
+      output_is_list: { accepted: [[], [true, false]], rejected: [[true, 'must be a list']] },
       policy: choice('HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly'),
       return_names: text,
       return_types: text,
@@ -101,30 +104,33 @@ const resources = {
   },
 } as const;
 
-describe.each(Object.entries(resources))('what a caller says of a %s', (_name, resource) => {
+describe.each(Object.entries(resources))('the fields of a %s in a request', (_name, resource) => {
   const { schema, least, fields, ignored } = resource;
 
-  test.each(Object.entries(fields))('may set and clear %s', (name, { taken, refused }) => {
-    for (const value of [...taken, null]) {
-      expect(schema.parse({ ...least, [name]: value })).toEqual({ ...least, [name]: value });
-    }
-    for (const [value, message] of refused) {
-      expect(issuesIn(schema, { ...least, [name]: value })).toEqual([`body.${name} ${message}`]);
-    }
-  });
+  test.each(Object.entries(fields))(
+    'accept valid values and null for %s, and reject others',
+    (name, { accepted, rejected }) => {
+      for (const value of [...accepted, null]) {
+        expect(schema.parse({ ...least, [name]: value })).toEqual({ ...least, [name]: value });
+      }
+      for (const [value, message] of rejected) {
+        expect(issuesIn(schema, { ...least, [name]: value })).toEqual([`body.${name} ${message}`]);
+      }
+    },
+  );
 
-  test('may leave out every field', () => {
+  test('are all optional', () => {
     expect(schema.parse(least)).toEqual(least);
   });
 
-  test('may have what the service sets itself, of any type, which is ignored', () => {
+  test('may include fields that the service sets itself, which are ignored', () => {
     const sent = Object.fromEntries(ignored.map((name) => [name, { any: 'thing' }]));
 
     expect(schema.parse({ ...least, ...sent })).toEqual(least);
   });
 });
 
-describe('an item of a list', () => {
+describe('an item of a list field', () => {
   test.each([
     ['node', NodeInput, {}, ['supported_accelerators', 'supported_os', 'tags', 'preempted_host_node_names']],
     [
@@ -133,14 +139,14 @@ describe('an item of a list', () => {
       { version: '1.0.0' },
       ['dependencies', 'supported_os', 'tags', 'tags_admin'],
     ],
-  ])('of a %s is a text', (_name, schema, least, fields) => {
+  ])('must be text in a %s', (_name, schema, least, fields) => {
     for (const name of fields) {
       expect(issuesIn(schema, { ...least, [name]: ['x', 1] })).toEqual([`body.${name}.1 must be text`]);
     }
   });
 });
 
-test('only admins set the fields that the interface gives them', () => {
+test('only admins may set the fields that the interface reserves for them', () => {
   expect([...adminNodeFields].sort()).toEqual([
     'preempted_host_node_names',
     'search_ranking',
@@ -151,7 +157,7 @@ test('only admins set the fields that the interface gives them', () => {
   expect(adminVersionFields).toEqual(['tags_admin']);
 });
 
-test('a clearable field is absent, null or what its schema takes', () => {
+test('a clearable field may be absent, null or valid', () => {
   const schema = z.object(clearable({ a: z.string(), b: z.boolean() }));
 
   expect(schema.parse({})).toEqual({});
@@ -162,40 +168,40 @@ test('a clearable field is absent, null or what its schema takes', () => {
   ]);
 });
 
-describe('a name', () => {
+describe('a name in a request', () => {
   const idRule = 'must be letters, digits, ".", "_" or "-", beginning and ending with a letter or digit';
   const publisherRule = 'must be 1 to 63 lower-case letters, digits or "-", beginning with a letter';
 
   test.each([['a'], ['A'], ['7'], ['aB'], ['a.b_c-d'], ['0-0'], ['a'.repeat(100)]])(
-    'of a node may be %j',
+    'accepts the node id %j',
     (id) => {
       expect(issuesIn(NodeId, id)).toEqual([]);
     },
   );
 
   test.each([[''], ['-a'], ['a-'], ['.'], ['a b'], ['a/b'], ['é'], ['a\n'], ['_a'], ['aé'], ['éa'], ['a.']])(
-    'of a node may not be %j',
+    'rejects the node id %j',
     (id) => {
       expect(issuesIn(NodeId, id)).toEqual([`body ${idRule}`]);
     },
   );
 
-  test('of a node has at most 100 characters', () => {
+  test('rejects a node id of more than 100 characters', () => {
     expect(issuesIn(NodeId, 'a'.repeat(101))).toEqual(['body must have at most 100 characters']);
   });
 
-  test.each([['a'], ['a1-'], [`a${'-'.repeat(62)}`]])('of a publisher may be %j', (id) => {
+  test.each([['a'], ['a1-'], [`a${'-'.repeat(62)}`]])('accepts the publisher id %j', (id) => {
     expect(issuesIn(PublisherId, id)).toEqual([]);
   });
 
   test.each([[''], ['1a'], ['-a'], ['A'], ['aB'], ['a_b'], ['a\n'], [' a'], [`a${'b'.repeat(63)}`]])(
-    'of a publisher may not be %j',
+    'rejects the publisher id %j',
     (id) => {
       expect(issuesIn(PublisherId, id)).toEqual([`body ${publisherRule}`]);
     },
   );
 
-  test('of a host node is any text of 1 to 200 characters', () => {
+  test('accepts any host node name of 1 to 200 characters', () => {
     expect(issuesIn(HostNodeName, 'a|b (c) / \u{1f3ac}')).toEqual([]);
     expect(issuesIn(HostNodeName, 'x'.repeat(200))).toEqual([]);
     expect(issuesIn(HostNodeName, '')).toEqual(['body must have at least 1 character']);
@@ -204,18 +210,18 @@ describe('a name', () => {
   });
 });
 
-describe('a version label', () => {
+describe('a version label in a request', () => {
   const rule = 'body must be a semantic version such as 1.2.3 or 2.0.0-beta.1';
 
-  test('is read into its normal form', () => {
+  test('is normalized', () => {
     expect(VersionLabel.parse('v1.2')).toBe('1.2.0');
   });
 
-  test.each([['nightly'], ['1.0.0rc1'], [`1-${'a'.repeat(60)}`]])('is not %j', (label) => {
+  test.each([['nightly'], ['1.0.0rc1'], [`1-${'a'.repeat(60)}`]])('rejects %j', (label) => {
     expect(issuesIn(VersionLabel, label)).toEqual([rule]);
   });
 
-  test('has at most 64 characters', () => {
+  test('rejects more than 64 characters', () => {
     expect(issuesIn(VersionLabel, `1.0.0-${'a'.repeat(58)}`)).toEqual([]);
     expect(issuesIn(VersionLabel, `1.0.0-${'a'.repeat(59)}`)).toEqual([
       'body must have at most 64 characters',
@@ -223,13 +229,13 @@ describe('a version label', () => {
   });
 });
 
-describe('a point in time', () => {
+describe('a time in an answer', () => {
   test.each([
     ['2026-11-21T10:52:09Z'],
     ['2026-11-21T10:52:09.1Z'],
     ['2026-11-21T10:52:09.123456+01:30'],
     ['2026-11-21T10:52:09-11:00'],
-  ])('may be %s', (time) => {
+  ])('accepts %s', (time) => {
     expect(Timestamp.safeParse(time).success).toBe(true);
   });
 
@@ -251,12 +257,12 @@ describe('a point in time', () => {
     ['2026-11-21Txx:52:09Z'],
     ['2026-11-21T10:xx:09Z'],
     ['2026-11-21T10:52:xxZ'],
-  ])('may not be %s', (time) => {
+  ])('rejects %s', (time) => {
     expect(Timestamp.safeParse(time).success).toBe(false);
   });
 });
 
-describe('an answer', () => {
+describe('the schema of an answer', () => {
   const time = '2026-11-21T10:52:09Z';
   const version = {
     changelog: 'c',
@@ -338,7 +344,7 @@ describe('an answer', () => {
   ];
 
   test.each(answers)(
-    'of a %s has the fields of the interface, each of which may be absent',
+    'of a %s has the fields of the interface, all of them optional',
     (_name, schema, answer) => {
       expect(schema.parse({ ...answer, surprise: 1 })).toEqual(answer);
       expect(schema.parse({})).toEqual({});
@@ -354,7 +360,7 @@ describe('an answer', () => {
     ],
     [NodeVersion, 'host_node_extract_status', ['pending', 'success', 'failed']],
     [HostNode, 'policy', ['HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly']],
-  ])('%# has the stated values of %s and no empty one', (schema, field, values) => {
+  ])('%# accepts the values of %s in the interface and no empty one', (schema, field, values) => {
     for (const value of values) expect(schema.parse({ [field]: value })).toEqual({ [field]: value });
     expect(issuesIn(schema, { [field]: '' })).toEqual([`body.${field} must be one of ${values.join(', ')}`]);
   });
@@ -366,7 +372,7 @@ describe('an answer', () => {
     expect(Node.parse({ publisher: {} })).toEqual({ publisher: {} });
   });
 
-  test('of a failure has a code, a sentence, the id of the request, and faults where there are some', () => {
+  test('of an error has a code, a sentence, the request id, and optional details', () => {
     const failure = { error: 'invalid_request', message: 'm', request_id: 'r' };
     const details = [{ path: 'body', message: 'm' }];
 

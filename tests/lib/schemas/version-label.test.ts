@@ -24,7 +24,7 @@ describe('normalizeVersion', () => {
     ['1.0.0 cu118', '1.0.0+cu118'],
     ['1.0.0+a-b', '1.0.0+a-b'],
     ['1.0.0--', '1.0.0--'],
-  ])('reads %s as %s', (label, normal) => {
+  ])('normalizes %s to %s', (label, normal) => {
     expect(normalizeVersion(label)).toBe(normal);
   });
 
@@ -49,11 +49,11 @@ describe('normalizeVersion', () => {
     [`1-${'a'.repeat(60)}`],
     [`1.0.0+${'a'.repeat(59)}`],
     [`${'0'.repeat(64)}1`],
-  ])('does not read %j', (label) => {
+  ])('rejects %j', (label) => {
     expect(normalizeVersion(label)).toBeUndefined();
   });
 
-  test('gives a form that is found again under itself', () => {
+  test('leaves a normal form unchanged', () => {
     fc.assert(
       fc.property(version, (label) => {
         const normal = normalizeVersion(label);
@@ -63,13 +63,13 @@ describe('normalizeVersion', () => {
     );
   });
 
-  test('never throws, whatever text it is given', () => {
+  test('never throws for any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (label) => void normalizeVersion(label)));
   });
 });
 
 describe('compareVersions', () => {
-  test('orders the example of the semantic versioning standard, and every kind of identifier', () => {
+  test('orders the example of the semantic versioning specification, and every kind of identifier', () => {
     const ordered = [
       '1.0.0-alpha',
       '1.0.0-alpha.1',
@@ -106,13 +106,13 @@ describe('compareVersions', () => {
     }
   });
 
-  test('leaves build metadata out of account', () => {
+  test('ignores build metadata', () => {
     expect(compareVersions('1.0.0+cu118', '1.0.0+cu121')).toBe(0);
     expect(compareVersions('1.0.0+z', '1.0.0-rc.1+a')).toBeGreaterThan(0);
     expect(compareVersions('1.0.0+a-b', '1.0.0')).toBe(0);
   });
 
-  test('is an order: antisymmetric, transitive, and zero only for equal versions', () => {
+  test('is a total order: antisymmetric, transitive, and zero only for equal versions', () => {
     fc.assert(
       fc.property(version, version, version, (a, b, c) => {
         expect(Math.sign(compareVersions(a, b))).toBe(-Math.sign(compareVersions(b, a)) + 0);

@@ -31,7 +31,7 @@ test('an item is read as it was stored', () => {
   expect(fromAttributes(toAttributes(item))).toEqual(item);
 });
 
-test('what is undefined is not stored', () => {
+test('an undefined value is not stored', () => {
   expect(toAttributes({ a: undefined, b: { c: undefined } })).toStrictEqual({ b: { M: {} } });
 });
 
@@ -43,6 +43,6 @@ test.each([
   expect(() => toAttributes({ value })).toThrow(message);
 });
 
-test('an attribute of a type that nothing here writes cannot be read', () => {
+test('an attribute of a type that we never write cannot be read', () => {
   expect(() => fromAttributes({ names: { SS: ['a'] } })).toThrow('of a type that nothing here writes');
 });

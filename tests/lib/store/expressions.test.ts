@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { conditionExpression, updateExpression, withChanges } from '../../../lib/store/expressions.ts';
 
 describe('conditionExpression', () => {
-  test('names attributes by placeholder, and the steps of a path each', () => {
+  test('names attributes and each step of a path by placeholder', () => {
     expect(
       conditionExpression([
         [['members', 'a.b', 'role'], '=', 'owner'],
@@ -15,7 +15,7 @@ describe('conditionExpression', () => {
     });
   });
 
-  test('has no values where nothing is compared, since DynamoDB takes no empty ones', () => {
+  test('has no values when nothing is compared, because DynamoDB rejects an empty object', () => {
     expect(
       conditionExpression([
         [['members', 'olga'], 'exists'],
@@ -47,7 +47,7 @@ describe('conditionExpression', () => {
 });
 
 describe('updateExpression', () => {
-  test('keeps what is undefined, clears what is null, and replaces the rest', () => {
+  test('keeps undefined fields, clears null fields and replaces the others', () => {
     expect(updateExpression({ a: 1, b: null, c: undefined, d: 'x', e: null }, [['pk', 'exists']])).toEqual({
       UpdateExpression: 'ADD #revision :one SET #f0 = :f0, #f3 = :f3 REMOVE #f1, #f4',
       ConditionExpression: 'attribute_exists(#c0_0)',
@@ -59,12 +59,12 @@ describe('updateExpression', () => {
     });
   });
 
-  test('only counts the revision where nothing changes', () => {
+  test('only counts the revision when nothing changes', () => {
     expect(updateExpression({}, [['pk', 'exists']]).UpdateExpression).toBe('ADD #revision :one');
   });
 });
 
-test('withChanges keeps what is undefined, clears what is null, and replaces the rest', () => {
+test('withChanges keeps undefined fields, clears null fields and replaces the others', () => {
   expect(withChanges({ a: 1, b: 2, c: 3 }, { a: undefined, b: null, c: 4, d: 5 })).toStrictEqual({
     a: 1,
     c: 4,

@@ -42,7 +42,7 @@ async function readAll(keys: Parameters<typeof readBatches>[0], deadline: number
 }
 
 describe('readBatches', () => {
-  test('asks for 100 keys at a time', async () => {
+  test('requests 100 keys at a time', async () => {
     const keys = Array.from({ length: 201 }, (_, index) => nodeKey(`node${index}`));
     const asked = answerInTurn(dynamodb, {});
     await timed(readAll(keys, inSeconds(9)));
@@ -54,7 +54,7 @@ describe('readBatches', () => {
     ]);
   });
 
-  test('asks without a long wait for keys that did not fit into an answer', async () => {
+  test('requests keys that did not fit into an answer without a long wait', async () => {
     const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, found(b));
     const { result, ms } = await timed(readAll([a, b], inSeconds(9)));
 
@@ -69,7 +69,7 @@ describe('readBatches', () => {
     expect(ms).toBe(20);
   });
 
-  test('asks again, after waits that double, where the store answers none of the keys', async () => {
+  test('retries with doubling waits when the store answers none of the keys', async () => {
     const asked = answerInTurn(dynamodb, left(a, b), left(a, b), left(a, b), found(a, b));
     const { result, ms } = await timed(readAll([a, b], inSeconds(9)));
 
@@ -78,7 +78,7 @@ describe('readBatches', () => {
     expect(ms).toBe(20 + 40 + 80);
   });
 
-  test('gives up the keys of a batch that fails three times as a whole', async () => {
+  test('gives up the keys of a batch that fails three times', async () => {
     const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, throttled);
     const { result, ms } = await timed(readAll([a, b], inSeconds(9)));
 
@@ -90,7 +90,7 @@ describe('readBatches', () => {
   test.each([
     [60, 3],
     [59, 2],
-  ])('asks again up to the deadline: with %d ms left, %d times', async (remainingMs, times) => {
+  ])('retries until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
     const asked = answerInTurn(dynamodb, left(a));
     const { result } = await timed(readAll([a], Date.now() + remainingMs));
 
@@ -98,7 +98,7 @@ describe('readBatches', () => {
     expect(result?.unread).toEqual([a]);
   });
 
-  test('does not ask again after a failure that is no overload', async () => {
+  test('does not retry after a failure other than an overload', async () => {
     const asked = answerInTurn(dynamodb, new Error('wrong'));
     const { error } = await timed(readAll([a], inSeconds(9)));
 
@@ -106,14 +106,14 @@ describe('readBatches', () => {
   });
 });
 
-test('get answers in the order of the keys, and undefined where there is no item', async () => {
+test('get answers in the order of the keys, with undefined for a missing item', async () => {
   answerInTurn(dynamodb, found(b));
   const { result } = await timed(get(inSeconds(1), a, b));
 
   expect(result).toEqual([undefined, { ...b, found: true }]);
 });
 
-test('get fails as a whole where one key cannot be read', async () => {
+test('get fails when one key cannot be read', async () => {
   answerInTurn(dynamodb, { ...found(a), ...left(b) }, left(b));
   const { error } = await timed(get(inSeconds(1), a, b));
 

@@ -18,7 +18,7 @@ describe('storeError', () => {
     ['late', named('TimeoutError')],
     ['answered with 500', withStatus(500)],
     ['answered with 503', withStatus(503)],
-    ['refused a connection', withCode('ECONNREFUSED')],
+    ['about a refused connection', withCode('ECONNREFUSED')],
   ])('reads an error that is %s as unavailable', (_, error) => {
     const read = storeError(error);
 
@@ -40,15 +40,15 @@ describe('storeError', () => {
   test.each([
     ['another error', new Error('another')],
     ['one of the status 499', withStatus(499)],
-    ['one whose code is no error of the system', withCode('E1')],
+    ['an error whose code is not a system error', withCode('E1')],
     ['one whose code is one of Node', withCode('ERR_INVALID_ARG_TYPE')],
     ['one whose code is too short', withCode('E')],
     ['one whose code ends like that of the system', withCode('SEE')],
     ['one whose code begins like that of the system', withCode('Eof')],
-    ['one whose code is no text', withCode(['EPIPE'])],
-    ['what is no error', { name: 'TimeoutError', message: 'too large' }],
+    ['an error whose code is not text', withCode(['EPIPE'])],
+    ['a value that is not an Error', { name: 'TimeoutError', message: 'too large' }],
     ['nothing', undefined],
-  ])('leaves %s as it is', (_, error) => {
+  ])('leaves %s unchanged', (_, error) => {
     expect(storeError(error)).toBe(error);
   });
 });

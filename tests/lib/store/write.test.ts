@@ -30,29 +30,29 @@ afterEach(() => {
 
 const inSeconds = (seconds: number) => Date.now() + 1000 * seconds;
 
-/** A transaction that the store cancelled, for one reason an item. */
-function cancelled(...reasons: { Code: string; Message?: string }[]): Error {
+/** A transaction that the store canceled, with one reason for each item. */
+function canceled(...reasons: { Code: string; Message?: string }[]): Error {
   return new TransactionCanceledException({
-    message: 'cancelled',
+    message: 'canceled',
     $metadata: {},
     ...(reasons.length > 0 && { CancellationReasons: reasons }),
   });
 }
 
-const met = new TransactionConflictException({ message: 'met a transaction', $metadata: {} });
-const cancelledByConflict = cancelled({ Code: 'None' }, { Code: 'TransactionConflict' });
-const cancelledByThrottling = cancelled({ Code: 'ThrottlingError' });
+const conflict = new TransactionConflictException({ message: 'met a transaction', $metadata: {} });
+const canceledByConflict = canceled({ Code: 'None' }, { Code: 'TransactionConflict' });
+const canceledByThrottling = canceled({ Code: 'ThrottlingError' });
 
-/** Every write that can meet a transaction, and what DynamoDB answers then. */
+/** Every write that can conflict with a transaction, and DynamoDB's answer then. */
 const writes = [
-  ['put', met, (deadline: number) => put({ ...key, a: 1 }, absent, deadline)],
-  ['update', met, (deadline: number) => update(key, { a: 1 }, absent, deadline)],
-  ['remove', met, (deadline: number) => remove(key, [['pk', 'exists']], deadline)],
-  ['transact', cancelledByConflict, (deadline: number) => transact([{ check: key, when: absent }], deadline)],
+  ['put', conflict, (deadline: number) => put({ ...key, a: 1 }, absent, deadline)],
+  ['update', conflict, (deadline: number) => update(key, { a: 1 }, absent, deadline)],
+  ['remove', conflict, (deadline: number) => remove(key, [['pk', 'exists']], deadline)],
+  ['transact', canceledByConflict, (deadline: number) => transact([{ check: key, when: absent }], deadline)],
 ] as const;
 
-describe.each(writes)('%s', (_, collision, write) => {
-  test('goes through in the end where it meets a transaction', async () => {
+describe.each(writes)('%s in conflict with a transaction', (_, collision, write) => {
+  test('is retried until it succeeds', async () => {
     const asked = answerInTurn(dynamodb, collision, collision, {});
     const { error, ms } = await timed<unknown>(write(inSeconds(9)));
 
@@ -73,7 +73,7 @@ describe.each(writes)('%s', (_, collision, write) => {
   test.each([
     [60, 3],
     [59, 2],
-  ])('attempts up to the deadline: with %d ms left, %d times', async (remainingMs, times) => {
+  ])('is retried until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
     const asked = answerInTurn(dynamodb, collision);
     const { error } = await timed<unknown>(write(Date.now() + remainingMs));
 
@@ -81,7 +81,7 @@ describe.each(writes)('%s', (_, collision, write) => {
     expect(asked).toHaveLength(times);
   });
 
-  test('answers unavailable to an overload, without attempts of its own', async () => {
+  test('answers unavailable to an overload, without retries of our own', async () => {
     const asked = answerInTurn(dynamodb, throttled);
     const { error } = await timed<unknown>(write(inSeconds(9)));
 
@@ -94,19 +94,16 @@ describe('put, update and remove', () => {
   const failed = (item: object) =>
     new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item: toAttributes(item) });
 
-  test.each(writes.slice(0, 3))(
-    '%s answers the item that the condition did not hold for',
-    async (_, __, write) => {
-      answerInTurn(dynamodb, failed({ found: true }));
+  test.each(writes.slice(0, 3))('%s answers the item that failed the condition', async (_, __, write) => {
+    answerInTurn(dynamodb, failed({ found: true }));
 
-      expect((await timed<unknown>(write(inSeconds(9)))).result).toEqual({
-        written: false,
-        found: { found: true },
-      });
-    },
-  );
+    expect((await timed<unknown>(write(inSeconds(9)))).result).toEqual({
+      written: false,
+      found: { found: true },
+    });
+  });
 
-  test('update answers the whole record as it is afterwards', async () => {
+  test('update answers the whole record after the change', async () => {
     answerInTurn(dynamodb, { Attributes: toAttributes({ a: 1, b: 2 }) });
 
     expect((await timed(update(key, { a: 1 }, absent, inSeconds(9)))).result).toEqual({
@@ -117,38 +114,38 @@ describe('put, update and remove', () => {
 });
 
 describe('transact', () => {
-  test('answers nothing where all is written', async () => {
+  test('answers nothing when everything is written', async () => {
     const asked = answerInTurn(dynamodb, {});
 
     expect(await timed(transact([], inSeconds(9)))).toEqual({ result: [], ms: 0 });
     expect(asked).toEqual([{ TransactItems: [] }]);
   });
 
-  test('answers the places of the conditions that failed, even where it met another transaction', async () => {
-    answerInTurn(dynamodb, cancelled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
+  test('answers the indexes of the conditions that failed, even after a conflict with another transaction', async () => {
+    answerInTurn(dynamodb, canceled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
 
     expect(await timed(transact([], inSeconds(9)))).toEqual({ result: [1], ms: 0 });
   });
 
-  test('is sent again where it was cancelled for throttling, and then answers unavailable', async () => {
-    const asked = answerInTurn(dynamodb, cancelledByThrottling);
+  test('is retried when it was canceled for throttling, and then answers unavailable', async () => {
+    const asked = answerInTurn(dynamodb, canceledByThrottling);
     const { error } = await timed(transact([], inSeconds(60)));
 
-    expect(error).toMatchObject({ code: 'unavailable', cause: cancelledByThrottling });
+    expect(error).toMatchObject({ code: 'unavailable', cause: canceledByThrottling });
     expect(asked).toHaveLength(20);
   });
 
-  const wrong = cancelled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
-  const tooLarge = cancelled(
+  const wrong = canceled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
+  const tooLarge = canceled(
     { Code: 'None' },
     { Code: 'ValidationError', Message: 'Item size to update has exceeded the maximum allowed size' },
   );
-  const silent = cancelled();
+  const silent = canceled();
 
   test.each([
     ['too large an item', tooLarge, { code: 'record_too_large', cause: tooLarge }],
     ['no reason', silent, { code: 'unavailable', cause: silent }],
-  ])('tells a cancellation for %s', async (_, cancellation, expected) => {
+  ])('maps a cancellation for %s', async (_, cancellation, expected) => {
     const asked = answerInTurn(dynamodb, cancellation);
     const { error } = await timed(transact([], inSeconds(9)));
 
@@ -159,7 +156,7 @@ describe('transact', () => {
   test.each([
     ['in one item', wrong],
     ['as a whole', new Error('wrong')],
-  ])('fails as it is where the request is wrong %s', async (_, error) => {
+  ])('fails with the original error when the request is wrong %s', async (_, error) => {
     answerInTurn(dynamodb, error);
 
     expect((await timed(transact([], inSeconds(9)))).error).toBe(error);
@@ -167,7 +164,7 @@ describe('transact', () => {
 });
 
 describe('untilWritten', () => {
-  test('runs again while it is undefined, and answers the first result', async () => {
+  test('repeats until there is a result, and answers it', async () => {
     let rounds = 0;
     const { result } = await timed(
       untilWritten(inSeconds(9), async () => {
@@ -193,12 +190,12 @@ describe('untilWritten', () => {
   });
 });
 
-describe('a store that takes a request and never answers', () => {
+describe('a store that accepts a request and never answers', () => {
   const store = new SilentServer();
 
   afterEach(() => store.stop());
 
-  test('is given up after five seconds, and asked three times', async () => {
+  test('is given up after five seconds and three attempts', async () => {
     await store.listen();
     dynamodb.middlewareStack.add(
       (next) => (args) => {
@@ -209,7 +206,7 @@ describe('a store that takes a request and never answers', () => {
     );
     const { error, ms } = await store.outwait(() => transact([], inSeconds(60)), {
       leapMs: 4900,
-      mostMs: 20_000,
+      maxMs: 20_000,
     });
     dynamodb.middlewareStack.remove('redirected');
 

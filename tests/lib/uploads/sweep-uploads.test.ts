@@ -28,7 +28,7 @@ beforeAll(async () => {
   token = addToken('acme');
 });
 
-/** A version on the list since then. */
+/** A version on the pending list since then. */
 async function addListed(nodeId: string, since: string, fields: object = {}): Promise<void> {
   const listed = { pending_shard: 'a', pending_since: since, upload_id: `upload of ${nodeId}` };
   const token_hash = hashPersonalAccessToken(await token);
@@ -45,7 +45,7 @@ function uploadOf(nodeId: string): Upload {
   return { nodeId, version: '1.0.0', versionId: `${nodeId}-1.0.0`, uploadId: `upload of ${nodeId}` };
 }
 
-/** Changes what the store is asked or answers, of one command. */
+/** Changes the input or the answer of one command to the store. */
 function change(
   command: string,
   changes: { asked?: object; answered?: object; meanwhile?: () => Promise<unknown> },
@@ -58,7 +58,7 @@ function change(
   });
 }
 
-describe('versions on the list', () => {
+describe('findListedVersions', () => {
   const [from, to] = ['2020-01-01', '2020-01-31'];
   const find = () => findListedVersions(from, to, inTime());
 
@@ -73,7 +73,7 @@ describe('versions on the list', () => {
     await addListed('too-late', '2020-02-01');
   });
 
-  test('are found newest first, page by page, by no more than a sweep needs', async () => {
+  test('finds versions newest first, page by page, with only the fields that a sweep needs', async () => {
     change('QueryCommand', { asked: { Limit: 1 } });
 
     expect(await find()).toEqual([
@@ -91,7 +91,7 @@ describe('versions on the list', () => {
     ]);
   });
 
-  test('are read without the fields that make a version large', async () => {
+  test('reads versions without their large fields', async () => {
     const asked: object[] = [];
     intercept(dynamodb, async ({ command, input, send }) => {
       if (command === 'BatchGetItemCommand') asked.push(input);
@@ -103,7 +103,7 @@ describe('versions on the list', () => {
     expect(JSON.stringify(asked)).not.toContain('changelog');
   });
 
-  test('are found once where the index names them twice, and not where they are done by now, or gone', async () => {
+  test('finds a version once, and none that is completed or gone but still in the index', async () => {
     const Items = ['first', 'done', 'gone'].map((id) => toAttributes(nodeVersionKey(id, '1.0.0')));
     await addVersion('acme', 'done', '1.0.0');
     change('QueryCommand', { answered: { Items } });
@@ -111,19 +111,19 @@ describe('versions on the list', () => {
     expect((await find()).map(({ nodeId }) => nodeId)).toEqual(['first']);
   });
 
-  test('are none where the store names none', async () => {
+  test('finds nothing when the index is empty', async () => {
     change('QueryCommand', { answered: { Items: undefined } });
 
     expect(await find()).toEqual([]);
   });
 
-  test('are unavailable where the index does not answer', async () => {
+  test('fails with unavailable when the index does not answer', async () => {
     change('QueryCommand', { meanwhile: () => Promise.reject(late) });
 
     await expect(find()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('are unavailable where the store does not give one of them in time', async () => {
+  test('fails with unavailable when the store does not return a version in time', async () => {
     const Keys = [toAttributes(nodeVersionKey('first', '1.0.0'))];
     change('BatchGetItemCommand', { answered: { UnprocessedKeys: { [tableName]: { Keys } } } });
 
@@ -131,7 +131,7 @@ describe('versions on the list', () => {
   });
 });
 
-describe('a sweep', () => {
+describe('sweepUploads', () => {
   const since = day('2021-01-01');
   const sweep = (deadline: number) =>
     sweepUploads({ from: since - hourMs, to: since + hourMs, deadline }).then((swept) =>
@@ -145,22 +145,22 @@ describe('a sweep', () => {
   test.each([
     [30 * minuteMs, 'waiting'],
     [30 * minuteMs + 1, 'abandoned'],
-  ])('finds after %d ms that an upload that did not come is %s', async (ms, finding) => {
+  ])('reports after %d ms that an upload that did not arrive is %s', async (ms, finding) => {
     jest.spyOn(Date, 'now').mockReturnValue(since + ms);
 
     expect(await sweep(since + hourMs)).toEqual([['never-came', finding]]);
   });
 
-  test('completes what is active, finalizes what came, and goes on after what fails', async () => {
+  test('completes active versions, finalizes uploads that arrived, and goes on after a failure', async () => {
     const at = day('2022-01-01');
     const since = new Date(at).toISOString();
     await addListed('half-done', since, { status: 'NodeVersionStatusActive' });
     await addListed('bad-archive', since);
     await addListed('failing', since);
     await put(uploadOf('bad-archive'), Buffer.from('no zip'));
-    const fault = new Error('S3 is down.');
+    const failure = new Error('S3 is down.');
     intercept(s3, async ({ input, send }) => {
-      if (JSON.stringify(input).includes('failing')) throw fault;
+      if (JSON.stringify(input).includes('failing')) throw failure;
       return send();
     });
     const swept = await sweepUploads({ from: at, to: at, deadline: inTime() });
@@ -169,12 +169,12 @@ describe('a sweep', () => {
     expect(Object.fromEntries(findings)).toEqual({
       'half-done': { finding: 'completed' },
       'bad-archive': { finding: 'refused' },
-      failing: { finding: 'failed', error: fault },
+      failing: { finding: 'failed', error: failure },
     });
     expect((await storedNode('half-done'))?.latest_version).toMatchObject({ version: '1.0.0' });
   });
 
-  test('visits nothing once its time is over', async () => {
+  test('visits nothing after its deadline', async () => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now);
 

@@ -5,20 +5,20 @@ import { uploadEvents } from '../../../lib/uploads/upload-events.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 
-type Stories = Parameters<typeof uploadEvents>[0];
+type Handlers = Parameters<typeof uploadEvents>[0];
 
 const now = Date.parse('2026-11-20T12:00:10.000Z');
 const remainingMs = 60_000;
 const secondMs = 1000;
 const hourMs = 3600 * secondMs;
 
-/** Hands an event to the handler, at a fixed time; no story is told that the test does not bring. */
-async function handle(event: S3Event | object, stories: Partial<Stories>): Promise<void> {
+/** Hands an event to the handler at a fixed time; a step that the test does not provide must not run. */
+async function handle(event: S3Event | object, handlers: Partial<Handlers>): Promise<void> {
   jest.spyOn(Date, 'now').mockReturnValue(now);
   jest.spyOn(process, 'uptime').mockReturnValueOnce(1.1).mockReturnValueOnce(1.1124);
   loggedLines.length = 0;
-  const untold = () => Promise.reject(new Error('untold'));
-  const handler = uploadEvents({ finalize: untold, sweep: untold, ...stories });
+  const unexpected = () => Promise.reject(new Error('unexpected'));
+  const handler = uploadEvents({ finalize: unexpected, sweep: unexpected, ...handlers });
   await handler(event as S3Event | EventBridgeEvent<'Scheduled Event', unknown>, {
     getRemainingTimeInMillis: () => remainingMs,
   });
@@ -41,8 +41,8 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-describe('an event of S3', () => {
-  test('finalizes each decoded key, up to a second before the invocation ends', async () => {
+describe('an S3 event', () => {
+  test('finalizes each decoded key, until a second before the invocation ends', async () => {
     const calls: unknown[] = [];
     await handle(eventAbout('a+b%2Bc', '%C3%A9+f+'), {
       finalize: async (...call) => {
@@ -58,7 +58,7 @@ describe('an event of S3', () => {
     ]);
   });
 
-  test('is logged with what became of it, how long that took, and how old it is', async () => {
+  test('is logged with the result of the upload, its duration and its age', async () => {
     await handle(eventAbout('key'), { finalize: async () => 'refused' });
 
     expect(lines()).toEqual([
@@ -75,17 +75,17 @@ describe('an event of S3', () => {
   });
 
   test('goes on after a record that fails, and then fails with every error', async () => {
-    const fault = new Error('S3 is down.');
+    const failure = new Error('S3 is down.');
     const work = handle(eventAbout('bad', 'good', 'bad'), {
       finalize: async (key) => {
-        if (key === 'bad') throw fault;
+        if (key === 'bad') throw failure;
         return 'published';
       },
     });
 
     await expect(work).rejects.toMatchObject({
       message: '2 uploads could not be finalized.',
-      errors: [fault, fault],
+      errors: [failure, failure],
     });
     expect(lines().map(({ level, event, outcome, causes }) => [level, event, outcome, causes])).toEqual([
       ['error', 'upload', 'failed', ['Error: S3 is down.']],
@@ -94,12 +94,12 @@ describe('an event of S3', () => {
     ]);
   });
 
-  test('may hold no records', async () => {
+  test('is accepted without records', async () => {
     await expect(handle(eventAbout(), {})).resolves.toBeUndefined();
   });
 });
 
-describe('the schedule', () => {
+describe('a scheduled event', () => {
   function swept(...findings: Swept['finding'][]): Swept[] {
     return findings.map((finding) => ({
       nodeId: finding,
@@ -114,7 +114,7 @@ describe('the schedule', () => {
     }));
   }
 
-  test('sweeps the last six hours but for the last minute', async () => {
+  test('sweeps the last six hours except for the last minute', async () => {
     const calls: unknown[] = [];
     await handle(
       {},
@@ -133,7 +133,7 @@ describe('the schedule', () => {
     ]);
   });
 
-  test('counts as findings what a sweep should not have had to do', async () => {
+  test('counts as findings only what an event should have done', async () => {
     await handle(
       {},
       { sweep: async () => swept('published', 'completed', 'unvisited', 'waiting', 'refused', 'abandoned') },
@@ -150,7 +150,7 @@ describe('the schedule', () => {
     expect(lines()[0]).not.toHaveProperty('causes');
   });
 
-  test('fails as a whole where a version failed, and says why', async () => {
+  test('fails when a version failed, and says why', async () => {
     const work = handle({}, { sweep: async () => swept('failed', 'waiting', 'failed') });
 
     await expect(work).rejects.toThrow('2 of 3 versions could not be swept.');

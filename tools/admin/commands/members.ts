@@ -20,10 +20,10 @@ export const list = command({
 
 export const add = command({
   parameters: ['publisher', 'user'],
-  summary: 'Add a member, or change what is said of one',
-  notes: `${notes}\nOwners edit and publish, members publish. What is not named stays as it is.`,
+  summary: 'Add a member, or change the role, name or e-mail address of one',
+  notes: `${notes}\nOwners edit and publish, members publish. Fields without an option keep their value.`,
   options: {
-    role: { value: 'ROLE', about: 'owner or member; a new one is a member unless you say owner' },
+    role: { value: 'ROLE', about: 'owner or member; member is the default for a new one' },
     name: { value: 'TEXT', about: 'The name to show' },
     email: { value: 'ADDRESS', about: 'The e-mail address, shown to members and admins only' },
     force,
@@ -34,7 +34,7 @@ export const add = command({
   ],
   async run({ publisher: publisherId, user }, { role, name, email, force }) {
     const checked = z.optional(PublisherRole).safeParse(role);
-    if (!checked.success) throw new UsageError(`The role "${role}" is none: it is owner or member.`);
+    if (!checked.success) throw new UsageError(`The role "${role}" is not valid: use owner or member.`);
     if (email !== undefined && !z.email().safeParse(email).success)
       throw new UsageError(`"${email}" is not an e-mail address.`);
     const changes = { role: checked.data, name, email };
@@ -45,8 +45,8 @@ export const add = command({
 
 export const remove = command({
   parameters: ['publisher', 'user'],
-  summary: 'Take a member out of a publisher',
-  notes: `${notes}\nPersonal access tokens belong to the publisher and go on working: revoke those that the person knows.`,
+  summary: 'Remove a member from a publisher',
+  notes: `${notes}\nPersonal access tokens belong to the publisher and stay valid: revoke those that the person knows.`,
   options: { force },
   examples: [`member remove acme 'auth0|5678'`],
   async run({ publisher: publisherId, user }, { force }) {

@@ -14,7 +14,7 @@ import { fields, table } from '../../command-line/table.ts';
 
 const reason = {
   value: 'TEXT',
-  about: 'Why, and what to do about it; callers see it as status_reason',
+  about: 'The reason, and what to do about it; callers see it as status_reason',
   required: true,
 } as const;
 
@@ -66,8 +66,8 @@ export const show = command({
 
 export const flag = command({
   parameters: ['node', 'version'],
-  summary: 'Warn of a version that can still be downloaded',
-  notes: 'Only an active version can be flagged. It stays the latest version if it is that.',
+  summary: 'Add a warning to a version that can still be downloaded',
+  notes: 'Only an active version can be flagged. Flagging does not change which version is the latest.',
   options: { reason },
   examples: ['node-version flag demo-node 1.2.0 --reason "Reads the environment; under review"'],
   async run({ node, version }, { reason }) {
@@ -77,7 +77,7 @@ export const flag = command({
 
 export const unflag = command({
   parameters: ['node', 'version'],
-  summary: 'Take the warning back',
+  summary: 'Remove the warning',
   options: {},
   examples: ['node-version unflag demo-node 1.2.0'],
   async run({ node, version }) {
@@ -87,9 +87,9 @@ export const unflag = command({
 
 export const ban = command({
   parameters: ['node', 'version'],
-  summary: 'Take a version out: no download, no upload, never the latest',
+  summary: 'Ban a version: no download, no upload, never the latest',
   notes:
-    'Callers see the status and the reason, and no downloadUrl. If it was the latest version of its node, the\nhighest one that can be downloaded follows. A version that waits for its upload can be banned too.',
+    'Callers see the status and the reason, but no downloadUrl. If it was the latest version of its node, the\nhighest version that can be downloaded takes its place. A version that waits for its upload can also be banned.',
   options: { reason },
   examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
   impact: async ({ node, version }) => `bans ${await describeNodeVersion(node, version)}`,
@@ -100,7 +100,7 @@ export const ban = command({
 
 export const unban = command({
   parameters: ['node', 'version'],
-  summary: 'Put a banned version back as it was',
+  summary: 'Restore a banned version to its earlier state',
   options: {},
   examples: ['node-version unban demo-node 1.2.0'],
   async run({ node, version }) {

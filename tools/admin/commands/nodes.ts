@@ -9,7 +9,7 @@ import { Node } from '../../../lib/schemas/node.ts';
 export const list = command({
   parameters: [],
   summary: 'List the nodes of a publisher',
-  options: { publisher: { value: 'PUBLISHER', about: 'Whose nodes', required: true } },
+  options: { publisher: { value: 'PUBLISHER', about: 'The publisher of the nodes', required: true } },
   examples: ['node list --publisher acme'],
   async run(_, { publisher }) {
     const nodes = await listNodes(publisher);
@@ -57,7 +57,9 @@ export const ban = command({
   parameters: ['node'],
   summary: 'Stop a node: no updates, no new versions, no downloads',
   notes: 'Its versions are banned one by one; run the command again if it is interrupted.',
-  options: { reason: { value: 'TEXT', about: 'Why; callers see it as status_detail', required: true } },
+  options: {
+    reason: { value: 'TEXT', about: 'The reason; callers see it as status_detail', required: true },
+  },
   examples: ['node ban demo-node --reason "Copies another node; see ticket 7"'],
   impact: async ({ node }) => `bans ${await describeNode(node)}`,
   async run({ node: nodeId }, { reason }) {
@@ -77,7 +79,7 @@ export const unban = command({
   },
 });
 
-/** A node as --json prints it: of its latest version, the key of the archive in place of its address. */
+/** A node as --json prints it: its latest version has the key of the archive instead of a download address. */
 function dataOf({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
   const { translations, latest_version, ...rest } = node;
   return {

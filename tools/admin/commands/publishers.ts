@@ -9,19 +9,19 @@ import { fields, table } from '../../command-line/table.ts';
 
 export const create = command({
   parameters: ['publisher'],
-  summary: 'Create a publisher, still without members',
-  notes: 'The id is 1 to 63 lower-case letters, digits or "-", begins with a letter, and stays for good.',
+  summary: 'Create a publisher without members',
+  notes: 'The id is 1 to 63 lower-case letters, digits or "-", begins with a letter, and cannot be changed.',
   options: {
     name: { value: 'TEXT', about: 'The display name', required: true },
     description: { value: 'TEXT', about: 'What the publisher makes' },
-    website: { value: 'URL', about: 'Its address on the web' },
+    website: { value: 'URL', about: 'The address of its website' },
   },
   examples: ['publisher create acme --name "Acme Nodes" --website https://acme.example'],
   async run({ publisher: id }, { name, description, website }) {
     const checked = PublisherId.safeParse(id);
     if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
     if (!(await createPublisher({ id, name, description, website })))
-      throw new Refusal(`There is a publisher "${id}" already.`);
+      throw new Refusal(`The publisher "${id}" already exists.`);
     const publisher = await showPublisher(id);
     const next = `Give it an owner next: npm run admin -- member add ${id} <user> --role owner`;
     return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };
@@ -32,7 +32,7 @@ export const list = command({
   parameters: [],
   summary: 'List all publishers',
   notes:
-    'Reads the whole table, since no key has them all: on a large one that takes a while and costs its size.',
+    'Reads the whole table, because no index lists publishers: with a large table this takes time and read capacity.',
   options: {},
   examples: ['publisher list', 'publisher list --region eu-west-1 --table node-registry-production'],
   async run() {
@@ -64,9 +64,9 @@ export const ban = command({
   parameters: ['publisher'],
   summary: 'Stop a publisher: no updates, no new versions, no downloads',
   notes:
-    'Its versions are banned one by one; run the command again if it is interrupted. Tokens stay as they are and\nwork again after an unban.',
+    'Its versions are banned one by one; run the command again if it is interrupted. Tokens are kept and\nwork again after an unban.',
   options: {
-    reason: { value: 'TEXT', about: 'Why, for the next administrator; only they see it', required: true },
+    reason: { value: 'TEXT', about: 'The reason, which only administrators see', required: true },
   },
   examples: ['publisher ban acme --reason "Account taken over, ticket 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
@@ -77,7 +77,7 @@ export const ban = command({
 
 export const unban = command({
   parameters: ['publisher'],
-  summary: 'Let a banned publisher work again',
+  summary: 'Let a banned publisher publish and edit again',
   options: {},
   examples: ['publisher unban acme'],
   async run({ publisher: id }) {
@@ -85,7 +85,7 @@ export const unban = command({
   },
 });
 
-/** A publisher as --json prints it: as the API answers it, and what only admins know. */
+/** A publisher as --json prints it: the API's answer, with the fields that only admins see. */
 export function dataOf(publisher: PublisherRecord) {
   const { banned = false, ban_reason } = publisher;
   return { ...publisherView(publisher), banned, ban_reason };

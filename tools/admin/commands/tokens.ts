@@ -13,16 +13,16 @@ import { fields, table } from '../../command-line/table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = '365';
-const mostDays = 3650;
+const maxDays = 3650;
 
 export const create = command({
   parameters: ['publisher'],
-  summary: 'Make a personal access token for publishing',
+  summary: 'Create a personal access token for publishing',
   notes:
-    'The token is shown this once: only its hash is stored. With it, and an access token of a member, anyone\ncan publish versions of the publisher, so hand it over as a secret.',
+    'The token is shown only once, because only its hash is stored. Anyone who has it and an access token of a member\ncan publish versions of the publisher, so treat it as a secret.',
   options: {
-    label: { value: 'TEXT', about: 'What it is for, to recognize it by', required: true },
-    days: { value: 'N', about: `How many days it works, 1 to ${mostDays}; ${defaultDays} unless you say` },
+    label: { value: 'TEXT', about: 'What the token is for', required: true },
+    days: { value: 'N', about: `How many days it is valid, 1 to ${maxDays}; ${defaultDays} by default` },
   },
   examples: [
     'token create acme --label "release job"',
@@ -30,8 +30,8 @@ export const create = command({
     'token create acme --label ci --region eu-west-1 --table node-registry-production',
   ],
   async run({ publisher: publisherId }, { label, days = defaultDays }) {
-    if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > mostDays)
-      throw new UsageError(`--days takes a whole number from 1 to ${mostDays}.`);
+    if (!/^\d{1,4}$/.test(days) || Number(days) < 1 || Number(days) > maxDays)
+      throw new UsageError(`--days takes a whole number from 1 to ${maxDays}.`);
     const token = createPersonalAccessToken();
     const hash = hashPersonalAccessToken(token);
     const expiresAt = new Date(Date.now() + Number(days) * dayMs).toISOString();
@@ -39,7 +39,7 @@ export const create = command({
     const about = fields({ Token: token, Id: stored.id, Label: label, Expires: expiresAt });
     return {
       data: { token, ...stored },
-      text: `${about}\n\nKeep it now: it is not shown again.`,
+      text: `${about}\n\nStore it now: it is not shown again.`,
     };
   },
 });
@@ -62,7 +62,7 @@ export const list = command({
 
 export const revoke = command({
   parameters: ['publisher', 'token-id'],
-  summary: 'Revoke a personal access token for good',
+  summary: 'Revoke a personal access token permanently',
   notes:
     'The id is the one that token list shows. It works at once: the next publish with the token is refused.',
   options: {},
@@ -70,12 +70,12 @@ export const revoke = command({
   async impact({ publisher, 'token-id': id }) {
     const token = (await listPersonalAccessTokens(publisher)).find((each) => each.id === id);
     return token
-      ? `revokes for good the token "${token.label}", last used ${token.last_used_at ?? 'never'}`
+      ? `permanently revokes the token "${token.label}", last used ${token.last_used_at ?? 'never'}`
       : 'revokes a token that does not exist';
   },
   async run({ publisher: publisherId, 'token-id': id }) {
     const since = await revokePersonalAccessToken(publisherId, id);
-    return { data: { id, revoked_at: since }, text: `The token ${id} is revoked since ${since}.` };
+    return { data: { id, revoked_at: since }, text: `The token ${id} has been revoked since ${since}.` };
   },
 });
 

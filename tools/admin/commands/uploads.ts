@@ -4,7 +4,7 @@ import { table } from '../../command-line/table.ts';
 
 const limitMs = 10 * 60 * 1000;
 
-/** Where the reason that the version had before still holds. */
+/** The findings for which the earlier reason of the version still holds. */
 const standing = new Set(['waiting', 'abandoned']);
 
 /** Only the finalizer may write archives there, whatever rights the person at the command line has. */
@@ -20,7 +20,7 @@ export const sweep = command({
   examples: ['uploads sweep'],
   async run() {
     if (!process.env.BUCKET_NAME) throw new Refusal(onlyTheFinalizer);
-    // The bucket's module reads the environment when it is loaded; and no other command needs the S3 client.
+    // The bucket's module reads the environment when it is loaded, and no other command needs the S3 client.
     const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
     const now = Date.now();
     const swept = await sweepUploads({ from: 0, to: now, deadline: now + limitMs });
@@ -32,7 +32,9 @@ export const sweep = command({
       error instanceof Error ? error.message : standing.has(finding) ? reason : undefined,
     ]);
     const text =
-      rows.length > 0 ? table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows) : 'Nothing waits.';
+      rows.length > 0
+        ? table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows)
+        : 'No version waits for its archive.';
     const data = swept.map(({ nodeId, version, versionId, finding, since }) => ({
       node_id: nodeId,
       version,

@@ -1,4 +1,4 @@
-/** Something an administrator asked for that cannot be done, told to them in one sentence. */
+/** A command of an administrator that cannot be done, with a sentence that says why. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 }

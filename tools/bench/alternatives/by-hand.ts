@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { Request, startTask } from './task.ts';
 
-/** The least that the endpoint can be: what any framework adds is added to this. */
+/** The minimum of the endpoint. Every framework adds to this. */
 export async function handler(event: APIGatewayProxyEventV2) {
   const request = Request.parse(JSON.parse(String(event.body)));
   return {

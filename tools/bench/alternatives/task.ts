@@ -1,6 +1,6 @@
 import { textToVideoRequest } from '../../../lib/schemas/text-to-video.ts';
 
-/** The endpoint that all of these make: take a request for a video, check it, and answer with a task. */
+/** The endpoint of all alternatives: accept a request for a video, check it, and answer with a task. */
 export const path = '/proxy/video-provider/text2video';
 export const Request = textToVideoRequest({ VIDEO_MODELS_EXTRA: [], VIDEO_EXTEND_SOURCE: 'both' });
 

@@ -6,7 +6,7 @@ import { createTable, startDynamoDb } from '../local/dynamodb.ts';
 import { startS3 } from '../local/s3.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 
-export interface World {
+export interface Servers {
   environment: Record<string, string>;
   stop: () => Promise<void>;
 }
@@ -15,7 +15,7 @@ const tableName = 'node-registry-bench';
 const bucketName = 'archives';
 
 /** The embedded servers with the demo publisher, and the environment by which a function finds them. */
-export async function createWorld(): Promise<World> {
+export async function startServers(): Promise<Servers> {
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
   const [dynamodb, s3, simulators] = await Promise.all([
     startDynamoDb(),
