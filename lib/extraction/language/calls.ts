@@ -1,0 +1,110 @@
+import type { Arguments } from 'py-ast';
+import { raise, Raised } from '../values/exceptions.ts';
+import { join } from '../values/join.ts';
+import { Frame, type Machine, Scope } from '../values/machine.ts';
+import {
+  BoundMethod,
+  Class,
+  Descriptor,
+  Dict,
+  Func,
+  Instance,
+  Iterator,
+  type Keywords,
+  Native,
+  Tuple,
+  Unknown,
+  type Value,
+} from '../values/values.ts';
+import { put } from '../values/access.ts';
+import { instantiate } from './instances.ts';
+
+const none: Keywords = new Map();
+
+export function call(machine: Machine, callee: Value, args: Value[] = [], keywords: Keywords = none): Value {
+  machine.budget.spend();
+  if (callee instanceof Unknown) return machine.outside(callee.path === '' ? '' : `${callee.path}()`);
+  return machine.budget.descend(() => callKnown(machine, callee, args, keywords));
+}
+
+function callKnown(machine: Machine, callee: Value, args: Value[], keywords: Keywords): Value {
+  if (callee instanceof Native) return callee.run(machine, args, keywords);
+  if (callee instanceof Func) return callFunction(machine, callee, args, keywords);
+  if (callee instanceof BoundMethod) return call(machine, callee.func, [callee.self, ...args], keywords);
+  if (callee instanceof Class) return instantiate(machine, callee, args, keywords);
+  if (callee instanceof Descriptor) return call(machine, callee.func, args, keywords);
+  if (callee instanceof Instance) {
+    const method = callee.cls.find('__call__');
+    if (method !== undefined) return call(machine, method, [callee, ...args], keywords);
+    if (callee.cls.outside !== undefined) return new Unknown(callee.cls.outside);
+  }
+  return raise('TypeError', 'object is not callable');
+}
+
+function callFunction(machine: Machine, func: Func, args: Value[], keywords: Keywords): Value {
+  const { code } = func;
+  const frame = func.frame.inside(new Scope(func.scope));
+  bind(machine, func, frame, args, keywords);
+  frame.self = args[0];
+  if (!Array.isArray(code.body)) return machine.evaluate(code.body, frame);
+  const value = runBody(machine, func, frame);
+  if (code.isGenerator) return new Iterator(machine.iterate(frame.yielded));
+  return value;
+}
+
+function runBody(machine: Machine, { code }: Func, frame: Frame): Value {
+  const results: Value[] = frame.returned;
+  try {
+    const completion = machine.execute(code.body as never, frame);
+    results.push(completion?.kind === 'return' ? completion.value : null);
+  } catch (error) {
+    // A way that raises is dropped where another returned.
+    if (!(error instanceof Raised) || results.length === 0) throw error;
+  }
+  return results.reduce((left, right) => join(machine, left, right));
+}
+
+/** Gives the parameters their values, as Python does. */
+function bind(machine: Machine, func: Func, frame: Frame, args: Value[], keywords: Keywords): void {
+  const { scope } = frame;
+  if (!scope) return;
+  const parameters = func.code.args;
+  const names = [...(parameters.posonlyargs ?? []), ...parameters.args].map(({ arg }) => arg);
+  machine.budget.spend(args.length + names.length);
+  const rest = new Map(keywords);
+  for (const [index, name] of names.entries()) {
+    const fallback = func.defaults[index - names.length + func.defaults.length];
+    scope.define(name, args[index] ?? take(rest, name) ?? fallback ?? missing(func, name, rest));
+  }
+  for (const [index, { arg }] of parameters.kwonlyargs.entries()) {
+    scope.define(arg, take(rest, arg) ?? func.keywordDefaults[index] ?? missing(func, arg, rest));
+  }
+  const surplus = args.slice(names.length);
+  if (parameters.vararg) scope.define(parameters.vararg.arg, new Tuple(surplus));
+  else if (surplus.length > 0) raise('TypeError', `${func.code.name}() takes fewer arguments`);
+  collect(machine, parameters, scope, rest, func.code.name);
+}
+
+/** `**kwargs`. A key that begins with `*` marks keywords that came from something unknown. */
+function collect(machine: Machine, parameters: Arguments, scope: Scope, rest: Map<string, Value>, name: string): void {
+  const unknown = rest.get('**');
+  rest.delete('**');
+  if (parameters.kwarg) {
+    const dict = new Dict();
+    for (const [key, value] of rest) put(machine, dict, key, value);
+    if (unknown instanceof Unknown) dict.open = unknown.why;
+    scope.define(parameters.kwarg.arg, dict);
+  } else if (rest.size > 0) raise('TypeError', `${name}() got an unexpected keyword argument`);
+}
+
+function take(rest: Map<string, Value>, name: string): Value | undefined {
+  const value = rest.get(name);
+  rest.delete(name);
+  return value;
+}
+
+function missing(func: Func, name: string, rest: Map<string, Value>): Value {
+  const unknown = rest.get('**');
+  if (unknown !== undefined) return unknown;
+  return raise('TypeError', `${func.code.name}() misses the argument '${name}'`);
+}

@@ -1,0 +1,42 @@
+import type { Comprehension } from 'py-ast';
+import { type Frame, type Machine, Scope } from '../values/machine.ts';
+import { Dict, Unknown, type Value } from '../values/values.ts';
+import { assign } from './assignments.ts';
+import { truth } from './truth.ts';
+
+/** What a comprehension gives, one by one. Over something unknown it gives one value, with what is unknown in it. */
+export function* comprehend(
+  machine: Machine,
+  generators: readonly Comprehension[],
+  frame: Frame,
+  element: (frame: Frame) => Value,
+): Generator<Value> {
+  const inner = frame.inside(new Scope(frame.scope));
+  yield* walk(machine, generators, 0, inner, element);
+}
+
+function* walk(
+  machine: Machine,
+  generators: readonly Comprehension[],
+  depth: number,
+  frame: Frame,
+  element: (frame: Frame) => Value,
+): Generator<Value> {
+  const generator = generators[depth];
+  if (!generator) {
+    yield element(frame);
+    return;
+  }
+  const source = machine.evaluate(generator.iter, frame);
+  if (source instanceof Unknown) {
+    yield source;
+    return;
+  }
+  for (const item of machine.iterate(source)) {
+    assign(machine, generator.target, item, frame);
+    const isOut = generator.ifs.some((test) => truth(machine, machine.evaluate(test, frame)) === false);
+    // What may be left out is kept: a node's name may be in it.
+    if (!isOut) yield* walk(machine, generators, depth + 1, frame, element);
+  }
+  if (source instanceof Dict && source.open !== undefined) yield new Unknown(source.open);
+}

@@ -1,0 +1,45 @@
+import { removeName, setName } from '../values/access.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Frame, Machine, Scope } from '../values/machine.ts';
+import type { Namespace, Value } from '../values/values.ts';
+import { builtins } from '../library/builtins.ts';
+
+/** Reads a variable: local, enclosing, global, built in. */
+export function readName(machine: Machine, name: string, frame: Frame): Value {
+  const found = findVariable(name, frame) ?? frame.module.own(name) ?? builtins.get(name);
+  if (found !== undefined) return found;
+  if (name === '__class__' && frame.home.cls) return frame.home.cls;
+  if (frame.module.open !== undefined) return machine.outside('');
+  return raise('NameError', `name '${name}' is not defined`);
+}
+
+function findVariable(name: string, { scope }: Frame): Value | undefined {
+  if (scope?.elsewhere.get(name) === 'global') return undefined;
+  for (let place = scope; place; place = place.outer) {
+    const value = place === scope || !place.isClassBody ? place.own(name) : undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+export function writeName(machine: Machine, name: string, value: Value, frame: Frame): void {
+  setName(machine.heap, holderOf(name, frame), name, value);
+}
+
+export function deleteName(machine: Machine, name: string, frame: Frame): void {
+  if (!removeName(machine.heap, holderOf(name, frame), name)) raise('NameError', `name '${name}' is not defined`);
+}
+
+/** Where a variable of this name is kept. */
+function holderOf(name: string, { scope, module }: Frame): Namespace {
+  const elsewhere = scope?.elsewhere.get(name);
+  if (!scope || elsewhere === 'global') return module;
+  return elsewhere === 'nonlocal' ? (enclosing(name, scope) ?? scope) : scope;
+}
+
+function enclosing(name: string, scope: Scope): Scope | undefined {
+  for (let place = scope.outer; place; place = place.outer) {
+    if (!place.isClassBody && place.own(name) !== undefined) return place;
+  }
+  return undefined;
+}
