@@ -34,23 +34,26 @@ type Fields = Omit<ExtractedNode, 'name' | 'conditional' | 'open'>;
 export function describeNode(machine: Machine, name: string, cls: Value, conditional: boolean): ExtractedNode {
   const node: ExtractedNode = { name, conditional, open: [] };
   const describe = cls instanceof Class && cls.inherits(nodeType) ? describeNewer : describeOlder;
-  const run = <Field>(field: string, read: () => Field | undefined): Field | undefined => {
+  const run: Run = (field, read) => {
+    let why = 'it is not known';
     try {
-      const value = machine.budget.allow(limits.nodeSteps, read);
-      if (value === undefined) node.open.push(field);
-      return value;
+      const value = machine.budget.allow(limits.nodeSteps, () => read((reason) => (why = reason)));
+      if (value !== undefined) return value;
     } catch (error) {
       const isPart = error instanceof Raised || error instanceof LimitReached || error instanceof RangeError;
       if (!isPart) throw error;
-      node.open.push(field);
-      return undefined;
+      why = error instanceof Raised ? error.toString() : error.message;
     }
+    node.open.push(`${field}: ${why}`);
+    return undefined;
   };
   Object.assign(node, withoutOpen(describe(machine, cls, run)));
   return node;
 }
 
-type Run = <Field>(field: string, read: () => Field | undefined) => Field | undefined;
+/** Says why a value is open. */
+type Explain = (why: string) => void;
+type Run = <Field>(field: string, read: (explain: Explain) => Field | undefined) => Field | undefined;
 type Open<Shape> = { [Key in keyof Shape]: Shape[Key] | undefined };
 
 function withoutOpen(fields: Open<Fields>): Partial<Fields> {
@@ -58,8 +61,11 @@ function withoutOpen(fields: Open<Fields>): Partial<Fields> {
 }
 
 function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
-  const read = (name: string, fallback: Value): Value => findAttribute(machine, cls, name) ?? fallback;
-  const types = run('return_types', () => sequence(machine, read('RETURN_TYPES', new Tuple([]))));
+  const read = (name: string, fallback: Value): Value => {
+    const found = findAttribute(machine, cls, name);
+    return found === undefined ? fallback : found;
+  };
+  const types = run('return_types', (explain) => sequence(machine, read('RETURN_TYPES', new Tuple([])), explain));
   const inputs = run('input_types', () => inputsOf(machine, cls));
   return {
     ...shared(machine, run, {
@@ -68,10 +74,10 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
       deprecated: () => read('DEPRECATED', false),
       experimental: () => read('EXPERIMENTAL', false),
     }),
-    function: run('function', () => asText(read('FUNCTION', new Unknown('it has none')))),
+    function: run('function', (explain) => text(read('FUNCTION', new Unknown('it has none')), explain)),
     ...inputFields(machine, inputs, run),
-    returnTypes: types === undefined ? undefined : run('return_types', () => writeJson(machine, types)),
-    returnNames: types === undefined ? undefined : run('return_names', () => writeJson(machine, read('RETURN_NAMES', types))),
+    returnTypes: types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
+    returnNames: types === undefined ? undefined : run('return_names', (explain) => json(machine, read('RETURN_NAMES', types), explain)),
     outputIsList: types === undefined ? undefined : run('output_is_list', () => flags(machine, read('OUTPUT_IS_LIST', new Unknown('')), types)),
   };
 }
@@ -79,7 +85,7 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
 function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
   const form = run('schema', () => schemaOf(machine, cls));
   const of = (field: keyof OlderForm): Value => form?.[field] ?? (form ? null : new Unknown('an unknown schema'));
-  const types = run('return_types', () => sequence(machine, of('returnTypes')));
+  const types = run('return_types', (explain) => sequence(machine, of('returnTypes'), explain));
   const inputs = run('input_types', () => of('inputs'));
   return {
     ...shared(machine, run, {
@@ -90,8 +96,8 @@ function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
     }),
     function: run('function', () => entryPoint(machine, cls)),
     ...inputFields(machine, inputs, run),
-    returnTypes: types === undefined ? undefined : run('return_types', () => writeJson(machine, types)),
-    returnNames: run('return_names', () => writeJson(machine, of('returnNames'))),
+    returnTypes: types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
+    returnNames: run('return_names', (explain) => json(machine, of('returnNames'), explain)),
     outputIsList: types === undefined ? undefined : run('output_is_list', () => flags(machine, of('outputIsList'), types)),
   };
 }
@@ -102,11 +108,25 @@ function shared(
   read: Record<'category' | 'description' | 'deprecated' | 'experimental', () => Value>,
 ): Open<Pick<Fields, 'category' | 'description' | 'deprecated' | 'experimental'>> {
   return {
-    category: run('category', () => asText(read.category())),
-    description: run('description', () => asText(read.description() ?? '')),
+    category: run('category', (explain) => text(read.category(), explain)),
+    description: run('description', (explain) => text(read.description() ?? '', explain)),
     deprecated: run('deprecated', () => plainTruth(plain(read.deprecated()))),
     experimental: run('experimental', () => plainTruth(plain(read.experimental()))),
   };
+}
+
+function json(machine: Machine, value: Value, explain: Explain): string | undefined {
+  return writeJson(machine, value, (path, why) => explain(`${path} ${why}`.trim()));
+}
+
+function reason({ why, path }: Unknown): string {
+  return path === '' ? why : `${why} (${path})`;
+}
+
+function text(value: Value, explain: Explain): string | undefined {
+  const known = plain(value);
+  if (known instanceof Unknown) explain(reason(known));
+  return asText(known);
 }
 
 function inputsOf(machine: Machine, cls: Value): Value | undefined {
@@ -117,7 +137,7 @@ function inputsOf(machine: Machine, cls: Value): Value | undefined {
 function inputFields(machine: Machine, inputs: Value | undefined, run: Run): Open<Pick<Fields, 'inputTypes' | 'inputNames'>> {
   if (inputs === undefined) return { inputTypes: undefined, inputNames: undefined };
   return {
-    inputTypes: run('input_types', () => writeJson(machine, inputs)),
+    inputTypes: run('input_types', (explain) => json(machine, inputs, explain)),
     inputNames: inputNames(inputs),
   };
 }
@@ -134,8 +154,9 @@ function inputNames(inputs: Value): Record<string, string[]> | undefined {
 }
 
 /** Return types are a list or tuple; a text would be one of its characters. */
-function sequence(machine: Machine, value: Value): Value | undefined {
+function sequence(machine: Machine, value: Value, explain: Explain): Value | undefined {
   const known = plain(value);
+  if (known instanceof Unknown) explain(reason(known));
   if (known instanceof List || known instanceof Tuple) return known;
   if (typeof known === 'string') return new List([...machine.iterate(known)]);
   return undefined;

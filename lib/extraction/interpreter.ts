@@ -11,9 +11,10 @@ import { libraryModels } from './library/models.ts';
 import { type Budget, limits } from './limits.ts';
 import { Modules } from './modules.ts';
 import { equipTypes } from './types/constructors.ts';
+import { setName } from './values/access.ts';
 import { Heap } from './values/heap.ts';
 import type { Completion, Frame, Machine } from './values/machine.ts';
-import { type Keywords, type Module, Unknown, type Value } from './values/values.ts';
+import { type Keywords, Module, Unknown, type Value } from './values/values.ts';
 
 equipTypes();
 
@@ -26,6 +27,8 @@ export class Interpreter implements Machine {
   readonly notes: string[] = [];
   readonly #modules: Modules;
   readonly #models: ReadonlyMap<string, Value>;
+  /** What the pack sets on modules outside, such as a type of its own among the host's. */
+  readonly #patches = new Module('outside', '', false);
 
   constructor(files: Files, name: string, budget: Budget) {
     this.budget = budget;
@@ -61,7 +64,13 @@ export class Interpreter implements Machine {
   }
 
   outside(path: string): Value {
+    const patch = this.#patches.own(path);
+    if (patch !== undefined) return patch;
     return this.#models.get(path) ?? hostModel(path) ?? new Unknown('it comes from outside', path);
+  }
+
+  setOutside(path: string, value: Value): void {
+    setName(this.heap, this.#patches, path, value);
   }
 
   importOwn(path: string): Module | undefined {

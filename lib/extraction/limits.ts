@@ -62,9 +62,9 @@ export class Budget {
     }
   }
 
-  /** Runs a call of the pack's. */
-  descend<Result>(part: () => Result): Result {
-    if (this.#depth >= limits.callDepth) throw new LimitReached('its calls nest too deeply');
+  /** Runs a call of the pack's; beyond the depth allowed, what it would give is unknown. */
+  descend<Result>(part: () => Result, beyond: () => Result): Result {
+    if (this.#depth >= limits.callDepth) return beyond();
     this.#depth += 1;
     try {
       return part();

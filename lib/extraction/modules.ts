@@ -3,7 +3,7 @@ import { limits } from './limits.ts';
 import { parseSource, type Source } from './source.ts';
 import { exceptionType, raise, Raised } from './values/exceptions.ts';
 import { Frame, type Machine } from './values/machine.ts';
-import { Dict, Instance, List, Module, type Value } from './values/values.ts';
+import { Dict, Instance, List, Module, Unknown, type Value } from './values/values.ts';
 
 /** The pack's modules: found in its tree, run once, from the top. */
 export class Modules {
@@ -22,7 +22,7 @@ export class Modules {
     const parts = name === '' ? [] : name.split('.');
     if (level > 0) return this.#importRelative(parts, level, from);
     const own = this.#ownPath(parts);
-    if (own !== undefined) return this.#importParts(own.base, own.rest);
+    if (own !== undefined) return this.#importParts(own.base, own.rest, name);
     return this.#machine.outside(name);
   }
 
@@ -33,13 +33,16 @@ export class Modules {
   }
 
   /** Imports a package and what is in it, one after the other. */
-  #importParts(base: string, parts: readonly string[]): Value {
+  #importParts(base: string, parts: readonly string[], absolute?: string): Value {
     let path = base;
     let module = parts.length === 0 ? this.importOwn(path) : undefined;
     for (const part of parts) {
       path = path === '' ? part : `${path}/${part}`;
+      const parent = module;
       module = this.importOwn(path);
-      if (!module) return this.#importedName(path);
+      // A folder without `__init__.py` may go on in another place of `sys.path`.
+      const isElsewhere = absolute !== undefined && parent?.own('__file__') === undefined;
+      if (!module) return isElsewhere ? this.#machine.outside(absolute) : this.#importedName(path);
     }
     return module ?? raise('ModuleNotFoundError', `No module named '${path}'`);
   }
@@ -48,7 +51,8 @@ export class Modules {
   #importedName(path: string): Value {
     const slash = path.lastIndexOf('/');
     const parent = this.#loaded.get(slash < 0 ? '' : path.slice(0, slash));
-    return parent?.own(path.slice(slash + 1)) ?? raise('ModuleNotFoundError', `No module named '${path}'`);
+    const found = parent?.own(path.slice(slash + 1));
+    return found === undefined ? raise('ModuleNotFoundError', `No module named '${path}'`) : found;
   }
 
   /** Where an absolute name leads inside the pack: by its own name under `custom_nodes`, or by `sys.path`. */
@@ -124,7 +128,21 @@ export class Modules {
       } catch (error) {
         if (!isSkipped(error, node)) throw error;
         this.#machine.note(`${file}:${node.lineno} is skipped: ${describe(error)}`);
+        this.#leaveOpen(module, node);
       }
+    }
+  }
+
+  /** What a skipped statement was to define is unknown, not missing. */
+  #leaveOpen(module: Module, node: StmtNode): void {
+    const names =
+      node.nodeType === 'ClassDef' || node.nodeType === 'FunctionDef'
+        ? [node.name]
+        : node.nodeType === 'Assign'
+          ? node.targets.flatMap((target) => (target.nodeType === 'Name' ? [target.id] : []))
+          : [];
+    for (const name of names) {
+      if (module.own(name) === undefined) this.#machine.setAttribute(module, name, new Unknown('a statement that failed'));
     }
   }
 

@@ -18,6 +18,15 @@ export const templateType = builtinType('Template');
 const socketType = builtinType('ComfyTypeIO');
 const hiddenType = builtinType('Hidden');
 
+const defaults: [string, Value][] = [
+  ['display_name', null],
+  ['category', 'sd'],
+  ['inputs', null],
+  ['outputs', null],
+  ['hidden', null],
+  ['description', ''],
+];
+
 const path = /^comfy_api\.(?:latest|v\w+)(?:\.(?:_?io|IO))?\.(\w+)$/;
 const known = new Map<string, Value>([
   ['ComfyNode', nodeType],
@@ -26,7 +35,7 @@ const known = new Map<string, Value>([
   ['Hidden', hiddenType],
   ['ComfyTypeIO', socketType],
   ['ComfyTypeI', socketType],
-  ['Custom', new Native('Custom', (_, [name = null]) => makeSocket('Custom', asText(name)))],
+  ['Custom', new Native('Custom', (_, args, keywords) => makeSocket('Custom', asText(keywords.get('io_type') ?? args[0])))],
   [
     'comfytype',
     new Native('comfytype', (_machine, args, keywords) => {
@@ -41,12 +50,13 @@ const known = new Map<string, Value>([
     choice('UploadType', { image: 'image_upload', audio: 'audio_upload', video: 'video_upload', model: 'file_upload' }),
   ],
 ]);
-for (const [name, type] of schemaTypes) known.set(name, makeSocket(name, type));
-for (const [name, value] of hiddenInputs) hiddenType.define(name, member(hiddenType, name, value));
+for (const [name, value] of defaults) schemaType.define(name, value);
 schemaType.construct = (_machine, cls, args, keywords) => keep(cls, ['node_id', 'display_name', 'category', 'inputs', 'outputs', 'hidden', 'description'], args, keywords);
 inputType.construct = (machine, cls, args, keywords) => makeInput(machine, cls, args, keywords);
 outputType.construct = (_machine, cls, args, keywords) => makeOutput(cls, args, keywords);
 templateType.construct = (_machine, cls, args, keywords) => keep(cls, ['first', 'second', 'min', 'max'], args, keywords);
+for (const [name, type] of schemaTypes) known.set(name, makeSocket(name, type));
+for (const [name, value] of hiddenInputs) hiddenType.define(name, member(hiddenType, name, value));
 
 /** A value of the newer schema by its dotted name. */
 export function schemaModel(dotted: string): Value | undefined {
@@ -147,7 +157,8 @@ function makeOutput(cls: Class, args: Value[], keywords: Keywords): Value {
   const names = kind === 'Combo' ? ['id', 'display_name', 'options'] : [...first, 'display_name'];
   const output = keep(cls, [...names, 'tooltip', 'is_output_list'], args, keywords);
   if (kind === 'MatchType' && output.own('display_name') === undefined) output.define('display_name', 'MATCHTYPE');
-  output.define('io_type', cls.find('io_type') ?? null);
+  // An output with choices has the choices themselves as its type.
+  output.define('io_type', kind === 'Combo' ? (output.own('options') ?? new List()) : (cls.find('io_type') ?? null));
   return output;
 }
 

@@ -32,8 +32,8 @@ export function olderForm(machine: Machine, schema: Value): OlderForm | undefine
     inputs: withHidden(machine, inputDict(machine, field('inputs', new List())), schema),
     returnTypes: ofEach(machine, outputs, (output) => output.own('io_type')),
     returnNames: ofEach(machine, outputs, (output) => {
-      const name = output.own('display_name') ?? null;
-      return name === null || name === '' ? output.own('io_type') : name;
+      const name = output.own('display_name');
+      return name === undefined || name === null || name === '' ? output.own('io_type') : name;
     }),
     outputIsList: ofEach(machine, outputs, (output) => flag(output, 'is_output_list') ?? new Unknown('a condition')),
   };

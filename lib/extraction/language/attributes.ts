@@ -112,7 +112,10 @@ function descriptorAttribute(machine: Machine, descriptor: Descriptor, name: str
 
 export function setAttribute(machine: Machine, target: Value, name: string, value: Value): void {
   machine.budget.spend();
-  if (target instanceof Unknown) return;
+  if (target instanceof Unknown) {
+    if (target.path !== '' && !target.path.includes('(')) machine.setOutside(`${target.path}.${name}`, value);
+    return;
+  }
   if (target instanceof Instance && setThroughClass(machine, target, name, value)) return;
   if (target instanceof Class && target.builtin) return raise('TypeError', 'cannot set attributes of a built-in type');
   if (target instanceof Class && target.metaclass instanceof Class) {

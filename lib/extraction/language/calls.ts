@@ -24,7 +24,10 @@ const none: Keywords = new Map();
 export function call(machine: Machine, callee: Value, args: Value[] = [], keywords: Keywords = none): Value {
   machine.budget.spend();
   if (callee instanceof Unknown) return machine.outside(callee.path === '' ? '' : `${callee.path}()`);
-  return machine.budget.descend(() => callKnown(machine, callee, args, keywords));
+  return machine.budget.descend(
+    () => callKnown(machine, callee, args, keywords),
+    () => new Unknown('calls that nest too deeply'),
+  );
 }
 
 function callKnown(machine: Machine, callee: Value, args: Value[], keywords: Keywords): Value {
@@ -73,11 +76,11 @@ function bind(machine: Machine, func: Func, frame: Frame, args: Value[], keyword
   machine.budget.spend(args.length + names.length);
   const rest = new Map(keywords);
   for (const [index, name] of names.entries()) {
-    const fallback = func.defaults[index - names.length + func.defaults.length];
-    scope.define(name, args[index] ?? take(rest, name) ?? fallback ?? missing(func, name, rest));
+    const given = index < args.length ? args[index] : take(rest, name);
+    scope.define(name, orDefault(func, name, rest, given, func.defaults[index - names.length + func.defaults.length]));
   }
   for (const [index, { arg }] of parameters.kwonlyargs.entries()) {
-    scope.define(arg, take(rest, arg) ?? func.keywordDefaults[index] ?? missing(func, arg, rest));
+    scope.define(arg, orDefault(func, arg, rest, take(rest, arg), func.keywordDefaults[index]));
   }
   const surplus = args.slice(names.length);
   if (parameters.vararg) scope.define(parameters.vararg.arg, new Tuple(surplus));
@@ -103,8 +106,15 @@ function take(rest: Map<string, Value>, name: string): Value | undefined {
   return value;
 }
 
-function missing(func: Func, name: string, rest: Map<string, Value>): Value {
+function orDefault(
+  func: Func,
+  name: string,
+  rest: ReadonlyMap<string, Value>,
+  given: Value | undefined,
+  fallback: Value | undefined,
+): Value {
+  if (given !== undefined) return given;
   const unknown = rest.get('**');
   if (unknown !== undefined) return unknown;
-  return raise('TypeError', `${func.code.name}() misses the argument '${name}'`);
+  return fallback === undefined ? raise('TypeError', `${func.code.name}() misses the argument '${name}'`) : fallback;
 }

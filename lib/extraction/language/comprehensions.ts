@@ -11,23 +11,23 @@ export function* comprehend(
   frame: Frame,
   element: (frame: Frame) => Value,
 ): Generator<Value> {
-  const inner = frame.inside(new Scope(frame.scope));
-  yield* walk(machine, generators, 0, inner, element);
+  const [first] = generators;
+  if (!first) return;
+  // The first iterable belongs to the scope around it, which may be a class body.
+  const source = machine.evaluate(first.iter, frame);
+  yield* walk(machine, generators, 0, source, frame.inside(new Scope(frame.scope)), element);
 }
 
 function* walk(
   machine: Machine,
   generators: readonly Comprehension[],
   depth: number,
+  source: Value,
   frame: Frame,
   element: (frame: Frame) => Value,
 ): Generator<Value> {
   const generator = generators[depth];
-  if (!generator) {
-    yield element(frame);
-    return;
-  }
-  const source = machine.evaluate(generator.iter, frame);
+  if (!generator) return;
   if (source instanceof Unknown) {
     yield source;
     return;
@@ -36,7 +36,10 @@ function* walk(
     assign(machine, generator.target, item, frame);
     const isOut = generator.ifs.some((test) => truth(machine, machine.evaluate(test, frame)) === false);
     // What may be left out is kept: a node's name may be in it.
-    if (!isOut) yield* walk(machine, generators, depth + 1, frame, element);
+    if (isOut) continue;
+    const next = generators[depth + 1];
+    if (next) yield* walk(machine, generators, depth + 1, machine.evaluate(next.iter, frame), frame, element);
+    else yield element(frame);
   }
   if (source instanceof Dict && source.open !== undefined) yield new Unknown(source.open);
 }

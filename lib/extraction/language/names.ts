@@ -6,8 +6,12 @@ import { builtins } from '../library/builtins.ts';
 
 /** Reads a variable: local, enclosing, global, built in. */
 export function readName(machine: Machine, name: string, frame: Frame): Value {
-  const found = findVariable(name, frame) ?? frame.module.own(name) ?? builtins.get(name);
-  if (found !== undefined) return found;
+  const local = findVariable(name, frame);
+  if (local !== undefined) return local;
+  const global = frame.module.own(name);
+  if (global !== undefined) return global;
+  const builtin = builtins.get(name);
+  if (builtin !== undefined) return builtin;
   if (name === '__class__' && frame.home.cls) return frame.home.cls;
   if (frame.module.open !== undefined) return machine.outside('');
   return raise('NameError', `name '${name}' is not defined`);

@@ -55,7 +55,9 @@ const functions: Record<string, NativeCall> = {
   getattr: (machine, [value = null, name = null, fallback]) => {
     const text = asText(name);
     if (text === undefined) return new Unknown('an unknown attribute');
-    return findAttribute(machine, value, text) ?? fallback ?? machine.attribute(value, text);
+    const found = findAttribute(machine, value, text);
+    if (found !== undefined) return found;
+    return fallback === undefined ? machine.attribute(value, text) : fallback;
   },
   setattr: (machine, [target = null, name = null, value = null]) => {
     const text = asText(name);
@@ -219,7 +221,7 @@ function next(machine: Machine, source: Value, fallback: Value | undefined): Val
   machine.budget.spend();
   const step = source instanceof Iterator ? source.items.next() : machine.iterate(source).next();
   if (!step.done) return step.value;
-  return fallback ?? raise('StopIteration', '');
+  return fallback === undefined ? raise('StopIteration', '') : fallback;
 }
 
 function extreme(machine: Machine, args: Value[], keywords: Keywords, sign: number): Value {
@@ -236,7 +238,8 @@ function extreme(machine: Machine, args: Value[], keywords: Keywords, sign: numb
   }
   if (best) return best.item;
   if (first instanceof List && first.symbolic) return new Unknown('a list that the host fills');
-  return keywords.get('default') ?? raise('ValueError', 'an empty sequence');
+  const fallback = keywords.get('default');
+  return fallback === undefined ? raise('ValueError', 'an empty sequence') : fallback;
 }
 
 function quantified(machine: Machine, source: Value, wanted: boolean): Value {

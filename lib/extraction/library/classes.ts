@@ -98,7 +98,8 @@ function dataclass(machine: Machine, cls: Class): Class {
     '__init__',
     (inner, [self = null, ...args], keywords) => {
       for (const [index, { name, fallback }] of [...fields.values()].entries()) {
-        inner.setAttribute(self, name, argument(args, keywords, index, name) ?? initial(inner, name, fallback));
+        const given = argument(args, keywords, index, name);
+        inner.setAttribute(self, name, given === undefined ? initial(inner, name, fallback) : given);
       }
       const after = self instanceof Instance ? self.cls.find('__post_init__') : undefined;
       if (after !== undefined) inner.call(after, [self]);
@@ -122,7 +123,8 @@ function initial(machine: Machine, name: string, fallback: Value | undefined): V
   if (!(fallback instanceof Instance) || fallback.cls !== fieldType) return fallback;
   const factory = fallback.own('default_factory');
   if (factory !== undefined) return machine.call(factory);
-  return fallback.own('default') ?? raise('TypeError', `__init__() misses the argument '${name}'`);
+  const value = fallback.own('default');
+  return value === undefined ? raise('TypeError', `__init__() misses the argument '${name}'`) : value;
 }
 
 function asDict(machine: Machine, value: Value): Value {

@@ -18,5 +18,5 @@ export function pure(run: NativeCall): NativeCall {
 
 /** An argument given by position or by name. */
 export function argument(args: readonly Value[], keywords: Keywords, index: number, name: string): Value | undefined {
-  return args[index] ?? keywords.get(name);
+  return index < args.length ? args[index] : keywords.get(name);
 }

@@ -6,8 +6,6 @@ import { truth } from '../language/truth.ts';
 
 /** Plain values of `sys`, `os`, `math`, `string` and others. */
 export function valueModels(): Models {
-  const environment = new Dict();
-  environment.open = 'it depends on the environment';
   return [
     ['sys.path', new List()],
     ['sys.modules', openDict('a module outside')],
@@ -17,7 +15,8 @@ export function valueModels(): Models {
     ['sys.maxsize', (1n << 63n) - 1n],
     ['sys.version_info', versionInfo()],
     ['sys.float_info.max', Number.MAX_VALUE],
-    ['os.environ', environment],
+    ['os.environ', environment()],
+    ['os.getenv', new Native('getenv', (_, [, fallback]) => setting(fallback))],
     ['os.sep', '/'],
     ['os.path.sep', '/'],
     ['os.linesep', '\n'],
@@ -56,6 +55,18 @@ export function valueModels(): Models {
     ['collections.UserDict', dictType],
     ['threading.local', objectType],
   ];
+}
+
+/** A variable of the environment is unknown, unless the pack itself says what to take without it. */
+function setting(fallback: Value = null): Value {
+  return fallback === null ? new Unknown('it depends on the environment') : fallback;
+}
+
+const environmentType = builtinType('environ', dictType);
+environmentType.define('get', new Native('get', (_, [, , fallback]) => setting(fallback), true));
+
+function environment(): Instance {
+  return new Instance(environmentType, openDict('it depends on the environment'));
 }
 
 const simpleNamespace = builtinType('SimpleNamespace');

@@ -119,8 +119,10 @@ function updatePair(machine: Machine, target: Dict, pair: Value): void {
 }
 
 export const dictMethods: Methods = {
-  get: (machine, [self, key = null, fallback = null], keywords) =>
-    lookUp(machine, dictOf(self), key) ?? keywords.get('default') ?? fallback,
+  get: (machine, [self, key = null, fallback = null]) => {
+    const found = lookUp(machine, dictOf(self), key);
+    return found === undefined ? fallback : found;
+  },
   keys: (machine, [self]) => listed(machine, dictOf(self), ({ key }) => key),
   values: (machine, [self]) => listed(machine, dictOf(self), ({ value }) => value),
   items: (machine, [self]) => listed(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])),
@@ -137,7 +139,8 @@ export const dictMethods: Methods = {
   pop: (machine, [self, key = null, fallback]) => {
     const found = lookUp(machine, dictOf(self), key);
     discard(machine, dictOf(self), key);
-    return found ?? fallback ?? raise('KeyError', 'pop');
+    if (found !== undefined) return found;
+    return fallback === undefined ? raise('KeyError', 'pop') : fallback;
   },
   popitem: (machine, [self]) => {
     const last = [...dictOf(self).entries.values()].at(-1);

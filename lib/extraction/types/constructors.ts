@@ -152,8 +152,9 @@ const objectMethods = {
     plainSet(machine, self, name, value),
   __getattribute__: (machine: Machine, [self = null, name = null]: Value[]) => {
     const own = self instanceof Instance ? self.own(String(name)) : undefined;
-    const found = own ?? (self instanceof Instance ? self.cls.find(String(name)) : undefined);
-    return found ?? raise('AttributeError', String(name));
+    if (own !== undefined) return own;
+    const found = self instanceof Instance ? self.cls.find(String(name)) : undefined;
+    return found === undefined ? raise('AttributeError', String(name)) : found;
   },
   __init_subclass__: () => null,
 };

@@ -67,6 +67,7 @@ export interface Machine {
   iterate(value: Value): Generator<Value>;
   /** A value of a package outside, by its dotted name: a model's, or unknown. */
   outside(path: string): Value;
+  setOutside(path: string, value: Value): void;
   /** Imports one of the pack's own modules; undefined where it has none of that name. */
   importOwn(path: string): Module | undefined;
   /** Imports by a dotted name, as an import statement does. */
