@@ -12,8 +12,8 @@ export const limits = {
   importDepth: 60,
   integerBits: 4_096,
   textCharacters: 1_000_000,
-  patternCharacters: 100,
-  matchedCharacters: 200,
+  patternCharacters: 500,
+  matchedCharacters: 20_000,
   notes: 50,
 } as const;
 
