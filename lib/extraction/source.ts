@@ -13,7 +13,11 @@ const bareTuple = /^([ \t]*)(match|case)[ \t]+([^#'"(:[{]*,[^#'":]*):([ \t]*(?:#
 /** Parses a file as Python does; throws an Error with a sentence where it cannot. */
 export function parseSource(text: string): Source {
   if (text.length > limits.fileCharacters) throw new Error('the file is too long');
-  const clean = text.replace(/^\uFEFF/, '').replaceAll('\f', ' ').replaceAll(/\r\n?/g, '\n');
+  const clean = text
+    .replace(/^\uFEFF/, '')
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/^[ \t]*\f/gm, '')
+    .replaceAll('\f', ' ');
   return { body: parseBody(clean), lines: clean.split('\n') };
 }
 

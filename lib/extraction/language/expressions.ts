@@ -198,8 +198,8 @@ function formattedPart(machine: Machine, node: ExprNode, frame: Frame): string |
   const value = machine.evaluate(node.value, frame);
   const spec = node.format_spec ? plain(machine.evaluate(node.format_spec, frame)) : '';
   if (value instanceof Unknown || typeof spec !== 'string') return undefined;
-  if (node.conversion === 114 || node.conversion === 97) return reprOf(machine, value);
-  if (node.conversion === 115) return textOf(machine, value);
-  return formatValue(machine, value, spec);
+  if (node.conversion === -1) return formatValue(machine, value, spec);
+  const text = node.conversion === 115 ? textOf(machine, value) : reprOf(machine, value);
+  return text === undefined ? undefined : formatValue(machine, text, spec);
 }
 

@@ -1,5 +1,5 @@
 import type { Machine } from '../values/machine.ts';
-import { typeOf } from '../values/builtin-types.ts';
+import { builtinType, typeOf } from '../values/builtin-types.ts';
 import {
   BoundMethod,
   Class,
@@ -62,7 +62,13 @@ export function functionModels(): Models {
   ];
 }
 
-const chain: Native = new Native('chain', (machine, sources) => chained(machine, sources));
+/** A class, because it has a constructor of another name. */
+const chain = builtinType('chain');
+chain.construct = (machine, _cls, sources) => chained(machine, sources);
+chain.define(
+  'from_iterable',
+  new Descriptor('staticmethod', new Native('from_iterable', pure((machine, [sources = null]) => chained(machine, machine.iterate(sources))))),
+);
 
 function chained(machine: Machine, sources: Iterable<Value>): Value {
   const all = [...sources];
@@ -74,7 +80,6 @@ function chained(machine: Machine, sources: Iterable<Value>): Value {
 }
 
 const iteration: Record<string, NativeCall> = {
-  'chain.from_iterable': pure((machine, [sources = null]) => chained(machine, machine.iterate(sources))),
   count: (_, [start = 0n, step = 1n]) =>
     lazily(function* () {
       if (typeof start === 'bigint' && typeof step === 'bigint') for (let n = start; ; n += step) yield n;
