@@ -1,6 +1,6 @@
 import type { StmtNode } from 'py-ast';
 import { limits } from './limits.ts';
-import { parseSource, type Source } from './source.ts';
+import { countTokens, parseSource, type Source } from './source.ts';
 import { exceptionType, raise, Raised } from './values/exceptions.ts';
 import { Frame, type Machine } from './values/machine.ts';
 import { Dict, Instance, List, Module, Unknown, type Value } from './values/values.ts';
@@ -120,9 +120,10 @@ export class Modules {
 
   /** Runs a file's statements. One that fails is noted and skipped, unless the failure is the file's own saying. */
   run(module: Module, file: string): void {
-    const source = this.#parse(file);
-    const frame = new Frame(module, source);
-    for (const node of source.body) {
+    const { body, lines } = this.#parse(file);
+    // What ran is not needed again, but for the functions it defined.
+    const frame = new Frame(module, lines);
+    for (const node of body) {
       try {
         this.#machine.execute([node], frame);
       } catch (error) {
@@ -151,7 +152,7 @@ export class Modules {
     if (text === undefined) return raise('ImportError', `${file} is no text`);
     this.#parsed += text.length;
     if (this.#parsed > limits.parsedCharacters) return raise('ImportError', 'the pack has too much code');
-    this.#machine.budget.spend(text.length >> 9);
+    this.#machine.budget.spend(countTokens(text));
     try {
       return parseSource(text);
     } catch (error) {

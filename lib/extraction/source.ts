@@ -33,8 +33,15 @@ function parseBody(text: string): readonly StmtNode[] {
   }
 }
 
+/** About how many tokens a text has, which is what parsing it costs. */
+export function countTokens(text: string): number {
+  let count = 0;
+  for (const _ of text.matchAll(/[\w.]+|[^\s\w.]/g)) count += 1;
+  return count;
+}
+
 /** Whether a whole number was written as a float, such as `1.0`, of which the tree keeps only the 1. */
-export function isWrittenAsFloat({ lineno, col_offset, end_col_offset }: Constant, { lines }: Source): boolean {
+export function isWrittenAsFloat({ lineno, col_offset, end_col_offset }: Constant, lines: readonly string[]): boolean {
   const line = lines[lineno - 1] ?? '';
   const isAscii = !/[^\0-\x7f]/.test(line.slice(0, 10_000));
   const written = isAscii

@@ -33,7 +33,7 @@ export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Val
   const [first] = node.body;
   const doc = first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value.value : null;
   scope.define('__doc__', typeof doc === 'string' ? doc : null);
-  machine.execute(node.body, new Frame(frame.module, frame.source, scope, home));
+  machine.execute(node.body, new Frame(frame.module, frame.lines, scope, home));
   const made = build(machine, node.name, bases, scope, keywords);
   if (made instanceof Class) home.cls = made;
   return made;

@@ -115,14 +115,14 @@ export function evaluateExpression(machine: Machine, node: ExprNode, frame: Fram
   return rule ? rule(machine, node, frame) : new Unknown(`a ${node.nodeType}`);
 }
 
-function constant(node: Constant, { source }: Frame): Value {
+function constant(node: Constant, { lines }: Frame): Value {
   const { value, quote_style: style } = node;
   if (typeof value === 'string') {
     if (style === undefined) return value === '...' ? ellipsis : value;
     return /^[rR]?[bB]/.test(style) ? new Bytes(value) : value;
   }
   if (typeof value === 'number') {
-    return Number.isSafeInteger(value) && !isWrittenAsFloat(node, source) ? BigInt(value) : value;
+    return Number.isSafeInteger(value) && !isWrittenAsFloat(node, lines) ? BigInt(value) : value;
   }
   return typeof value === 'boolean' || typeof value === 'bigint' || value === null
     ? value

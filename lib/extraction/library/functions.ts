@@ -116,7 +116,17 @@ function* product(machine: Machine, factors: readonly Value[][]): Generator<Valu
   const [first, ...rest] = factors;
   machine.budget.spend();
   if (!first) yield new Tuple([]);
-  else for (const item of first) for (const row of product(machine, rest)) yield new Tuple([item, ...(row as Tuple).items]);
+  else
+    for (const item of first) {
+      for (const row of product(machine, rest)) yield rowOf(machine, item, row);
+    }
+}
+
+/** Each row passes through as many generators as it has items. */
+function rowOf(machine: Machine, first: Value, rest: Value): Tuple {
+  const items = rest instanceof Tuple ? rest.items : [];
+  machine.budget.spend(2 * items.length + 1);
+  return new Tuple([first, ...items]);
 }
 
 function* combinations(machine: Machine, items: readonly Value[], size: number, from: number): Generator<Value> {
@@ -125,7 +135,7 @@ function* combinations(machine: Machine, items: readonly Value[], size: number, 
   else
     for (let index = from; index < items.length; index += 1) {
       for (const row of combinations(machine, items, size - 1, index + 1)) {
-        yield new Tuple([items[index] ?? null, ...(row as Tuple).items]);
+        yield rowOf(machine, items[index] ?? null, row);
       }
     }
 }

@@ -68,17 +68,19 @@ export function exceptionType(name: string): Class {
   return type;
 }
 
-/** An exception of the pack's, on its way to an `except` that takes it. */
-export class Raised extends Error {
+/**
+ * An exception of the pack's, on its way to an `except` that takes it. It is no Error: a pack may raise a million,
+ * and each would pay for a stack trace.
+ */
+export class Raised {
   readonly value: Value;
 
   constructor(value: Value) {
-    super('raised');
     this.value = value;
   }
 
   /** What a person reads: the class and the first argument. */
-  override toString(): string {
+  toString(): string {
     if (!(this.value instanceof Instance)) return 'an unknown exception';
     const args = this.value.own('args');
     const first = args instanceof Tuple ? args.items[0] : undefined;

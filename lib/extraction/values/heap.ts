@@ -65,7 +65,7 @@ export class Heap {
     const store = changing.owner ?? changing;
     if (!journal || store.born > journal.start || journal.before.has(store)) return;
     const snapshot = store.snapshot();
-    this.#spend(1 + (snapshot.size >> 2));
+    this.#spend(1 + (snapshot.size >> 1));
     journal.before.set(store, snapshot);
   }
 

@@ -52,7 +52,7 @@ function joinEntries(machine: Machine, left: Entries, right: Entries): Map<strin
     else joined.set(key, joinEntry(machine, entry, other));
   }
   for (const [key, entry] of right) if (!left.has(key)) joined.set(key, { ...entry, conditional: true });
-  machine.budget.spend(joined.size >> 2);
+  machine.budget.spend(joined.size >> 1);
   return joined;
 }
 

@@ -3,7 +3,6 @@ import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Heap } from './heap.ts';
 import { type Class, type Keywords, List, type Module, Namespace, type Value } from './values.ts';
-import type { Source } from '../source.ts';
 
 /** Variables, found from the inside out. A class body is skipped by the functions in it. */
 export class Scope extends Namespace {
@@ -22,7 +21,8 @@ export class Scope extends Namespace {
 /** What a running piece of code needs to know of its place. */
 export class Frame {
   readonly module: Module;
-  readonly source: Source;
+  /** The lines of its file, where numbers are looked up that the tree does not tell apart. */
+  readonly lines: readonly string[];
   /** Undefined at the top of a module, whose variables are the module's attributes. */
   readonly scope: Scope | undefined;
   /** The class whose body the code was written in, for `super()`. */
@@ -35,16 +35,16 @@ export class Frame {
   /** Exceptions that are being handled, for a bare `raise`. */
   readonly handled: Value[] = [];
 
-  constructor(module: Module, source: Source, scope?: Scope, home: { cls?: Class } = {}) {
+  constructor(module: Module, lines: readonly string[], scope?: Scope, home: { cls?: Class } = {}) {
     this.module = module;
-    this.source = source;
+    this.lines = lines;
     this.scope = scope;
     this.home = home;
   }
 
   /** The same place with variables of its own, such as a comprehension has. */
   inside(scope: Scope): Frame {
-    const frame = new Frame(this.module, this.source, scope, this.home);
+    const frame = new Frame(this.module, this.lines, scope, this.home);
     frame.self = this.self;
     return frame;
   }
