@@ -6,7 +6,10 @@ import { limits, LimitReached } from './limits.ts';
 import { asText, plain, plainTruth } from './values/access.ts';
 import { Raised } from './values/exceptions.ts';
 import type { Machine } from './values/machine.ts';
-import { Class, Dict, Func, List, Tuple, Unknown, type Value } from './values/values.ts';
+import { Dict, List } from './values/collections.ts';
+import { Class, Func } from './values/objects.ts';
+import { Tuple, Unknown } from './values/plain.ts';
+import type { Value } from './values/values.ts';
 
 /** A node as the host would list it. A field that only running the pack could show is left out, and named in `open`. */
 export interface ExtractedNode {
@@ -31,7 +34,12 @@ export interface ExtractedNode {
 type Fields = Omit<ExtractedNode, 'name' | 'conditional' | 'open'>;
 
 /** Reads a node's class, with an allowance of steps of its own. What fails is open; the rest stays. */
-export function describeNode(machine: Machine, name: string, cls: Value, conditional: boolean): ExtractedNode {
+export function describeNode(
+  machine: Machine,
+  name: string,
+  cls: Value,
+  conditional: boolean,
+): ExtractedNode {
   const node: ExtractedNode = { name, conditional, open: [] };
   const describe = cls instanceof Class && cls.inherits(nodeType) ? describeNewer : describeOlder;
   const run: Run = (field, read) => {
@@ -65,7 +73,9 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
     const found = findAttribute(machine, cls, name);
     return found === undefined ? fallback : found;
   };
-  const types = run('return_types', (explain) => sequence(machine, read('RETURN_TYPES', new Tuple([])), explain));
+  const types = run('return_types', (explain) =>
+    sequence(machine, read('RETURN_TYPES', new Tuple([])), explain),
+  );
   const inputs = run('input_types', () => inputsOf(machine, cls));
   return {
     ...shared(machine, run, {
@@ -76,15 +86,23 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
     }),
     function: run('function', (explain) => text(read('FUNCTION', new Unknown('it has none')), explain)),
     ...inputFields(machine, inputs, run),
-    returnTypes: types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
-    returnNames: types === undefined ? undefined : run('return_names', (explain) => json(machine, read('RETURN_NAMES', types), explain)),
-    outputIsList: types === undefined ? undefined : run('output_is_list', () => flags(machine, read('OUTPUT_IS_LIST', new Unknown('')), types)),
+    returnTypes:
+      types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
+    returnNames:
+      types === undefined
+        ? undefined
+        : run('return_names', (explain) => json(machine, read('RETURN_NAMES', types), explain)),
+    outputIsList:
+      types === undefined
+        ? undefined
+        : run('output_is_list', () => flags(machine, read('OUTPUT_IS_LIST', new Unknown('')), types)),
   };
 }
 
 function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
   const form = run('schema', () => schemaOf(machine, cls));
-  const of = (field: keyof OlderForm): Value => form?.[field] ?? (form ? null : new Unknown('an unknown schema'));
+  const of = (field: keyof OlderForm): Value =>
+    form?.[field] ?? (form ? null : new Unknown('an unknown schema'));
   const types = run('return_types', (explain) => sequence(machine, of('returnTypes'), explain));
   const inputs = run('input_types', () => of('inputs'));
   return {
@@ -96,14 +114,18 @@ function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
     }),
     function: run('function', () => entryPoint(machine, cls)),
     ...inputFields(machine, inputs, run),
-    returnTypes: types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
+    returnTypes:
+      types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
     returnNames: run('return_names', (explain) => json(machine, of('returnNames'), explain)),
-    outputIsList: types === undefined ? undefined : run('output_is_list', () => flags(machine, of('outputIsList'), types)),
+    outputIsList:
+      types === undefined
+        ? undefined
+        : run('output_is_list', () => flags(machine, of('outputIsList'), types)),
   };
 }
 
 function shared(
-  machine: Machine,
+  _machine: Machine,
   run: Run,
   read: Record<'category' | 'description' | 'deprecated' | 'experimental', () => Value>,
 ): Open<Pick<Fields, 'category' | 'description' | 'deprecated' | 'experimental'>> {
@@ -134,7 +156,11 @@ function inputsOf(machine: Machine, cls: Value): Value | undefined {
   return method === undefined ? undefined : machine.call(method);
 }
 
-function inputFields(machine: Machine, inputs: Value | undefined, run: Run): Open<Pick<Fields, 'inputTypes' | 'inputNames'>> {
+function inputFields(
+  machine: Machine,
+  inputs: Value | undefined,
+  run: Run,
+): Open<Pick<Fields, 'inputTypes' | 'inputNames'>> {
   if (inputs === undefined) return { inputTypes: undefined, inputNames: undefined };
   return {
     inputTypes: run('input_types', (explain) => json(machine, inputs, explain)),
@@ -148,7 +174,8 @@ function inputNames(inputs: Value): Record<string, string[]> | undefined {
   const names: Record<string, string[]> = Object.create(null);
   for (const { key, value } of groups.entries.values()) {
     const group = plain(value);
-    if (group instanceof Dict) names[String(key)] = [...group.entries.values()].map((entry) => String(plain(entry.key)));
+    if (group instanceof Dict)
+      names[String(key)] = [...group.entries.values()].map((entry) => String(plain(entry.key)));
   }
   return names;
 }
@@ -164,7 +191,8 @@ function sequence(machine: Machine, value: Value, explain: Explain): Value | und
 
 function flags(machine: Machine, value: Value, types: Value): boolean[] | undefined {
   const known = plain(value);
-  if (known instanceof Unknown) return known.why === '' ? [...machine.iterate(types)].map(() => false) : undefined;
+  if (known instanceof Unknown)
+    return known.why === '' ? [...machine.iterate(types)].map(() => false) : undefined;
   if (!(known instanceof List || known instanceof Tuple)) return undefined;
   const list = known.items.map((item) => plainTruth(item));
   return list.every((item) => item !== undefined) ? list : undefined;
@@ -179,7 +207,8 @@ function entryPoint(machine: Machine, cls: Value): string | undefined {
   if (own !== undefined) return asText(own);
   const method = findAttribute(machine, cls, 'execute');
   const isAsync = (value: Value | undefined): boolean =>
-    value instanceof Func ? value.code.isAsync : value instanceof Object && 'func' in value && isAsync(value.func);
+    value instanceof Func
+      ? value.code.isAsync
+      : value instanceof Object && 'func' in value && isAsync(value.func);
   return isAsync(method) ? 'EXECUTE_NORMALIZED_ASYNC' : 'EXECUTE_NORMALIZED';
 }
-

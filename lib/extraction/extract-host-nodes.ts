@@ -5,7 +5,47 @@ import { Interpreter } from './interpreter.ts';
 import { Budget, LimitReached, limits } from './limits.ts';
 import { asText, plain } from './values/access.ts';
 import { Raised } from './values/exceptions.ts';
-import { type Class, Dict, Instance, type Module, Unknown, type Value } from './values/values.ts';
+import { Dict, type Module } from './values/collections.ts';
+import { type Class, Instance } from './values/objects.ts';
+import { Unknown } from './values/plain.ts';
+import type { Value } from './values/values.ts';
+
+/*
+ * Which host nodes a pack has, read from its files without running it.
+ *
+ * A pack is a Python package. Each host node is a class that it lists, by name, in a dict called NODE_CLASS_MAPPINGS
+ * or through an entry point. Asking the pack itself would mean to run a stranger's code; reading names with patterns
+ * misses every pack that computes them. So this is a small interpreter of the declarative part of Python: it follows
+ * imports, loops, decorators and classes, and where something depends on the world outside, the value is *unknown*
+ * instead of guessed. Nothing here reads a file, a clock, the network or the environment.
+ *
+ * How it is built, from the inside out:
+ *
+ *   values/     Python's values, with `Unknown` among them; how they compare, join and print; the heap's journal
+ *   types/      the built-in types: their constructors and methods
+ *   language/   statements, expressions, calls, attributes, classes, imports; both ways of an unknown condition
+ *   library/    models of what packs use of Python's library: paths, files, JSON, regular expressions, functools…
+ *   host/       models of the host application: symbolic folder lists, sampler names, the newer class-based schema
+ *   modules.ts  the pack's own modules; interpreter.ts puts all of it together; describe-node.ts reads one class
+ *
+ * What it understands: nearly all statements and expressions, classes with their resolution order, descriptors and
+ * metaclasses, generators (run to their end at once), enums, dataclasses, and files inside the pack, with what the
+ * pack writes there kept in memory.
+ *
+ * What it leaves open, and why: whatever comes from a package outside (it may do anything), from the environment, a
+ * clock or chance, from `eval` and `exec`, and from classes of the host (a table of them would age, and gains little).
+ * An unknown condition is followed both ways, and the results are joined: equal values stay, dicts know which keys
+ * are there only under a condition, a way that raises is dropped. An open field of a node is left out and named in
+ * `open`; a list of nodes that is open makes the extraction `failed`, since its names would not be complete.
+ *
+ * What bounds it: limits.ts. Every statement, expression and item takes a step, building text and copying take steps
+ * by size, a pack's regular expressions are matched by library/pattern-matching.ts and never natively, names that a
+ * pack chooses are keys of Maps only. extract-in-worker.ts adds a heap, a stack and a clock of its own.
+ *
+ * The parser is py-ast, pinned, because it gives CPython's own tree in 15 KB and 5 ms; source.ts knows where it
+ * differs, and a test compares. web-tree-sitter takes 168 KB and a concrete tree, @lezer/python rejects 15 % of real
+ * files, pyright's parser does not know the syntax of today.
+ */
 
 export interface Extraction {
   status: 'success' | 'failed';
@@ -59,7 +99,8 @@ interface Listed {
 }
 
 function listNodes(machine: Interpreter): Listed {
-  if (!machine.files.isFile('__init__.py')) return { entries: [], reason: 'It has no __init__.py at its root.' };
+  if (!machine.files.isFile('__init__.py'))
+    return { entries: [], reason: 'It has no __init__.py at its root.' };
   const root = machine.importOwn('');
   if (!root) return { entries: [], reason: 'It has no __init__.py at its root.' };
   const mappings = plain(root.own('NODE_CLASS_MAPPINGS') ?? null);
@@ -79,7 +120,10 @@ function fromMappings(mappings: Value): Listed {
     const name = asText(key);
     if (name !== undefined) entries.push({ name, cls: value, conditional });
   }
-  return { entries, ...(mappings.open === undefined ? {} : { reason: `It may list more nodes: ${mappings.open}.` }) };
+  return {
+    entries,
+    ...(mappings.open === undefined ? {} : { reason: `It may list more nodes: ${mappings.open}.` }),
+  };
 }
 
 /** The newer form: `comfy_entrypoint()` gives an extension, whose `get_node_list()` gives the classes. */

@@ -32,11 +32,22 @@ export async function extractInWorker(
 ): Promise<Extraction> {
   const { promise, resolve } = Promise.withResolvers<Extraction>();
   const task: ExtractionTask = { files, name, deadline: Date.now() + milliseconds };
-  const worker = new Worker(workerFile, { workerData: task, resourceLimits, env: {}, stdout: true, stderr: true });
+  const worker = new Worker(workerFile, {
+    workerData: task,
+    resourceLimits,
+    env: {},
+    stdout: true,
+    stderr: true,
+  });
   const timer = setTimeout(() => resolve(givenUp('it takes too long')), milliseconds + graceMilliseconds);
   worker.on('message', resolve);
   worker.on('error', (error: NodeJS.ErrnoException) =>
-    resolve(givenUp(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it needs too much memory' : 'the evaluator failed', error)),
+    resolve(
+      givenUp(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it needs too much memory' : 'the evaluator failed',
+        error,
+      ),
+    ),
   );
   worker.on('exit', () => resolve(givenUp('the evaluator ended')));
   try {

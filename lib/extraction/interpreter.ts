@@ -14,7 +14,9 @@ import { equipTypes } from './types/constructors.ts';
 import { setName } from './values/access.ts';
 import { Heap } from './values/heap.ts';
 import type { Completion, Frame, Machine } from './values/machine.ts';
-import { type Keywords, Module, Unknown, type Value } from './values/values.ts';
+import { Module } from './values/collections.ts';
+import { Unknown } from './values/plain.ts';
+import type { Keywords, Value } from './values/values.ts';
 
 equipTypes();
 

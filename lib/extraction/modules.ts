@@ -3,7 +3,10 @@ import { limits } from './limits.ts';
 import { countTokens, parseSource, type Source } from './source.ts';
 import { exceptionType, raise, Raised } from './values/exceptions.ts';
 import { Frame, type Machine } from './values/machine.ts';
-import { Dict, Instance, List, Module, Unknown, type Value } from './values/values.ts';
+import { Dict, List, Module } from './values/collections.ts';
+import { Instance } from './values/objects.ts';
+import { Unknown } from './values/plain.ts';
+import type { Value } from './values/values.ts';
 
 /** The pack's modules: found in its tree, run once, from the top. */
 export class Modules {
@@ -65,7 +68,8 @@ export class Modules {
     this.#machine.budget.spend(entries.length);
     for (const entry of entries) {
       const base = typeof entry === 'string' ? files.inside(entry) : undefined;
-      if (base !== undefined && this.#exists(base === '' ? first : `${base}/${first}`)) return { base, rest: parts };
+      if (base !== undefined && this.#exists(base === '' ? first : `${base}/${first}`))
+        return { base, rest: parts };
     }
     return undefined;
   }
@@ -101,7 +105,8 @@ export class Modules {
     const slash = path.lastIndexOf('/');
     const parent = this.#loaded.get(slash < 0 ? '' : path.slice(0, slash));
     const name = path.slice(slash + 1);
-    if (parent && path !== '' && parent.own(name) === undefined) this.#machine.setAttribute(parent, name, module);
+    if (parent && path !== '' && parent.own(name) === undefined)
+      this.#machine.setAttribute(parent, name, module);
     return module;
   }
 
@@ -143,7 +148,8 @@ export class Modules {
           ? node.targets.flatMap((target) => (target.nodeType === 'Name' ? [target.id] : []))
           : [];
     for (const name of names) {
-      if (module.own(name) === undefined) this.#machine.setAttribute(module, name, new Unknown('a statement that failed'));
+      if (module.own(name) === undefined)
+        this.#machine.setAttribute(module, name, new Unknown('a statement that failed'));
     }
   }
 
@@ -189,7 +195,9 @@ function isSkipped(error: unknown, node: StmtNode): boolean {
   if (!(error instanceof Raised) || node.nodeType === 'Raise') return false;
   const { value } = error;
   if (!(value instanceof Instance)) return true;
-  return !value.cls.inherits(exceptionType('ImportError')) && !value.cls.inherits(exceptionType('SyntaxError'));
+  return (
+    !value.cls.inherits(exceptionType('ImportError')) && !value.cls.inherits(exceptionType('SyntaxError'))
+  );
 }
 
 function describe(error: unknown): string {

@@ -41,7 +41,10 @@ export function countTokens(text: string): number {
 }
 
 /** Whether a whole number was written as a float, such as `1.0`, of which the tree keeps only the 1. */
-export function isWrittenAsFloat({ lineno, col_offset, end_col_offset }: Constant, lines: readonly string[]): boolean {
+export function isWrittenAsFloat(
+  { lineno, col_offset, end_col_offset }: Constant,
+  lines: readonly string[],
+): boolean {
   const line = lines[lineno - 1] ?? '';
   const isAscii = !/[^\0-\x7f]/.test(line.slice(0, 10_000));
   const written = isAscii

@@ -46,8 +46,12 @@ function parsed(text: string | undefined): unknown {
 /** The host's answers list groups of inputs without empty ones. */
 function ordered(groups: Record<string, string[]> | undefined): unknown {
   if (groups === undefined) return undefined;
-  const entries = Object.entries(groups).filter(([name, list]) => list.length > 0 && ['required', 'optional'].includes(name));
-  return Object.fromEntries(entries.sort(([a], [b]) => a.localeCompare(b)).map(([name, list]) => [name, [...list].sort()]));
+  const entries = Object.entries(groups).filter(
+    ([name, list]) => list.length > 0 && ['required', 'optional'].includes(name),
+  );
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => a.localeCompare(b)).map(([name, list]) => [name, [...list].sort()]),
+  );
 }
 
 export function comparePack({ nodes }: Extraction, expected: ExpectedPack | undefined): Comparison {
@@ -79,7 +83,10 @@ function compareNode(comparison: Comparison, node: ExtractedNode, wanted: Expect
     const [count, of] = comparison.right[field] ?? [0, 0];
     comparison.right[field] = [count + (got === right ? 1 : 0), of + 1];
     if (got === undefined) comparison.open += 1;
-    else if (got !== right) comparison.wrong.push(`${node.name}.${field}: ${got?.slice(0, 150)} instead of ${right?.slice(0, 150)} (${node.open.find((line) => line.startsWith(field)) ?? node.open[0] ?? ''})`);
+    else if (got !== right)
+      comparison.wrong.push(
+        `${node.name}.${field}: ${got?.slice(0, 150)} instead of ${right?.slice(0, 150)} (${node.open.find((line) => line.startsWith(field)) ?? node.open[0] ?? ''})`,
+      );
   }
 }
 
@@ -93,13 +100,18 @@ function plainText(value: unknown): string | undefined {
   return JSON.stringify(value, (_, part) => {
     if (!Array.isArray(part)) return part;
     if (part.length === 1 && typeof part[0] === 'string' && part[0].startsWith('<files:')) return [];
-    return part[0] === 'euler' || part[0] === '<host:samplers>' ? ['samplers'] : part[0] === 'simple' || part[0] === '<host:schedulers>' ? ['schedulers'] : part;
+    return part[0] === 'euler' || part[0] === '<host:samplers>'
+      ? ['samplers']
+      : part[0] === 'simple' || part[0] === '<host:schedulers>'
+        ? ['schedulers']
+        : part;
   });
 }
 
 /** The figures over all packs. */
 export function totals(results: readonly (Comparison & { seconds: number })[]): string {
-  const sum = (count: (result: Comparison) => number) => results.reduce((total, result) => total + count(result), 0);
+  const sum = (count: (result: Comparison) => number) =>
+    results.reduce((total, result) => total + count(result), 0);
   const names = sum((result) => result.names);
   const found = names - sum(({ missing }) => missing.length);
   const extra = sum((result) => result.extra.length);

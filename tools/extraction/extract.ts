@@ -10,7 +10,9 @@ import { extractHostNodes } from '../../lib/extraction/extract-host-nodes.ts';
  * what importing the packs says. A folder is called after its repository, with `+` for the slash.
  */
 
-const { values } = parseArgs({ options: { packs: { type: 'string' }, expected: { type: 'string' }, verbose: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { packs: { type: 'string' }, expected: { type: 'string' }, verbose: { type: 'boolean' } },
+});
 if (values.packs === undefined) throw new Error('Say which folder of packs: --packs DIR.');
 const expected: ExpectedPack[] = values.expected ? JSON.parse(await readFile(values.expected, 'utf8')) : [];
 const results = [];

@@ -1,5 +1,8 @@
 import { objectType } from '../values/builtin-types.ts';
-import { Dict, List, Native, PythonSet, Unknown, type Value } from '../values/values.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Native } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { samplers, schedulers, socketTypes } from './names.ts';
 import { schemaModel } from './schema-types.ts';
 
@@ -68,4 +71,3 @@ export function hostModel(path: string): Value | undefined {
   if (socket !== undefined) return socketTypes.get(socket) ?? new Unknown('a type of the host', path);
   return schemaModel(path);
 }
-

@@ -1,7 +1,10 @@
 import { asText, plainTruth } from '../values/access.ts';
 import { builtinType, enumType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Dict, Instance, type Keywords, List, Native, Unknown, type Value } from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Class, Instance, Native } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
 
 /*
@@ -35,7 +38,12 @@ const known = new Map<string, Value>([
   ['Hidden', hiddenType],
   ['ComfyTypeIO', socketType],
   ['ComfyTypeI', socketType],
-  ['Custom', new Native('Custom', (_, args, keywords) => makeSocket('Custom', asText(keywords.get('io_type') ?? args[0])))],
+  [
+    'Custom',
+    new Native('Custom', (_, args, keywords) =>
+      makeSocket('Custom', asText(keywords.get('io_type') ?? args[0])),
+    ),
+  ],
   [
     'comfytype',
     new Native('comfytype', (_machine, args, keywords) => {
@@ -47,14 +55,26 @@ const known = new Map<string, Value>([
   ['FolderType', choice('FolderType', { input: 'input', output: 'output', temp: 'temp' })],
   [
     'UploadType',
-    choice('UploadType', { image: 'image_upload', audio: 'audio_upload', video: 'video_upload', model: 'file_upload' }),
+    choice('UploadType', {
+      image: 'image_upload',
+      audio: 'audio_upload',
+      video: 'video_upload',
+      model: 'file_upload',
+    }),
   ],
 ]);
 for (const [name, value] of defaults) schemaType.define(name, value);
-schemaType.construct = (_machine, cls, args, keywords) => keep(cls, ['node_id', 'display_name', 'category', 'inputs', 'outputs', 'hidden', 'description'], args, keywords);
+schemaType.construct = (_machine, cls, args, keywords) =>
+  keep(
+    cls,
+    ['node_id', 'display_name', 'category', 'inputs', 'outputs', 'hidden', 'description'],
+    args,
+    keywords,
+  );
 inputType.construct = (machine, cls, args, keywords) => makeInput(machine, cls, args, keywords);
 outputType.construct = (_machine, cls, args, keywords) => makeOutput(cls, args, keywords);
-templateType.construct = (_machine, cls, args, keywords) => keep(cls, ['first', 'second', 'min', 'max'], args, keywords);
+templateType.construct = (_machine, cls, args, keywords) =>
+  keep(cls, ['first', 'second', 'min', 'max'], args, keywords);
 for (const [name, type] of schemaTypes) known.set(name, makeSocket(name, type));
 for (const [name, value] of hiddenInputs) hiddenType.define(name, member(hiddenType, name, value));
 
@@ -148,7 +168,11 @@ function optionsOf(machine: Machine, options: Value): Value {
   const members = options.find('_member_map_');
   if (!(members instanceof Dict)) return new Unknown('an unknown enum');
   machine.budget.spend(members.entries.size);
-  return new List([...members.entries.values()].map(({ value }) => (value instanceof Instance ? (value.own('value') ?? null) : value)));
+  return new List(
+    [...members.entries.values()].map(({ value }) =>
+      value instanceof Instance ? (value.own('value') ?? null) : value,
+    ),
+  );
 }
 
 function makeOutput(cls: Class, args: Value[], keywords: Keywords): Value {
@@ -156,9 +180,13 @@ function makeOutput(cls: Class, args: Value[], keywords: Keywords): Value {
   const first = kind === 'MatchType' ? ['template', 'id'] : ['id'];
   const names = kind === 'Combo' ? ['id', 'display_name', 'options'] : [...first, 'display_name'];
   const output = keep(cls, [...names, 'tooltip', 'is_output_list'], args, keywords);
-  if (kind === 'MatchType' && output.own('display_name') === undefined) output.define('display_name', 'MATCHTYPE');
+  if (kind === 'MatchType' && output.own('display_name') === undefined)
+    output.define('display_name', 'MATCHTYPE');
   // An output with choices has the choices themselves as its type.
-  output.define('io_type', kind === 'Combo' ? (output.own('options') ?? new List()) : (cls.find('io_type') ?? null));
+  output.define(
+    'io_type',
+    kind === 'Combo' ? (output.own('options') ?? new List()) : (cls.find('io_type') ?? null),
+  );
   return output;
 }
 
@@ -166,4 +194,3 @@ function makeOutput(cls: Class, args: Value[], keywords: Keywords): Value {
 export function flag(holder: Instance, name: string): boolean | undefined {
   return plainTruth(holder.own(name) ?? false);
 }
-

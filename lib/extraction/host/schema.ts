@@ -1,6 +1,9 @@
 import { asText, dictOf, plain, put } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Dict, Instance, List, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Class, Instance } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { optionNames } from './names.ts';
 import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
 
@@ -35,7 +38,11 @@ export function olderForm(machine: Machine, schema: Value): OlderForm | undefine
       const name = output.own('display_name');
       return name === undefined || name === null || name === '' ? output.own('io_type') : name;
     }),
-    outputIsList: ofEach(machine, outputs, (output) => flag(output, 'is_output_list') ?? new Unknown('a condition')),
+    outputIsList: ofEach(
+      machine,
+      outputs,
+      (output) => flag(output, 'is_output_list') ?? new Unknown('a condition'),
+    ),
   };
 }
 
@@ -90,7 +97,13 @@ function socketOf(machine: Machine, input: Instance): Value {
   const inner = overridden(input);
   const names = inner === input ? [] : [inner.own('io_type') ?? null];
   for (const socket of machine.iterate(types)) {
-    names.push((socket instanceof Class ? socket.find('io_type') : socket instanceof Instance ? socket.own('io_type') : undefined) ?? null);
+    names.push(
+      (socket instanceof Class
+        ? socket.find('io_type')
+        : socket instanceof Instance
+          ? socket.own('io_type')
+          : undefined) ?? null,
+    );
   }
   const texts = names.map(asText);
   return texts.includes(undefined) ? new Unknown('a type of unknown name') : [...new Set(texts)].join(',');
@@ -123,7 +136,8 @@ function addOptions(machine: Machine, options: Dict, input: Instance): void {
 }
 
 function matchTemplate(machine: Machine, template: Value | undefined): Value {
-  if (!(template instanceof Instance) || !template.cls.inherits(templateType)) return new Unknown('a template');
+  if (!(template instanceof Instance) || !template.cls.inherits(templateType))
+    return new Unknown('a template');
   const allowed = template.own('allowed_types') ?? template.own('second') ?? null;
   const types = allowed instanceof Class ? [allowed] : allowed === null ? [] : [...machine.iterate(allowed)];
   const names = types.map((type) => (type instanceof Class ? asText(type.find('io_type')) : undefined));
@@ -171,7 +185,8 @@ function withHidden(machine: Machine, inputs: Value, schema: Instance): Value {
     ...(isApi ? ['auth_token_comfy_org', 'api_key_comfy_org'] : []),
     ...(flag(schema, 'is_output_node') ? ['prompt', 'extra_pnginfo'] : []),
   ];
-  for (const name of implied) if (!dict.entries.has(name)) put(machine, dict, name, new Tuple([name.toUpperCase()]));
+  for (const name of implied)
+    if (!dict.entries.has(name)) put(machine, dict, name, new Tuple([name.toUpperCase()]));
   if (dict.entries.size > 0) put(machine, inputs, 'hidden', dict);
   return inputs;
 }

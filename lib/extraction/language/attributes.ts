@@ -2,21 +2,10 @@ import { typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import {
-  BoundMethod,
-  Class,
-  Descriptor,
-  Dict,
-  Func,
-  Instance,
-  Module,
-  type Namespace,
-  Native,
-  Super,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { Dict, Module, type Namespace } from '../values/collections.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { bind } from './binding.ts';
 import { superAttribute } from './instances.ts';
 
@@ -52,7 +41,8 @@ function classAttribute(machine: Machine, cls: Class, name: string): Value | und
   if (special !== undefined) return special;
   const meta = cls.metaclass instanceof Class ? cls.metaclass : typeType;
   const fromMeta = meta === typeType ? undefined : meta.find(name, undefined);
-  if (fromMeta instanceof Descriptor && fromMeta.kind === 'property') return bind(machine, fromMeta, cls, meta);
+  if (fromMeta instanceof Descriptor && fromMeta.kind === 'property')
+    return bind(machine, fromMeta, cls, meta);
   const found = cls.find(name);
   if (found !== undefined) return bind(machine, found, undefined, cls);
   const onMeta = meta.find(name);
@@ -82,7 +72,8 @@ function instanceAttribute(machine: Machine, instance: Instance, name: string): 
   const interceptor = cls.find('__getattribute__');
   if (interceptor instanceof Func) return machine.call(interceptor, [instance, name]);
   const onClass = cls.find(name);
-  if (onClass instanceof Descriptor && onClass.kind === 'property') return bind(machine, onClass, instance, cls);
+  if (onClass instanceof Descriptor && onClass.kind === 'property')
+    return bind(machine, onClass, instance, cls);
   const own = instance.own(name);
   if (own !== undefined) return own;
   if (onClass !== undefined) return bind(machine, onClass, instance, cls);
@@ -117,7 +108,8 @@ export function setAttribute(machine: Machine, target: Value, name: string, valu
     return;
   }
   if (target instanceof Instance && setThroughClass(machine, target, name, value)) return;
-  if (target instanceof Class && target.builtin) return raise('TypeError', 'cannot set attributes of a built-in type');
+  if (target instanceof Class && target.builtin)
+    raise('TypeError', 'cannot set attributes of a built-in type');
   if (target instanceof Class && target.metaclass instanceof Class) {
     const own = target.metaclass.find('__setattr__');
     if (own instanceof Func) {
@@ -166,4 +158,3 @@ export function plainSet(machine: Machine, target: Value, name: Value, value: Va
   }
   return null;
 }
-

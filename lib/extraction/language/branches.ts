@@ -18,6 +18,8 @@ export function branch(machine: Machine, frame: Frame, ways: readonly (() => Com
     for (const { value } of returned) frame.returned.push(value);
     return goesOn ? undefined : leaves;
   }
-  const value = returned.map((completion) => completion.value).reduce((left, right) => join(machine, left, right));
+  const value = returned
+    .map((completion) => completion.value)
+    .reduce((left, right) => join(machine, left, right));
   return { kind: 'return', value };
 }

@@ -2,7 +2,10 @@ import type { Call } from 'py-ast';
 import { asText, plain } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Frame, Machine } from '../values/machine.ts';
-import { Class, Dict, Instance, Super, Unknown, type Value } from '../values/values.ts';
+import { Dict } from '../values/collections.ts';
+import { Class, Instance, Super } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { superType } from '../values/builtin-types.ts';
 
 /** `f(a, *b, c=d, **e)`, and the built-ins that look at where they are called. */
@@ -73,4 +76,3 @@ function ownView(machine: Machine, name: string, frame: Frame): Value | undefine
   const view = new Dict(frame.scope ?? frame.module);
   return name === 'dir' ? machine.call(machine.attribute(view, 'keys')) : view;
 }
-

@@ -1,21 +1,11 @@
 import type { Arguments } from 'py-ast';
 import { raise, Raised } from '../values/exceptions.ts';
 import { join } from '../values/join.ts';
-import { Frame, type Machine, Scope } from '../values/machine.ts';
-import {
-  BoundMethod,
-  Class,
-  Descriptor,
-  Dict,
-  Func,
-  Instance,
-  Iterator,
-  type Keywords,
-  Native,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { type Frame, type Machine, Scope } from '../values/machine.ts';
+import { Dict } from '../values/collections.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import { Iterator, Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { put } from '../values/access.ts';
 import { instantiate } from './instances.ts';
 
@@ -77,7 +67,10 @@ function bind(machine: Machine, func: Func, frame: Frame, args: Value[], keyword
   const rest = new Map(keywords);
   for (const [index, name] of names.entries()) {
     const given = index < args.length ? args[index] : take(rest, name);
-    scope.define(name, orDefault(func, name, rest, given, func.defaults[index - names.length + func.defaults.length]));
+    scope.define(
+      name,
+      orDefault(func, name, rest, given, func.defaults[index - names.length + func.defaults.length]),
+    );
   }
   for (const [index, { arg }] of parameters.kwonlyargs.entries()) {
     scope.define(arg, orDefault(func, arg, rest, take(rest, arg), func.keywordDefaults[index]));
@@ -89,7 +82,13 @@ function bind(machine: Machine, func: Func, frame: Frame, args: Value[], keyword
 }
 
 /** `**kwargs`. A key that begins with `*` marks keywords that came from something unknown. */
-function collect(machine: Machine, parameters: Arguments, scope: Scope, rest: Map<string, Value>, name: string): void {
+function collect(
+  machine: Machine,
+  parameters: Arguments,
+  scope: Scope,
+  rest: Map<string, Value>,
+  name: string,
+): void {
   const unknown = rest.get('**');
   rest.delete('**');
   if (parameters.kwarg) {
@@ -116,5 +115,7 @@ function orDefault(
   if (given !== undefined) return given;
   const unknown = rest.get('**');
   if (unknown !== undefined) return unknown;
-  return fallback === undefined ? raise('TypeError', `${func.code.name}() misses the argument '${name}'`) : fallback;
+  return fallback === undefined
+    ? raise('TypeError', `${func.code.name}() misses the argument '${name}'`)
+    : fallback;
 }

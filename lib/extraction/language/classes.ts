@@ -3,18 +3,10 @@ import { enumType, objectType, typeType } from '../values/builtin-types.ts';
 import { asText, dictOf } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import { Frame, type Machine, Scope } from '../values/machine.ts';
-import {
-  BoundMethod,
-  Class,
-  Descriptor,
-  Dict,
-  Func,
-  Instance,
-  type Keywords,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { Dict } from '../values/collections.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { finishEnum } from './enums.ts';
 
 /** Runs a `class` statement up to its decorators. */
@@ -25,7 +17,8 @@ export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Val
       : [machine.evaluate(base, frame)],
   );
   const keywords = new Map<string, Value>();
-  for (const { arg, value } of node.keywords) if (arg !== undefined) keywords.set(arg, machine.evaluate(value, frame));
+  for (const { arg, value } of node.keywords)
+    if (arg !== undefined) keywords.set(arg, machine.evaluate(value, frame));
   const home: { cls?: Class } = {};
   const scope = new Scope(frame.scope, true);
   scope.define('__module__', frame.module.name);
@@ -39,12 +32,21 @@ export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Val
   return made;
 }
 
-function build(machine: Machine, name: string, bases: Value[], scope: Scope, keywords: Map<string, Value>): Value {
+function build(
+  machine: Machine,
+  name: string,
+  bases: Value[],
+  scope: Scope,
+  keywords: Map<string, Value>,
+): Value {
   const metaclass = keywords.get('metaclass') ?? metaclassOf(bases);
   keywords.delete('metaclass');
   const isOwn = metaclass instanceof Class && !metaclass.builtin;
   if (!isOwn) return finish(machine, name, bases, scope, metaclass, keywords);
-  const namespace = dictOf(machine, [...scope.entries.values()].map(({ key, value }) => [key, value]));
+  const namespace = dictOf(
+    machine,
+    [...scope.entries.values()].map(({ key, value }) => [key, value]),
+  );
   return machine.call(metaclass, [name, new Tuple(bases), namespace], keywords);
 }
 
@@ -68,7 +70,8 @@ export function makeClass(
   if (text === undefined) return new Unknown('a class of unknown name');
   const scope = new Scope(undefined, true);
   if (namespace instanceof Dict) {
-    for (const { key, value } of namespace.entries.values()) if (typeof key === 'string') scope.define(key, value);
+    for (const { key, value } of namespace.entries.values())
+      if (typeof key === 'string') scope.define(key, value);
   }
   const list = bases instanceof Tuple ? [...bases.items] : [new Unknown('unknown bases')];
   const given = metaclass === typeType ? metaclassOf(list) : metaclass;

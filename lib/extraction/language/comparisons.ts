@@ -2,7 +2,10 @@ import type { ExprNode } from 'py-ast';
 import { plain } from '../values/access.ts';
 import { compare, contains, equal } from '../values/equality.ts';
 import type { Frame, Machine } from '../values/machine.ts';
-import { Func, Instance, PythonSet, Unknown, type Value } from '../values/values.ts';
+import { PythonSet } from '../values/collections.ts';
+import { Func, Instance } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 
 type Compare = Extract<ExprNode, { nodeType: 'Compare' }>;
 
@@ -88,4 +91,3 @@ function subset(operator: string, a: PythonSet, b: PythonSet): Value {
   const isWithin = small.entries.keys().every((key) => large.entries.has(key));
   return isWithin && (operator.endsWith('E') || small.entries.size < large.entries.size);
 }
-

@@ -1,6 +1,8 @@
 import type { Comprehension } from 'py-ast';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
-import { Dict, Unknown, type Value } from '../values/values.ts';
+import { Dict } from '../values/collections.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { truth } from './truth.ts';
 

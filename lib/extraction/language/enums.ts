@@ -2,7 +2,9 @@ import { dictOf, hashKey } from '../values/access.ts';
 import { builtinType, enumType, intType, strType } from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Class, Descriptor, Dict, Func, Instance, Native, type Value } from '../values/values.ts';
+import { Dict } from '../values/collections.ts';
+import { Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import type { Value } from '../values/values.ts';
 
 /** What `auto()` leaves until the class is finished. */
 export const autoType = builtinType('auto');
@@ -29,7 +31,12 @@ export function finishEnum(machine: Machine, cls: Class): void {
 }
 
 function isMember(value: Value): boolean {
-  return !(value instanceof Func || value instanceof Descriptor || value instanceof Native || value instanceof Class);
+  return !(
+    value instanceof Func ||
+    value instanceof Descriptor ||
+    value instanceof Native ||
+    value instanceof Class
+  );
 }
 
 /** `Color('red')`: the member of that value. */

@@ -5,18 +5,9 @@ import type { Frame, Machine } from '../values/machine.ts';
 import { formatValue } from '../types/formatting.ts';
 import { update } from '../types/collections.ts';
 import { reprOf, textOf } from '../values/text.ts';
-import {
-  Bytes,
-  Dict,
-  ellipsis,
-  Iterator,
-  List,
-  PythonSet,
-  Slice,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Bytes, Iterator, Slice, Tuple, Unknown, ellipsis } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { isWrittenAsFloat } from '../source.ts';
 import { comprehend } from './comprehensions.ts';
 import { compareChain } from './comparisons.ts';
@@ -63,7 +54,10 @@ const rules: Rules = {
   IfExp: (machine, { test, body, orelse }, frame) => {
     const isTrue = truth(machine, machine.evaluate(test, frame));
     if (isTrue !== undefined) return machine.evaluate(isTrue ? body : orelse, frame);
-    const results = fork(machine, [() => machine.evaluate(body, frame), () => machine.evaluate(orelse, frame)]);
+    const results = fork(machine, [
+      () => machine.evaluate(body, frame),
+      () => machine.evaluate(orelse, frame),
+    ]);
     return results.reduce((left, right) => join(machine, left, right));
   },
   Lambda: (machine, { args, body }, frame) =>
@@ -76,12 +70,17 @@ const rules: Rules = {
     return result;
   },
   Starred: (machine, { value }, frame) => machine.evaluate(value, frame),
-  ListComp: (machine, node, frame) => new List([...comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))]),
+  ListComp: (machine, node, frame) =>
+    new List([...comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))]),
   GeneratorExp: (machine, node, frame) =>
-    new Iterator([...comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))].values()),
+    new Iterator(
+      [...comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))].values(),
+    ),
   SetComp: (machine, node, frame) => {
     const set = new PythonSet();
-    for (const element of comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))) {
+    for (const element of comprehend(machine, node.generators, frame, (inner) =>
+      machine.evaluate(node.elt, inner),
+    )) {
       addItem(machine, set, element);
     }
     return set;
@@ -111,7 +110,9 @@ const rules: Rules = {
 
 /** The value of any expression but a name, which the interpreter reads itself. */
 export function evaluateExpression(machine: Machine, node: ExprNode, frame: Frame): Value {
-  const rule = rules[node.nodeType] as ((machine: Machine, node: ExprNode, frame: Frame) => Value) | undefined;
+  const rule = rules[node.nodeType] as
+    | ((machine: Machine, node: ExprNode, frame: Frame) => Value)
+    | undefined;
   return rule ? rule(machine, node, frame) : new Unknown(`a ${node.nodeType}`);
 }
 
@@ -202,4 +203,3 @@ function formattedPart(machine: Machine, node: ExprNode, frame: Frame): string |
   const text = node.conversion === 115 ? textOf(machine, value) : reprOf(machine, value);
   return text === undefined ? undefined : formatValue(machine, text, spec);
 }
-

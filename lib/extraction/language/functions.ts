@@ -1,6 +1,7 @@
 import type { ExprNode, StmtNode } from 'py-ast';
 import type { Frame, Machine } from '../values/machine.ts';
-import { Func, type FunctionCode, type Value } from '../values/values.ts';
+import { Func, type FunctionCode } from '../values/objects.ts';
+import type { Value } from '../values/values.ts';
 
 type Definition = Extract<StmtNode, { nodeType: 'FunctionDef' | 'AsyncFunctionDef' }>;
 
@@ -13,10 +14,17 @@ export function makeFunction(machine: Machine, code: FunctionCode, frame: Frame)
 
 export function defineFunction(machine: Machine, node: Definition, frame: Frame): Func {
   const isAsync = node.nodeType === 'AsyncFunctionDef';
-  const code = { name: node.name, args: node.args, body: node.body, isAsync, isGenerator: yields(machine, node) };
+  const code = {
+    name: node.name,
+    args: node.args,
+    body: node.body,
+    isAsync,
+    isGenerator: yields(machine, node),
+  };
   const func = makeFunction(machine, code, frame);
   const [first] = node.body;
-  const doc = first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value.value : undefined;
+  const doc =
+    first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value.value : undefined;
   if (typeof doc === 'string') func.define('__doc__', doc);
   return func;
 }

@@ -1,23 +1,30 @@
 import type { StmtNode } from 'py-ast';
 import { raise } from '../values/exceptions.ts';
 import type { Frame, Machine } from '../values/machine.ts';
-import { List, Module, Tuple, Unknown, type Value } from '../values/values.ts';
+import { List, Module } from '../values/collections.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { writeName } from './names.ts';
 
 type Import = Extract<StmtNode, { nodeType: 'Import' }>;
 type ImportFrom = Extract<StmtNode, { nodeType: 'ImportFrom' }>;
 
 /** `import a.b.c as d`: with `as` the last module, without it the first. */
-export function runImport(machine: Machine, { names }: Import, frame: Frame): void {
+export function runImport(machine: Machine, { names }: Import, frame: Frame): undefined {
   for (const { name, asname } of names) {
     const module = machine.importNamed(name, 0, frame.module);
     const first = name.split('.', 1)[0] ?? name;
     if (asname) writeName(machine, asname, module, frame);
-    else writeName(machine, first, first === name ? module : machine.importNamed(first, 0, frame.module), frame);
+    else
+      writeName(machine, first, first === name ? module : machine.importNamed(first, 0, frame.module), frame);
   }
 }
 
-export function runImportFrom(machine: Machine, { module = '', level, names }: ImportFrom, frame: Frame): void {
+export function runImportFrom(
+  machine: Machine,
+  { module = '', level, names }: ImportFrom,
+  frame: Frame,
+): undefined {
   const depth = level ?? 0;
   const source = machine.importNamed(module ?? '', depth, frame.module);
   for (const { name, asname } of names) {

@@ -1,17 +1,19 @@
-import { listType, dictType, setType, strType, intType, floatType, tupleType, typeType } from '../values/builtin-types.ts';
+import {
+  listType,
+  dictType,
+  setType,
+  strType,
+  intType,
+  floatType,
+  tupleType,
+  typeType,
+} from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import {
-  Class,
-  Dict,
-  Func,
-  Instance,
-  type Keywords,
-  List,
-  PythonSet,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Class, Func, Instance } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { bind } from './binding.ts';
 import { makeClass } from './classes.ts';
 import { memberOf } from './enums.ts';
@@ -49,7 +51,8 @@ function makeFromMetaclass(machine: Machine, meta: Class, args: Value[], keyword
       ? machine.call(maker, [meta, ...args], keywords)
       : makeClass(machine, name, bases, namespace, meta, keywords);
   const initialize = meta.find('__init__');
-  if (initialize instanceof Func && made instanceof Class) machine.call(initialize, [made, ...args], keywords);
+  if (initialize instanceof Func && made instanceof Class)
+    machine.call(initialize, [made, ...args], keywords);
   return made;
 }
 
@@ -59,8 +62,14 @@ export function allocate(machine: Machine, cls: Class, args: Value[], keywords: 
   if (builtin === cls && builtin.construct) return builtin.construct(machine, cls, args, keywords);
   const instance = new Instance(cls);
   if (builtin?.construct) {
-    const startsEmpty = cls.find('__init__') instanceof Func && [dictType, listType, setType].includes(builtin);
-    const made = builtin.construct(machine, builtin, startsEmpty ? [] : payloadArgs(cls, builtin, args), keywords);
+    const startsEmpty =
+      cls.find('__init__') instanceof Func && [dictType, listType, setType].includes(builtin);
+    const made = builtin.construct(
+      machine,
+      builtin,
+      startsEmpty ? [] : payloadArgs(cls, builtin, args),
+      keywords,
+    );
     if (!(made instanceof Instance)) instance.payload = made;
     else if (!cls.builtin) instance.entries = new Map(made.entries);
     if (made instanceof Instance && made.payload !== undefined) instance.payload = made.payload;
@@ -79,8 +88,10 @@ export function initializePayload(machine: Machine, self: Value, args: Value[], 
   if (!(self instanceof Instance)) return null;
   const { payload } = self;
   if (payload instanceof Dict) machine.call(machine.attribute(payload, 'update'), args, keywords);
-  if (payload instanceof List && args[0] !== undefined) machine.call(machine.attribute(payload, 'extend'), args);
-  if (payload instanceof PythonSet && args[0] !== undefined) machine.call(machine.attribute(payload, 'update'), args);
+  if (payload instanceof List && args[0] !== undefined)
+    machine.call(machine.attribute(payload, 'extend'), args);
+  if (payload instanceof PythonSet && args[0] !== undefined)
+    machine.call(machine.attribute(payload, 'update'), args);
   return null;
 }
 
@@ -96,5 +107,10 @@ export function superAttribute(machine: Machine, after: Class, self: Value, name
     return raise('AttributeError', `'super' object has no attribute '${name}'`);
   }
   if (name === '__new__') return found;
-  return bind(machine, found, self instanceof Class && !isMeta ? undefined : self, self instanceof Class ? self : order);
+  return bind(
+    machine,
+    found,
+    self instanceof Class && !isMeta ? undefined : self,
+    self instanceof Class ? self : order,
+  );
 }

@@ -1,19 +1,10 @@
 import { plain } from '../values/access.ts';
 import { exceptionType, raise, Raised } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import {
-  Bytes,
-  Class,
-  Dict,
-  Instance,
-  Iterator,
-  List,
-  PythonSet,
-  Range,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Class, Instance } from '../values/objects.ts';
+import { Bytes, Iterator, Range, Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 
 /** The items of an iterable, each of which takes a step. What is unknown has none; who cares asks before. */
 export function* iterate(machine: Machine, value: Value): Generator<Value> {
@@ -48,7 +39,9 @@ function isOutside(value: Value): boolean {
 
 function ownIteration(value: Value): Value | undefined {
   if (value instanceof Instance) return value.cls.find('__iter__');
-  return value instanceof Class && value.metaclass instanceof Class ? value.metaclass.find('__iter__') : undefined;
+  return value instanceof Class && value.metaclass instanceof Class
+    ? value.metaclass.find('__iter__')
+    : undefined;
 }
 
 /** Lists may grow while they are walked, as in Python. */

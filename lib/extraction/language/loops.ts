@@ -1,6 +1,7 @@
 import type { StmtNode } from 'py-ast';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Unknown, type Value } from '../values/values.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { branch } from './branches.ts';
 import { truth } from './truth.ts';

@@ -1,7 +1,8 @@
 import { removeName, setName } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Frame, Machine, Scope } from '../values/machine.ts';
-import type { Namespace, Value } from '../values/values.ts';
+import type { Namespace } from '../values/collections.ts';
+import type { Value } from '../values/values.ts';
 import { builtins } from '../library/builtins.ts';
 
 /** Reads a variable: local, enclosing, global, built in. */
@@ -31,7 +32,8 @@ export function writeName(machine: Machine, name: string, value: Value, frame: F
 }
 
 export function deleteName(machine: Machine, name: string, frame: Frame): void {
-  if (!removeName(machine.heap, holderOf(name, frame), name)) raise('NameError', `name '${name}' is not defined`);
+  if (!removeName(machine.heap, holderOf(name, frame), name))
+    raise('NameError', `name '${name}' is not defined`);
 }
 
 /** Where a variable of this name is kept. */

@@ -2,7 +2,10 @@ import { addItem, plain } from '../values/access.ts';
 import { isNumber, numeric } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Bytes, Class, Dict, Instance, List, notImplemented, PythonSet, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Class, Instance } from '../values/objects.ts';
+import { Bytes, Tuple, Unknown, notImplemented } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { pathType } from '../values/builtin-types.ts';
 import { limits, LimitReached } from '../limits.ts';
 import { formatPercent } from '../types/formatting.ts';
@@ -106,7 +109,8 @@ function repeat(machine: Machine, a: Value, b: Value): Value {
     machine.budget.text(text.length * times);
     return typeof content === 'string' ? text.repeat(times) : new Bytes(text.repeat(times));
   }
-  if (!(content instanceof List) && !(content instanceof Tuple)) return raise('TypeError', "can't multiply sequence");
+  if (!(content instanceof List) && !(content instanceof Tuple))
+    return raise('TypeError', "can't multiply sequence");
   machine.budget.spend(content.items.length * times + 1);
   const items = content.items.length === 0 ? [] : Array.from({ length: times }, () => content.items).flat();
   return content instanceof List ? new List(items, content.symbolic) : new Tuple(items);
@@ -139,7 +143,8 @@ export function combineSets(machine: Machine, operator: string, a: PythonSet, b:
 function arithmetic(operator: string, a: number | bigint, b: number | bigint): Value {
   if (typeof a === 'bigint' && typeof b === 'bigint') return integers(operator, a, b);
   const [x, y] = [Number(a), Number(b)];
-  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && y === 0) return raise('ZeroDivisionError', 'division by zero');
+  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && y === 0)
+    return raise('ZeroDivisionError', 'division by zero');
   if (operator === 'Add') return x + y;
   if (operator === 'Sub') return x - y;
   if (operator === 'Mult') return x * y;
@@ -151,7 +156,8 @@ function arithmetic(operator: string, a: number | bigint, b: number | bigint): V
 }
 
 function integers(operator: string, a: bigint, b: bigint): Value {
-  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && b === 0n) return raise('ZeroDivisionError', 'division by zero');
+  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && b === 0n)
+    return raise('ZeroDivisionError', 'division by zero');
   if (operator === 'Add') return checked(a + b);
   if (operator === 'Sub') return checked(a - b);
   if (operator === 'Mult') return checked(a * b);
@@ -230,4 +236,3 @@ export function unary(machine: Machine, operator: string, operand: Value): Value
   const method = operand instanceof Instance ? operand.cls.find(names[operator] ?? '') : undefined;
   return method === undefined ? raise('TypeError', 'bad operand type') : machine.call(method, [operand]);
 }
-

@@ -3,7 +3,9 @@ import { isSubclass, lookUp } from '../values/access.ts';
 import { typeOf } from '../values/builtin-types.ts';
 import { equal } from '../values/equality.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Dict, List, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { findAttribute } from './attributes.ts';
 import { branch } from './branches.ts';
 import { writeName } from './names.ts';
@@ -18,7 +20,8 @@ export function runMatch(machine: Machine, { subject, cases }: Match, frame: Fra
   const possible: (() => Completion)[] = [];
   for (const { pattern, guard, body } of cases) {
     const fits = matches(machine, pattern, value, frame);
-    const holds = fits === false || !guard ? fits : both(fits, truth(machine, machine.evaluate(guard, frame)));
+    const holds =
+      fits === false || !guard ? fits : both(fits, truth(machine, machine.evaluate(guard, frame)));
     if (holds === false) continue;
     possible.push(() => machine.execute(body, frame));
     if (holds === true) return possible.length === 1 ? possible[0]?.() : branch(machine, frame, possible);

@@ -2,7 +2,10 @@ import type { StmtNode } from 'py-ast';
 import { put } from '../values/access.ts';
 import { raise, Raised, exceptionOf } from '../values/exceptions.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Class, Dict, Unknown, type Value } from '../values/values.ts';
+import { Dict } from '../values/collections.ts';
+import { Class } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { assign, remove } from './assignments.ts';
 import { defineClass } from './classes.ts';
 import { branch } from './branches.ts';
@@ -18,7 +21,11 @@ import { truth } from './truth.ts';
 
 type Node<Kind extends StmtNode['nodeType']> = Extract<StmtNode, { nodeType: Kind }>;
 type Rules = {
-  [Kind in StmtNode['nodeType']]?: (machine: Machine, node: Node<Kind>, frame: Frame) => Completion | void;
+  [Kind in StmtNode['nodeType']]?: (
+    machine: Machine,
+    node: Node<Kind>,
+    frame: Frame,
+  ) => Completion | undefined;
 };
 
 const rules: Rules = {
@@ -48,15 +55,28 @@ const rules: Rules = {
   With: runWith,
   AsyncWith: (machine, node, frame) => runWith(machine, { ...node, nodeType: 'With' }, frame),
   FunctionDef: (machine, node, frame) => {
-    writeName(machine, node.name, decorate(machine, node, frame, defineFunction(machine, node, frame)), frame);
+    writeName(
+      machine,
+      node.name,
+      decorate(machine, node, frame, defineFunction(machine, node, frame)),
+      frame,
+    );
   },
   AsyncFunctionDef: (machine, node, frame) => {
-    writeName(machine, node.name, decorate(machine, node, frame, defineFunction(machine, node, frame)), frame);
+    writeName(
+      machine,
+      node.name,
+      decorate(machine, node, frame, defineFunction(machine, node, frame)),
+      frame,
+    );
   },
   ClassDef: (machine, node, frame) => {
     writeName(machine, node.name, decorate(machine, node, frame, defineClass(machine, node, frame)), frame);
   },
-  Return: (machine, { value }, frame) => ({ kind: 'return', value: value ? machine.evaluate(value, frame) : null }),
+  Return: (machine, { value }, frame) => ({
+    kind: 'return',
+    value: value ? machine.evaluate(value, frame) : null,
+  }),
   Break: () => ({ kind: 'break' }),
   Continue: () => ({ kind: 'continue' }),
   Raise: runRaise,
@@ -81,7 +101,7 @@ export function execute(machine: Machine, body: readonly StmtNode[], frame: Fram
   for (const node of body) {
     machine.budget.spend();
     const rule = rules[node.nodeType] as
-      | ((machine: Machine, node: StmtNode, frame: Frame) => Completion | void)
+      | ((machine: Machine, node: StmtNode, frame: Frame) => Completion | undefined)
       | undefined;
     const completion = rule?.(machine, node, frame);
     if (completion) return completion;
@@ -102,7 +122,11 @@ function decorate(machine: Machine, { decorator_list: nodes }: Decorated, frame:
   return value;
 }
 
-function runAnnotated(machine: Machine, { target, annotation, value }: Node<'AnnAssign'>, frame: Frame): void {
+function runAnnotated(
+  machine: Machine,
+  { target, annotation, value }: Node<'AnnAssign'>,
+  frame: Frame,
+): undefined {
   if (value) assign(machine, target, machine.evaluate(value, frame), frame);
   if (!frame.scope?.isClassBody || target.nodeType !== 'Name') return;
   const known = frame.scope.own('__annotations__');
@@ -121,7 +145,7 @@ function annotationOf(machine: Machine, node: Node<'AnnAssign'>['annotation'], f
   }
 }
 
-function runAugmented(machine: Machine, { target, op, value }: Node<'AugAssign'>, frame: Frame): void {
+function runAugmented(machine: Machine, { target, op, value }: Node<'AugAssign'>, frame: Frame): undefined {
   if (target.nodeType === 'Subscript') {
     const holder = machine.evaluate(target.value, frame);
     const key = machine.evaluate(target.slice, frame);
@@ -130,10 +154,19 @@ function runAugmented(machine: Machine, { target, op, value }: Node<'AugAssign'>
   } else if (target.nodeType === 'Attribute') {
     const holder = machine.evaluate(target.value, frame);
     const current = machine.attribute(holder, target.attr);
-    machine.setAttribute(holder, target.attr, inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)));
+    machine.setAttribute(
+      holder,
+      target.attr,
+      inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)),
+    );
   } else if (target.nodeType === 'Name') {
     const current = readName(machine, target.id, frame);
-    writeName(machine, target.id, inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)), frame);
+    writeName(
+      machine,
+      target.id,
+      inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)),
+      frame,
+    );
   }
 }
 
@@ -150,4 +183,3 @@ function runRaise(machine: Machine, { exc }: Node<'Raise'>, frame: Frame): never
 function raisedBy(machine: Machine, cls: Class): Value {
   return cls.builtin ? exceptionOf(cls, []) : machine.call(cls, []);
 }
-

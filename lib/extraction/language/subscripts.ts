@@ -1,19 +1,10 @@
 import { discard, hashKey, lookUp, plain, put, slicePart, sliceBounds } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import {
-  Bytes,
-  Class,
-  Dict,
-  Func,
-  Instance,
-  List,
-  Range,
-  Slice,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Class, Func, Instance } from '../values/objects.ts';
+import { Bytes, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 
 /** `value[key]`. */
 export function item(machine: Machine, value: Value, key: Value): Value {
@@ -41,7 +32,12 @@ export function plainItem(machine: Machine, value: Value, key: Value): Value {
   const position = plain(key);
   if (typeof position !== 'bigint' && typeof position !== 'boolean') return notFound(value);
   if (typeof holder === 'string') return at([...codeUnits(machine, holder)], Number(position), false);
-  if (holder instanceof Bytes) return at([...holder.text].map((c) => BigInt(c.charCodeAt(0))), Number(position), false);
+  if (holder instanceof Bytes)
+    return at(
+      [...holder.text].map((c) => BigInt(c.charCodeAt(0))),
+      Number(position),
+      false,
+    );
   if (holder instanceof List) return at(holder.items, Number(position), holder.symbolic);
   if (holder instanceof Tuple) return at(holder.items, Number(position), false);
   if (holder instanceof Range) return at([...machine.iterate(holder)], Number(position), false);
@@ -128,7 +124,7 @@ function setListItem(machine: Machine, list: List, key: Value, value: Value): vo
   machine.heap.touch(list);
   if (key instanceof Slice) {
     const bounds = sliceBounds(key, list.items.length);
-    if (!bounds || bounds[2] !== 1) return;
+    if (bounds?.[2] !== 1) return;
     const [start = 0, stop = 0] = bounds;
     machine.budget.spend(list.items.length >> 2);
     const fresh = [...machine.iterate(value)];
@@ -152,7 +148,8 @@ export function deleteItem(machine: Machine, target: Value, key: Value): void {
   const holder = plain(target);
   if (holder instanceof Dict) {
     const hash = hashKey(machine, key);
-    if (hash !== undefined && holder.open === undefined && !holder.entries.has(hash)) raise('KeyError', 'key');
+    if (hash !== undefined && holder.open === undefined && !holder.entries.has(hash))
+      raise('KeyError', 'key');
     discard(machine, holder, key);
   } else if (holder instanceof List) deleteListItem(machine, holder, key);
 }
@@ -170,4 +167,3 @@ function deleteListItem(machine: Machine, list: List, key: Value): void {
   const removed = list.items.splice(Number(position), 1);
   if (removed.length === 0) raise('IndexError', 'assignment index out of range');
 }
-

@@ -1,6 +1,8 @@
 import { plainTruth } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
-import { Instance, Unknown, type Value } from '../values/values.ts';
+import { Instance } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 
 /** Whether a value counts as true; undefined where that is unknown. */
 export function truth(machine: Machine, value: Value): boolean | undefined {

@@ -2,7 +2,8 @@ import type { ExceptHandler, StmtNode } from 'py-ast';
 import { isSubclass, removeName } from '../values/access.ts';
 import { Raised } from '../values/exceptions.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Instance, Unknown } from '../values/values.ts';
+import { Instance } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import { assign } from './assignments.ts';
 import { findAttribute } from './attributes.ts';
 import { writeName } from './names.ts';
@@ -43,7 +44,12 @@ function takes(machine: Machine, { type }: ExceptHandler, { value }: Raised, fra
   return isSubclass(machine, value.cls, wanted) !== false;
 }
 
-function handle(machine: Machine, { name, body }: ExceptHandler, { value }: Raised, frame: Frame): Completion {
+function handle(
+  machine: Machine,
+  { name, body }: ExceptHandler,
+  { value }: Raised,
+  frame: Frame,
+): Completion {
   if (name) writeName(machine, name, value, frame);
   frame.handled.push(value);
   try {

@@ -1,39 +1,25 @@
 import { asText, isSubclass, plain } from '../values/access.ts';
 import * as types from '../values/builtin-types.ts';
-import { compare, isNumber, numeric } from '../values/equality.ts';
+import { isNumber, numeric } from '../values/equality.ts';
 import { exceptionTypes, raise } from '../values/exceptions.ts';
-import type { Machine } from '../values/machine.ts';
 import { reprOf } from '../values/text.ts';
-import {
-  BoundMethod,
-  Class,
-  Dict,
-  ellipsis,
-  Func,
-  Instance,
-  Iterator,
-  type Keywords,
-  List,
-  Native,
-  type NativeCall,
-  notImplemented,
-  PythonSet,
-  Range,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { List } from '../values/collections.ts';
+import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown, ellipsis, notImplemented } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { deleteAttribute, findAttribute } from '../language/attributes.ts';
 import { iteratorOf } from '../language/iteration.ts';
 import { binary } from '../language/operators.ts';
 import { truth } from '../language/truth.ts';
 import { formatValue } from '../types/formatting.ts';
 import { sorted } from '../types/sorting.ts';
+import { extreme, lazily, length, names, next, quantified, round, zip } from './builtin-functions.ts';
 import { open } from './files.ts';
 
 /** What is only known where every argument is. */
 function known(run: NativeCall): NativeCall {
-  return (machine, args, keywords) => args.find((arg) => arg instanceof Unknown) ?? run(machine, args, keywords);
+  return (machine, args, keywords) =>
+    args.find((arg) => arg instanceof Unknown) ?? run(machine, args, keywords);
 }
 
 const functions: Record<string, NativeCall> = {
@@ -44,7 +30,9 @@ const functions: Record<string, NativeCall> = {
     return isSubclass(machine, types.typeOf(value), of) ?? new Unknown('its class');
   },
   issubclass: (machine, [cls = null, of = null]) =>
-    cls instanceof Class ? (isSubclass(machine, cls, of) ?? new Unknown('its bases')) : new Unknown('its bases'),
+    cls instanceof Class
+      ? (isSubclass(machine, cls, of) ?? new Unknown('its bases'))
+      : new Unknown('its bases'),
   hasattr: (machine, [value = null, name = null]) => {
     const text = asText(name);
     if (text === undefined || value instanceof Unknown) return new Unknown('whether it has an attribute');
@@ -70,7 +58,12 @@ const functions: Record<string, NativeCall> = {
   },
   callable: known((_, [value = null]) => {
     if (value instanceof Instance) return value.cls.find('__call__') !== undefined;
-    return value instanceof Func || value instanceof Native || value instanceof Class || value instanceof BoundMethod;
+    return (
+      value instanceof Func ||
+      value instanceof Native ||
+      value instanceof Class ||
+      value instanceof BoundMethod
+    );
   }),
   enumerate: known((machine, [source = null, start = 0n], keywords) => {
     const first = keywords.get('start') ?? start;
@@ -100,7 +93,9 @@ const functions: Record<string, NativeCall> = {
       }
     });
   },
-  sorted: known((machine, [source = null], keywords) => new List(sorted(machine, machine.iterate(source), keywords))),
+  sorted: known(
+    (machine, [source = null], keywords) => new List(sorted(machine, machine.iterate(source), keywords)),
+  ),
   reversed: known((machine, [source = null]) => new List([...machine.iterate(source)].reverse())),
   iter: (machine, [source = null]) => iteratorOf(machine, source),
   next: (machine, [source = null, fallback]) => next(machine, source, fallback),
@@ -120,19 +115,27 @@ const functions: Record<string, NativeCall> = {
     return positive < 0 ? -positive : positive;
   }),
   round: known((_, [value = null, digits = null]) => round(plain(value), plain(digits))),
-  divmod: known((machine, [a = null, b = null]) =>
-    new Tuple([binary(machine, 'FloorDiv', a, b), binary(machine, 'Mod', a, b)])),
+  divmod: known(
+    (machine, [a = null, b = null]) =>
+      new Tuple([binary(machine, 'FloorDiv', a, b), binary(machine, 'Mod', a, b)]),
+  ),
   pow: known((machine, [a = null, b = null]) => binary(machine, 'Pow', a, b)),
   repr: (machine, [value = null]) => reprOf(machine, value) ?? new Unknown('a text with an unknown part'),
-  format: known((machine, [value = null, spec = '']) => formatValue(machine, value, asText(spec) ?? '') ?? new Unknown('a text with an unknown part')),
+  format: known(
+    (machine, [value = null, spec = '']) =>
+      formatValue(machine, value, asText(spec) ?? '') ?? new Unknown('a text with an unknown part'),
+  ),
   ord: known((_, [value = null]) => BigInt(asText(value)?.codePointAt(0) ?? 0)),
   chr: known((_, [value = null]) => {
     const code = Number(plain(value));
-    return code >= 0 && code < 0x110000 ? String.fromCodePoint(code) : raise('ValueError', 'chr() arg not in range');
+    return code >= 0 && code < 0x110000
+      ? String.fromCodePoint(code)
+      : raise('ValueError', 'chr() arg not in range');
   }),
   hex: known((_, [value = null]) => (typeof value === 'bigint' ? `0x${value.toString(16)}` : '')),
   bin: known((_, [value = null]) => (typeof value === 'bigint' ? `0b${value.toString(2)}` : '')),
-  vars: (machine, [value = null]) => findAttribute(machine, value, '__dict__') ?? new Unknown('its attributes'),
+  vars: (machine, [value = null]) =>
+    findAttribute(machine, value, '__dict__') ?? new Unknown('its attributes'),
   dir: (machine, [value = null]) => names(machine, value),
   id: () => new Unknown('an identity'),
   hash: () => new Unknown('a hash'),
@@ -182,94 +185,4 @@ export const builtins: ReadonlyMap<string, Value> = new Map<string, Value>([
 function isOpen(value: Value, name: string): boolean {
   const cls = value instanceof Instance ? value.cls : value;
   return !(cls instanceof Class) || cls.find(name) === undefined;
-}
-
-function length(machine: Machine, value: Value): Value {
-  const own = value instanceof Instance && value.payload === undefined ? value.cls.find('__len__') : undefined;
-  if (own !== undefined) return machine.call(own, [value]);
-  const holder = plain(value);
-  if (typeof holder === 'string') return BigInt(holder.length);
-  if (holder instanceof List || holder instanceof Tuple) return BigInt(holder.items.length);
-  if (holder instanceof Range) return holder.length;
-  if (holder instanceof Dict || holder instanceof PythonSet) {
-    const isSure = holder.open === undefined && ![...holder.entries.values()].some(({ conditional }) => conditional);
-    machine.budget.spend(holder.entries.size >> 2);
-    return isSure ? BigInt(holder.entries.size) : new Unknown('how many there are');
-  }
-  return new Unknown('how many there are');
-}
-
-export function lazily(items: () => Generator<Value>): Iterator {
-  return new Iterator(items());
-}
-
-function zip(machine: Machine, sources: readonly Value[]): Iterator {
-  return lazily(function* () {
-    const iterators = sources.map((source) => machine.iterate(source));
-    while (iterators.length > 0) {
-      const row = iterators.map((iterator) => iterator.next());
-      if (row.some(({ done }) => done)) return;
-      yield new Tuple(row.map(({ value }) => value));
-    }
-  });
-}
-
-function next(machine: Machine, source: Value, fallback: Value | undefined): Value {
-  if (source instanceof Unknown) return source;
-  const own = source instanceof Instance ? source.cls.find('__next__') : undefined;
-  if (own !== undefined) return machine.call(own, [source]);
-  machine.budget.spend();
-  const step = source instanceof Iterator ? source.items.next() : machine.iterate(source).next();
-  if (!step.done) return step.value;
-  return fallback === undefined ? raise('StopIteration', '') : fallback;
-}
-
-function extreme(machine: Machine, args: Value[], keywords: Keywords, sign: number): Value {
-  const [first = null] = args;
-  if (args.some((arg) => arg instanceof Unknown)) return new Unknown('an unknown comparison');
-  const items = args.length === 1 ? [...machine.iterate(first)] : args;
-  const key = keywords.get('key') ?? null;
-  let best: { item: Value; key: Value } | undefined;
-  for (const item of items) {
-    const candidate = { item, key: key === null ? item : machine.call(key, [item]) };
-    const order = best ? compare(machine, candidate.key, best.key) : sign;
-    if (order === undefined) return new Unknown('an unknown comparison');
-    if (order * sign > 0) best = candidate;
-  }
-  if (best) return best.item;
-  if (first instanceof List && first.symbolic) return new Unknown('a list that the host fills');
-  const fallback = keywords.get('default');
-  return fallback === undefined ? raise('ValueError', 'an empty sequence') : fallback;
-}
-
-function quantified(machine: Machine, source: Value, wanted: boolean): Value {
-  let isKnown = true;
-  for (const item of machine.iterate(source)) {
-    const isTrue = truth(machine, item);
-    if (isTrue === wanted) return wanted;
-    if (isTrue === undefined) isKnown = false;
-  }
-  return isKnown ? !wanted : new Unknown('an unknown condition');
-}
-
-function round(value: Value, digits: Value): Value {
-  if (typeof value === 'bigint') return value;
-  if (typeof value !== 'number' || !Number.isFinite(value)) return new Unknown('a number of unknown origin');
-  if (typeof digits === 'bigint') return Number(value.toFixed(Math.max(0, Math.min(100, Number(digits)))));
-  const whole = Math.round(value);
-  // Halves go to the even neighbor.
-  return BigInt(Math.abs(value % 1) === 0.5 && whole % 2 !== 0 ? whole - 1 : whole);
-}
-
-function names(machine: Machine, value: Value): Value {
-  if (value instanceof Unknown) return value;
-  const found = new Set<string>();
-  const order = value instanceof Instance ? value.cls.mro : value instanceof Class ? value.mro : [];
-  const holders = value instanceof Class ? order : [value, ...order];
-  for (const holder of holders) {
-    const dict = findAttribute(machine, holder, '__dict__');
-    if (dict instanceof Dict) for (const { key } of dict.entries.values()) found.add(String(key));
-    machine.budget.spend(found.size);
-  }
-  return new List([...found].sort());
 }

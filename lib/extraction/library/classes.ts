@@ -1,18 +1,20 @@
 import { asText, dictOf } from '../values/access.ts';
-import { builtinType, dictType, enumType, intType, listType, objectType, strType, typeType } from '../values/builtin-types.ts';
+import {
+  builtinType,
+  dictType,
+  enumType,
+  intType,
+  listType,
+  objectType,
+  strType,
+  typeType,
+} from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import {
-  Class,
-  Dict,
-  Instance,
-  type Keywords,
-  Native,
-  type NativeCall,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { Dict } from '../values/collections.ts';
+import { Class, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { autoType } from '../language/enums.ts';
 import { makeClass } from '../language/classes.ts';
 import { argument, type Models, natives } from './define.ts';
@@ -22,7 +24,11 @@ autoType.construct = (_machine, cls) => new Instance(cls);
 
 function derived(name: string, ...bases: Class[]): Class {
   const type = builtinType(name, bases[0]);
-  type.mro = [type, ...new Set(bases.flatMap(({ mro }) => mro.filter((cls) => cls !== objectType))), objectType];
+  type.mro = [
+    type,
+    ...new Set(bases.flatMap(({ mro }) => mro.filter((cls) => cls !== objectType))),
+    objectType,
+  ];
   return type;
 }
 
@@ -131,12 +137,23 @@ function asDict(machine: Machine, value: Value): Value {
   if (!(value instanceof Instance)) return new Unknown('a dataclass');
   const names = value.cls.find('__dataclass_fields__');
   if (!(names instanceof Tuple)) return new Unknown('a dataclass');
-  return dictOf(machine, names.items.map((name) => [name, value.own(String(name)) ?? null]));
+  return dictOf(
+    machine,
+    names.items.map((name) => [name, value.own(String(name)) ?? null]),
+  );
 }
 
 function namedTuple(machine: Machine, [name = null, fields = null]: Value[]): Value {
-  const names = typeof fields === 'string' ? fields.split(/[\s,]+/) : [...machine.iterate(fields)].map(String);
-  const made = makeClass(machine, asText(name) ?? 'tuple', new Tuple([objectType]), new Dict(), null, new Map());
+  const names =
+    typeof fields === 'string' ? fields.split(/[\s,]+/) : [...machine.iterate(fields)].map(String);
+  const made = makeClass(
+    machine,
+    asText(name) ?? 'tuple',
+    new Tuple([objectType]),
+    new Dict(),
+    null,
+    new Map(),
+  );
   if (!(made instanceof Class)) return made;
   made.construct = (_machine, cls, args, keywords) => {
     const values = names.map((field, index) => argument(args, keywords, index, field) ?? null);

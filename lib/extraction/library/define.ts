@@ -1,5 +1,7 @@
 import { plain } from '../values/access.ts';
-import { type Keywords, Native, type NativeCall, Unknown, type Value } from '../values/values.ts';
+import { Native, type NativeCall } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 
 export type Models = [path: string, value: Value][];
 
@@ -17,6 +19,11 @@ export function pure(run: NativeCall): NativeCall {
 }
 
 /** An argument given by position or by name. */
-export function argument(args: readonly Value[], keywords: Keywords, index: number, name: string): Value | undefined {
+export function argument(
+  args: readonly Value[],
+  keywords: Keywords,
+  index: number,
+  name: string,
+): Value | undefined {
   return index < args.length ? args[index] : keywords.get(name);
 }

@@ -1,7 +1,10 @@
 import { asText, plain, put } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, Iterator, List, Native, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Native } from '../values/objects.ts';
+import { Iterator, Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { truth } from '../language/truth.ts';
 import { argument, type Models, natives, pure } from './define.ts';
 import { matching, matchesName } from './globbing.ts';
@@ -15,14 +18,23 @@ export function fileModels(): Models {
     ...natives('os', folders),
     ...natives('glob', { glob, iglob: glob }),
     ...natives('fnmatch', {
-      fnmatch: pure((machine, [name, pattern]) => matchesName(machine, asText(pattern) ?? '', asText(name) ?? '')),
-      filter: pure((machine, [names = null, pattern]) =>
-        new List([...machine.iterate(names)].filter((name) => matchesName(machine, asText(pattern) ?? '', asText(name) ?? '')))),
+      fnmatch: pure((machine, [name, pattern]) =>
+        matchesName(machine, asText(pattern) ?? '', asText(name) ?? ''),
+      ),
+      filter: pure(
+        (machine, [names = null, pattern]) =>
+          new List(
+            [...machine.iterate(names)].filter((name) =>
+              matchesName(machine, asText(pattern) ?? '', asText(name) ?? ''),
+            ),
+          ),
+      ),
     }),
     ...natives('json', {
       loads: (machine, [text = null]) => parseJson(machine, text),
       load: (machine, [file = null]) => parseJson(machine, machine.call(machine.attribute(file, 'read'))),
-      dumps: (machine, [value = null]) => writeJson(machine, value) ?? new Unknown('a text with an unknown part'),
+      dumps: (machine, [value = null]) =>
+        writeJson(machine, value) ?? new Unknown('a text with an unknown part'),
       dump: (machine, [value = null, file = null]) => {
         const text = writeJson(machine, value);
         if (text !== undefined) machine.call(machine.attribute(file, 'write'), [text]);
@@ -78,7 +90,8 @@ function* walk(machine: Machine, path: string, inside: string): Generator<Value>
   const subfolders = new List([...within]);
   yield new Tuple([path, subfolders, new List(names.filter((name) => machine.files.isFile(pathOf(name))))]);
   // The caller may have taken folders out of the list.
-  for (const name of subfolders.items) if (typeof name === 'string') yield* walk(machine, `${path}/${name}`, pathOf(name));
+  for (const name of subfolders.items)
+    if (typeof name === 'string') yield* walk(machine, `${path}/${name}`, pathOf(name));
 }
 
 const glob: Native['run'] = (machine, args, keywords) => {

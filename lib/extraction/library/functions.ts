@@ -1,29 +1,26 @@
 import type { Machine } from '../values/machine.ts';
 import { builtinType, typeOf } from '../values/builtin-types.ts';
+import { Dict, List, Module, PythonSet } from '../values/collections.ts';
 import {
   BoundMethod,
   Class,
   Descriptor,
-  Dict,
   Func,
   Instance,
-  List,
-  Module,
   Native,
   type NativeCall,
-  PythonSet,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+} from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { truth } from '../language/truth.ts';
-import { lazily } from './builtins.ts';
+import { lazily } from './builtin-functions.ts';
 import { type Models, natives, pure } from './define.ts';
 
 const identity: NativeCall = (_, [value = null]) => value;
 /** A decorator with or without arguments of its own that changes nothing a declaration shows. */
-const transparent: NativeCall = (_, [first]) => (first instanceof Func ? first : new Native('decorator', identity));
+const transparent: NativeCall = (_, [first]) =>
+  first instanceof Func ? first : new Native('decorator', identity);
 
 /** `functools`, `itertools`, `copy`, `inspect` and the like. */
 export function functionModels(): Models {
@@ -31,7 +28,8 @@ export function functionModels(): Models {
     ...natives('functools', {
       partial: (_, [func = null, ...bound], named) =>
         new Native('partial', (machine, args, keywords) =>
-          machine.call(func, [...bound, ...args], new Map([...named, ...keywords]))),
+          machine.call(func, [...bound, ...args], new Map([...named, ...keywords])),
+        ),
       wraps: () => new Native('wraps', identity),
       update_wrapper: identity,
       lru_cache: transparent,
@@ -54,8 +52,17 @@ export function functionModels(): Models {
       deepcopy: (machine, [value = null]) => copied(machine, value, true, new Map()),
     }),
     ...natives('inspect', inspection),
-    ...natives('asyncio', { iscoroutinefunction: isAsync, run: identity, get_event_loop: () => new Unknown('a loop') }),
-    ...natives('typing', { cast: (_, [, value = null]) => value, overload: identity, final: identity, override: identity }),
+    ...natives('asyncio', {
+      iscoroutinefunction: isAsync,
+      run: identity,
+      get_event_loop: () => new Unknown('a loop'),
+    }),
+    ...natives('typing', {
+      cast: (_, [, value = null]) => value,
+      overload: identity,
+      final: identity,
+      override: identity,
+    }),
     ...natives('typing_extensions', { override: identity, final: identity }),
     ...natives('contextlib', { contextmanager: identity }),
     ...natives('atexit', { register: identity }),
@@ -67,7 +74,13 @@ const chain = builtinType('chain');
 chain.construct = (machine, _cls, sources) => chained(machine, sources);
 chain.define(
   'from_iterable',
-  new Descriptor('staticmethod', new Native('from_iterable', pure((machine, [sources = null]) => chained(machine, machine.iterate(sources))))),
+  new Descriptor(
+    'staticmethod',
+    new Native(
+      'from_iterable',
+      pure((machine, [sources = null]) => chained(machine, machine.iterate(sources))),
+    ),
+  ),
 );
 
 function chained(machine: Machine, sources: Iterable<Value>): Value {
@@ -89,7 +102,10 @@ const iteration: Record<string, NativeCall> = {
       for (let turn = 0n; typeof times !== 'bigint' || turn < times; turn += 1n) yield value;
     }),
   islice: pure((machine, [source = null, ...bounds]) => {
-    const [start, stop] = bounds.length === 1 ? [0, Number(bounds[0])] : bounds.map((bound) => (bound === null ? Infinity : Number(bound)));
+    const [start, stop] =
+      bounds.length === 1
+        ? [0, Number(bounds[0])]
+        : bounds.map((bound) => (bound === null ? Infinity : Number(bound)));
     return lazily(function* () {
       let index = 0;
       for (const item of machine.iterate(source)) {
@@ -129,7 +145,12 @@ function rowOf(machine: Machine, first: Value, rest: Value): Tuple {
   return new Tuple([first, ...items]);
 }
 
-function* combinations(machine: Machine, items: readonly Value[], size: number, from: number): Generator<Value> {
+function* combinations(
+  machine: Machine,
+  items: readonly Value[],
+  size: number,
+  from: number,
+): Generator<Value> {
   machine.budget.spend();
   if (size === 0) yield new Tuple([]);
   else
@@ -156,10 +177,15 @@ function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value,
   if (value instanceof Tuple) return deep ? new Tuple(value.items.map(inner)) : value;
   if (value instanceof Dict || value instanceof PythonSet || value instanceof Instance) {
     const copy =
-      value instanceof Dict ? new Dict() : value instanceof PythonSet ? new PythonSet(value.frozen) : new Instance(value.cls);
+      value instanceof Dict
+        ? new Dict()
+        : value instanceof PythonSet
+          ? new PythonSet(value.frozen)
+          : new Instance(value.cls);
     known.set(value, copy);
     machine.budget.spend(value.entries.size);
-    for (const [hash, entry] of value.entries) copy.entries.set(hash, { ...entry, value: inner(entry.value) });
+    for (const [hash, entry] of value.entries)
+      copy.entries.set(hash, { ...entry, value: inner(entry.value) });
     copy.open = value.open;
     if (value instanceof Instance && copy instanceof Instance && value.payload !== undefined) {
       copy.payload = copied(machine, value.payload, deep, known);
@@ -171,7 +197,11 @@ function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value,
 
 const isAsync: NativeCall = (_, [value = null]) => {
   const func = value instanceof BoundMethod ? value.func : value;
-  return func instanceof Func ? func.code.isAsync : func instanceof Unknown ? new Unknown('whether it is async') : false;
+  return func instanceof Func
+    ? func.code.isAsync
+    : func instanceof Unknown
+      ? new Unknown('whether it is async')
+      : false;
 };
 
 function isKind(...kinds: (new (...args: never[]) => object)[]): NativeCall {
@@ -193,7 +223,10 @@ const inspection: Record<string, NativeCall> = {
 function members(machine: Machine, value: Value, predicate: Value | undefined): Value {
   if (value instanceof Unknown) return value;
   const found: [string, Value][] = [];
-  const holders = value instanceof Class ? [...value.mro].reverse() : [value instanceof Instance ? typeOf(value) : null, value];
+  const holders =
+    value instanceof Class
+      ? [...value.mro].reverse()
+      : [value instanceof Instance ? typeOf(value) : null, value];
   const names = new Set<string>();
   for (const holder of holders) {
     const dict = holder === null ? null : findAttribute(machine, holder, '__dict__');
@@ -202,9 +235,11 @@ function members(machine: Machine, value: Value, predicate: Value | undefined): 
   for (const name of [...names].sort()) {
     const member = findAttribute(machine, value, name);
     if (member === undefined) continue;
-    const fits = predicate === undefined || predicate === null ? true : truth(machine, machine.call(predicate, [member]));
+    const fits =
+      predicate === undefined || predicate === null
+        ? true
+        : truth(machine, machine.call(predicate, [member]));
     if (fits !== false && !(member instanceof Unknown && predicate)) found.push([name, member]);
   }
   return new List(found.map((pair) => new Tuple(pair)));
 }
-

@@ -12,7 +12,13 @@ export function matching(machine: Machine, pattern: string, recursive: boolean):
   return found.map((path) => `${machine.files.root}/${path}`);
 }
 
-function collect(machine: Machine, folder: string, parts: readonly string[], recursive: boolean, found: string[]): void {
+function collect(
+  machine: Machine,
+  folder: string,
+  parts: readonly string[],
+  recursive: boolean,
+  found: string[],
+): void {
   const [part, ...rest] = parts;
   if (part === undefined) return;
   machine.budget.spend();

@@ -2,7 +2,10 @@ import { asText } from '../values/access.ts';
 import { builtinType } from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Instance, List, Module, Native, Tuple, Unknown, type Value } from '../values/values.ts';
+import { List, Module } from '../values/collections.ts';
+import { Instance, Native } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 import { pathText } from './paths.ts';
 
@@ -24,7 +27,10 @@ export function importModels(): Models {
       reload: (_, [module = null]) => module,
     }),
     ['importlib.util.spec_from_file_location', spec],
-    ['importlib.util.find_spec', new Native('find_spec', () => new Unknown('whether a package is installed'))],
+    [
+      'importlib.util.find_spec',
+      new Native('find_spec', () => new Unknown('whether a package is installed')),
+    ],
     [
       'importlib.util.module_from_spec',
       new Native('module_from_spec', (machine, [value = null]) => moduleOf(machine, value)),
@@ -90,7 +96,11 @@ const listModules: Native['run'] = (machine, args, keywords) => {
       machine.budget.spend();
       const whole = inside === '' ? name : `${inside}/${name}`;
       const isPackage = machine.files.isFile(`${whole}/__init__.py`);
-      const module = isPackage ? name : name.endsWith('.py') && name !== '__init__.py' ? name.slice(0, -3) : undefined;
+      const module = isPackage
+        ? name
+        : name.endsWith('.py') && name !== '__init__.py'
+          ? name.slice(0, -3)
+          : undefined;
       if (module !== undefined) found.push(moduleInfo(prefix + module, isPackage));
     }
   }

@@ -1,7 +1,9 @@
 import { asText, plain } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
 import { floatText } from '../values/text.ts';
-import { Dict, List, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 
 /**
  * A value as JSON, with floats as Python writes them; undefined where a part is unknown, or is nothing JSON has.
@@ -15,11 +17,14 @@ export function writeJson(
 ): string | undefined {
   machine.budget.spend();
   const known = plain(value);
-  if (known instanceof Unknown) return fail(missing, path, known.why + (known.path ? ` (${known.path})` : ''));
+  if (known instanceof Unknown)
+    return fail(missing, path, known.why + (known.path ? ` (${known.path})` : ''));
   if (known === null || typeof known === 'boolean') return String(known);
   if (typeof known === 'bigint') return known.toString();
   if (typeof known === 'number') {
-    return Number.isFinite(known) ? floatText(known) : fail(missing, path, 'a number that JSON does not have');
+    return Number.isFinite(known)
+      ? floatText(known)
+      : fail(missing, path, 'a number that JSON does not have');
   }
   if (typeof known === 'string') {
     machine.budget.text(known.length);

@@ -2,7 +2,10 @@ import { asText } from '../values/access.ts';
 import { addMethods, fileType } from '../values/builtin-types.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Bytes, Instance, List, Unknown, type Value } from '../values/values.ts';
+import { List } from '../values/collections.ts';
+import { Instance } from '../values/objects.ts';
+import { Bytes, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 
 /** A file of the pack's as text; what lies outside of it, or is no text, is unknown. */
 export function readText(machine: Machine, path: string): Value {
@@ -49,7 +52,8 @@ function lines(machine: Machine, file: Value | undefined): Value {
 function close(machine: Machine, file: Value | undefined): void {
   if (!(file instanceof Instance)) return;
   const [name, mode, text] = [file.own('name'), file.own('mode'), file.own('text')];
-  if (typeof name === 'string' && /[wax]/.test(String(mode)) && typeof text === 'string') writeText(machine, name, text);
+  if (typeof name === 'string' && /[wax]/.test(String(mode)) && typeof text === 'string')
+    writeText(machine, name, text);
 }
 
 addMethods(fileType, {

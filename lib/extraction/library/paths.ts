@@ -3,7 +3,10 @@ import { asText } from '../values/access.ts';
 import { addMethods, pathType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { raise } from '../values/exceptions.ts';
-import { type Class, Descriptor, Instance, List, Native, type NativeCall, Tuple, Unknown, type Value } from '../values/values.ts';
+import { List } from '../values/collections.ts';
+import { type Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { type Models, natives, pure } from './define.ts';
 import { matching } from './globbing.ts';
 import { openFile, readText, writeText } from './open-files.ts';
@@ -117,7 +120,13 @@ pathType.construct = (_machine, cls, args) => {
 };
 
 function property(read: (path: string, machine: Machine) => Value): Descriptor {
-  return new Descriptor('property', new Native('path', onPath((path, machine) => read(path, machine))));
+  return new Descriptor(
+    'property',
+    new Native(
+      'path',
+      onPath((path, machine) => read(path, machine)),
+    ),
+  );
 }
 
 function parents(path: string): List {
@@ -136,7 +145,13 @@ const properties: Record<string, (path: string, machine: Machine) => Value> = {
   stem: (path) => splitName(nameOf(path))[0],
   suffix: (path) => splitName(nameOf(path))[1],
   parts: (path) => new Tuple([...(path.startsWith('/') ? ['/'] : []), ...path.split('/').filter(Boolean)]),
-  suffixes: (path) => new List(nameOf(path).split('.').slice(1).map((part) => `.${part}`)),
+  suffixes: (path) =>
+    new List(
+      nameOf(path)
+        .split('.')
+        .slice(1)
+        .map((part) => `.${part}`),
+    ),
 };
 for (const [name, read] of Object.entries(properties)) pathType.define(name, property(read));
 
@@ -160,7 +175,8 @@ addMethods(pathType, {
   relative_to: onPath((path, _machine, [base]) => {
     const start = pathText(base);
     if (start === undefined) return new Unknown('an unknown path');
-    if (path !== start && !path.startsWith(`${start}/`)) return raise('ValueError', 'it is not in the subpath');
+    if (path !== start && !path.startsWith(`${start}/`))
+      return raise('ValueError', 'it is not in the subpath');
     return makePath(path.slice(start.length + 1));
   }),
   is_absolute: onPath((path) => path.startsWith('/')),
@@ -197,5 +213,7 @@ function found(machine: Machine, path: string, pattern: string): Value {
 
 /** The class methods of a path. */
 pathType.define('cwd', new Descriptor('staticmethod', new Native('cwd', () => makePath(workingFolder))));
-pathType.define('home', new Descriptor('staticmethod', new Native('home', () => new Unknown('a home folder'))));
-
+pathType.define(
+  'home',
+  new Descriptor('staticmethod', new Native('home', () => new Unknown('a home folder'))),
+);

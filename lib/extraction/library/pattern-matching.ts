@@ -39,7 +39,8 @@ export function find(
 }
 
 function compile(node: Node, next: Step): Step {
-  if (node.kind === 'sequence') return node.parts.reduceRight<Step>((rest, part) => compile(part, rest), next);
+  if (node.kind === 'sequence')
+    return node.parts.reduceRight<Step>((rest, part) => compile(part, rest), next);
   if (node.kind === 'choice') {
     const ways = node.ways.map((way) => compile(way, next));
     return (at, state) => {
@@ -48,7 +49,8 @@ function compile(node: Node, next: Step): Step {
     };
   }
   if (node.kind === 'set') return one(node.test, next);
-  if (node.kind === 'repeat') return node.body.kind === 'set' ? run(node.body.test, node, next) : repeat(node, next);
+  if (node.kind === 'repeat')
+    return node.body.kind === 'set' ? run(node.body.test, node, next) : repeat(node, next);
   if (node.kind === 'group') return group(node, next);
   if (node.kind === 'at') return (at, state) => isAt(node.place, state.text, at) && next(at, state);
   if (node.kind === 'same') return same(node.index, next);
@@ -92,7 +94,10 @@ function repeat({ body, min, max, lazy }: Repeat, next: Step): Step {
       state.spend();
       if (count >= max) return false;
       // A turn that takes nothing would go on for ever.
-      return compile(body, (end, inner) => (end > at || count < min) && turn(count + 1)(end, inner))(at, state);
+      return compile(body, (end, inner) => (end > at || count < min) && turn(count + 1)(end, inner))(
+        at,
+        state,
+      );
     };
     return (at, state) => {
       if (count < min) return again(at, state);

@@ -33,7 +33,15 @@ const classes: Record<string, (character: string) => boolean> = {
   w: (character) => /[\p{L}\p{N}_]/u.test(character),
   s: (character) => /\s/.test(character),
 };
-const controls: Record<string, string> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v', a: '\x07', '0': '\0' };
+const controls: Record<string, string> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  f: '\f',
+  v: '\v',
+  a: '\x07',
+  '0': '\0',
+};
 
 export function parsePattern(source: string, flags: Flags): Pattern {
   return new PatternParser(source, flags).parse();
@@ -155,7 +163,9 @@ class PatternParser {
     if (known) return known;
     const negated = classes[character.toLowerCase()];
     if (negated) return (other) => !negated(other);
-    const hex = /^[xu]/.test(character) ? /^[0-9a-f]{2,4}/i.exec(this.#source.slice(this.#at, this.#at + (character === 'x' ? 2 : 4))) : null;
+    const hex = /^[xu]/.test(character)
+      ? /^[0-9a-f]{2,4}/i.exec(this.#source.slice(this.#at, this.#at + (character === 'x' ? 2 : 4)))
+      : null;
     if (hex) {
       this.#at += hex[0].length;
       return this.#exactly(String.fromCharCode(Number.parseInt(hex[0], 16)));

@@ -2,12 +2,21 @@ import { limits } from '../limits.ts';
 import { asText, dictOf, plain } from '../values/access.ts';
 import { addMethods, matchType, patternType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, Instance, type Keywords, List, type NativeCall, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Instance, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 import { find, type Found } from './pattern-matching.ts';
 import { NotFollowed, type Pattern, parsePattern } from './pattern-syntax.ts';
 
-const flagBits: Record<string, bigint> = { IGNORECASE: 2n, MULTILINE: 8n, DOTALL: 16n, VERBOSE: 64n, UNICODE: 32n };
+const flagBits: Record<string, bigint> = {
+  IGNORECASE: 2n,
+  MULTILINE: 8n,
+  DOTALL: 16n,
+  VERBOSE: 64n,
+  UNICODE: 32n,
+};
 
 /** `re`, matched step by step: what is too long, or uses more than pattern-syntax.ts knows, is unknown. */
 export function textModels(): Models {
@@ -21,10 +30,12 @@ export function textModels(): Models {
       return run(machine, [isPattern(pattern) ? pattern : compiled(pattern, flags), ...rest], keywords);
     };
   }
-  const flags: Models = Object.entries(flagBits).flatMap(([name, bit]): Models => [
-    [`re.${name}`, bit],
-    [`re.${name === 'DOTALL' ? 'S' : name.charAt(0)}`, bit],
-  ]);
+  const flags: Models = Object.entries(flagBits).flatMap(
+    ([name, bit]): Models => [
+      [`re.${name}`, bit],
+      [`re.${name === 'DOTALL' ? 'S' : name.charAt(0)}`, bit],
+    ],
+  );
   return [...natives('re', functions), ...flags, ['re.X', 64n]];
 }
 
@@ -41,12 +52,17 @@ function isPattern(value: Value): value is Instance {
 function compiled(pattern: Value, flags: Value = 0n): Value {
   const text = asText(pattern);
   const bits = plain(flags);
-  if (text === undefined || text.length > limits.patternCharacters || typeof bits !== 'bigint') return unknown();
+  if (text === undefined || text.length > limits.patternCharacters || typeof bits !== 'bigint')
+    return unknown();
   if ((bits & 64n) !== 0n) return unknown();
   const made = new Instance(patternType, text);
   made.define('pattern', text);
   try {
-    const how = { ignoreCase: (bits & 2n) !== 0n, multiline: (bits & 8n) !== 0n, dotAll: (bits & 16n) !== 0n };
+    const how = {
+      ignoreCase: (bits & 2n) !== 0n,
+      multiline: (bits & 8n) !== 0n,
+      dotAll: (bits & 16n) !== 0n,
+    };
     trees.set(made, parsePattern(text, how));
     return made;
   } catch (error) {
@@ -76,7 +92,13 @@ function matchOf(machine: Machine, pattern: Pattern, text: string, found: Found 
   const match = new Instance(matchType);
   match.define('groups_', new Tuple(found.map((span) => (span ? text.slice(...span) : null))));
   match.define('spans_', new Tuple(found.map((span) => (span ? new Tuple(span.map(BigInt)) : null))));
-  match.define('names_', dictOf(machine, [...pattern.names].map(([name, index]) => [name, BigInt(index)])));
+  match.define(
+    'names_',
+    dictOf(
+      machine,
+      [...pattern.names].map(([name, index]) => [name, BigInt(index)]),
+    ),
+  );
   match.define('string', text);
   return match;
 }
@@ -92,12 +114,19 @@ function* findAll(machine: Machine, pattern: Pattern, text: string): Generator<F
 }
 
 const methods: Record<string, NativeCall> = {
-  search: onText((pattern, text, machine) => matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine)))),
+  search: onText((pattern, text, machine) =>
+    matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine))),
+  ),
   match: onText((pattern, text, machine) =>
     matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine), { anchored: true })),
   ),
   fullmatch: onText((pattern, text, machine) =>
-    matchOf(machine, pattern, text, find(pattern, text, 0, spender(machine), { anchored: true, whole: true })),
+    matchOf(
+      machine,
+      pattern,
+      text,
+      find(pattern, text, 0, spender(machine), { anchored: true, whole: true }),
+    ),
   ),
   finditer: onText(
     (pattern, text, machine) =>
@@ -140,7 +169,13 @@ const methods: Record<string, NativeCall> = {
   }, 1),
 };
 
-function replaced(machine: Machine, pattern: Pattern, text: string, by: Value, found: Found): string | undefined {
+function replaced(
+  machine: Machine,
+  pattern: Pattern,
+  text: string,
+  by: Value,
+  found: Found,
+): string | undefined {
   const template = asText(by);
   if (template === undefined) return asText(machine.call(by, [matchOf(machine, pattern, text, found)]));
   return template.replaceAll(/\\(?:g<(\w{1,40})>|(\d)|(n))/g, (_, long, short, line) => {
@@ -156,14 +191,19 @@ function part(name: string, self: Value | undefined, key: Value = 0n): Value {
   const names = self.own('names_') ?? null;
   const parts = self.own(name);
   const text = asText(key);
-  const index = text === undefined ? plain(key) : names instanceof Dict ? names.entries.get(text)?.value : undefined;
-  return parts instanceof Tuple && typeof index === 'bigint' ? (parts.items[Number(index)] ?? null) : unknown();
+  const index =
+    text === undefined ? plain(key) : names instanceof Dict ? names.entries.get(text)?.value : undefined;
+  return parts instanceof Tuple && typeof index === 'bigint'
+    ? (parts.items[Number(index)] ?? null)
+    : unknown();
 }
 
 addMethods(patternType, methods);
 addMethods(matchType, {
   group: (_, [self, ...keys]) =>
-    keys.length > 1 ? new Tuple(keys.map((key) => part('groups_', self, key))) : part('groups_', self, keys[0]),
+    keys.length > 1
+      ? new Tuple(keys.map((key) => part('groups_', self, key)))
+      : part('groups_', self, keys[0]),
   __getitem__: (_, [self, key]) => part('groups_', self, key),
   groups: (_, [self]) => {
     const groups = self instanceof Instance ? self.own('groups_') : undefined;
@@ -171,7 +211,12 @@ addMethods(matchType, {
   },
   groupdict: (machine, [self]) => {
     const names = self instanceof Instance ? self.own('names_') : undefined;
-    return names === undefined ? unknown() : dictOf(machine, [...machine.iterate(names)].map((name) => [name, part('groups_', self, name)]));
+    return names === undefined
+      ? unknown()
+      : dictOf(
+          machine,
+          [...machine.iterate(names)].map((name) => [name, part('groups_', self, name)]),
+        );
   },
   span: (_, [self, key]) => part('spans_', self, key),
   start: (_, [self, key]) => {

@@ -1,5 +1,8 @@
 import { builtinType, dictType, objectType } from '../values/builtin-types.ts';
-import { Dict, Instance, List, Native, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Instance, Native } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { type Models, natives, pure } from './define.ts';
 import { isNumber } from '../values/equality.ts';
 import { truth } from '../language/truth.ts';
@@ -36,14 +39,16 @@ export function valueModels(): Models {
     ['math.nan', Number.NaN],
     ...natives('math', mathematics),
     ...natives('operator', {
-      itemgetter: (_, keys) => new Native('itemgetter', (machine, [value = null]) => {
-        const items = keys.map((key) => machine.call(machine.attribute(value, '__getitem__'), [key]));
-        return items.length === 1 ? (items[0] ?? null) : new Tuple(items);
-      }),
-      attrgetter: (_, names) => new Native('attrgetter', (machine, [value = null]) => {
-        const items = names.map((name) => machine.attribute(value, String(name)));
-        return items.length === 1 ? (items[0] ?? null) : new Tuple(items);
-      }),
+      itemgetter: (_, keys) =>
+        new Native('itemgetter', (machine, [value = null]) => {
+          const items = keys.map((key) => machine.call(machine.attribute(value, '__getitem__'), [key]));
+          return items.length === 1 ? (items[0] ?? null) : new Tuple(items);
+        }),
+      attrgetter: (_, names) =>
+        new Native('attrgetter', (machine, [value = null]) => {
+          const items = names.map((name) => machine.attribute(value, String(name)));
+          return items.length === 1 ? (items[0] ?? null) : new Tuple(items);
+        }),
       not_: (machine, [value = null]) => {
         const isTrue = truth(machine, value);
         return isTrue === undefined ? new Unknown('an unknown condition') : !isTrue;
@@ -105,7 +110,9 @@ const mathematics = {
   ceil: onNumber((value) => whole(Math.ceil(value))),
   trunc: onNumber((value) => whole(Math.trunc(value))),
   sqrt: onNumber(Math.sqrt),
-  log: pure((_, [value = null, base]) => (base === undefined ? Math.log(Number(value)) : Math.log(Number(value)) / Math.log(Number(base)))),
+  log: pure((_, [value = null, base]) =>
+    base === undefined ? Math.log(Number(value)) : Math.log(Number(value)) / Math.log(Number(base)),
+  ),
   log2: onNumber(Math.log2),
   log10: onNumber(Math.log10),
   exp: onNumber(Math.exp),

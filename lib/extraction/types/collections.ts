@@ -3,7 +3,9 @@ import type { Methods } from '../values/builtin-types.ts';
 import { contains, equal, setOf } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Dict, List, PythonSet, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { combineSets } from '../language/operators.ts';
 import { sorted } from './sorting.ts';
 
@@ -96,7 +98,12 @@ function dictOf(value: Value | undefined): Dict {
 }
 
 /** Adds entries to a dict as `dict(...)` and `update` do. */
-export function update(machine: Machine, target: Dict, source: Value, keywords?: ReadonlyMap<string, Value>): void {
+export function update(
+  machine: Machine,
+  target: Dict,
+  source: Value,
+  keywords?: ReadonlyMap<string, Value>,
+): void {
   const from = plain(source);
   machine.heap.touch(target);
   if (from instanceof Unknown) target.open ??= from.path === '' ? from.why : `it comes from ${from.path}`;

@@ -24,22 +24,10 @@ import { isNumber, numeric, setOf } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { textOf } from '../values/text.ts';
-import {
-  Bytes,
-  Class,
-  type Construct,
-  Descriptor,
-  Dict,
-  Instance,
-  List,
-  Native,
-  PythonSet,
-  Range,
-  Slice,
-  Tuple,
-  Unknown,
-  type Value,
-} from '../values/values.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Class, type Construct, Descriptor, Instance, Native } from '../values/objects.ts';
+import { Bytes, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
 import { makeClass } from '../language/classes.ts';
 import { construct, initializePayload, allocate } from '../language/instances.ts';
 import { plainSet, findAttribute } from '../language/attributes.ts';
@@ -51,10 +39,16 @@ import { dictMethods, listMethods, sequenceMethods, setMethods, update } from '.
 /** How each built-in class makes a value of its arguments; what is unknown stays unknown. */
 const constructors: [Class, Construct][] = [
   [objectType, (_machine, cls) => new Instance(cls)],
-  [strType, (machine, _cls, [value = '']) => textOf(machine, value) ?? new Unknown('a text with an unknown part')],
+  [
+    strType,
+    (machine, _cls, [value = '']) => textOf(machine, value) ?? new Unknown('a text with an unknown part'),
+  ],
   [intType, (_machine, _cls, args) => integer(args)],
   [floatType, (_machine, _cls, [value = 0]) => float(plain(value))],
-  [boolType, (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition')],
+  [
+    boolType,
+    (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition'),
+  ],
   [bytesType, (_machine, _cls, [value = '']) => new Bytes(asText(value) ?? '')],
   [
     listType,
@@ -83,7 +77,11 @@ const constructors: [Class, Construct][] = [
   [setType, (machine, _cls, [source]) => makeSet(machine, source, false)],
   [frozensetType, (machine, _cls, [source]) => makeSet(machine, source, true)],
   [rangeType, (_machine, _cls, args) => range(args.map(plain))],
-  [sliceType, (_machine, _cls, [a = null, b, c = null]) => (b === undefined ? new Slice(null, a, null) : new Slice(a, b, c))],
+  [
+    sliceType,
+    (_machine, _cls, [a = null, b, c = null]) =>
+      b === undefined ? new Slice(null, a, null) : new Slice(a, b, c),
+  ],
   [
     propertyType,
     (_machine, _cls, [getter = null, setter = null], keywords) =>
@@ -110,7 +108,9 @@ function integer([value = 0n, base]: Value[]): Value {
   const known = plain(value);
   if (known instanceof Unknown) return known;
   if (typeof known === 'number') {
-    return Number.isFinite(known) ? BigInt(Math.trunc(known)) : raise('ValueError', 'cannot convert float to integer');
+    return Number.isFinite(known)
+      ? BigInt(Math.trunc(known))
+      : raise('ValueError', 'cannot convert float to integer');
   }
   if (isNumber(known)) return numeric(known);
   const text = asText(known)?.trim().replaceAll('_', '');
@@ -150,7 +150,7 @@ const objectMethods = {
     cls instanceof Class ? allocate(machine, cls, args, keywords) : null,
   __setattr__: (machine: Machine, [self = null, name = null, value = null]: Value[]) =>
     plainSet(machine, self, name, value),
-  __getattribute__: (machine: Machine, [self = null, name = null]: Value[]) => {
+  __getattribute__: (_machine: Machine, [self = null, name = null]: Value[]) => {
     const own = self instanceof Instance ? self.own(String(name)) : undefined;
     if (own !== undefined) return own;
     const found = self instanceof Instance ? self.cls.find(String(name)) : undefined;
@@ -160,7 +160,11 @@ const objectMethods = {
 };
 
 const typeMethods = {
-  __new__: (machine: Machine, [meta = null, name = null, bases = null, space = null]: Value[], keywords: ReadonlyMap<string, Value>) =>
+  __new__: (
+    machine: Machine,
+    [meta = null, name = null, bases = null, space = null]: Value[],
+    keywords: ReadonlyMap<string, Value>,
+  ) =>
     bases === null && space === null && meta === typeType
       ? typeOf(name as never)
       : makeClass(machine, name, bases, space, meta, keywords),
@@ -193,7 +197,12 @@ const itemMethods = {
 };
 
 const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null]) =>
-  keys instanceof Unknown ? keys : dictOf(machine, [...machine.iterate(keys)].map((key) => [key, value])),
+  keys instanceof Unknown
+    ? keys
+    : dictOf(
+        machine,
+        [...machine.iterate(keys)].map((key) => [key, value]),
+      ),
 );
 const makeTranslation = new Native('maketrans', (_machine, [table = null]) =>
   table instanceof Dict ? table : new Unknown('a translation'),
@@ -204,10 +213,17 @@ export function equipTypes(): void {
   for (const [type, make] of constructors) type.construct = make;
   addMethods(objectType, objectMethods);
   addMethods(typeType, typeMethods);
-  addMethods(strType, { ...textMethods, __getitem__: (machine, [self = null, key = null]) => item(machine, plain(self), key) });
+  addMethods(strType, {
+    ...textMethods,
+    __getitem__: (machine, [self = null, key = null]) => item(machine, plain(self), key),
+  });
   addMethods(bytesType, bytesMethods);
   addMethods(listType, { ...itemMethods, ...sequenceMethods, ...listMethods });
-  addMethods(tupleType, { ...sequenceMethods, __getitem__: itemMethods.__getitem__, __iter__: itemMethods.__iter__ });
+  addMethods(tupleType, {
+    ...sequenceMethods,
+    __getitem__: itemMethods.__getitem__,
+    __iter__: itemMethods.__iter__,
+  });
   addMethods(dictType, { ...itemMethods, ...dictMethods });
   addMethods(setType, { ...setMethods, __init__: itemMethods.__init__ });
   addMethods(frozensetType, setMethods);

@@ -3,7 +3,9 @@ import { isNumber, numeric } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { floatText, reprOf, textOf } from '../values/text.ts';
-import { Dict, type Keywords, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict } from '../values/collections.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 
 const why = 'a text with an unknown part';
 
@@ -20,7 +22,13 @@ export function formatPercent(machine: Machine, template: string, values: Value)
         name !== undefined && values instanceof Dict ? lookUp(machine, values, name) : positional.shift();
       const text = value === undefined ? undefined : percentPart(machine, value, kind, precision);
       if (text === undefined) isKnown = false;
-      return pad(machine, text ?? '', width, flags.includes('-') ? '<' : '>', flags.includes('0') ? '0' : ' ');
+      return pad(
+        machine,
+        text ?? '',
+        width,
+        flags.includes('-') ? '<' : '>',
+        flags.includes('0') ? '0' : ' ',
+      );
     },
   );
   machine.budget.text(result.length);
@@ -83,7 +91,8 @@ function pad(machine: Machine, text: string, width: string | undefined, align: s
   if (!(wanted > text.length)) return text;
   machine.budget.text(wanted);
   if (align === '<') return text.padEnd(wanted, fill);
-  if (align === '^') return text.padStart(text.length + ((wanted - text.length) >> 1), fill).padEnd(wanted, fill);
+  if (align === '^')
+    return text.padStart(text.length + ((wanted - text.length) >> 1), fill).padEnd(wanted, fill);
   if (fill === '0' && /^[-+]/.test(text)) return text.charAt(0) + text.slice(1).padStart(wanted - 1, fill);
   return text.padStart(wanted, fill);
 }
@@ -99,8 +108,7 @@ export function formatBraces(machine: Machine, template: string, args: Value[], 
       if (whole === '{{' || whole === '}}') return whole.charAt(0);
       const field = name === '' || name === undefined ? String(next++) : name;
       const value = fieldOf(machine, field, args, keywords);
-      const text =
-        conversion === 'r' ? reprOf(machine, value) : formatValue(machine, value, spec);
+      const text = conversion === 'r' ? reprOf(machine, value) : formatValue(machine, value, spec);
       if (text === undefined) isKnown = false;
       machine.budget.text(text?.length ?? 0);
       return text ?? '';
@@ -114,7 +122,9 @@ function fieldOf(machine: Machine, field: string, args: Value[], keywords: Keywo
   const [first = '', ...rest] = field.split(/(?=[.[])/);
   let value = /^\d+$/.test(first) ? args[Number(first)] : keywords.get(first);
   if (value === undefined) {
-    return /^\d+$/.test(first) ? raise('IndexError', 'Replacement index out of range') : raise('KeyError', first);
+    return /^\d+$/.test(first)
+      ? raise('IndexError', 'Replacement index out of range')
+      : raise('KeyError', first);
   }
   for (const part of rest) {
     if (part.startsWith('.')) value = machine.attribute(value, part.slice(1));

@@ -2,7 +2,9 @@ import { asText, plain } from '../values/access.ts';
 import { isNumber } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { Bytes, Dict, type Keywords, List, Tuple, Unknown, type Value } from '../values/values.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Bytes, Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import type { Methods } from '../values/builtin-types.ts';
 import { formatBraces, joinTexts } from './formatting.ts';
 
@@ -15,12 +17,15 @@ const plainMethods: Record<string, TextMethod> = {
   upper: (text) => text.toUpperCase(),
   casefold: (text) => text.toLowerCase(),
   capitalize: (text) => text.charAt(0).toUpperCase() + text.slice(1).toLowerCase(),
-  title: (text) => text.replaceAll(/\p{L}+/gu, (word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()),
-  swapcase: (text) => [...text].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join(''),
+  title: (text) =>
+    text.replaceAll(/\p{L}+/gu, (word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()),
+  swapcase: (text) =>
+    [...text].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join(''),
   strip: (text, [set]) => strip(text, set, true, true),
   lstrip: (text, [set]) => strip(text, set, true, false),
   rstrip: (text, [set]) => strip(text, set, false, true),
-  startswith: (text, [prefix, start]) => affix(text.slice(Number(start ?? 0)), prefix, (part, whole) => whole.startsWith(part)),
+  startswith: (text, [prefix, start]) =>
+    affix(text.slice(Number(start ?? 0)), prefix, (part, whole) => whole.startsWith(part)),
   endswith: (text, [suffix]) => affix(text, suffix, (part, whole) => whole.endsWith(part)),
   removeprefix: (text, [prefix]) => (text.startsWith(word(prefix)) ? text.slice(word(prefix).length) : text),
   removesuffix: (text, [suffix]) =>
@@ -38,7 +43,8 @@ const plainMethods: Record<string, TextMethod> = {
   rsplit: (text, args, machine, keywords) => rsplit(text, args, machine, keywords),
   splitlines: (text, _, machine) => list(machine, text.replace(/\r?\n$/, '').split(/\r?\n/)),
   partition: (text, [separator]) => partition(text, text.indexOf(word(separator)), word(separator), false),
-  rpartition: (text, [separator]) => partition(text, text.lastIndexOf(word(separator)), word(separator), true),
+  rpartition: (text, [separator]) =>
+    partition(text, text.lastIndexOf(word(separator)), word(separator), true),
   isdigit: (text) => /^\p{Nd}+$/u.test(text),
   isdecimal: (text) => /^\p{Nd}+$/u.test(text),
   isnumeric: (text) => /^\p{N}+$/u.test(text),
@@ -49,12 +55,20 @@ const plainMethods: Record<string, TextMethod> = {
   islower: (text) => text === text.toLowerCase() && text !== text.toUpperCase(),
   isidentifier: (text) => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text),
   istitle: (text) => /^\p{Lu}/u.test(text),
-  zfill: (text, [width], machine) => padded(machine, text, width, (size) =>
-    /^[-+]/.test(text) ? text.charAt(0) + text.slice(1).padStart(size - 1, '0') : text.padStart(size, '0')),
-  ljust: (text, [width, fill], machine) => padded(machine, text, width, (size) => text.padEnd(size, asText(fill) ?? ' ')),
-  rjust: (text, [width, fill], machine) => padded(machine, text, width, (size) => text.padStart(size, asText(fill) ?? ' ')),
-  center: (text, [width, fill], machine) => padded(machine, text, width, (size) =>
-    text.padStart(text.length + ((size - text.length) >> 1), asText(fill) ?? ' ').padEnd(size, asText(fill) ?? ' ')),
+  zfill: (text, [width], machine) =>
+    padded(machine, text, width, (size) =>
+      /^[-+]/.test(text) ? text.charAt(0) + text.slice(1).padStart(size - 1, '0') : text.padStart(size, '0'),
+    ),
+  ljust: (text, [width, fill], machine) =>
+    padded(machine, text, width, (size) => text.padEnd(size, asText(fill) ?? ' ')),
+  rjust: (text, [width, fill], machine) =>
+    padded(machine, text, width, (size) => text.padStart(size, asText(fill) ?? ' ')),
+  center: (text, [width, fill], machine) =>
+    padded(machine, text, width, (size) =>
+      text
+        .padStart(text.length + ((size - text.length) >> 1), asText(fill) ?? ' ')
+        .padEnd(size, asText(fill) ?? ' '),
+    ),
   expandtabs: (text) => text.replaceAll('\t', '        '),
   encode: (text) => new Bytes(String.fromCharCode(...new TextEncoder().encode(text.slice(0, 10_000)))),
   translate: (text, [table], machine) => translate(machine, text, table),
@@ -124,7 +138,13 @@ function replaceAll(text: string, [from, to, count]: Value[], machine: Machine):
   if (!pieces) return new Unknown('a replacement of nothing');
   const replaced = times < 0 ? pieces.length - 1 : Math.min(times, pieces.length - 1);
   machine.budget.text(text.length + replaced * Math.max(0, fresh.length - old.length));
-  return pieces.slice(0, replaced + 1).join(fresh) + pieces.slice(replaced + 1).map((piece) => old + piece).join('');
+  return (
+    pieces.slice(0, replaced + 1).join(fresh) +
+    pieces
+      .slice(replaced + 1)
+      .map((piece) => old + piece)
+      .join('')
+  );
 }
 
 function position(index: number): bigint {
@@ -164,7 +184,12 @@ function partition(text: string, index: number, separator: string, fromEnd: bool
   return new Tuple([text.slice(0, index), separator, text.slice(index + separator.length)]);
 }
 
-function padded(machine: Machine, text: string, width: Value | undefined, pad: (size: number) => string): Value {
+function padded(
+  machine: Machine,
+  text: string,
+  width: Value | undefined,
+  pad: (size: number) => string,
+): Value {
   if (!isNumber(width ?? null)) return raise('TypeError', 'an integer is required');
   const size = Number(width);
   machine.budget.text(Math.max(text.length, size));
@@ -184,4 +209,3 @@ function translate(machine: Machine, text: string, table: Value | undefined): Va
   }
   return result.join('');
 }
-

@@ -1,20 +1,10 @@
 import { raise } from './exceptions.ts';
 import type { Heap } from './heap.ts';
 import type { Machine } from './machine.ts';
-import {
-  Bytes,
-  Class,
-  Dict,
-  Instance,
-  List,
-  type Namespace,
-  PythonSet,
-  Range,
-  Slice,
-  Tuple,
-  Unknown,
-  type Value,
-} from './values.ts';
+import { Dict, List, type Namespace, PythonSet } from './collections.ts';
+import { Class, Instance } from './objects.ts';
+import { Bytes, Range, type Slice, Tuple, Unknown } from './plain.ts';
+import type { Value } from './values.ts';
 
 /*
  * Reading and writing dicts, sets and namespaces. Equal Python keys give the same text, different
@@ -32,7 +22,8 @@ export function hashKey(machine: Machine, key: Value): string | undefined {
   if (key instanceof Bytes) return `\0b${key.text}`;
   if (key instanceof Tuple) return tupleKey(machine, key);
   if (key instanceof Instance) {
-    if (key.payload !== undefined && key.cls.find('__hash__') === undefined) return hashKey(machine, key.payload);
+    if (key.payload !== undefined && key.cls.find('__hash__') === undefined)
+      return hashKey(machine, key.payload);
     return `\0o${key.born}`;
   }
   if (key instanceof List || key instanceof Dict || (key instanceof PythonSet && !key.frozen)) {
@@ -78,7 +69,8 @@ export function addItem(machine: Machine, target: PythonSet, item: Value): void 
   const hash = hashKey(machine, item);
   machine.heap.touch(target);
   if (hash === undefined) target.open ??= (item as Unknown).why;
-  else if (!target.entries.has(hash)) target.entries.set(hash, { key: item, value: item, conditional: false });
+  else if (!target.entries.has(hash))
+    target.entries.set(hash, { key: item, value: item, conditional: false });
 }
 
 /** The value under a key; undefined where it is not there, unknown where that cannot be said. */
@@ -146,13 +138,18 @@ function lengthOf(value: string | Bytes): number {
 /** The start, stop and step of a slice of so many items, as Python cuts them. */
 export function sliceBounds({ start, stop, step }: Slice, length: number): number[] | undefined {
   const parts = [start, stop, step].map((part) => plain(part));
-  if (parts.some((part) => part !== null && typeof part !== 'bigint' && typeof part !== 'boolean')) return undefined;
+  if (parts.some((part) => part !== null && typeof part !== 'bigint' && typeof part !== 'boolean'))
+    return undefined;
   const [from, to, stride] = parts.map((part) => (part === null ? undefined : clamp(Number(part))));
   const by = stride ?? 1;
   if (by === 0) raise('ValueError', 'slice step cannot be zero');
   const [low, high] = by > 0 ? [0, length] : [-1, length - 1];
   const place = (index: number) => Math.min(high, Math.max(low, index < 0 ? index + length : index));
-  return [from === undefined ? (by > 0 ? low : high) : place(from), to === undefined ? (by > 0 ? high : low) : place(to), by];
+  return [
+    from === undefined ? (by > 0 ? low : high) : place(from),
+    to === undefined ? (by > 0 ? high : low) : place(to),
+    by,
+  ];
 }
 
 function clamp(index: number): number {
@@ -165,7 +162,8 @@ export function slicePart<Item>(items: readonly Item[], slice: Slice): Item[] | 
   if (!bounds) return undefined;
   const [start = 0, stop = 0, step = 1] = bounds;
   const part: Item[] = [];
-  for (let index = start; step > 0 ? index < stop : index > stop; index += step) part.push(items[index] as Item);
+  for (let index = start; step > 0 ? index < stop : index > stop; index += step)
+    part.push(items[index] as Item);
   return part;
 }
 

@@ -1,24 +1,7 @@
-import {
-  BoundMethod,
-  Bytes,
-  Class,
-  Descriptor,
-  Dict,
-  Func,
-  Instance,
-  Iterator,
-  List,
-  Module,
-  Native,
-  type NativeCall,
-  PythonSet,
-  Range,
-  Slice,
-  Super,
-  Tuple,
-  type Unknown,
-  type Value,
-} from './values.ts';
+import { Dict, List, Module, PythonSet } from './collections.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native, type NativeCall, Super } from './objects.ts';
+import { Bytes, Iterator, Range, Slice, Tuple, type Unknown } from './plain.ts';
+import type { Value } from './values.ts';
 
 export const objectType = builtinType('object');
 export const typeType = builtinType('type');

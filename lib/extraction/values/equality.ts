@@ -1,17 +1,9 @@
 import { addItem, hashKey, lookUp, plain } from './access.ts';
 import type { Machine } from './machine.ts';
-import {
-  Bytes,
-  Class,
-  Dict,
-  Instance,
-  List,
-  PythonSet,
-  Range,
-  Tuple,
-  Unknown,
-  type Value,
-} from './values.ts';
+import { Dict, List, PythonSet } from './collections.ts';
+import { Class, Instance } from './objects.ts';
+import { Bytes, Range, Tuple, Unknown } from './plain.ts';
+import type { Value } from './values.ts';
 
 /** Whether two values are equal; undefined where that is unknown. Shared parts cost steps each time they are met. */
 export function equal(machine: Machine, left: Value, right: Value): boolean | undefined {
@@ -84,7 +76,10 @@ function sameSets(a: PythonSet, b: PythonSet): boolean | undefined {
 }
 
 function sameRanges(a: Range, b: Range): boolean {
-  return a.length === b.length && (a.length === 0n || (a.start === b.start && (a.length === 1n || a.step === b.step)));
+  return (
+    a.length === b.length &&
+    (a.length === 0n || (a.start === b.start && (a.length === 1n || a.step === b.step)))
+  );
 }
 
 /** Less than zero, zero or more, as for a sort; undefined where it is unknown or the two do not compare. */
@@ -93,7 +88,8 @@ export function compare(machine: Machine, left: Value, right: Value): number | u
   const [a, b] = [plain(left), plain(right)];
   if (isNumber(a) && isNumber(b)) {
     const [x, y] = [numeric(a), numeric(b)];
-    return x < y ? -1 : x > y ? 1 : x == y ? 0 : undefined;
+    if (Number.isNaN(x) || Number.isNaN(y)) return undefined;
+    return x < y ? -1 : x > y ? 1 : 0;
   }
   if (typeof a === 'string' && typeof b === 'string') {
     machine.budget.text(Math.min(a.length, b.length));

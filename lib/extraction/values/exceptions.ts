@@ -1,5 +1,7 @@
 import { builtinType } from './builtin-types.ts';
-import { type Class, Instance, Tuple, type Value } from './values.ts';
+import { type Class, Instance } from './objects.ts';
+import { Tuple } from './plain.ts';
+import type { Value } from './values.ts';
 
 /** Each exception with the one it derives from. */
 const parents: Record<string, string> = {

@@ -1,6 +1,9 @@
 import type { Entry, Snapshot, Store, Way } from './heap.ts';
 import type { Machine } from './machine.ts';
-import { Class, Dict, Func, List, Module, PythonSet, Tuple, Unknown, type Value } from './values.ts';
+import { Dict, List, Module, type PythonSet } from './collections.ts';
+import { Class, Func } from './objects.ts';
+import { Tuple, Unknown } from './plain.ts';
+import type { Value } from './values.ts';
 
 const condition = 'it depends on a condition';
 

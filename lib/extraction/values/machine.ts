@@ -2,7 +2,9 @@ import type { ExprNode, StmtNode } from 'py-ast';
 import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Heap } from './heap.ts';
-import { type Class, type Keywords, List, type Module, Namespace, type Value } from './values.ts';
+import { List, type Module, Namespace } from './collections.ts';
+import type { Class } from './objects.ts';
+import type { Keywords, Value } from './values.ts';
 
 /** Variables, found from the inside out. A class body is skipped by the functions in it. */
 export class Scope extends Namespace {
@@ -51,7 +53,11 @@ export class Frame {
 }
 
 /** How a list of statements ended; undefined is its end. */
-export type Completion = undefined | { kind: 'return'; value: Value } | { kind: 'break' } | { kind: 'continue' };
+export type Completion =
+  | undefined
+  | { kind: 'return'; value: Value }
+  | { kind: 'break' }
+  | { kind: 'continue' };
 
 /** The interpreter as its parts see it: they call each other through it, and so need not import each other. */
 export interface Machine {

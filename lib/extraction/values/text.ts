@@ -1,21 +1,8 @@
 import type { Machine } from './machine.ts';
-import {
-  BoundMethod,
-  Bytes,
-  Class,
-  Dict,
-  Func,
-  Instance,
-  List,
-  Module,
-  Native,
-  PythonSet,
-  Range,
-  Symbolic,
-  Tuple,
-  Unknown,
-  type Value,
-} from './values.ts';
+import { Dict, List, Module, PythonSet } from './collections.ts';
+import { BoundMethod, Class, Func, Instance, Native } from './objects.ts';
+import { Bytes, Range, Symbolic, Tuple, Unknown } from './plain.ts';
+import type { Value } from './values.ts';
 
 /** What `str` gives; undefined where it is unknown, such as an address in memory. */
 export function textOf(machine: Machine, value: Value): string | undefined {
@@ -44,7 +31,8 @@ export function reprOf(machine: Machine, value: Value): string | undefined {
   if (value instanceof Tuple) return listed(machine, '(', value.items, value.items.length === 1 ? ',)' : ')');
   if (value instanceof Dict) return dictText(machine, value);
   if (value instanceof PythonSet) return setText(machine, value);
-  if (value instanceof Range) return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
+  if (value instanceof Range)
+    return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
   if (value instanceof Class) return classText(value);
   if (value instanceof Module) return `<module '${value.name}'>`;
   if (value instanceof Native) return `<built-in function ${value.name}>`;
@@ -54,7 +42,9 @@ export function reprOf(machine: Machine, value: Value): string | undefined {
 
 function classText(cls: Class): string {
   const module = cls.own('__module__');
-  return cls.builtin || typeof module !== 'string' ? `<class '${cls.name}'>` : `<class '${module}.${cls.name}'>`;
+  return cls.builtin || typeof module !== 'string'
+    ? `<class '${cls.name}'>`
+    : `<class '${module}.${cls.name}'>`;
 }
 
 function instanceText(machine: Machine, value: Instance): string | undefined {

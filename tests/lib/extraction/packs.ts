@@ -1,5 +1,9 @@
-import { type ExtractedNode } from '../../../lib/extraction/describe-node.ts';
-import { extractHostNodes, type Extraction, type ExtractionOptions } from '../../../lib/extraction/extract-host-nodes.ts';
+import type { ExtractedNode } from '../../../lib/extraction/describe-node.ts';
+import {
+  extractHostNodes,
+  type Extraction,
+  type ExtractionOptions,
+} from '../../../lib/extraction/extract-host-nodes.ts';
 
 export type PackFiles = Record<string, string>;
 
