@@ -79,5 +79,5 @@ describe('a number', () => {
 });
 
 test('a file costs about as many steps as it has tokens', () => {
-  expect(countTokens('x = [1, 2.5, "a b"]  # end')).toBe(15);
+  expect(countTokens('x = [1, 2.5, "a b"]  # end')).toBe(14);
 });
