@@ -7,7 +7,7 @@ import { asText, plain, plainTruth } from './values/access.ts';
 import { Raised } from './values/exceptions.ts';
 import type { Machine } from './values/machine.ts';
 import { Dict, List } from './values/collections.ts';
-import { Class, Func } from './values/objects.ts';
+import { BoundMethod, Class, Func } from './values/objects.ts';
 import { Tuple, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
 
@@ -206,9 +206,7 @@ function entryPoint(machine: Machine, cls: Value): string | undefined {
   const own = findAttribute(machine, cls, 'FUNCTION');
   if (own !== undefined) return asText(own);
   const method = findAttribute(machine, cls, 'execute');
-  const isAsync = (value: Value | undefined): boolean =>
-    value instanceof Func
-      ? value.code.isAsync
-      : value instanceof Object && 'func' in value && isAsync(value.func);
-  return isAsync(method) ? 'EXECUTE_NORMALIZED_ASYNC' : 'EXECUTE_NORMALIZED';
+  const func = method instanceof BoundMethod ? method.func : method;
+  const isAsync = func instanceof Func && func.code.isAsync;
+  return isAsync ? 'EXECUTE_NORMALIZED_ASYNC' : 'EXECUTE_NORMALIZED';
 }

@@ -58,17 +58,22 @@ export function identity(value: object): number {
 
 type Collection = Dict | PythonSet;
 
+/** Why a key is not known; that of a tuple is one of its items'. */
+function reasonOf(key: Value): string {
+  return key instanceof Unknown ? key.why : 'an unknown key';
+}
+
 export function put(machine: Machine, target: Dict, key: Value, value: Value): void {
   const hash = hashKey(machine, key);
   machine.heap.touch(target);
-  if (hash === undefined) target.open ??= (key as Unknown).why;
+  if (hash === undefined) target.open ??= reasonOf(key);
   else target.entries.set(hash, { key: target.entries.get(hash)?.key ?? key, value, conditional: false });
 }
 
 export function addItem(machine: Machine, target: PythonSet, item: Value): void {
   const hash = hashKey(machine, item);
   machine.heap.touch(target);
-  if (hash === undefined) target.open ??= (item as Unknown).why;
+  if (hash === undefined) target.open ??= reasonOf(item);
   else if (!target.entries.has(hash))
     target.entries.set(hash, { key: item, value: item, conditional: false });
 }
@@ -157,13 +162,13 @@ function clamp(index: number): number {
 }
 
 /** Cuts a slice out of items. */
-export function slicePart<Item>(items: readonly Item[], slice: Slice): Item[] | undefined {
+export function slicePart<Part>(items: readonly Part[], slice: Slice): Part[] | undefined {
   const bounds = sliceBounds(slice, items.length);
   if (!bounds) return undefined;
   const [start = 0, stop = 0, step = 1] = bounds;
-  const part: Item[] = [];
+  const part: Part[] = [];
   for (let index = start; step > 0 ? index < stop : index > stop; index += step)
-    part.push(items[index] as Item);
+    part.push(items[index] as Part);
   return part;
 }
 

@@ -66,7 +66,7 @@ const kinds: [new (...args: never[]) => object, Class][] = [
 const typeByKind = new Map<unknown, Class>(kinds);
 
 /** The class of a value that is known. */
-export function typeOf(value: Exclude<Value, Unknown>): Class {
+export function typeOf(value: Value): Class {
   if (value === null) return noneType;
   if (typeof value === 'string') return strType;
   if (typeof value === 'bigint') return intType;

@@ -1,4 +1,4 @@
-import type { Value } from './values.ts';
+import { PythonObject, type Value } from './values.ts';
 
 /*
  * An unknown condition sends the evaluation both ways. Each way starts from the same state, so whatever can change
@@ -8,12 +8,13 @@ import type { Value } from './values.ts';
 let births = 0;
 
 /** Something that can change. Its number says which is older, and stands for its identity. */
-export abstract class Store {
+export abstract class Store extends PythonObject {
   readonly born: number;
   /** The store that really holds what this one shows. */
   owner: Store | undefined;
 
   constructor() {
+    super();
     births += 1;
     this.born = births;
   }

@@ -3,7 +3,6 @@ import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Heap } from './heap.ts';
 import { List, type Module, Namespace } from './collections.ts';
-import type { Class } from './objects.ts';
 import type { Keywords, Value } from './values.ts';
 
 /** Variables, found from the inside out. A class body is skipped by the functions in it. */
@@ -28,7 +27,7 @@ export class Frame {
   /** Undefined at the top of a module, whose variables are the module's attributes. */
   readonly scope: Scope | undefined;
   /** The class whose body the code was written in, for `super()`. */
-  readonly home: { cls?: Class };
+  readonly home: { cls?: Value };
   /** A method's first argument, for `super()`. */
   self: Value | undefined;
   /** Values of `return` statements that were reached only under an unknown condition. */
@@ -37,7 +36,7 @@ export class Frame {
   /** Exceptions that are being handled, for a bare `raise`. */
   readonly handled: Value[] = [];
 
-  constructor(module: Module, lines: readonly string[], scope?: Scope, home: { cls?: Class } = {}) {
+  constructor(module: Module, lines: readonly string[], scope?: Scope, home: { cls?: Value } = {}) {
     this.module = module;
     this.lines = lines;
     this.scope = scope;

@@ -1,7 +1,7 @@
 import type { Arguments, ExprNode, StmtNode } from 'py-ast';
 import { Namespace } from './collections.ts';
 import type { Frame, Machine, Scope } from './machine.ts';
-import type { Keywords, Value } from './values.ts';
+import { type Keywords, PythonObject, type Value } from './values.ts';
 
 /** How a class that is not the pack's own makes an instance. */
 export type Construct = (machine: Machine, cls: Class, args: Value[], keywords: Keywords) => Value;
@@ -86,46 +86,50 @@ export class Func extends Namespace {
 export type NativeCall = (machine: Machine, args: Value[], keywords: Keywords) => Value;
 
 /** A function of Python's or of a model. */
-export class Native {
+export class Native extends PythonObject {
   readonly name: string;
   readonly run: NativeCall;
   /** Whether it becomes a method when it is read from an instance. */
   readonly binds: boolean;
 
   constructor(name: string, run: NativeCall, binds = false) {
+    super();
     this.name = name;
     this.run = run;
     this.binds = binds;
   }
 }
 
-export class BoundMethod {
+export class BoundMethod extends PythonObject {
   readonly self: Value;
   readonly func: Value;
 
   constructor(self: Value, func: Value) {
+    super();
     this.self = self;
     this.func = func;
   }
 }
 
-export class Descriptor {
+export class Descriptor extends PythonObject {
   readonly kind: 'property' | 'classmethod' | 'staticmethod';
   readonly func: Value;
   readonly setter: Value;
 
   constructor(kind: 'property' | 'classmethod' | 'staticmethod', func: Value, setter: Value = null) {
+    super();
     this.kind = kind;
     this.func = func;
     this.setter = setter;
   }
 }
 
-export class Super {
+export class Super extends PythonObject {
   readonly after: Class;
   readonly self: Value;
 
   constructor(after: Class, self: Value) {
+    super();
     this.after = after;
     this.self = self;
   }

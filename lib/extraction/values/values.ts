@@ -1,33 +1,15 @@
-import type { Dict, List, Module, PythonSet } from './collections.ts';
-import type { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from './objects.ts';
-import type { Bytes, Iterator, Range, Slice, Symbolic, Tuple, Unknown } from './plain.ts';
-
 /*
  * Python's values. None, booleans, integers, floats and texts are JavaScript's null, boolean, bigint, number and
- * string; everything else is one of the classes below. Names that a pack chooses are keys of Maps only, so that
+ * string; everything else
+ * is an object of a class in plain.ts, collections.ts or objects.ts. Names that a pack chooses are keys of Maps only, so that
  * `__proto__` is a name like any other.
  */
 
-export type Value = null | boolean | bigint | number | string | PythonObject;
+/** What the classes of Python's values have in common: nothing but that they are such. */
+export abstract class PythonObject {
+  declare protected readonly brand: 'a Python value';
+}
 
-export type PythonObject =
-  | Bytes
-  | List
-  | Tuple
-  | Dict
-  | PythonSet
-  | Range
-  | Slice
-  | Iterator
-  | Func
-  | BoundMethod
-  | Native
-  | Class
-  | Instance
-  | Module
-  | Descriptor
-  | Super
-  | Symbolic
-  | Unknown;
+export type Value = null | boolean | bigint | number | string | PythonObject;
 
 export type Keywords = ReadonlyMap<string, Value>;
