@@ -3,7 +3,7 @@ import { inflateRaw } from 'node:zlib';
 import { readEnvironment } from '../environment.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readDirectory } from './directory.ts';
-import type { ArchiveEntry } from './entry.ts';
+import { type ArchiveEntry, isFolder } from './entry.ts';
 import { ArchiveReader } from './reader.ts';
 
 const limits = readEnvironment('archives');
@@ -15,6 +15,7 @@ const maxFileBytes = 1_000_000;
 const maxTextBytes = 20_000_000;
 
 const localHeaderBytes = 30;
+const stored = 0;
 
 /**
  * The names of an archive's files, with the content of those that are text. Only these are read, in the order they
@@ -26,7 +27,7 @@ export async function readTextFiles(file: ArchiveFile): Promise<Map<string, stri
   const files = new Map<string, string | undefined>();
   let left = maxTextBytes;
   for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
-    if (entry.isFolder) continue;
+    if (isFolder(entry)) continue;
     const isRead = text.test(entry.name) && entry.bytes <= Math.min(left, maxFileBytes);
     if (isRead) left -= entry.bytes;
     files.set(entry.name, isRead ? await readText(reader, entry) : undefined);
@@ -40,6 +41,6 @@ async function readText(reader: ArchiveReader, entry: ArchiveEntry): Promise<str
   const start = entry.offset + localHeaderBytes + header.readUInt16LE(26) + header.readUInt16LE(28);
   if (entry.packedBytes === 0) return '';
   const packed = await reader.bytesAt(start, entry.packedBytes);
-  const bytes = entry.isStored ? packed : await inflate(packed, { maxOutputLength: maxFileBytes });
+  const bytes = entry.method === stored ? packed : await inflate(packed, { maxOutputLength: maxFileBytes });
   return bytes.toString('utf8');
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
@@ -12,7 +13,6 @@ import {
   finishExtraction,
   writeHostNodes,
 } from '../registry/extraction.ts';
-import { pause } from '../store/retries.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
 export const extractor = '1';
