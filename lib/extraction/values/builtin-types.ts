@@ -1,6 +1,6 @@
 import { Dict, List, Module, PythonSet } from './collections.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native, type NativeCall, Super } from './objects.ts';
-import { Bytes, Iterator, Range, Slice, Tuple, } from './plain.ts';
+import { Bytes, Iterator, Range, Slice, Tuple } from './plain.ts';
 import type { Value } from './values.ts';
 
 export const objectType = builtinType('object');
