@@ -80,7 +80,7 @@ const allowed: Record<string, Record<string, number>> = {
   'unknown-route': { zod: 28_000 },
   'finalize-upload': { zod: 28_000, yauzl: 25_000, pend: 1_000, 'the AWS SDK': 300_000 },
   'extract-host-nodes': {
-    zod: 28_000,
+    zod: 30_000,
     yauzl: 25_000,
     pend: 1_000,
     'the AWS SDK': 300_000,
