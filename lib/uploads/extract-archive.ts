@@ -15,7 +15,7 @@ import {
 } from '../registry/extraction.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
-export const extractor = '1';
+const extractor = '1';
 
 /**
  * What became of an archive's extraction. `early`: its version did not become active in time; `superseded`: it has

@@ -140,7 +140,7 @@ describe('a published archive', () => {
     expect(await hostNode('extracted-early', 'Early')).toMatchObject({ function: 'run' });
   });
 
-  test('has 300 nodes as entries within two seconds', async () => {
+  test('may have 300 nodes', async () => {
     const names = Array.from({ length: 300 }, (_, index) => `Node ${index}`);
     const archive = pack(names);
     const upload = await publishPack('extracted-many', archive);

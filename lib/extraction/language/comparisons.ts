@@ -27,7 +27,7 @@ export function compareChain(machine: Machine, { left, ops, comparators }: Compa
 
 const unknownComparison = (): Unknown => new Unknown('an unknown comparison');
 
-export function compareOnce(machine: Machine, operator: string, left: Value, right: Value): Value {
+function compareOnce(machine: Machine, operator: string, left: Value, right: Value): Value {
   if (operator === 'Is' || operator === 'IsNot') return known(identical(left, right), operator === 'IsNot');
   if (operator === 'Eq' || operator === 'NotEq') return compareEqual(machine, operator, left, right);
   if (operator === 'In' || operator === 'NotIn') {

@@ -131,7 +131,7 @@ function constant(node: Constant, { lines }: Frame): Value {
 }
 
 /** The elements of a display, with `*` parts unpacked; one that is unknown stays one unknown element. */
-export function elements(machine: Machine, nodes: readonly ExprNode[], frame: Frame): Value[] {
+function elements(machine: Machine, nodes: readonly ExprNode[], frame: Frame): Value[] {
   const values: Value[] = [];
   for (const node of nodes) {
     const value = machine.evaluate(node, frame);

@@ -193,7 +193,7 @@ function sized(bits: bigint): bigint {
 }
 
 /** Nothing that is added or multiplied here has more than the bits allowed, so one look at the result is enough. */
-export function checked(value: bigint): bigint {
+function checked(value: bigint): bigint {
   if (value >= bound || value <= -bound) throw new LimitReached('it builds too big a number');
   return value;
 }

@@ -44,7 +44,7 @@ function absolute(path: string): string {
 }
 
 /** Asks the tree; what lies outside of it is unknown. */
-export function ask(machine: Machine, path: string, question: (inside: string) => boolean): Value {
+function ask(machine: Machine, path: string, question: (inside: string) => boolean): Value {
   const inside = machine.files.inside(absolute(path));
   return inside === undefined ? new Unknown('it depends on other files of the host') : question(inside);
 }
@@ -109,7 +109,7 @@ const paths: Record<string, NativeCall> = {
   commonpath: pure(() => new Unknown('a common path')),
 };
 
-export function makePath(path: string, cls: Class = pathType): Instance {
+function makePath(path: string, cls: Class = pathType): Instance {
   const whole = path === '' ? '.' : path.replace(/(?<=[^/])\/+$/, '').replaceAll(/\/{2,}/g, '/');
   return new Instance(cls, whole);
 }

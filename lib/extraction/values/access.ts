@@ -48,7 +48,7 @@ function tupleKey(machine: Machine, { items }: Tuple): string | undefined {
 const identities = new WeakMap<object, number>();
 let lastIdentity = 0;
 
-export function identity(value: object): number {
+function identity(value: object): number {
   const known = identities.get(value);
   if (known !== undefined) return known;
   lastIdentity -= 1;

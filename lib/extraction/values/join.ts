@@ -88,8 +88,3 @@ function joinStates(machine: Machine, left: Snapshot, right: Snapshot): Snapshot
     size: Math.max(left.size, right.size),
   };
 }
-
-/** Whether a dict or set is all there, unconditionally. */
-export function isComplete(value: Dict | PythonSet): boolean {
-  return value.open === undefined && [...value.entries.values()].every(({ conditional }) => !conditional);
-}
