@@ -1,6 +1,6 @@
 import type { Entry, Snapshot, Store, Way } from './heap.ts';
 import type { Machine } from './machine.ts';
-import { Dict, List, Module, type PythonSet } from './collections.ts';
+import { Dict, List, Module } from './collections.ts';
 import { Class, Func } from './objects.ts';
 import { Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
