@@ -57,7 +57,11 @@ describe('a function of the service', () => {
         .sort(),
     ).toEqual([...names].sort());
     expect(endpoints.filter((name) => !names.includes(name))).toEqual([]);
-    expect(names.filter((name) => !endpoints.includes(name))).toEqual(['finalize-upload', 'unknown-route']);
+    expect(names.filter((name) => !endpoints.includes(name))).toEqual([
+      'extract-host-nodes',
+      'finalize-upload',
+      'unknown-route',
+    ]);
   });
 
   test.each(endpoints)(
@@ -89,7 +93,7 @@ describe('a function of the service', () => {
 const floors = [
   ['aws', 'schemas'],
   ['store', 'contracts'],
-  ['registry', 'archives', 'bucket', 'providers', 'auth'],
+  ['registry', 'archives', 'bucket', 'providers', 'auth', 'extraction'],
   ['uploads', 'http'],
 ];
 
@@ -145,7 +149,9 @@ describe('the rooms of lib', () => {
       reached.add(file);
       for (const target of importsOf(file).own) visit(target);
     };
-    for (const file of sources('functions')) visit(file);
+    // A thread's file is named by an address, next to the one that starts it.
+    for (const file of [...sources('functions'), ...files.filter((name) => name.endsWith('-worker.ts'))])
+      visit(file);
 
     expect(files.filter((file) => !reached.has(file))).toEqual([]);
   });

@@ -23,6 +23,23 @@ export function uploadOf(key: string): Upload | undefined {
 
 const stagingShape = new RegExp(`^${stagingPrefix}([^/]+)/([^/]+)/([^/]+)/([^/]+)\\.zip$`);
 
+/** What the key of a published archive says. */
+export interface PublishedKey {
+  nodeId: string;
+  version: string;
+  versionId: string;
+  sha256: string;
+}
+
+/** The version that a published archive belongs to; undefined for any other key. */
+export function publishedKeyOf(key: string): PublishedKey | undefined {
+  const [, nodeId, version, versionId, sha256] = archiveShape.exec(key) ?? [];
+  if (!nodeId || !version || !versionId || !sha256) return undefined;
+  return { nodeId, version, versionId, sha256 };
+}
+
+const archiveShape = /^archives\/([^/]+)\/([^/]+)\/([^/]+)-([0-9a-f]{64})\.zip$/;
+
 export function archiveKey({ nodeId, version, versionId }: Upload, sha256: string): string {
   return `archives/${nodeId}/${version}/${versionId}-${sha256}.zip`;
 }

@@ -207,9 +207,19 @@ async function moveLatest(
   const isUsable = node?.status === 'NodeStatusActive';
   if (!node || !isUsable || latestOf(latest ? [latest, version] : [version]) !== version) return true;
   const seen: Clause = latest ? [['latest_version', 'id'], '=', latest.id] : ['latest_version', 'absent'];
+  const { host_node_extract_status: extractStatus } = version;
   const failed = await transact(
     [
-      { check: version, when: [['status', '=', version.status]] },
+      {
+        check: version,
+        // The copy must not go back behind an extraction that ended meanwhile.
+        when: [
+          ['status', '=', version.status],
+          extractStatus === undefined
+            ? ['host_node_extract_status', 'absent']
+            : ['host_node_extract_status', '=', extractStatus],
+        ],
+      },
       {
         update: node,
         changes: { latest_version: shownVersion(version) },

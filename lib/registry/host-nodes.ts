@@ -52,6 +52,7 @@ export function changeHostNode({
       ...changes,
       policy: changes.policy || (changes.policy === null ? null : undefined),
       host_node_name: hostNodeName,
+      touched: touchedBy(changes, current),
     };
     if (!caller.isAdmin && changesBan(current, fields.policy)) throw new ApiError('forbidden');
     if (!publisher && !caller.isAdmin) throw new ApiError('forbidden');
@@ -61,6 +62,23 @@ export function changeHostNode({
     const result = await update(key, fields, unchanged, deadline);
     return result.written ? shownFields<HostNode>(hostNodeRecord(result.item), HostNode) : undefined;
   });
+}
+
+/** Fields that only a person sets, or that are no field at all. */
+const untouchable = ['policy', 'host_node_name'];
+
+/** The fields that a person has written or cleared so far; entries of before extraction are a person's as a whole. */
+function touchedBy(changes: HostNodeInput, current: HostNodeRecord | undefined): string[] {
+  const now = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const touched = new Set([...touchedFields(current), ...now]);
+  return [...touched].filter((field) => !untouchable.includes(field)).sort();
+}
+
+export function touchedFields(current: HostNodeRecord | undefined): readonly string[] {
+  if (!current) return [];
+  if (current.touched) return current.touched;
+  const isExtracted = current.extracted_by !== undefined;
+  return isExtracted ? [] : Object.keys(HostNode.shape).filter((field) => field in current);
 }
 
 function changesBan(current: HostNodeRecord | undefined, policy: HostNode['policy'] | null): boolean {

@@ -66,6 +66,19 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   /** Why it is banned, by what was banned: it stays banned until the last of them is lifted. */
   bans?: Partial<Record<BanSubject, string>>;
   before_ban?: BeforeBan;
+  /** What the last extraction of host nodes found. */
+  extraction?: ExtractionSummary;
+}
+
+export interface ExtractionSummary {
+  /** The extractor's version. */
+  by: string;
+  at: string;
+  nodes: number;
+  /** How many fields were left open. */
+  open_fields: number;
+  /** Why it failed. */
+  reason?: string;
 }
 
 export type BanSubject = 'version' | 'node' | 'publisher';
@@ -94,6 +107,10 @@ export interface OwnedNodeRecord extends Key {
 
 export interface HostNodeRecord extends Stored, HostNode {
   host_node_name: string;
+  /** The fields that a person wrote or cleared, which an extraction leaves alone for ever. */
+  touched?: readonly string[];
+  /** The extractor that wrote the other fields. */
+  extracted_by?: string;
 }
 
 /** One change that an administrator made, written in the transaction that made it. */

@@ -1,6 +1,7 @@
-import type { Context, EventBridgeEvent, S3Event, S3EventRecord } from 'aws-lambda';
-import { describeError, log, withLogFields } from '../log.ts';
+import type { Context, EventBridgeEvent, S3Event } from 'aws-lambda';
+import { describeError, log } from '../log.ts';
 import type { UploadResult } from './finalize-upload.ts';
+import { forEachObject } from './object-events.ts';
 import type { Finding, Swept } from './sweep-uploads.ts';
 
 interface Handlers {
@@ -12,6 +13,7 @@ type UploadEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
 type Remaining = Pick<Context, 'getRemainingTimeInMillis'>;
 
 const reservedMs = 1000;
+const wording = { function: 'finalizeUpload', line: 'upload', failed: 'uploads could not be finalized' };
 
 /** How far a scheduled sweep looks back: several runs get their chance, and old refusals are not checked for ever. */
 const lookBackMs = 6 * 60 * 60 * 1000;
@@ -30,7 +32,9 @@ const unexpected = new Set<Finding>(['published', 'completed', 'failed', 'unvisi
 export function uploadEvents({ finalize, sweep }: Handlers) {
   return async (event: UploadEvent, context: Remaining): Promise<void> => {
     const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
-    if ('Records' in event) return finalizeAll(event.Records, (key) => finalize(key, deadline));
+    if ('Records' in event) {
+      return forEachObject(wording, event, (key) => finalize(key, deadline));
+    }
     const now = Date.now();
     const swept = await sweep({ from: now - lookBackMs, to: now - graceMs, deadline });
     for (const { nodeId, version, finding, error } of swept) {
@@ -42,34 +46,4 @@ export function uploadEvents({ finalize, sweep }: Handlers) {
     log('info', 'sweep', { versions: swept.length, failed, sweep_findings: findings });
     if (failed > 0) throw new Error(`${failed} of ${swept.length} versions could not be swept.`);
   };
-}
-
-/** One record that fails does not take the others with it. */
-async function finalizeAll(
-  records: readonly S3EventRecord[],
-  finalize: (key: string) => Promise<UploadResult>,
-): Promise<void> {
-  const errors: unknown[] = [];
-  for (const record of records) {
-    const started = process.uptime();
-    const duration = () => ({
-      ms: Math.round((process.uptime() - started) * 1000),
-      lag_ms: Date.now() - Date.parse(record.eventTime),
-    });
-    await withLogFields({ function: 'finalizeUpload', key: record.s3.object.key }, async () => {
-      try {
-        const outcome = await finalize(decodeKey(record.s3.object.key));
-        log('info', 'upload', { outcome, ...duration() });
-      } catch (error) {
-        log('error', 'upload', { outcome: 'failed', ...duration(), ...describeError(error) });
-        errors.push(error);
-      }
-    });
-  }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} uploads could not be finalized.`);
-}
-
-/** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */
-function decodeKey(key: string): string {
-  return decodeURIComponent(key.replaceAll('+', ' '));
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Context } from 'aws-lambda';
+import type { Context, S3Event } from 'aws-lambda';
 import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
+import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { handler as publishNodeVersion } from '../../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
@@ -12,7 +13,7 @@ import { archiveKey } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { invoke, sampleBody } from '../support/invoke.ts';
+import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { misbehave, proxies } from '../support/proxies.ts';
 import { addToken } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
@@ -178,6 +179,7 @@ describe('what a function calls, it is granted, and what it is granted, it calls
     ['ExtendVideoRole', () => proxy('extend-video')],
     ['MultiframeVideoRole', () => proxy('multiframe-video')],
     ['FinalizeUploadRole', finalizeAndSweep],
+    ['ExtractHostNodesRole', extractPublished],
   ])('%s', async (role, work) => {
     needs.length = 0;
     await work();
@@ -201,6 +203,18 @@ function rarely(role: string, { action, target }: Need): boolean {
   return role === 'PublishNodeVersionRole'
     ? isLarge || action === 'dynamodb:DeleteItem'
     : role === 'RelightImageRole' && isLarge;
+}
+
+/** An archive is published, and then read for host nodes. */
+async function extractPublished(): Promise<void> {
+  const upload = await publish('granted-extraction', '1.0.0');
+  const archive = await demoArchive('1.0.0');
+  await put(upload, archive);
+  await finalizeUpload(eventOf(upload), context);
+  const event = structuredClone(sampleEvent('extract-host-nodes')) as unknown as S3Event;
+  for (const record of event.Records) record.s3.object.key = archiveKey(upload, sha256(archive));
+  needs.length = 0;
+  await extractHostNodes(event, context);
 }
 
 /** An upload is finalized, and its event comes a second time; another one is refused; then a sweep runs. */

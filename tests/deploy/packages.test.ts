@@ -22,7 +22,8 @@ const expected: Record<string, number> = {
   'update-host-node': 200,
   'update-node': 200,
 };
-const names = [...Object.keys(expected), 'finalize-upload'].sort();
+const onEvents: Record<string, string> = { 'finalize-upload': 'upload', 'extract-host-nodes': 'extraction' };
+const names = [...Object.keys(expected), ...Object.keys(onEvents)].sort();
 
 let first: Packaged;
 let second: Packaged;
@@ -80,7 +81,7 @@ describe('packages', () => {
   );
 
   test.each(names)('%s is small enough to start fast', (name) => {
-    expect(zipOf(name).length).toBeLessThan(name === 'finalize-upload' ? 400_000 : 200_000);
+    expect(zipOf(name).length).toBeLessThan(name in onEvents ? 400_000 : 200_000);
   });
 });
 
@@ -137,12 +138,12 @@ describe('a handler out of its unpacked package', () => {
     expect(JSON.parse(String(answer?.body))).toEqual(expect.any(Object));
   });
 
-  test('finalize-upload takes its sample event, and says that there is no such version', () => {
-    expect(linesOf.get('finalize-upload')).toEqual([
-      expect.objectContaining({ event: 'upload', outcome: 'unknown' }),
-      {},
-    ]);
-  });
+  test.each(Object.entries(onEvents))(
+    '%s takes its sample event, and says that there is no such version',
+    (name, event) => {
+      expect(linesOf.get(name)).toEqual([expect.objectContaining({ event, outcome: 'unknown' }), {}]);
+    },
+  );
 
   test('nothing is missing that only the repository has', async () => {
     expect(await readdir(join(folder, 'update-node'))).toEqual(['dist']);

@@ -90,7 +90,7 @@ describe('the roles', () => {
     );
     const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
 
-    expect(new Set(roles).size).toBe(10);
+    expect(new Set(roles).size).toBe(11);
     for (const role of roles) {
       const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
       expect(trust).toEqual([

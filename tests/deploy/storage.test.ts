@@ -210,12 +210,17 @@ describe('the queue of failures', () => {
 });
 
 describe('the finalizer', () => {
-  test('is invoked by what arrives under staging, and by nothing else in the bucket', () => {
+  test('is invoked by what arrives under staging only, and the extraction by what is published', () => {
     expect(properties(plain, 'S3BucketArchives').NotificationConfiguration.LambdaConfigurations).toEqual([
       {
         Event: 's3:ObjectCreated:*',
         Filter: { S3Key: { Rules: [{ Name: 'prefix', Value: 'staging/' }] } },
         Function: { 'Fn::GetAtt': ['FinalizeUploadLambdaFunction', 'Arn'] },
+      },
+      {
+        Event: 's3:ObjectCreated:*',
+        Filter: { S3Key: { Rules: [{ Name: 'prefix', Value: 'archives/' }] } },
+        Function: { 'Fn::GetAtt': ['ExtractHostNodesLambdaFunction', 'Arn'] },
       },
     ]);
     expect(properties(plain, 'FinalizeUploadLambdaPermissionArchivesS3').SourceAccount).toEqual({

@@ -144,7 +144,7 @@ describe('the functions', () => {
       );
 
       expect([Runtime, Architectures]).toEqual(['nodejs24.x', ['arm64']]);
-      expect(Timeout).toBeLessThanOrEqual(name === 'finalizeUpload' ? 300 : 29);
+      expect(Timeout).toBeLessThanOrEqual({ finalizeUpload: 300, extractHostNodes: 120 }[name] ?? 29);
       expect(MemorySize).toBeGreaterThanOrEqual(512);
     },
   );

@@ -44,3 +44,19 @@ test('objects that the finalizer itself writes do not call it', async () => {
 
   expect(calls).toBe(0);
 });
+
+test('a published archive calls the extraction, and nothing else does', async () => {
+  const bucket = localBucket();
+  const seen: string[] = [];
+  const load = async () => async (event: S3Event) => {
+    seen.push(...event.Records.map(({ s3 }) => s3.object.key));
+  };
+  const local = finalizeOnUpload(bucket, load, 'archives/');
+  const event = eventOf(upload);
+  for (const { s3 } of event.Records) s3.object.key = 'archives/a/1.0.0/b-c.zip';
+  bucket.emit(event);
+  bucket.emit(eventOf(upload));
+  await local.stop();
+
+  expect(seen).toEqual(['archives/a/1.0.0/b-c.zip']);
+});

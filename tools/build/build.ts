@@ -23,13 +23,18 @@ export async function buildFunctions(): Promise<'built' | 'up to date'> {
   return 'built';
 }
 
+/** What a function starts in a thread is a file of its own, next to the function's. */
+const threads: Readonly<Record<string, Record<string, string>>> = {
+  'functions/extract-host-nodes.ts': { 'extraction-worker': 'lib/extraction/extraction-worker.ts' },
+};
+
 /** One handler's bundle in memory, with esbuild's list of what is in it. */
 export async function bundle(
   entry: string,
   folder: string,
 ): Promise<{ outputs: Output[]; metafile: Metafile }> {
   const { outputFiles, metafile } = await build({
-    entryPoints: { index: entry },
+    entryPoints: { index: entry, ...threads[entry] },
     outdir: folder,
     write: false,
     metafile: true,

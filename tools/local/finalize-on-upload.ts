@@ -16,13 +16,17 @@ const limitMs = 300_000;
 const maxInvocations = 3;
 
 /**
- * Lets the embedded S3 call the finalizer as S3 calls the deployed one: for each object that is put under `staging/`,
- * and again if it fails. serverless-offline has no S3 events.
+ * Lets the embedded S3 call a function as S3 calls the deployed one: the finalizer for each object that is put under
+ * `staging/`, and the extraction for each under `archives/`; again if it fails. serverless-offline has no S3 events.
  */
-export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>): Bucket {
+export function finalizeOnUpload(
+  bucket: Bucket,
+  load: () => Promise<Finalizer>,
+  prefix: 'staging/' | 'archives/' = 'staging/',
+): Bucket {
   const running = new Set<Promise<void>>();
   bucket.onObjectCreated((event) => {
-    if (!event.Records.every(({ s3 }) => s3.object.key.startsWith('staging/'))) return;
+    if (!event.Records.every(({ s3 }) => s3.object.key.startsWith(prefix))) return;
     const work = invoke(event, load).finally(() => running.delete(work));
     running.add(work);
   });
@@ -47,7 +51,7 @@ async function invoke(event: S3Event, load: () => Promise<Finalizer>): Promise<v
   }
 }
 
-export async function loadFinalizer(): Promise<Finalizer> {
-  const { handler } = await import(pathToFileURL(resolve('dist/finalize-upload/index.js')).href);
+export async function loadFunction(name: 'finalize-upload' | 'extract-host-nodes'): Promise<Finalizer> {
+  const { handler } = await import(pathToFileURL(resolve(`dist/${name}/index.js`)).href);
   return handler;
 }

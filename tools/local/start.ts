@@ -11,7 +11,7 @@ import { claimFolder } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
-import { finalizeOnUpload, loadFinalizer } from './finalize-on-upload.ts';
+import { finalizeOnUpload, loadFunction } from './finalize-on-upload.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
@@ -105,16 +105,20 @@ async function startStores(): Promise<void> {
     given.s3 ??
       run(
         startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>
-          finalizeOnUpload(bucket, loadSeededFinalizer),
+          finalizeOnUpload(
+            finalizeOnUpload(bucket, () => loadSeeded('finalize-upload')),
+            () => loadSeeded('extract-host-nodes'),
+            'archives/',
+          ),
         ),
       ),
   ]);
 }
 
 /** The seed publishes its archives itself, and two finalizers of one upload would conflict. */
-async function loadSeededFinalizer() {
+async function loadSeeded(name: Parameters<typeof loadFunction>[0]) {
   await seeded.promise;
-  return loadFinalizer();
+  return loadFunction(name);
 }
 
 async function fillStores(dynamodbUrl: string, s3Url: string): Promise<boolean> {

@@ -57,12 +57,22 @@ export const show = command({
       Reason: found.status_reason,
       Changelog: found.changelog,
       Dependencies: found.dependencies?.join(', '),
-      'Host nodes': found.host_node_extract_status,
+      'Host nodes': extractionOf(found),
       Created: found.createdAt,
     });
     return { data: shownVersion(found), text };
   },
 });
+
+/** How its host nodes were read, and why not. */
+function extractionOf({
+  host_node_extract_status: status,
+  extraction,
+}: NodeVersionRecord): string | undefined {
+  if (!extraction) return status;
+  const { nodes, by, at, reason } = extraction;
+  return `${status}: ${nodes} by extractor ${by} at ${at}${reason === undefined ? '' : `. ${reason}`}`;
+}
 
 export const flag = command({
   parameters: ['node', 'version'],

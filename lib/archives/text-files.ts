@@ -1,0 +1,46 @@
+import { promisify } from 'node:util';
+import { inflateRaw } from 'node:zlib';
+import { readEnvironment } from '../environment.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { readDirectory } from './directory.ts';
+import { type ArchiveEntry, isFolder } from './entry.ts';
+import { ArchiveReader } from './reader.ts';
+
+const limits = readEnvironment('archives');
+const inflate = promisify(inflateRaw);
+
+const text = /\.(?:py|json|toml|txt|ya?ml|md|csv|ini|cfg)$/i;
+/** A larger file is no source code, and is not read at all. */
+const maxFileBytes = 1_000_000;
+const maxTextBytes = 20_000_000;
+
+const localHeaderBytes = 30;
+const stored = 0;
+
+/**
+ * The names of an archive's files, with the content of those that are text. Only these are read, in the order they
+ * lie in, so that most of an archive full of images is never fetched. The archive has been checked before.
+ */
+export async function readTextFiles(file: ArchiveFile): Promise<Map<string, string | undefined>> {
+  const { entries } = await readDirectory(file, limits);
+  const reader = new ArchiveReader(file);
+  const files = new Map<string, string | undefined>();
+  let left = maxTextBytes;
+  for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
+    if (isFolder(entry)) continue;
+    const isRead = text.test(entry.name) && entry.bytes <= Math.min(left, maxFileBytes);
+    if (isRead) left -= entry.bytes;
+    files.set(entry.name, isRead ? await readText(reader, entry) : undefined);
+  }
+  return files;
+}
+
+async function readText(reader: ArchiveReader, entry: ArchiveEntry): Promise<string | undefined> {
+  if (entry.packedBytes > maxFileBytes) return undefined;
+  const header = await reader.bytesAt(entry.offset, localHeaderBytes);
+  const start = entry.offset + localHeaderBytes + header.readUInt16LE(26) + header.readUInt16LE(28);
+  if (entry.packedBytes === 0) return '';
+  const packed = await reader.bytesAt(start, entry.packedBytes);
+  const bytes = entry.method === stored ? packed : await inflate(packed, { maxOutputLength: maxFileBytes });
+  return bytes.toString('utf8');
+}

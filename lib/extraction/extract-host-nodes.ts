@@ -1,0 +1,157 @@
+import { describeNode, type ExtractedNode } from './describe-node.ts';
+import type { Files } from './files.ts';
+import { schemaType } from './host/schema-types.ts';
+import { Interpreter } from './interpreter.ts';
+import { Budget, LimitReached, limits } from './limits.ts';
+import { asText, plain } from './values/access.ts';
+import { Raised } from './values/exceptions.ts';
+import { Dict, type Module } from './values/collections.ts';
+import { type Class, Instance } from './values/objects.ts';
+import { Unknown } from './values/plain.ts';
+import type { Value } from './values/values.ts';
+
+/*
+ * Which host nodes a pack has, read from its files without running it.
+ *
+ * A pack is a Python package. Each host node is a class that it lists, by name, in a dict called NODE_CLASS_MAPPINGS
+ * or through an entry point. Asking the pack itself would mean to run a stranger's code; reading names with patterns
+ * misses every pack that computes them. So this is a small interpreter of the declarative part of Python: it follows
+ * imports, loops, decorators and classes, and where something depends on the world outside, the value is *unknown*
+ * instead of guessed. Nothing here reads a file, a clock, the network or the environment.
+ *
+ * How it is built, from the inside out:
+ *
+ *   values/     Python's values, with `Unknown` among them; how they compare, join and print; the heap's journal
+ *   types/      the built-in types: their constructors and methods
+ *   language/   statements, expressions, calls, attributes, classes, imports; both ways of an unknown condition
+ *   library/    models of what packs use of Python's library: paths, files, JSON, regular expressions, functools…
+ *   host/       models of the host application: symbolic folder lists, sampler names, the newer class-based schema
+ *   modules.ts  the pack's own modules; interpreter.ts puts all of it together; describe-node.ts reads one class
+ *
+ * What it understands: nearly all statements and expressions, classes with their resolution order, descriptors and
+ * metaclasses, generators (run to their end at once), enums, dataclasses, and files inside the pack, with what the
+ * pack writes there kept in memory.
+ *
+ * What it leaves open, and why: whatever comes from a package outside (it may do anything), from the environment, a
+ * clock or chance, from `eval` and `exec`, and from classes of the host (a table of them would age, and gains little).
+ * An unknown condition is followed both ways, and the results are joined: equal values stay, dicts know which keys
+ * are there only under a condition, a way that raises is dropped. An open field of a node is left out and named in
+ * `open`; a list of nodes that is open makes the extraction `failed`, since its names would not be complete.
+ *
+ * What bounds it: limits.ts. Every statement, expression and item takes a step, building text and copying take steps
+ * by size, a pack's regular expressions are matched by library/pattern-matching.ts and never natively, names that a
+ * pack chooses are keys of Maps only. extract-in-worker.ts adds a heap, a stack and a clock of its own.
+ *
+ * The parser is py-ast, pinned, because it gives CPython's own tree in 15 KB and 5 ms; source.ts knows where it
+ * differs, and a test compares. web-tree-sitter takes 168 KB and a concrete tree, @lezer/python rejects 15 % of real
+ * files, pyright's parser does not know the syntax of today.
+ */
+
+export interface Extraction {
+  status: 'success' | 'failed';
+  /** Why it failed, as a sentence for the pack's author. */
+  reason?: string;
+  nodes: ExtractedNode[];
+  /** Statements that were skipped. */
+  notes: string[];
+  steps: number;
+}
+
+export interface ExtractionOptions {
+  /** What the pack's folder is called. */
+  name?: string;
+  steps?: number;
+  /** Asked now and then: whether the time is up. */
+  expired?: () => boolean;
+}
+
+/** The nodes that a pack lists, read from its files without running them. */
+export function extractHostNodes(files: Files, options: ExtractionOptions = {}): Extraction {
+  const budget = new Budget(options.steps ?? limits.packSteps, options.expired);
+  const machine = new Interpreter(files, options.name ?? 'pack', budget);
+  const end = (nodes: ExtractedNode[], reason?: string): Extraction => ({
+    status: reason === undefined ? 'success' : 'failed',
+    ...(reason === undefined ? {} : { reason }),
+    nodes,
+    notes: machine.notes,
+    steps: budget.used,
+  });
+  try {
+    const listed = listNodes(machine);
+    const nodes = describeAll(machine, listed.entries);
+    return end(nodes, listed.reason ?? (nodes.length === 0 ? 'It lists no nodes.' : undefined));
+  } catch (error) {
+    return end([], failure(error));
+  }
+}
+
+/** Only what the pack can cause is an answer; anything else is our own fault and goes on. */
+function failure(error: unknown): string {
+  if (error instanceof LimitReached) return `It was given up: ${error.message}.`;
+  if (error instanceof RangeError) return 'It was given up: its code nests too deeply.';
+  if (error instanceof Raised) return `It cannot be imported. ${error.toString()}`;
+  throw error;
+}
+
+interface Listed {
+  entries: { name: string; cls: Value; conditional: boolean }[];
+  reason?: string;
+}
+
+function listNodes(machine: Interpreter): Listed {
+  if (!machine.files.isFile('__init__.py'))
+    return { entries: [], reason: 'It has no __init__.py at its root.' };
+  const root = machine.importOwn('');
+  if (!root) return { entries: [], reason: 'It has no __init__.py at its root.' };
+  const mappings = plain(root.own('NODE_CLASS_MAPPINGS') ?? null);
+  if (mappings !== null) return fromMappings(mappings);
+  if (root.own('comfy_entrypoint') !== undefined) return fromEntryPoint(machine, root);
+  const why = root.open === undefined ? '' : ` ${sentence(root.open)}`;
+  return { entries: [], reason: `It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.${why}` };
+}
+
+function fromMappings(mappings: Value): Listed {
+  if (!(mappings instanceof Dict)) {
+    const why = mappings instanceof Unknown ? mappings.path || mappings.why : 'something that is no dict';
+    return { entries: [], reason: `Its NODE_CLASS_MAPPINGS come from ${why}.` };
+  }
+  const entries: Listed['entries'] = [];
+  for (const { key, value, conditional } of mappings.entries.values()) {
+    const name = asText(key);
+    if (name !== undefined) entries.push({ name, cls: value, conditional });
+  }
+  return {
+    entries,
+    ...(mappings.open === undefined ? {} : { reason: `It may list more nodes: ${mappings.open}.` }),
+  };
+}
+
+/** The newer form: `comfy_entrypoint()` gives an extension, whose `get_node_list()` gives the classes. */
+function fromEntryPoint(machine: Interpreter, root: Module): Listed {
+  const extension = machine.call(root.own('comfy_entrypoint') ?? null);
+  const list = machine.call(machine.attribute(extension, 'get_node_list'));
+  if (list instanceof Unknown) return { entries: [], reason: `Its list of nodes is open: ${list.why}.` };
+  const entries: Listed['entries'] = [];
+  let open: string | undefined;
+  for (const cls of machine.iterate(list)) {
+    const id = nodeId(machine, cls);
+    if (id === undefined) open = 'a node without a known name';
+    else entries.push({ name: id, cls, conditional: false });
+  }
+  return { entries, ...(open === undefined ? {} : { reason: `It may list more nodes: ${open}.` }) };
+}
+
+function nodeId(machine: Interpreter, cls: Value): string | undefined {
+  if (cls instanceof Unknown) return undefined;
+  const schema = machine.call(machine.attribute(cls as Class, 'define_schema'));
+  return schema instanceof Instance && schema.cls === schemaType ? asText(schema.own('node_id')) : undefined;
+}
+
+function describeAll(machine: Interpreter, entries: Listed['entries']): ExtractedNode[] {
+  if (entries.length > limits.names) throw new LimitReached('it lists too many nodes');
+  return entries.map(({ name, cls, conditional }) => describeNode(machine, name, cls, conditional));
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

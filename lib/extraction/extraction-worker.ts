@@ -1,0 +1,7 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { extractHostNodes } from './extract-host-nodes.ts';
+import type { ExtractionTask } from './extract-in-worker.ts';
+
+/** The thread that extract-in-worker.ts starts: one pack, then its end. */
+const { files, name, deadline }: ExtractionTask = workerData;
+parentPort?.postMessage(extractHostNodes(files, { name, expired: () => Date.now() > deadline }));

@@ -1,0 +1,196 @@
+import { asText, plainTruth } from '../values/access.ts';
+import { builtinType, enumType, strType } from '../values/builtin-types.ts';
+import type { Machine } from '../values/machine.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Class, Instance, Native } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
+import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
+
+/*
+ * The newer, class-based way to describe a node: `io.Int.Input('steps', default=20)` inside `io.Schema(...)`. Each
+ * object keeps what it was made with; schema.ts turns a schema into the older form.
+ */
+
+export const schemaType = builtinType('Schema');
+export const inputType = builtinType('Input');
+export const outputType = builtinType('Output');
+export const nodeType = builtinType('ComfyNode');
+const extensionType = builtinType('ComfyExtension');
+export const templateType = builtinType('Template');
+const socketType = builtinType('ComfyTypeIO');
+const hiddenType = builtinType('Hidden');
+
+const defaults: [string, Value][] = [
+  ['display_name', null],
+  ['category', 'sd'],
+  ['inputs', null],
+  ['outputs', null],
+  ['hidden', null],
+  ['description', ''],
+];
+
+const path = /^comfy_api\.(?:latest|v\w+)(?:\.(?:_?io|IO))?\.(\w+)$/;
+const known = new Map<string, Value>([
+  ['ComfyNode', nodeType],
+  ['ComfyExtension', extensionType],
+  ['Schema', schemaType],
+  ['Hidden', hiddenType],
+  ['ComfyTypeIO', socketType],
+  ['ComfyTypeI', socketType],
+  [
+    'Custom',
+    new Native('Custom', (_, args, keywords) =>
+      makeSocket('Custom', asText(keywords.get('io_type') ?? args[0])),
+    ),
+  ],
+  [
+    'comfytype',
+    new Native('comfytype', (_machine, args, keywords) => {
+      const name = asText(keywords.get('io_type') ?? args[0]);
+      return new Native('comfytype', (machine, [cls = null]) => equip(machine, cls, name));
+    }),
+  ],
+  ['NumberDisplay', choice('NumberDisplay', { number: 'number', slider: 'slider' })],
+  ['FolderType', choice('FolderType', { input: 'input', output: 'output', temp: 'temp' })],
+  [
+    'UploadType',
+    choice('UploadType', {
+      image: 'image_upload',
+      audio: 'audio_upload',
+      video: 'video_upload',
+      model: 'file_upload',
+    }),
+  ],
+]);
+for (const [name, value] of defaults) schemaType.define(name, value);
+schemaType.construct = (_machine, cls, args, keywords) =>
+  keep(
+    cls,
+    ['node_id', 'display_name', 'category', 'inputs', 'outputs', 'hidden', 'description'],
+    args,
+    keywords,
+  );
+inputType.construct = (machine, cls, args, keywords) => makeInput(machine, cls, args, keywords);
+outputType.construct = (_machine, cls, args, keywords) => makeOutput(cls, args, keywords);
+templateType.construct = (_machine, cls, args, keywords) =>
+  keep(cls, ['first', 'second', 'min', 'max'], args, keywords);
+for (const [name, type] of schemaTypes) known.set(name, makeSocket(name, type));
+for (const [name, value] of hiddenInputs) hiddenType.define(name, member(hiddenType, name, value));
+
+/** A value of the newer schema by its dotted name. */
+export function schemaModel(dotted: string): Value | undefined {
+  const name = path.exec(dotted)?.[1];
+  return name === undefined ? undefined : known.get(name);
+}
+
+function member(cls: Class, name: string, value: string): Instance {
+  const made = new Instance(cls, value);
+  made.define('name', name);
+  made.define('value', value);
+  return made;
+}
+
+function choice(name: string, members: Record<string, string>): Class {
+  const type = builtinType(name, enumType);
+  type.mro = [type, enumType, ...strType.mro];
+  for (const [key, value] of Object.entries(members)) type.define(key, member(type, key, value));
+  return type;
+}
+
+/** A class such as `io.Image`, with its `Input` and `Output`. */
+function makeSocket(name: string, type: string | undefined): Value {
+  if (type === undefined) return new Unknown('a type of unknown name');
+  const socket = builtinType(name, socketType);
+  dress(socket, name, type);
+  return socket;
+}
+
+function dress(socket: Class, name: string, type: string): void {
+  socket.define('io_type', type);
+  for (const [key, base] of [
+    ['Input', inputType],
+    ['Output', outputType],
+    ['Template', templateType],
+    ['TemplatePrefix', templateType],
+    ['TemplateNames', templateType],
+    ['Option', templateType],
+  ] as const) {
+    const part = builtinType(key, base);
+    part.construct = base.construct;
+    part.define('io_type', type);
+    part.define('kind', name);
+    socket.define(key, part);
+  }
+}
+
+/** A pack's own class under `@io.comfytype`. */
+function equip(machine: Machine, cls: Value, type: string | undefined): Value {
+  if (!(cls instanceof Class) || type === undefined) return cls;
+  const socket = makeSocket(cls.name, type);
+  for (const name of ['io_type', 'Input', 'Output']) {
+    if (name === 'io_type' || cls.own(name) === undefined) {
+      machine.setAttribute(cls, name, socket instanceof Class ? (socket.own(name) ?? null) : null);
+    }
+  }
+  return cls;
+}
+
+function keep(cls: Class, names: readonly string[], args: readonly Value[], keywords: Keywords): Instance {
+  const made = new Instance(cls);
+  for (const [name, value] of keywords) if (name !== '**') made.define(name, value);
+  for (const [index, value] of args.entries()) made.define(names[index] ?? `argument ${index}`, value);
+  const unknown = keywords.get('**');
+  if (unknown instanceof Unknown) made.open = unknown.why;
+  return made;
+}
+
+function kindOf(cls: Class): string {
+  return asText(cls.find('kind')) ?? '';
+}
+
+function makeInput(machine: Machine, cls: Class, args: Value[], keywords: Keywords): Value {
+  const kind = kindOf(cls);
+  const input = keep(cls, ['id', ...(inputParameters.get(kind) ?? plainParameters)], args, keywords);
+  input.define('io_type', cls.find('io_type') ?? null);
+  if (kind === 'Combo' || kind === 'MultiCombo') {
+    input.define('multiselect', kind === 'MultiCombo');
+    if (kind === 'MultiCombo') input.define('multi_select', true);
+    input.define('options', optionsOf(machine, input.own('options') ?? null));
+  }
+  if (kind === 'String' && input.own('multiline') === undefined) input.define('multiline', false);
+  return input;
+}
+
+/** The choices may be given as an enum. */
+function optionsOf(machine: Machine, options: Value): Value {
+  if (!(options instanceof Class)) return options;
+  const members = options.find('_member_map_');
+  if (!(members instanceof Dict)) return new Unknown('an unknown enum');
+  machine.budget.spend(members.entries.size);
+  return new List(
+    [...members.entries.values()].map(({ value }) =>
+      value instanceof Instance ? (value.own('value') ?? null) : value,
+    ),
+  );
+}
+
+function makeOutput(cls: Class, args: Value[], keywords: Keywords): Value {
+  const kind = kindOf(cls);
+  const first = kind === 'MatchType' ? ['template', 'id'] : ['id'];
+  const names = kind === 'Combo' ? ['id', 'display_name', 'options'] : [...first, 'display_name'];
+  const output = keep(cls, [...names, 'tooltip', 'is_output_list'], args, keywords);
+  if (kind === 'MatchType' && output.own('display_name') === undefined)
+    output.define('display_name', 'MATCHTYPE');
+  // An output with choices has the choices themselves as its type.
+  output.define(
+    'io_type',
+    kind === 'Combo' ? (output.own('options') ?? new List()) : (cls.find('io_type') ?? null),
+  );
+  return output;
+}
+
+/** Whether a flag of a schema, input or output is set; undefined where that is unknown. */
+export function flag(holder: Instance, name: string): boolean | undefined {
+  return plainTruth(holder.own(name) ?? false);
+}

@@ -1,0 +1,197 @@
+import { asText, dictOf, plain, put } from '../values/access.ts';
+import type { Machine } from '../values/machine.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Class, Instance } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { optionNames } from './names.ts';
+import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
+
+/** A node of the newer schema in the older form. */
+export interface OlderForm {
+  id: Value;
+  category: Value;
+  description: Value;
+  deprecated: Value;
+  experimental: Value;
+  inputs: Value;
+  returnTypes: Value;
+  returnNames: Value;
+  outputIsList: Value;
+}
+
+/** Converts what `define_schema` returned; undefined where that is no schema. */
+export function olderForm(machine: Machine, schema: Value): OlderForm | undefined {
+  if (!(schema instanceof Instance) || schema.cls !== schemaType) return undefined;
+  const field = (name: string, fallback: Value): Value =>
+    schema.own(name) ?? (schema.open === undefined ? fallback : new Unknown(schema.open));
+  const outputs = field('outputs', new List());
+  return {
+    id: field('node_id', null),
+    category: field('category', 'sd'),
+    description: field('description', ''),
+    deprecated: field('is_deprecated', false),
+    experimental: field('is_experimental', false),
+    inputs: withHidden(machine, inputDict(machine, field('inputs', new List())), schema),
+    returnTypes: ofEach(machine, outputs, (output) => output.own('io_type')),
+    returnNames: ofEach(machine, outputs, (output) => {
+      const name = output.own('display_name');
+      return name === undefined || name === null || name === '' ? output.own('io_type') : name;
+    }),
+    outputIsList: ofEach(
+      machine,
+      outputs,
+      (output) => flag(output, 'is_output_list') ?? new Unknown('a condition'),
+    ),
+  };
+}
+
+function ofEach(machine: Machine, outputs: Value, pick: (output: Instance) => Value | undefined): Value {
+  if (outputs instanceof Unknown) return outputs;
+  if (outputs === null) return new List();
+  const list: Value[] = [];
+  for (const output of machine.iterate(outputs)) {
+    const isOutput = output instanceof Instance && output.cls.inherits(outputType);
+    list.push((isOutput ? pick(output) : undefined) ?? new Unknown('an unknown output'));
+  }
+  return new List(list);
+}
+
+function inputDict(machine: Machine, inputs: Value): Value {
+  const required = new Dict();
+  const result = dictOf(machine, [['required', required]]);
+  if (inputs instanceof Unknown) result.open = inputs.why;
+  else if (inputs !== null) for (const input of machine.iterate(inputs)) addInput(machine, result, input);
+  return result;
+}
+
+function addInput(machine: Machine, result: Dict, input: Value): void {
+  const id = input instanceof Instance ? idOf(input) : undefined;
+  if (!(input instanceof Instance) || !input.cls.inherits(inputType) || id === undefined) {
+    result.open ??= 'an unknown input';
+    return;
+  }
+  const optional = flag(input, 'optional') ?? flag(overridden(input), 'optional');
+  const group = optional ? 'optional' : 'required';
+  const known = result.entries.get(group)?.value;
+  const dict = known instanceof Dict ? known : new Dict();
+  if (known === undefined) put(machine, result, group, dict);
+  put(machine, dict, id, new Tuple([socketOf(machine, input), optionsOf(machine, input)]));
+}
+
+/** An input that takes several types may be given another input instead of its name. */
+function overridden(input: Instance): Instance {
+  const id = input.own('id');
+  return id instanceof Instance && id.cls.inherits(inputType) ? id : input;
+}
+
+function idOf(input: Instance): string | undefined {
+  return asText(overridden(input).own('id'));
+}
+
+function socketOf(machine: Machine, input: Instance): Value {
+  const type = input.own('widget_type') ?? input.own('io_type') ?? null;
+  if (asText(input.cls.find('kind')) !== 'MultiType') return type;
+  const types = input.own('types') ?? null;
+  if (types instanceof Unknown) return types;
+  const inner = overridden(input);
+  const names = inner === input ? [] : [inner.own('io_type') ?? null];
+  for (const socket of machine.iterate(types)) {
+    names.push(
+      (socket instanceof Class
+        ? socket.find('io_type')
+        : socket instanceof Instance
+          ? socket.own('io_type')
+          : undefined) ?? null,
+    );
+  }
+  const texts = names.map(asText);
+  return texts.includes(undefined) ? new Unknown('a type of unknown name') : [...new Set(texts)].join(',');
+}
+
+function optionsOf(machine: Machine, input: Instance): Value {
+  const options = new Dict();
+  const inner = overridden(input);
+  for (const holder of inner === input ? [input] : [inner, input]) addOptions(machine, options, holder);
+  return options;
+}
+
+function addOptions(machine: Machine, options: Dict, input: Instance): void {
+  const kind = asText(input.cls.find('kind')) ?? '';
+  for (const [field, name] of optionNames) {
+    const value = input.own(field);
+    if (value === undefined || value === null || (kind === 'DynamicCombo' && field === 'options')) continue;
+    put(machine, options, name, value instanceof Instance ? (value.payload ?? value) : value);
+  }
+  const upload = input.own('upload');
+  if (upload instanceof Instance) put(machine, options, asText(upload) ?? '', true);
+  const folder = input.own('image_folder');
+  if (folder instanceof Instance) put(machine, options, 'image_folder', plain(folder));
+  if (input.own('remote') instanceof Unknown) options.open ??= 'choices that come from a server';
+  const extra = input.own('extra_dict');
+  if (extra instanceof Dict) machine.call(machine.attribute(options, 'update'), [extra]);
+  if (['Autogrow', 'DynamicCombo', 'DynamicSlot'].includes(kind)) addDynamic(machine, options, input, kind);
+  if (kind === 'MatchType') put(machine, options, 'template', matchTemplate(machine, input.own('template')));
+  if (input.open !== undefined) options.open ??= input.open;
+}
+
+function matchTemplate(machine: Machine, template: Value | undefined): Value {
+  if (!(template instanceof Instance) || !template.cls.inherits(templateType))
+    return new Unknown('a template');
+  const allowed = template.own('allowed_types') ?? template.own('second') ?? null;
+  const types = allowed instanceof Class ? [allowed] : allowed === null ? [] : [...machine.iterate(allowed)];
+  const names = types.map((type) => (type instanceof Class ? asText(type.find('io_type')) : undefined));
+  const id = template.own('template_id') ?? template.own('first') ?? null;
+  if (names.includes(undefined)) return new Unknown('a type of unknown name');
+  return dictOf(machine, [
+    ['template_id', id],
+    ['allowed_types', allowed === null ? '*' : names.join(',')],
+  ]);
+}
+
+/** Inputs that depend on others: choices with inputs of their own are converted, what grows at run time is left open. */
+function addDynamic(machine: Machine, options: Dict, input: Instance, kind: string): void {
+  const choices = input.own('options');
+  if (kind !== 'DynamicCombo' || choices === undefined || choices instanceof Unknown) {
+    options.open ??= 'inputs that grow at run time';
+    return;
+  }
+  const list: Value[] = [];
+  for (const choice of machine.iterate(choices)) {
+    if (!(choice instanceof Instance)) list.push(new Unknown('an unknown choice'));
+    else {
+      const inputs = choice.own('inputs') ?? choice.own('second') ?? new List();
+      list.push(
+        dictOf(machine, [
+          ['key', choice.own('key') ?? choice.own('first') ?? null],
+          ['inputs', inputDict(machine, inputs)],
+        ]),
+      );
+    }
+  }
+  put(machine, options, 'options', new List(list));
+}
+
+function withHidden(machine: Machine, inputs: Value, schema: Instance): Value {
+  const hidden = schema.own('hidden') ?? null;
+  if (!(inputs instanceof Dict)) return inputs;
+  const dict = new Dict();
+  if (hidden instanceof Unknown) inputs.open ??= hidden.why;
+  else if (hidden !== null) {
+    for (const entry of machine.iterate(hidden)) addHidden(machine, dict, entry);
+  }
+  const isApi = flag(schema, 'is_api_node');
+  const implied = [
+    ...(isApi ? ['auth_token_comfy_org', 'api_key_comfy_org'] : []),
+    ...(flag(schema, 'is_output_node') ? ['prompt', 'extra_pnginfo'] : []),
+  ];
+  for (const name of implied)
+    if (!dict.entries.has(name)) put(machine, dict, name, new Tuple([name.toUpperCase()]));
+  if (dict.entries.size > 0) put(machine, inputs, 'hidden', dict);
+  return inputs;
+}
+
+function addHidden(machine: Machine, dict: Dict, entry: Value): void {
+  if (!(entry instanceof Instance)) dict.open ??= 'an unknown hidden input';
+  else put(machine, dict, entry.own('name') ?? null, new Tuple([entry.own('value') ?? null]));
+}

@@ -1,0 +1,93 @@
+import type { ExprNode, StmtNode } from 'py-ast';
+import { FileTree, type Files } from './files.ts';
+import { hostModel } from './host/models.ts';
+import { attribute, setAttribute } from './language/attributes.ts';
+import { call } from './language/calls.ts';
+import { evaluateExpression } from './language/expressions.ts';
+import { iterate } from './language/iteration.ts';
+import { readName } from './language/names.ts';
+import { execute } from './language/statements.ts';
+import { libraryModels } from './library/models.ts';
+import { type Budget, limits } from './limits.ts';
+import { Modules } from './modules.ts';
+import { equipTypes } from './types/constructors.ts';
+import { setName } from './values/access.ts';
+import { Heap } from './values/heap.ts';
+import type { Completion, Frame, Machine } from './values/machine.ts';
+import { Module } from './values/collections.ts';
+import { Unknown } from './values/plain.ts';
+import type { Keywords, Value } from './values/values.ts';
+
+equipTypes();
+
+/** Runs a pack's declarations. Its parts are in `language`; what it knows of Python's library and of the host is beside. */
+export class Interpreter implements Machine {
+  readonly budget: Budget;
+  readonly heap: Heap;
+  readonly files: FileTree;
+  /** What was skipped, for the pack's author. */
+  readonly notes: string[] = [];
+  readonly #modules: Modules;
+  readonly #models: ReadonlyMap<string, Value>;
+  /** What the pack sets on modules outside, such as a type of its own among the host's. */
+  readonly #patches = new Module('outside', '', false);
+
+  constructor(files: Files, name: string, budget: Budget) {
+    this.budget = budget;
+    this.heap = new Heap((steps) => budget.spend(steps));
+    this.files = new FileTree(files, name);
+    this.#models = libraryModels();
+    this.#modules = new Modules(this, this.#models.get('sys.path') ?? null);
+  }
+
+  evaluate(node: ExprNode, frame: Frame): Value {
+    this.budget.spend();
+    return node.nodeType === 'Name' ? readName(this, node.id, frame) : evaluateExpression(this, node, frame);
+  }
+
+  execute(body: readonly StmtNode[], frame: Frame): Completion {
+    return execute(this, body, frame);
+  }
+
+  call(callee: Value, args?: Value[], keywords?: Keywords): Value {
+    return call(this, callee, args, keywords);
+  }
+
+  attribute(value: Value, name: string): Value {
+    return attribute(this, value, name);
+  }
+
+  setAttribute(target: Value, name: string, value: Value): void {
+    setAttribute(this, target, name, value);
+  }
+
+  iterate(value: Value): Generator<Value> {
+    return iterate(this, value);
+  }
+
+  outside(path: string): Value {
+    const patch = this.#patches.own(path);
+    if (patch !== undefined) return patch;
+    return this.#models.get(path) ?? hostModel(path) ?? new Unknown('it comes from outside', path);
+  }
+
+  setOutside(path: string, value: Value): void {
+    setName(this.heap, this.#patches, path, value);
+  }
+
+  importOwn(path: string): Module | undefined {
+    return this.#modules.importOwn(path);
+  }
+
+  importNamed(name: string, level: number, from: Module): Value {
+    return this.#modules.importNamed(name, level, from);
+  }
+
+  moduleAttribute(module: Module, name: string): Value | undefined {
+    return this.#modules.attribute(module, name);
+  }
+
+  note(text: string): void {
+    if (this.notes.length < limits.notes) this.notes.push(text);
+  }
+}

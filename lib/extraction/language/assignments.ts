@@ -1,0 +1,48 @@
+import type { ExprNode } from 'py-ast';
+import { raise } from '../values/exceptions.ts';
+import type { Frame, Machine } from '../values/machine.ts';
+import { List } from '../values/collections.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { deleteAttribute } from './attributes.ts';
+import { deleteName, writeName } from './names.ts';
+import { deleteItem, setItem } from './subscripts.ts';
+
+/** `target = value`, for every kind of target. */
+export function assign(machine: Machine, target: ExprNode, value: Value, frame: Frame): void {
+  if (target.nodeType === 'Name') writeName(machine, target.id, value, frame);
+  else if (target.nodeType === 'Attribute') {
+    machine.setAttribute(machine.evaluate(target.value, frame), target.attr, value);
+  } else if (target.nodeType === 'Subscript') {
+    setItem(machine, machine.evaluate(target.value, frame), machine.evaluate(target.slice, frame), value);
+  } else if (target.nodeType === 'Tuple' || target.nodeType === 'List') {
+    unpack(machine, target.elts, value, frame);
+  } else if (target.nodeType === 'Starred') assign(machine, target.value, value, frame);
+}
+
+function unpack(machine: Machine, targets: readonly ExprNode[], value: Value, frame: Frame): void {
+  if (value instanceof Unknown) {
+    for (const target of targets) assign(machine, target, new Unknown(value.why), frame);
+    return;
+  }
+  const items = [...machine.iterate(value)];
+  const star = targets.findIndex(({ nodeType }) => nodeType === 'Starred');
+  const surplus = items.length - targets.length;
+  if (star < 0 ? surplus !== 0 : surplus < -1) raise('ValueError', 'wrong number of values to unpack');
+  for (const [index, target] of targets.entries()) {
+    if (index === star) assign(machine, target, new List(items.slice(star, star + surplus + 1)), frame);
+    else assign(machine, target, items[star >= 0 && index > star ? index + surplus : index] ?? null, frame);
+  }
+}
+
+/** `del target`. */
+export function remove(machine: Machine, target: ExprNode, frame: Frame): void {
+  if (target.nodeType === 'Name') deleteName(machine, target.id, frame);
+  else if (target.nodeType === 'Attribute') {
+    deleteAttribute(machine, machine.evaluate(target.value, frame), target.attr);
+  } else if (target.nodeType === 'Subscript') {
+    deleteItem(machine, machine.evaluate(target.value, frame), machine.evaluate(target.slice, frame));
+  } else if (target.nodeType === 'Tuple' || target.nodeType === 'List') {
+    for (const element of target.elts) remove(machine, element, frame);
+  }
+}

@@ -1,0 +1,160 @@
+import { typeOf, typeType } from '../values/builtin-types.ts';
+import { removeName, setName } from '../values/access.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { Dict, Module, type Namespace } from '../values/collections.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native, Super } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { bind } from './binding.ts';
+import { superAttribute } from './instances.ts';
+
+/** `value.name`, or AttributeError. */
+export function attribute(machine: Machine, value: Value, name: string): Value {
+  const found = findAttribute(machine, value, name);
+  if (found !== undefined) return found;
+  return raise('AttributeError', `object has no attribute '${name}'`);
+}
+
+/** `value.name`; undefined where it surely is not there. */
+export function findAttribute(machine: Machine, value: Value, name: string): Value | undefined {
+  machine.budget.spend();
+  if (value instanceof Unknown) return machine.outside(value.path === '' ? '' : `${value.path}.${name}`);
+  if (value instanceof Super) return superAttribute(machine, value.after, value.self, name);
+  if (value instanceof Module) return machine.moduleAttribute(value, name);
+  if (value instanceof Class) return classAttribute(machine, value, name);
+  if (value instanceof Instance) return instanceAttribute(machine, value, name);
+  if (value instanceof BoundMethod && name === '__self__') return value.self;
+  if (value instanceof BoundMethod && name === '__func__') return value.func;
+  if (value instanceof BoundMethod) return findAttribute(machine, value.func, name);
+  if (value instanceof Func) return functionAttribute(value, name);
+  if (value instanceof Native && (name === '__name__' || name === '__qualname__')) return value.name;
+  if (value instanceof Descriptor) return descriptorAttribute(machine, value, name);
+  const type = typeOf(value);
+  if (name === '__class__') return type;
+  const found = type.find(name);
+  return found === undefined ? undefined : bind(machine, found, value, type);
+}
+
+function classAttribute(machine: Machine, cls: Class, name: string): Value | undefined {
+  const special = classSpecial(cls, name);
+  if (special !== undefined) return special;
+  const meta = cls.metaclass instanceof Class ? cls.metaclass : typeType;
+  const fromMeta = meta === typeType ? undefined : meta.find(name, undefined);
+  if (fromMeta instanceof Descriptor && fromMeta.kind === 'property')
+    return bind(machine, fromMeta, cls, meta);
+  const found = cls.find(name);
+  if (found !== undefined) return bind(machine, found, undefined, cls);
+  const onMeta = meta.find(name);
+  if (onMeta !== undefined) return bind(machine, onMeta, cls, meta);
+  const fallback = meta.find('__getattr__');
+  if (fallback !== undefined) return machine.call(fallback, [cls, name]);
+  return cls.outside === undefined ? undefined : new Unknown(cls.outside);
+}
+
+function classSpecial(cls: Class, name: string): Value | undefined {
+  if (name === '__name__') return cls.name;
+  if (name === '__qualname__') return cls.own('__qualname__') ?? cls.name;
+  if (name === '__class__') return typeOf(cls);
+  if (name === '__mro__') return new Tuple(cls.mro);
+  if (name === '__bases__') return new Tuple(cls.bases);
+  if (name === '__base__') return cls.bases[0] ?? null;
+  if (name === '__dict__') return new Dict(cls);
+  if (name === '__members__') return cls.find('_member_map_');
+  if (name === '__doc__') return cls.own('__doc__') ?? null;
+  return undefined;
+}
+
+function instanceAttribute(machine: Machine, instance: Instance, name: string): Value | undefined {
+  const { cls } = instance;
+  if (name === '__class__') return cls;
+  if (name === '__dict__') return new Dict(instance);
+  const interceptor = cls.find('__getattribute__');
+  if (interceptor instanceof Func) return machine.call(interceptor, [instance, name]);
+  const onClass = cls.find(name);
+  if (onClass instanceof Descriptor && onClass.kind === 'property')
+    return bind(machine, onClass, instance, cls);
+  const own = instance.own(name);
+  if (own !== undefined) return own;
+  if (onClass !== undefined) return bind(machine, onClass, instance, cls);
+  const fallback = cls.find('__getattr__');
+  if (fallback !== undefined) return machine.call(fallback, [instance, name]);
+  return cls.outside === undefined ? undefined : new Unknown(cls.outside);
+}
+
+function functionAttribute(func: Func, name: string): Value | undefined {
+  const own = func.own(name);
+  if (own !== undefined) return own;
+  if (name === '__name__' || name === '__qualname__') return func.code.name;
+  if (name === '__module__') return func.frame.module.name;
+  if (name === '__dict__') return new Dict(func);
+  if (name === '__doc__') return null;
+  return name.startsWith('__') && name !== '__wrapped__' ? new Unknown('how a function is made') : undefined;
+}
+
+function descriptorAttribute(machine: Machine, descriptor: Descriptor, name: string): Value | undefined {
+  if (name === '__func__' || name === 'fget') return descriptor.func;
+  if (name === 'setter') {
+    return new Native('setter', (_, [setter = null]) => new Descriptor('property', descriptor.func, setter));
+  }
+  if (name === 'getter' || name === 'deleter') return new Native(name, () => descriptor);
+  return findAttribute(machine, descriptor.func, name);
+}
+
+export function setAttribute(machine: Machine, target: Value, name: string, value: Value): void {
+  machine.budget.spend();
+  if (target instanceof Unknown) {
+    if (target.path !== '' && !target.path.includes('(')) machine.setOutside(`${target.path}.${name}`, value);
+    return;
+  }
+  if (target instanceof Instance && setThroughClass(machine, target, name, value)) return;
+  if (target instanceof Class && target.builtin)
+    raise('TypeError', 'cannot set attributes of a built-in type');
+  if (target instanceof Class && target.metaclass instanceof Class) {
+    const own = target.metaclass.find('__setattr__');
+    if (own instanceof Func) {
+      machine.call(own, [target, name, value]);
+      return;
+    }
+  }
+  if (isNamespace(target)) setName(machine.heap, target, name, value);
+  else if (target instanceof BoundMethod) setAttribute(machine, target.func, name, value);
+  else raise('AttributeError', `object has no attribute '${name}'`);
+}
+
+function isNamespace(value: Value): value is Class | Instance | Module | Func {
+  return (
+    value instanceof Class || value instanceof Instance || value instanceof Module || value instanceof Func
+  );
+}
+
+function setThroughClass(machine: Machine, target: Instance, name: string, value: Value): boolean {
+  const found = target.cls.find(name);
+  const setter =
+    found instanceof Descriptor && found.kind === 'property'
+      ? found.setter
+      : found instanceof Instance
+        ? (found.cls.find('__set__') ?? null)
+        : null;
+  if (setter !== null) {
+    machine.call(setter, found instanceof Instance ? [found, target, value] : [target, value]);
+    return true;
+  }
+  const own = target.cls.find('__setattr__');
+  if (own instanceof Func) machine.call(own, [target, name, value]);
+  return own instanceof Func;
+}
+
+export function deleteAttribute(machine: Machine, target: Value, name: string): void {
+  if (target instanceof Unknown) return;
+  if (!isNamespace(target) || (target instanceof Class && target.builtin)) raise('AttributeError', name);
+  if (!removeName(machine.heap, target as Namespace, name)) raise('AttributeError', name);
+}
+
+/** `__setattr__` and `__getattribute__` of `object`, which the pack's own call at the end. */
+export function plainSet(machine: Machine, target: Value, name: Value, value: Value): Value {
+  if (isNamespace(target) && !(target instanceof Class && target.builtin) && typeof name === 'string') {
+    setName(machine.heap, target, name, value);
+  }
+  return null;
+}

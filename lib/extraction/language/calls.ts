@@ -1,0 +1,121 @@
+import type { Arguments } from 'py-ast';
+import { raise, Raised } from '../values/exceptions.ts';
+import { join } from '../values/join.ts';
+import { type Frame, type Machine, Scope } from '../values/machine.ts';
+import { Dict } from '../values/collections.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import { Iterator, Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
+import { put } from '../values/access.ts';
+import { instantiate } from './instances.ts';
+
+const none: Keywords = new Map();
+
+export function call(machine: Machine, callee: Value, args: Value[] = [], keywords: Keywords = none): Value {
+  machine.budget.spend();
+  if (callee instanceof Unknown) return machine.outside(callee.path === '' ? '' : `${callee.path}()`);
+  return machine.budget.descend(
+    () => callKnown(machine, callee, args, keywords),
+    () => new Unknown('calls that nest too deeply'),
+  );
+}
+
+function callKnown(machine: Machine, callee: Value, args: Value[], keywords: Keywords): Value {
+  if (callee instanceof Native) return callee.run(machine, args, keywords);
+  if (callee instanceof Func) return callFunction(machine, callee, args, keywords);
+  if (callee instanceof BoundMethod) return call(machine, callee.func, [callee.self, ...args], keywords);
+  if (callee instanceof Class) return instantiate(machine, callee, args, keywords);
+  if (callee instanceof Descriptor) return call(machine, callee.func, args, keywords);
+  if (callee instanceof Instance) {
+    const method = callee.cls.find('__call__');
+    if (method !== undefined) return call(machine, method, [callee, ...args], keywords);
+    if (callee.cls.outside !== undefined) return new Unknown(callee.cls.outside);
+  }
+  return raise('TypeError', 'object is not callable');
+}
+
+function callFunction(machine: Machine, func: Func, args: Value[], keywords: Keywords): Value {
+  const { code } = func;
+  const frame = func.frame.inside(new Scope(func.scope));
+  bind(machine, func, frame, args, keywords);
+  frame.self = args[0];
+  if (!Array.isArray(code.body)) return machine.evaluate(code.body, frame);
+  const value = runBody(machine, func, frame);
+  if (code.isGenerator) return new Iterator(machine.iterate(frame.yielded));
+  return value;
+}
+
+function runBody(machine: Machine, { code }: Func, frame: Frame): Value {
+  const results: Value[] = frame.returned;
+  try {
+    const completion = machine.execute(code.body as never, frame);
+    results.push(completion?.kind === 'return' ? completion.value : null);
+  } catch (error) {
+    // A way that raises is dropped where another returned.
+    if (!(error instanceof Raised) || results.length === 0) throw error;
+  }
+  return results.reduce((left, right) => join(machine, left, right));
+}
+
+/** Gives the parameters their values, as Python does. */
+function bind(machine: Machine, func: Func, frame: Frame, args: Value[], keywords: Keywords): void {
+  const { scope } = frame;
+  if (!scope) return;
+  const parameters = func.code.args;
+  const names = [...(parameters.posonlyargs ?? []), ...parameters.args].map(({ arg }) => arg);
+  machine.budget.spend(args.length + names.length);
+  const rest = new Map(keywords);
+  for (const [index, name] of names.entries()) {
+    const given = index < args.length ? args[index] : take(rest, name);
+    scope.define(
+      name,
+      orDefault(func, name, rest, given, func.defaults[index - names.length + func.defaults.length]),
+    );
+  }
+  for (const [index, { arg }] of parameters.kwonlyargs.entries()) {
+    scope.define(arg, orDefault(func, arg, rest, take(rest, arg), func.keywordDefaults[index]));
+  }
+  const surplus = args.slice(names.length);
+  if (parameters.vararg) scope.define(parameters.vararg.arg, new Tuple(surplus));
+  else if (surplus.length > 0) raise('TypeError', `${func.code.name}() takes fewer arguments`);
+  collect(machine, parameters, scope, rest, func.code.name);
+}
+
+/** `**kwargs`. A key that begins with `*` marks keywords that came from something unknown. */
+function collect(
+  machine: Machine,
+  parameters: Arguments,
+  scope: Scope,
+  rest: Map<string, Value>,
+  name: string,
+): void {
+  const unknown = rest.get('**');
+  rest.delete('**');
+  if (parameters.kwarg) {
+    const dict = new Dict();
+    for (const [key, value] of rest) put(machine, dict, key, value);
+    if (unknown instanceof Unknown) dict.open = unknown.why;
+    scope.define(parameters.kwarg.arg, dict);
+  } else if (rest.size > 0) raise('TypeError', `${name}() got an unexpected keyword argument`);
+}
+
+function take(rest: Map<string, Value>, name: string): Value | undefined {
+  const value = rest.get(name);
+  rest.delete(name);
+  return value;
+}
+
+function orDefault(
+  func: Func,
+  name: string,
+  rest: ReadonlyMap<string, Value>,
+  given: Value | undefined,
+  fallback: Value | undefined,
+): Value {
+  if (given !== undefined) return given;
+  const unknown = rest.get('**');
+  if (unknown !== undefined) return unknown;
+  return fallback === undefined
+    ? raise('TypeError', `${func.code.name}() misses the argument '${name}'`)
+    : fallback;
+}

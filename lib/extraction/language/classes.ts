@@ -1,0 +1,139 @@
+import type { ClassDef } from 'py-ast';
+import { enumType, objectType, typeType } from '../values/builtin-types.ts';
+import { asText, dictOf } from '../values/access.ts';
+import { raise } from '../values/exceptions.ts';
+import { Frame, type Machine, Scope } from '../values/machine.ts';
+import { Dict } from '../values/collections.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
+import { finishEnum } from './enums.ts';
+
+/** Runs a `class` statement up to its decorators. */
+export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Value {
+  const bases = node.bases.flatMap((base) =>
+    base.nodeType === 'Starred'
+      ? [...machine.iterate(machine.evaluate(base.value, frame))]
+      : [machine.evaluate(base, frame)],
+  );
+  const keywords = new Map<string, Value>();
+  for (const { arg, value } of node.keywords)
+    if (arg !== undefined) keywords.set(arg, machine.evaluate(value, frame));
+  const home: { cls?: Class } = {};
+  const scope = new Scope(frame.scope, true);
+  scope.define('__module__', frame.module.name);
+  scope.define('__qualname__', node.name);
+  const [first] = node.body;
+  const doc = first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value.value : null;
+  scope.define('__doc__', typeof doc === 'string' ? doc : null);
+  machine.execute(node.body, new Frame(frame.module, frame.lines, scope, home));
+  const made = build(machine, node.name, bases, scope, keywords);
+  if (made instanceof Class) home.cls = made;
+  return made;
+}
+
+function build(
+  machine: Machine,
+  name: string,
+  bases: Value[],
+  scope: Scope,
+  keywords: Map<string, Value>,
+): Value {
+  const metaclass = keywords.get('metaclass') ?? metaclassOf(bases);
+  keywords.delete('metaclass');
+  const isOwn = metaclass instanceof Class && !metaclass.builtin;
+  if (!isOwn) return finish(machine, name, bases, scope, metaclass, keywords);
+  const namespace = dictOf(
+    machine,
+    [...scope.entries.values()].map(({ key, value }) => [key, value]),
+  );
+  return machine.call(metaclass, [name, new Tuple(bases), namespace], keywords);
+}
+
+function metaclassOf(bases: readonly Value[]): Value {
+  for (const base of bases) {
+    if (base instanceof Class && base.metaclass !== null) return base.metaclass;
+  }
+  return null;
+}
+
+/** `type(name, bases, namespace)`, also as metaclasses call it. */
+export function makeClass(
+  machine: Machine,
+  name: Value,
+  bases: Value,
+  namespace: Value,
+  metaclass: Value,
+  keywords: Keywords,
+): Value {
+  const text = asText(name);
+  if (text === undefined) return new Unknown('a class of unknown name');
+  const scope = new Scope(undefined, true);
+  if (namespace instanceof Dict) {
+    for (const { key, value } of namespace.entries.values())
+      if (typeof key === 'string') scope.define(key, value);
+  }
+  const list = bases instanceof Tuple ? [...bases.items] : [new Unknown('unknown bases')];
+  const given = metaclass === typeType ? metaclassOf(list) : metaclass;
+  const made = finish(machine, text, list, scope, given, keywords);
+  if (namespace instanceof Dict && namespace.open !== undefined) made.outside ??= namespace.open;
+  return made;
+}
+
+function finish(
+  machine: Machine,
+  name: string,
+  bases: readonly Value[],
+  scope: Scope,
+  metaclass: Value,
+  keywords: Keywords,
+): Class {
+  const cls = new Class(name, bases.length === 0 ? [objectType] : bases);
+  machine.budget.spend(1 + scope.entries.size);
+  cls.entries = new Map(scope.entries);
+  cls.metaclass = metaclass instanceof Class && metaclass.builtin ? null : metaclass;
+  cls.mro = resolutionOrder(machine, cls);
+  cls.outside = outsideOf(cls, bases, metaclass);
+  if (cls.inherits(enumType)) finishEnum(machine, cls);
+  nameDescriptors(machine, cls);
+  const hook = cls.find('__init_subclass__', cls);
+  const func = hook instanceof Descriptor ? hook.func : hook;
+  if (func instanceof Func) machine.call(new BoundMethod(cls, func), [], keywords);
+  return cls;
+}
+
+function outsideOf(cls: Class, bases: readonly Value[], metaclass: Value): string | undefined {
+  const unknown = bases.find((base) => !(base instanceof Class));
+  if (unknown instanceof Unknown) return `it derives from ${unknown.path || 'something unknown'}`;
+  if (unknown !== undefined) return 'it derives from something that is no class';
+  if (metaclass instanceof Unknown) return `its metaclass ${metaclass.path || 'is unknown'}`;
+  for (const base of cls.mro.slice(1)) if (base.outside !== undefined) return base.outside;
+  return undefined;
+}
+
+/** The C3 order over the classes that are known. */
+function resolutionOrder(machine: Machine, cls: Class): Class[] {
+  const bases = cls.bases.filter((base) => base instanceof Class);
+  const sequences = [...bases.map(({ mro }) => [...mro]), [...bases]];
+  const order: Class[] = [cls];
+  for (;;) {
+    const open = sequences.filter((sequence) => sequence.length > 0);
+    machine.budget.spend(open.length + 1);
+    if (open.length === 0) break;
+    const head = open
+      .map(([first]) => first)
+      .find((first) => first && !open.some((sequence) => sequence.indexOf(first) > 0));
+    if (!head) return raise('TypeError', 'Cannot create a consistent method resolution order');
+    order.push(head);
+    for (const sequence of open) if (sequence[0] === head) sequence.shift();
+    machine.budget.spend(order.length >> 3);
+  }
+  return order.includes(objectType) ? order : [...order, objectType];
+}
+
+function nameDescriptors(machine: Machine, cls: Class): void {
+  for (const { key, value } of [...cls.entries.values()]) {
+    const hook = value instanceof Instance ? value.cls.find('__set_name__') : undefined;
+    if (hook !== undefined) machine.call(hook, [value, cls, key]);
+  }
+}

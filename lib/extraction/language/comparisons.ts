@@ -1,0 +1,93 @@
+import type { ExprNode } from 'py-ast';
+import { plain } from '../values/access.ts';
+import { compare, contains, equal } from '../values/equality.ts';
+import type { Frame, Machine } from '../values/machine.ts';
+import { PythonSet } from '../values/collections.ts';
+import { Func, Instance } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+
+type Compare = Extract<ExprNode, { nodeType: 'Compare' }>;
+
+/** `a < b <= c`. */
+export function compareChain(machine: Machine, { left, ops, comparators }: Compare, frame: Frame): Value {
+  let result: Value = true;
+  let current = machine.evaluate(left, frame);
+  for (const [index, op] of ops.entries()) {
+    const node = comparators[index];
+    if (!node) break;
+    const next = machine.evaluate(node, frame);
+    const holds = compareOnce(machine, op.nodeType, current, next);
+    if (holds === false) return false;
+    if (holds !== true) result = holds;
+    current = next;
+  }
+  return result;
+}
+
+const unknownComparison = (): Unknown => new Unknown('an unknown comparison');
+
+function compareOnce(machine: Machine, operator: string, left: Value, right: Value): Value {
+  if (operator === 'Is' || operator === 'IsNot') return known(identical(left, right), operator === 'IsNot');
+  if (operator === 'Eq' || operator === 'NotEq') return compareEqual(machine, operator, left, right);
+  if (operator === 'In' || operator === 'NotIn') {
+    const own = right instanceof Instance ? right.cls.find('__contains__') : undefined;
+    if (own !== undefined) {
+      const answer = machine.call(own, [right, left]);
+      return typeof answer === 'boolean' ? known(answer, operator === 'NotIn') : unknownComparison();
+    }
+    return known(contains(machine, right, left), operator === 'NotIn');
+  }
+  return ordered(machine, operator, left, right);
+}
+
+function known(answer: boolean | undefined, negated: boolean): Value {
+  return answer === undefined ? unknownComparison() : answer !== negated;
+}
+
+function identical(left: Value, right: Value): boolean | undefined {
+  if (left instanceof Unknown || right instanceof Unknown) return undefined;
+  return left === right;
+}
+
+/** `!=` is the pack's own where it has one: types that match every other answer False to it. */
+function compareEqual(machine: Machine, operator: string, left: Value, right: Value): Value {
+  if (operator === 'NotEq') {
+    for (const [self, other] of [
+      [left, right],
+      [right, left],
+    ] as const) {
+      const own = self instanceof Instance ? self.cls.find('__ne__') : undefined;
+      if (own instanceof Func) return machine.call(own, [self, other]);
+    }
+  }
+  return known(equal(machine, left, right), operator === 'NotEq');
+}
+
+const methods: Record<string, [own: string, mirrored: string]> = {
+  Lt: ['__lt__', '__gt__'],
+  LtE: ['__le__', '__ge__'],
+  Gt: ['__gt__', '__lt__'],
+  GtE: ['__ge__', '__le__'],
+};
+
+function ordered(machine: Machine, operator: string, left: Value, right: Value): Value {
+  const [own, mirrored] = methods[operator] ?? ['', ''];
+  const method = left instanceof Instance ? left.cls.find(own) : undefined;
+  if (method !== undefined) return machine.call(method, [left, right]);
+  const other = right instanceof Instance ? right.cls.find(mirrored) : undefined;
+  if (other !== undefined) return machine.call(other, [right, left]);
+  const [a, b] = [plain(left), plain(right)];
+  if (a instanceof PythonSet && b instanceof PythonSet) return subset(operator, a, b);
+  const order = compare(machine, a, b);
+  if (order === undefined) return unknownComparison();
+  if (operator === 'Lt') return order < 0;
+  if (operator === 'LtE') return order <= 0;
+  return operator === 'Gt' ? order > 0 : order >= 0;
+}
+
+function subset(operator: string, a: PythonSet, b: PythonSet): Value {
+  const [small, large] = operator.startsWith('Lt') ? [a, b] : [b, a];
+  const isWithin = small.entries.keys().every((key) => large.entries.has(key));
+  return isWithin && (operator.endsWith('E') || small.entries.size < large.entries.size);
+}

@@ -1,0 +1,55 @@
+import { dictOf, hashKey } from '../values/access.ts';
+import { builtinType, enumType, intType, strType } from '../values/builtin-types.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { Dict } from '../values/collections.ts';
+import { Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
+import type { Value } from '../values/values.ts';
+
+/** What `auto()` leaves until the class is finished. */
+export const autoType = builtinType('auto');
+
+/** Makes members of what an enum's body assigned. */
+export function finishEnum(machine: Machine, cls: Class): void {
+  const members: [string, Value][] = [];
+  let last = 0n;
+  for (const { key, value } of [...cls.entries.values()]) {
+    const name = String(key);
+    if (name.startsWith('_') || !isMember(value)) continue;
+    const isAuto = value instanceof Instance && value.cls === autoType;
+    const content = isAuto ? (cls.inherits(strType) ? name.toLowerCase() : last + 1n) : value;
+    if (typeof content === 'bigint') last = content;
+    const member = new Instance(cls, cls.inherits(strType) || cls.inherits(intType) ? content : undefined);
+    member.define('name', name);
+    member.define('_name_', name);
+    member.define('value', content);
+    member.define('_value_', content);
+    cls.define(name, member);
+    members.push([name, member]);
+  }
+  if (members.length > 0) cls.define('_member_map_', dictOf(machine, members));
+}
+
+function isMember(value: Value): boolean {
+  return !(
+    value instanceof Func ||
+    value instanceof Descriptor ||
+    value instanceof Native ||
+    value instanceof Class
+  );
+}
+
+/** `Color('red')`: the member of that value. */
+export function memberOf(machine: Machine, cls: Class, args: Value[]): Value | undefined {
+  const [wanted] = args;
+  if (!cls.inherits(enumType) || cls.builtin || wanted === undefined) return undefined;
+  const members = cls.find('_member_map_');
+  if (!(members instanceof Dict)) return undefined;
+  const hash = hashKey(machine, wanted);
+  for (const { value } of members.entries.values()) {
+    if (value === wanted) return value;
+    const content = value instanceof Instance ? value.own('value') : undefined;
+    if (content !== undefined && hashKey(machine, content) === hash) return value;
+  }
+  return raise('ValueError', 'it is not a valid value of the enum');
+}

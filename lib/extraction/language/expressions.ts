@@ -1,0 +1,205 @@
+import type { Constant, ExprNode } from 'py-ast';
+import { addItem, plain, put } from '../values/access.ts';
+import { join } from '../values/join.ts';
+import type { Frame, Machine } from '../values/machine.ts';
+import { formatValue } from '../types/formatting.ts';
+import { update } from '../types/collections.ts';
+import { reprOf, textOf } from '../values/text.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Bytes, Iterator, Slice, Tuple, Unknown, ellipsis } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { isWrittenAsFloat } from '../source.ts';
+import { comprehend } from './comprehensions.ts';
+import { compareChain } from './comparisons.ts';
+import { fork } from './forks.ts';
+import { makeFunction } from './functions.ts';
+import { binary, unary } from './operators.ts';
+import { item } from './subscripts.ts';
+import { assign } from './assignments.ts';
+import { truth } from './truth.ts';
+import { evaluateCall } from './call-expressions.ts';
+
+type Node<Kind extends ExprNode['nodeType']> = Extract<ExprNode, { nodeType: Kind }>;
+type Rules = { [Kind in ExprNode['nodeType']]?: (machine: Machine, node: Node<Kind>, frame: Frame) => Value };
+
+const rules: Rules = {
+  Constant: (_, node, frame) => constant(node, frame),
+  Attribute: (machine, node, frame) => machine.attribute(machine.evaluate(node.value, frame), node.attr),
+  Subscript: (machine, node, frame) =>
+    item(machine, machine.evaluate(node.value, frame), machine.evaluate(node.slice, frame)),
+  Slice: (machine, { lower, upper, step }, frame) => {
+    const [start = null, stop = null, by = null] = [lower, upper, step].map((part) =>
+      part ? machine.evaluate(part, frame) : null,
+    );
+    return new Slice(start, stop, by);
+  },
+  Call: evaluateCall,
+  List: (machine, { elts }, frame) => new List(elements(machine, elts, frame)),
+  Tuple: (machine, { elts }, frame) => new Tuple(elements(machine, elts, frame)),
+  Set: (machine, { elts }, frame) => {
+    const set = new PythonSet();
+    for (const element of elements(machine, elts, frame)) addItem(machine, set, element);
+    return set;
+  },
+  Dict: evaluateDict,
+  BinOp: evaluateBinary,
+  UnaryOp: (machine, { op, operand }, frame) => {
+    const value = machine.evaluate(operand, frame);
+    if (op.nodeType !== 'Not') return unary(machine, op.nodeType, value);
+    const isTrue = truth(machine, value);
+    return isTrue === undefined ? new Unknown('an unknown condition') : !isTrue;
+  },
+  BoolOp: (machine, { op, values }, frame) => combine(machine, op.nodeType === 'And', values, frame),
+  Compare: compareChain,
+  IfExp: (machine, { test, body, orelse }, frame) => {
+    const isTrue = truth(machine, machine.evaluate(test, frame));
+    if (isTrue !== undefined) return machine.evaluate(isTrue ? body : orelse, frame);
+    const results = fork(machine, [
+      () => machine.evaluate(body, frame),
+      () => machine.evaluate(orelse, frame),
+    ]);
+    return results.reduce((left, right) => join(machine, left, right));
+  },
+  Lambda: (machine, { args, body }, frame) =>
+    makeFunction(machine, { name: '<lambda>', args, body, isAsync: false, isGenerator: false }, frame),
+  JoinedStr: (machine, { values }, frame) => formatted(machine, values, frame),
+  FormattedValue: (machine, node, frame) => formatted(machine, [node], frame),
+  NamedExpr: (machine, { target, value }, frame) => {
+    const result = machine.evaluate(value, frame);
+    assign(machine, target, result, frame);
+    return result;
+  },
+  Starred: (machine, { value }, frame) => machine.evaluate(value, frame),
+  ListComp: (machine, node, frame) =>
+    new List([...comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))]),
+  GeneratorExp: (machine, node, frame) =>
+    new Iterator(
+      [...comprehend(machine, node.generators, frame, (inner) => machine.evaluate(node.elt, inner))].values(),
+    ),
+  SetComp: (machine, node, frame) => {
+    const set = new PythonSet();
+    for (const element of comprehend(machine, node.generators, frame, (inner) =>
+      machine.evaluate(node.elt, inner),
+    )) {
+      addItem(machine, set, element);
+    }
+    return set;
+  },
+  DictComp: (machine, node, frame) => {
+    const dict = new Dict();
+    const unknown = comprehend(machine, node.generators, frame, (inner) => {
+      put(machine, dict, machine.evaluate(node.key, inner), machine.evaluate(node.value, inner));
+      return null;
+    });
+    for (const entry of unknown) if (entry instanceof Unknown) dict.open ??= entry.why;
+    return dict;
+  },
+  Await: (machine, { value }, frame) => machine.evaluate(value, frame),
+  Yield: (machine, { value }, frame) => {
+    machine.heap.touch(frame.yielded);
+    frame.yielded.items.push(value ? machine.evaluate(value, frame) : null);
+    return new Unknown('what is sent to a generator');
+  },
+  YieldFrom: (machine, { value }, frame) => {
+    const items = [...machine.iterate(machine.evaluate(value, frame))];
+    machine.heap.touch(frame.yielded);
+    frame.yielded.items.push(...items);
+    return new Unknown('what a generator returns');
+  },
+};
+
+/** The value of any expression but a name, which the interpreter reads itself. */
+export function evaluateExpression(machine: Machine, node: ExprNode, frame: Frame): Value {
+  const rule = rules[node.nodeType] as
+    | ((machine: Machine, node: ExprNode, frame: Frame) => Value)
+    | undefined;
+  return rule ? rule(machine, node, frame) : new Unknown(`a ${node.nodeType}`);
+}
+
+function constant(node: Constant, { lines }: Frame): Value {
+  const { value, quote_style: style } = node;
+  if (typeof value === 'string') {
+    if (style === undefined) return value === '...' ? ellipsis : value;
+    return /^[rR]?[bB]/.test(style) ? new Bytes(value) : value;
+  }
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(value) && !isWrittenAsFloat(node, lines) ? BigInt(value) : value;
+  }
+  return typeof value === 'boolean' || typeof value === 'bigint' || value === null
+    ? value
+    : new Unknown('a complex number');
+}
+
+/** The elements of a display, with `*` parts unpacked; one that is unknown stays one unknown element. */
+function elements(machine: Machine, nodes: readonly ExprNode[], frame: Frame): Value[] {
+  const values: Value[] = [];
+  for (const node of nodes) {
+    const value = machine.evaluate(node, frame);
+    if (node.nodeType !== 'Starred' || value instanceof Unknown) values.push(value);
+    else for (const element of machine.iterate(value)) values.push(element);
+  }
+  return values;
+}
+
+function evaluateDict(machine: Machine, { keys, values }: Node<'Dict'>, frame: Frame): Value {
+  const dict = new Dict();
+  for (const [index, node] of values.entries()) {
+    const key = keys[index];
+    if (key) put(machine, dict, machine.evaluate(key, frame), machine.evaluate(node, frame));
+    else update(machine, dict, machine.evaluate(node, frame));
+  }
+  return dict;
+}
+
+/** Long sums are deep to the left: they are walked in a loop, not by recursion. */
+function evaluateBinary(machine: Machine, node: Node<'BinOp'>, frame: Frame): Value {
+  const chain: Node<'BinOp'>[] = [node];
+  let left: ExprNode = node.left;
+  while (left.nodeType === 'BinOp') {
+    machine.budget.spend();
+    chain.push(left);
+    left = left.left;
+  }
+  let value = machine.evaluate(left, frame);
+  for (const { op, right } of chain.reverse()) {
+    value = binary(machine, op.nodeType, value, machine.evaluate(right, frame));
+  }
+  return value;
+}
+
+/** `and` and `or`: an unknown operand leaves the rest open, and an alternative that defines something wins. */
+function combine(machine: Machine, isAnd: boolean, nodes: readonly ExprNode[], frame: Frame): Value {
+  let open: Value | undefined;
+  let last: Value = null;
+  for (const node of nodes) {
+    last = machine.evaluate(node, frame);
+    const isTrue = truth(machine, last);
+    if (isTrue === undefined) open ??= last;
+    else if (isTrue !== isAnd) return open === undefined ? last : new Unknown('an unknown condition');
+  }
+  if (open === undefined || open === last) return last;
+  return isAnd ? new Unknown('an unknown condition') : join(machine, open, last);
+}
+
+function formatted(machine: Machine, nodes: readonly ExprNode[], frame: Frame): Value {
+  let text = '';
+  let isKnown = true;
+  for (const node of nodes) {
+    const part = formattedPart(machine, node, frame);
+    if (part === undefined) isKnown = false;
+    text += part ?? '';
+    machine.budget.text(text.length);
+  }
+  return isKnown ? text : new Unknown('a text with an unknown part');
+}
+
+function formattedPart(machine: Machine, node: ExprNode, frame: Frame): string | undefined {
+  if (node.nodeType === 'Constant') return String(node.value);
+  if (node.nodeType !== 'FormattedValue') return undefined;
+  const value = machine.evaluate(node.value, frame);
+  const spec = node.format_spec ? plain(machine.evaluate(node.format_spec, frame)) : '';
+  if (value instanceof Unknown || typeof spec !== 'string') return undefined;
+  if (node.conversion === -1) return formatValue(machine, value, spec);
+  const text = node.conversion === 115 ? textOf(machine, value) : reprOf(machine, value);
+  return text === undefined ? undefined : formatValue(machine, text, spec);
+}

@@ -1,0 +1,54 @@
+import type { ExprNode, StmtNode } from 'py-ast';
+import type { Frame, Machine } from '../values/machine.ts';
+import { Func, type FunctionCode } from '../values/objects.ts';
+import type { Value } from '../values/values.ts';
+
+type Definition = Extract<StmtNode, { nodeType: 'FunctionDef' | 'AsyncFunctionDef' }>;
+
+export function makeFunction(machine: Machine, code: FunctionCode, frame: Frame): Func {
+  const evaluate = (node: ExprNode): Value => machine.evaluate(node, frame);
+  const defaults = code.args.defaults.map(evaluate);
+  const keywordDefaults = code.args.kw_defaults.map((node) => (node ? evaluate(node) : undefined));
+  return new Func(code, frame, frame.scope, defaults, keywordDefaults);
+}
+
+export function defineFunction(machine: Machine, node: Definition, frame: Frame): Func {
+  const isAsync = node.nodeType === 'AsyncFunctionDef';
+  const code = {
+    name: node.name,
+    args: node.args,
+    body: node.body,
+    isAsync,
+    isGenerator: yields(machine, node),
+  };
+  const func = makeFunction(machine, code, frame);
+  const [first] = node.body;
+  const doc =
+    first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value.value : undefined;
+  if (typeof doc === 'string') func.define('__doc__', doc);
+  return func;
+}
+
+const answers = new WeakMap<Definition, boolean>();
+
+/** Whether a function's own body yields; what is defined inside of it does not count. */
+function yields(machine: Machine, node: Definition): boolean {
+  const known = answers.get(node);
+  if (known !== undefined) return known;
+  const pending: unknown[] = [...node.body];
+  let found = false;
+  while (pending.length > 0 && !found) {
+    const part = pending.pop();
+    if (typeof part !== 'object' || part === null) continue;
+    if ((pending.length & 15) === 0) machine.budget.spend();
+    if (Array.isArray(part)) pending.push(...part);
+    else {
+      const { nodeType } = part as { nodeType?: string };
+      found = nodeType === 'Yield' || nodeType === 'YieldFrom';
+      const isInner = nodeType === 'FunctionDef' || nodeType === 'AsyncFunctionDef' || nodeType === 'Lambda';
+      if (!isInner && nodeType !== 'ClassDef') pending.push(...Object.values(part));
+    }
+  }
+  answers.set(node, found);
+  return found;
+}

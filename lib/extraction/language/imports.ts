@@ -1,0 +1,65 @@
+import type { StmtNode } from 'py-ast';
+import { raise } from '../values/exceptions.ts';
+import type { Frame, Machine } from '../values/machine.ts';
+import { List, Module } from '../values/collections.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { writeName } from './names.ts';
+
+type Import = Extract<StmtNode, { nodeType: 'Import' }>;
+type ImportFrom = Extract<StmtNode, { nodeType: 'ImportFrom' }>;
+
+/** `import a.b.c as d`: with `as` the last module, without it the first. */
+export function runImport(machine: Machine, { names }: Import, frame: Frame): undefined {
+  for (const { name, asname } of names) {
+    const module = machine.importNamed(name, 0, frame.module);
+    const first = name.split('.', 1)[0] ?? name;
+    if (asname) writeName(machine, asname, module, frame);
+    else
+      writeName(machine, first, first === name ? module : machine.importNamed(first, 0, frame.module), frame);
+  }
+}
+
+export function runImportFrom(
+  machine: Machine,
+  { module = '', level, names }: ImportFrom,
+  frame: Frame,
+): undefined {
+  const depth = level ?? 0;
+  const source = machine.importNamed(module ?? '', depth, frame.module);
+  for (const { name, asname } of names) {
+    if (name === '*') importAll(machine, source, frame);
+    else writeName(machine, asname ?? name, member(machine, source, name), frame);
+  }
+}
+
+function member(machine: Machine, source: Value, name: string): Value {
+  if (!(source instanceof Module)) return machine.attribute(source, name);
+  const found = machine.moduleAttribute(source, name);
+  if (found !== undefined) return found;
+  if (source.open !== undefined) return new Unknown(source.open, name);
+  return raise('ImportError', `cannot import name '${name}' from '${source.name}'`);
+}
+
+/** `from x import *`: from outside, names that are used later may have come with it. */
+function importAll(machine: Machine, source: Value, frame: Frame): void {
+  const target = frame.scope ?? frame.module;
+  if (!(source instanceof Module)) {
+    machine.heap.touch(target);
+    target.open ??= `it imports everything from ${source instanceof Unknown ? source.path : 'outside'}`;
+    return;
+  }
+  const listed = source.own('__all__');
+  const names =
+    listed instanceof List || listed instanceof Tuple
+      ? listed.items
+      : [...source.entries.keys()].filter((name) => !name.startsWith('_'));
+  machine.budget.spend(names.length);
+  for (const name of names) {
+    if (typeof name === 'string') writeName(machine, name, member(machine, source, name), frame);
+  }
+  if (source.open !== undefined) {
+    machine.heap.touch(target);
+    target.open ??= source.open;
+  }
+}

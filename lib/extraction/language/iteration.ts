@@ -1,0 +1,103 @@
+import { plain } from '../values/access.ts';
+import { exceptionType, raise, Raised } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Class, Instance } from '../values/objects.ts';
+import { Bytes, Iterator, Range, Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+
+/** The items of an iterable, each of which takes a step. What is unknown has none; who cares asks before. */
+export function* iterate(machine: Machine, value: Value): Generator<Value> {
+  const known = plain(value);
+  const method = ownIteration(value);
+  if (method !== undefined) yield* results(machine, machine.call(method, [value]));
+  else if (known instanceof List || known instanceof Tuple) yield* counted(machine, known);
+  else if (known instanceof Dict || known instanceof PythonSet) {
+    for (const { key } of [...known.entries.values()]) {
+      machine.budget.spend();
+      yield key;
+    }
+  } else if (typeof known === 'string') {
+    for (const character of known) {
+      machine.budget.spend();
+      yield character;
+    }
+  } else if (known instanceof Range) yield* numbers(machine, known);
+  else if (known instanceof Iterator) yield* taken(machine, known);
+  else if (known instanceof Bytes) for (const character of known.text) yield BigInt(character.charCodeAt(0));
+  else if (value instanceof Class && value.own('_member_map_') instanceof Dict) {
+    yield* iterate(machine, machine.call(machine.attribute(value.own('_member_map_') ?? null, 'values')));
+  } else if (!(known instanceof Unknown) && !isOutside(value)) raise('TypeError', 'object is not iterable');
+}
+
+function isOutside(value: Value): boolean {
+  return (
+    (value instanceof Instance && value.cls.outside !== undefined) ||
+    (value instanceof Class && (value.outside !== undefined || value.metaclass !== null))
+  );
+}
+
+function ownIteration(value: Value): Value | undefined {
+  if (value instanceof Instance) return value.cls.find('__iter__');
+  return value instanceof Class && value.metaclass instanceof Class
+    ? value.metaclass.find('__iter__')
+    : undefined;
+}
+
+/** Lists may grow while they are walked, as in Python. */
+function* counted(machine: Machine, sequence: List | Tuple): Generator<Value> {
+  for (let index = 0; index < sequence.items.length; index += 1) {
+    machine.budget.spend();
+    yield sequence.items[index] ?? null;
+  }
+}
+
+function* numbers(machine: Machine, { start, length, step }: Range): Generator<Value> {
+  for (let index = 0n; index < length; index += 1n) {
+    machine.budget.spend();
+    yield start + index * step;
+  }
+}
+
+function* taken(machine: Machine, { items }: Iterator): Generator<Value> {
+  for (;;) {
+    machine.budget.spend();
+    const { done, value } = items.next();
+    if (done) return;
+    yield value;
+  }
+}
+
+/** What the pack's own `__iter__` returned: an iterable, or an object with `__next__`. */
+function* results(machine: Machine, iterator: Value): Generator<Value> {
+  const next = iterator instanceof Instance ? iterator.cls.find('__next__') : undefined;
+  if (next === undefined) {
+    yield* iterate(machine, iterator);
+    return;
+  }
+  for (;;) {
+    machine.budget.spend();
+    let item: Value;
+    try {
+      item = machine.call(next, [iterator]);
+    } catch (error) {
+      if (isStop(error)) return;
+      throw error;
+    }
+    yield item;
+  }
+}
+
+function isStop(error: unknown): boolean {
+  return (
+    error instanceof Raised &&
+    error.value instanceof Instance &&
+    error.value.cls.inherits(exceptionType('StopIteration'))
+  );
+}
+
+/** `iter(value)`: something to take items from once. */
+export function iteratorOf(machine: Machine, value: Value): Value {
+  if (value instanceof Unknown || value instanceof Iterator) return value;
+  return new Iterator(machine.iterate(value));
+}

@@ -1,0 +1,238 @@
+import { addItem, plain } from '../values/access.ts';
+import { isNumber, numeric } from '../values/equality.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { Dict, List, PythonSet } from '../values/collections.ts';
+import { Class, Instance } from '../values/objects.ts';
+import { Bytes, Tuple, Unknown, notImplemented } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { pathType } from '../values/builtin-types.ts';
+import { limits, LimitReached } from '../limits.ts';
+import { formatPercent } from '../types/formatting.ts';
+
+/** Each operator of two operands, with the pack's methods for it. */
+const methods: Record<string, string> = {
+  Add: 'add',
+  Sub: 'sub',
+  Mult: 'mul',
+  Div: 'truediv',
+  FloorDiv: 'floordiv',
+  Mod: 'mod',
+  Pow: 'pow',
+  BitOr: 'or',
+  BitAnd: 'and',
+  BitXor: 'xor',
+  LShift: 'lshift',
+  RShift: 'rshift',
+  MatMult: 'matmul',
+};
+
+export function binary(machine: Machine, operator: string, left: Value, right: Value): Value {
+  const own = ownMethod(machine, operator, left, right);
+  if (own !== undefined) return own;
+  const [a, b] = [plain(left), plain(right)];
+  if (operator === 'Mod' && typeof a === 'string') return formatPercent(machine, a, right);
+  if (a instanceof Unknown) return new Unknown(a.why, a.path);
+  if (b instanceof Unknown) return partlyKnown(operator, a, b);
+  if (isNumber(a) && isNumber(b)) return arithmetic(operator, numeric(a), numeric(b));
+  if (operator === 'Add') return add(machine, a, b);
+  if (operator === 'Mult') return repeat(machine, a, b);
+  if (operator === 'Div' && isPath(left)) return machine.call(machine.attribute(left, 'joinpath'), [right]);
+  if (operator === 'BitOr' && (isType(a) || isType(b))) return new Unknown('a union of types');
+  if (a instanceof Dict && b instanceof Dict && operator === 'BitOr') return mergeDicts(machine, a, b);
+  if (a instanceof PythonSet && b instanceof PythonSet) return combineSets(machine, operator, a, b);
+  if (isOutside(left) || isOutside(right)) return new Unknown('an operator of a class outside');
+  return raise('TypeError', 'unsupported operand types');
+}
+
+function isPath(value: Value): boolean {
+  return value instanceof Instance && value.cls.inherits(pathType);
+}
+
+function isOutside(value: Value): boolean {
+  return value instanceof Instance && value.cls.outside !== undefined;
+}
+
+function isType(value: Value): boolean {
+  return value instanceof Class;
+}
+
+function ownMethod(machine: Machine, operator: string, left: Value, right: Value): Value | undefined {
+  const name = methods[operator];
+  for (const [self, other, prefix] of [
+    [left, right, ''],
+    [right, left, 'r'],
+  ] as const) {
+    const cls = self instanceof Instance ? self.cls : self instanceof Class ? self.metaclass : null;
+    const method = cls instanceof Class ? cls.find(`__${prefix}${name}__`) : undefined;
+    const answer = method === undefined ? notImplemented : machine.call(method, [self, other]);
+    if (answer !== notImplemented) return answer;
+  }
+  return undefined;
+}
+
+/** A dict keeps what is known of it when something unknown is merged into it. */
+function partlyKnown(operator: string, left: Value, right: Unknown): Value {
+  if (!(left instanceof Dict) || operator !== 'BitOr') return new Unknown(right.why, right.path);
+  const merged = new Dict();
+  merged.entries = new Map(left.entries);
+  merged.open = right.why;
+  return merged;
+}
+
+function add(machine: Machine, a: Value, b: Value): Value {
+  if (typeof a === 'string' && typeof b === 'string') {
+    machine.budget.text(a.length + b.length);
+    return a + b;
+  }
+  if (a instanceof Bytes && b instanceof Bytes) {
+    machine.budget.text(a.text.length + b.text.length);
+    return new Bytes(a.text + b.text);
+  }
+  if (a instanceof List && b instanceof List) {
+    machine.budget.spend(a.items.length + b.items.length);
+    return new List([...a.items, ...b.items], a.symbolic || b.symbolic);
+  }
+  if (a instanceof Tuple && b instanceof Tuple) {
+    machine.budget.spend(a.items.length + b.items.length);
+    return new Tuple([...a.items, ...b.items]);
+  }
+  return raise('TypeError', 'can only concatenate values of one type');
+}
+
+function repeat(machine: Machine, a: Value, b: Value): Value {
+  const [content, count] = isNumber(a) ? [b, a] : [a, b];
+  if (!isNumber(count) || typeof count === 'number') return raise('TypeError', "can't multiply sequence");
+  const times = Math.max(0, Number(count));
+  if (typeof content === 'string' || content instanceof Bytes) {
+    const text = typeof content === 'string' ? content : content.text;
+    machine.budget.text(text.length * times);
+    return typeof content === 'string' ? text.repeat(times) : new Bytes(text.repeat(times));
+  }
+  if (!(content instanceof List) && !(content instanceof Tuple))
+    return raise('TypeError', "can't multiply sequence");
+  machine.budget.spend(content.items.length * times + 1);
+  const items = content.items.length === 0 ? [] : Array.from({ length: times }, () => content.items).flat();
+  return content instanceof List ? new List(items, content.symbolic) : new Tuple(items);
+}
+
+function mergeDicts(machine: Machine, a: Dict, b: Dict): Dict {
+  machine.budget.spend(a.entries.size + b.entries.size);
+  const merged = new Dict();
+  merged.entries = new Map([...a.entries, ...b.entries]);
+  merged.open = a.open ?? b.open;
+  return merged;
+}
+
+export function combineSets(machine: Machine, operator: string, a: PythonSet, b: PythonSet): Value {
+  const keeps: Record<string, (key: string) => boolean> = {
+    BitOr: () => true,
+    BitAnd: (key) => a.entries.has(key) && b.entries.has(key),
+    Sub: (key) => a.entries.has(key) && !b.entries.has(key),
+    BitXor: (key) => a.entries.has(key) !== b.entries.has(key),
+  };
+  const keep = keeps[operator];
+  if (!keep) return raise('TypeError', 'unsupported operand types');
+  machine.budget.spend(a.entries.size + b.entries.size);
+  const combined = new PythonSet(a.frozen);
+  for (const [key, entry] of [...a.entries, ...b.entries]) if (keep(key)) combined.entries.set(key, entry);
+  combined.open = a.open ?? b.open;
+  return combined;
+}
+
+function arithmetic(operator: string, a: number | bigint, b: number | bigint): Value {
+  if (typeof a === 'bigint' && typeof b === 'bigint') return integers(operator, a, b);
+  const [x, y] = [Number(a), Number(b)];
+  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && y === 0)
+    return raise('ZeroDivisionError', 'division by zero');
+  if (operator === 'Add') return x + y;
+  if (operator === 'Sub') return x - y;
+  if (operator === 'Mult') return x * y;
+  if (operator === 'Div') return x / y;
+  if (operator === 'FloorDiv') return Math.floor(x / y);
+  if (operator === 'Mod') return x - Math.floor(x / y) * y;
+  if (operator === 'Pow') return x ** y;
+  return raise('TypeError', 'unsupported operand types');
+}
+
+function integers(operator: string, a: bigint, b: bigint): Value {
+  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && b === 0n)
+    return raise('ZeroDivisionError', 'division by zero');
+  if (operator === 'Add') return checked(a + b);
+  if (operator === 'Sub') return checked(a - b);
+  if (operator === 'Mult') return checked(a * b);
+  if (operator === 'Div') return Number(a) / Number(b);
+  if (operator === 'FloorDiv') return (a - modulo(a, b)) / b;
+  if (operator === 'Mod') return modulo(a, b);
+  if (operator === 'Pow') return b < 0n ? Number(a) ** Number(b) : power(a, b);
+  if (operator === 'BitOr') return a | b;
+  if (operator === 'BitAnd') return a & b;
+  if (operator === 'BitXor') return a ^ b;
+  if (b < 0n) return raise('ValueError', 'negative shift count');
+  if (operator === 'LShift') return a === 0n ? 0n : checked(a << sized(b));
+  if (operator === 'RShift') return a >> (b > 100_000n ? 100_000n : b);
+  return raise('TypeError', 'unsupported operand types');
+}
+
+function modulo(a: bigint, b: bigint): bigint {
+  const rest = a % b;
+  return rest !== 0n && rest < 0n !== b < 0n ? rest + b : rest;
+}
+
+function power(a: bigint, b: bigint): bigint {
+  if (a === 0n || a === 1n) return b === 0n ? 1n : a;
+  if (a === -1n) return b % 2n === 0n ? 1n : -1n;
+  const bits = BigInt((a < 0n ? -a : a).toString(2).length - 1);
+  sized(bits * b);
+  return checked(a ** sized(b));
+}
+
+function sized(bits: bigint): bigint {
+  if (bits > BigInt(limits.integerBits)) throw new LimitReached('it builds too big a number');
+  return bits;
+}
+
+/** Nothing that is added or multiplied here has more than the bits allowed, so one look at the result is enough. */
+function checked(value: bigint): bigint {
+  if (value >= bound || value <= -bound) throw new LimitReached('it builds too big a number');
+  return value;
+}
+
+const bound = 1n << BigInt(limits.integerBits);
+
+/** `target op= value`: lists, dicts and sets change in place. */
+export function inPlace(machine: Machine, operator: string, target: Value, value: Value): Value {
+  const cls = target instanceof Instance ? target.cls : undefined;
+  const method = cls?.find(`__i${methods[operator]}__`);
+  if (method !== undefined) return machine.call(method, [target, value]);
+  if (operator === 'Add' && target instanceof List) {
+    if (value instanceof Unknown) return value;
+    const items = [...machine.iterate(value)];
+    machine.heap.touch(target);
+    target.items.push(...items);
+    return target;
+  }
+  if (operator === 'BitOr' && target instanceof Dict) {
+    machine.call(machine.attribute(target, 'update'), [value]);
+    return target;
+  }
+  if (operator === 'BitOr' && target instanceof PythonSet && !(value instanceof Unknown)) {
+    for (const item of machine.iterate(value)) addItem(machine, target, item);
+    return target;
+  }
+  return binary(machine, operator, target, value);
+}
+
+export function unary(machine: Machine, operator: string, operand: Value): Value {
+  const value = plain(operand);
+  if (value instanceof Unknown) return value;
+  if (isNumber(value)) {
+    const number = numeric(value);
+    if (operator === 'USub') return -number;
+    if (operator === 'UAdd') return number;
+    if (typeof number === 'bigint') return ~number;
+  }
+  const names: Record<string, string> = { USub: '__neg__', UAdd: '__pos__', Invert: '__invert__' };
+  const method = operand instanceof Instance ? operand.cls.find(names[operator] ?? '') : undefined;
+  return method === undefined ? raise('TypeError', 'bad operand type') : machine.call(method, [operand]);
+}

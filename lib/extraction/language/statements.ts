@@ -1,0 +1,185 @@
+import type { StmtNode } from 'py-ast';
+import { put } from '../values/access.ts';
+import { raise, Raised, exceptionOf } from '../values/exceptions.ts';
+import type { Completion, Frame, Machine } from '../values/machine.ts';
+import { Dict } from '../values/collections.ts';
+import { Class } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { assign, remove } from './assignments.ts';
+import { defineClass } from './classes.ts';
+import { branch } from './branches.ts';
+import { defineFunction } from './functions.ts';
+import { runImport, runImportFrom } from './imports.ts';
+import { runFor, runWhile } from './loops.ts';
+import { runMatch } from './patterns.ts';
+import { readName, writeName } from './names.ts';
+import { inPlace } from './operators.ts';
+import { item, setItem } from './subscripts.ts';
+import { runTry, runWith } from './try-statements.ts';
+import { truth } from './truth.ts';
+
+type Node<Kind extends StmtNode['nodeType']> = Extract<StmtNode, { nodeType: Kind }>;
+type Rules = {
+  [Kind in StmtNode['nodeType']]?: (
+    machine: Machine,
+    node: Node<Kind>,
+    frame: Frame,
+  ) => Completion | undefined;
+};
+
+const rules: Rules = {
+  Expr: (machine, { value }, frame) => {
+    machine.evaluate(value, frame);
+  },
+  Assign: (machine, { targets, value }, frame) => {
+    const result = machine.evaluate(value, frame);
+    for (const target of targets) assign(machine, target, result, frame);
+  },
+  AnnAssign: runAnnotated,
+  AugAssign: runAugmented,
+  Delete: (machine, { targets }, frame) => {
+    for (const target of targets) remove(machine, target, frame);
+  },
+  If: (machine, { test, body, orelse }, frame) => {
+    const isTrue = truth(machine, machine.evaluate(test, frame));
+    if (isTrue !== undefined) return machine.execute(isTrue ? body : orelse, frame);
+    return branch(machine, frame, [() => machine.execute(body, frame), () => machine.execute(orelse, frame)]);
+  },
+  For: runFor,
+  AsyncFor: (machine, node, frame) => runFor(machine, { ...node, nodeType: 'For' }, frame),
+  While: runWhile,
+  Match: runMatch,
+  Try: runTry,
+  TryStar: (machine, node, frame) => runTry(machine, { ...node, nodeType: 'Try' }, frame),
+  With: runWith,
+  AsyncWith: (machine, node, frame) => runWith(machine, { ...node, nodeType: 'With' }, frame),
+  FunctionDef: (machine, node, frame) => {
+    writeName(
+      machine,
+      node.name,
+      decorate(machine, node, frame, defineFunction(machine, node, frame)),
+      frame,
+    );
+  },
+  AsyncFunctionDef: (machine, node, frame) => {
+    writeName(
+      machine,
+      node.name,
+      decorate(machine, node, frame, defineFunction(machine, node, frame)),
+      frame,
+    );
+  },
+  ClassDef: (machine, node, frame) => {
+    writeName(machine, node.name, decorate(machine, node, frame, defineClass(machine, node, frame)), frame);
+  },
+  Return: (machine, { value }, frame) => ({
+    kind: 'return',
+    value: value ? machine.evaluate(value, frame) : null,
+  }),
+  Break: () => ({ kind: 'break' }),
+  Continue: () => ({ kind: 'continue' }),
+  Raise: runRaise,
+  Assert: (machine, { test }, frame) => {
+    if (truth(machine, machine.evaluate(test, frame)) === false) raise('AssertionError', 'assertion failed');
+  },
+  Import: runImport,
+  ImportFrom: runImportFrom,
+  Global: (_, { names }, frame) => {
+    for (const name of names) frame.scope?.elsewhere.set(name, 'global');
+  },
+  Nonlocal: (_, { names }, frame) => {
+    for (const name of names) frame.scope?.elsewhere.set(name, 'nonlocal');
+  },
+  TypeAlias: (machine, { name, value }, frame) => {
+    assign(machine, name, machine.evaluate(value, frame), frame);
+  },
+};
+
+/** Runs statements one after the other, until one of them leaves. */
+export function execute(machine: Machine, body: readonly StmtNode[], frame: Frame): Completion {
+  for (const node of body) {
+    machine.budget.spend();
+    const rule = rules[node.nodeType] as
+      | ((machine: Machine, node: StmtNode, frame: Frame) => Completion | undefined)
+      | undefined;
+    const completion = rule?.(machine, node, frame);
+    if (completion) return completion;
+  }
+  return undefined;
+}
+
+type Decorated = { decorator_list: Parameters<Machine['evaluate']>[0][] };
+
+/** An unknown decorator keeps what it decorates: most only register it. */
+function decorate(machine: Machine, { decorator_list: nodes }: Decorated, frame: Frame, made: Value): Value {
+  const decorators = nodes.map((node) => machine.evaluate(node, frame));
+  let value = made;
+  for (const decorator of decorators.reverse()) {
+    const result = decorator instanceof Unknown ? value : machine.call(decorator, [value]);
+    if (!(result instanceof Unknown)) value = result;
+  }
+  return value;
+}
+
+function runAnnotated(
+  machine: Machine,
+  { target, annotation, value }: Node<'AnnAssign'>,
+  frame: Frame,
+): undefined {
+  if (value) assign(machine, target, machine.evaluate(value, frame), frame);
+  if (!frame.scope?.isClassBody || target.nodeType !== 'Name') return;
+  const known = frame.scope.own('__annotations__');
+  const annotations = known instanceof Dict ? known : new Dict();
+  put(machine, annotations, target.id, annotationOf(machine, annotation, frame));
+  writeName(machine, '__annotations__', annotations, frame);
+}
+
+/** Annotations need not be evaluable: names in them may come later or never. */
+function annotationOf(machine: Machine, node: Node<'AnnAssign'>['annotation'], frame: Frame): Value {
+  try {
+    return machine.evaluate(node, frame);
+  } catch (error) {
+    if (error instanceof Raised) return new Unknown('an annotation');
+    throw error;
+  }
+}
+
+function runAugmented(machine: Machine, { target, op, value }: Node<'AugAssign'>, frame: Frame): undefined {
+  if (target.nodeType === 'Subscript') {
+    const holder = machine.evaluate(target.value, frame);
+    const key = machine.evaluate(target.slice, frame);
+    const current = item(machine, holder, key);
+    setItem(machine, holder, key, inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)));
+  } else if (target.nodeType === 'Attribute') {
+    const holder = machine.evaluate(target.value, frame);
+    const current = machine.attribute(holder, target.attr);
+    machine.setAttribute(
+      holder,
+      target.attr,
+      inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)),
+    );
+  } else if (target.nodeType === 'Name') {
+    const current = readName(machine, target.id, frame);
+    writeName(
+      machine,
+      target.id,
+      inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)),
+      frame,
+    );
+  }
+}
+
+function runRaise(machine: Machine, { exc }: Node<'Raise'>, frame: Frame): never {
+  if (!exc) {
+    const handled = frame.handled.at(-1);
+    if (handled === undefined) return raise('RuntimeError', 'No active exception to reraise');
+    throw new Raised(handled);
+  }
+  const value = machine.evaluate(exc, frame);
+  throw new Raised(value instanceof Class ? raisedBy(machine, value) : value);
+}
+
+function raisedBy(machine: Machine, cls: Class): Value {
+  return cls.builtin ? exceptionOf(cls, []) : machine.call(cls, []);
+}

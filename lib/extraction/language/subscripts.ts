@@ -1,0 +1,169 @@
+import { discard, hashKey, lookUp, plain, put, slicePart, sliceBounds } from '../values/access.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Class, Func, Instance } from '../values/objects.ts';
+import { Bytes, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+
+/** `value[key]`. */
+export function item(machine: Machine, value: Value, key: Value): Value {
+  const own = ownMethod(value, '__getitem__');
+  if (own !== undefined) return machine.call(own, [value, key]);
+  return plainItem(machine, value, key);
+}
+
+function ownMethod(value: Value, name: string): Value | undefined {
+  if (value instanceof Instance) {
+    const found = value.cls.find(name);
+    return found instanceof Func || value.payload === undefined ? found : undefined;
+  }
+  if (value instanceof Class && value.metaclass instanceof Class) return value.metaclass.find(name);
+  return undefined;
+}
+
+export function plainItem(machine: Machine, value: Value, key: Value): Value {
+  const holder = plain(value);
+  if (holder instanceof Unknown) return new Unknown(holder.why, holder.path === '' ? '' : `${holder.path}[]`);
+  if (holder instanceof Dict) return dictItem(machine, value, holder, key);
+  if (key instanceof Unknown) return new Unknown('an unknown position');
+  if (holder instanceof Class) return classItem(machine, holder, key);
+  if (key instanceof Slice) return part(machine, holder, key);
+  const position = plain(key);
+  if (typeof position !== 'bigint' && typeof position !== 'boolean') return notFound(value);
+  if (typeof holder === 'string') return at([...codeUnits(machine, holder)], Number(position), false);
+  if (holder instanceof Bytes)
+    return at(
+      [...holder.text].map((c) => BigInt(c.charCodeAt(0))),
+      Number(position),
+      false,
+    );
+  if (holder instanceof List) return at(holder.items, Number(position), holder.symbolic);
+  if (holder instanceof Tuple) return at(holder.items, Number(position), false);
+  if (holder instanceof Range) return at([...machine.iterate(holder)], Number(position), false);
+  return notFound(value);
+}
+
+function codeUnits(machine: Machine, text: string): string {
+  machine.budget.text(text.length);
+  return text;
+}
+
+function notFound(value: Value): Value {
+  if (value instanceof Instance && value.cls.outside !== undefined) return new Unknown(value.cls.outside);
+  return raise('TypeError', 'object is not subscriptable');
+}
+
+function at(items: readonly Value[], position: number, symbolic: boolean): Value {
+  const found = items[position < 0 ? position + items.length : position];
+  if (found !== undefined) return found;
+  return symbolic ? new Unknown('a list that the host fills') : raise('IndexError', 'index out of range');
+}
+
+function dictItem(machine: Machine, value: Value, dict: Dict, key: Value): Value {
+  const found = lookUp(machine, dict, key);
+  if (found !== undefined) return found;
+  if (dict.fallback !== null) {
+    const made = machine.call(dict.fallback);
+    put(machine, dict, key, made);
+    return made;
+  }
+  const missing = value instanceof Instance ? value.cls.find('__missing__') : undefined;
+  if (missing !== undefined) return machine.call(missing, [value, key]);
+  return raise('KeyError', typeof key === 'string' ? key : 'key');
+}
+
+/** `Color['RED']` of an enum; `list[int]` and `Generic[T]` are the class itself. */
+function classItem(machine: Machine, cls: Class, key: Value): Value {
+  const members = cls.find('_member_map_');
+  if (members instanceof Dict) return plainItem(machine, members, key);
+  const own = cls.find('__class_getitem__');
+  if (own !== undefined) return machine.call(machine.attribute(cls, '__class_getitem__'), [key]);
+  return cls;
+}
+
+function part(machine: Machine, holder: Value, slice: Slice): Value {
+  const cut = <Item>(items: readonly Item[]): Item[] | undefined => {
+    machine.budget.spend(items.length >> 2);
+    const result = slicePart(items, slice);
+    machine.budget.spend(result?.length ?? 0);
+    return result;
+  };
+  const unknown = new Unknown('an unknown position');
+  if (typeof holder === 'string') return cut([...codeUnits(machine, holder)])?.join('') ?? unknown;
+  if (holder instanceof Bytes) {
+    const text = cut([...holder.text]);
+    return text ? new Bytes(text.join('')) : unknown;
+  }
+  if (holder instanceof Tuple || holder instanceof List) {
+    const items = cut(holder.items);
+    if (!items) return unknown;
+    return holder instanceof List ? new List(items, holder.symbolic) : new Tuple(items);
+  }
+  return notFound(holder);
+}
+
+/** `target[key] = value`. */
+export function setItem(machine: Machine, target: Value, key: Value, value: Value): void {
+  const own = ownMethod(target, '__setitem__');
+  if (own instanceof Func) machine.call(own, [target, key, value]);
+  else plainSetItem(machine, target, key, value);
+}
+
+export function plainSetItem(machine: Machine, target: Value, key: Value, value: Value): void {
+  const holder = plain(target);
+  if (holder instanceof Unknown) return;
+  if (holder instanceof Dict) put(machine, holder, key, value);
+  else if (holder instanceof List) setListItem(machine, holder, key, value);
+  else if (!(target instanceof Instance) || target.cls.outside === undefined) {
+    raise('TypeError', 'object does not support item assignment');
+  }
+}
+
+function setListItem(machine: Machine, list: List, key: Value, value: Value): void {
+  machine.heap.touch(list);
+  if (key instanceof Slice) {
+    const bounds = sliceBounds(key, list.items.length);
+    if (bounds?.[2] !== 1) return;
+    const [start = 0, stop = 0] = bounds;
+    machine.budget.spend(list.items.length >> 2);
+    const fresh = [...machine.iterate(value)];
+    list.items = [...list.items.slice(0, start), ...fresh, ...list.items.slice(Math.max(start, stop))];
+    return;
+  }
+  const position = plain(key);
+  if (typeof position !== 'bigint') return;
+  const index = Number(position) < 0 ? Number(position) + list.items.length : Number(position);
+  if (index < 0 || index >= list.items.length) raise('IndexError', 'assignment index out of range');
+  list.items[index] = value;
+}
+
+/** `del target[key]`. */
+export function deleteItem(machine: Machine, target: Value, key: Value): void {
+  const own = ownMethod(target, '__delitem__');
+  if (own instanceof Func) {
+    machine.call(own, [target, key]);
+    return;
+  }
+  const holder = plain(target);
+  if (holder instanceof Dict) {
+    const hash = hashKey(machine, key);
+    if (hash !== undefined && holder.open === undefined && !holder.entries.has(hash))
+      raise('KeyError', 'key');
+    discard(machine, holder, key);
+  } else if (holder instanceof List) deleteListItem(machine, holder, key);
+}
+
+function deleteListItem(machine: Machine, list: List, key: Value): void {
+  machine.heap.touch(list);
+  machine.budget.spend(list.items.length >> 2);
+  if (key instanceof Slice) {
+    const removed = new Set(slicePart([...list.items.keys()], key) ?? []);
+    list.items = list.items.filter((_, index) => !removed.has(index));
+    return;
+  }
+  const position = plain(key);
+  if (typeof position !== 'bigint') return;
+  const removed = list.items.splice(Number(position), 1);
+  if (removed.length === 0) raise('IndexError', 'assignment index out of range');
+}

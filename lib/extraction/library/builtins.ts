@@ -1,0 +1,188 @@
+import { asText, isSubclass, plain } from '../values/access.ts';
+import * as types from '../values/builtin-types.ts';
+import { isNumber, numeric } from '../values/equality.ts';
+import { exceptionTypes, raise } from '../values/exceptions.ts';
+import { reprOf } from '../values/text.ts';
+import { List } from '../values/collections.ts';
+import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown, ellipsis, notImplemented } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { deleteAttribute, findAttribute } from '../language/attributes.ts';
+import { iteratorOf } from '../language/iteration.ts';
+import { binary } from '../language/operators.ts';
+import { truth } from '../language/truth.ts';
+import { formatValue } from '../types/formatting.ts';
+import { sorted } from '../types/sorting.ts';
+import { extreme, lazily, length, names, next, quantified, round, zip } from './builtin-functions.ts';
+import { open } from './files.ts';
+
+/** What is only known where every argument is. */
+function known(run: NativeCall): NativeCall {
+  return (machine, args, keywords) =>
+    args.find((arg) => arg instanceof Unknown) ?? run(machine, args, keywords);
+}
+
+const functions: Record<string, NativeCall> = {
+  print: () => null,
+  len: known((machine, [value = null]) => length(machine, value)),
+  isinstance: (machine, [value = null, of = null]) => {
+    if (value instanceof Unknown) return new Unknown('its class');
+    return isSubclass(machine, types.typeOf(value), of) ?? new Unknown('its class');
+  },
+  issubclass: (machine, [cls = null, of = null]) =>
+    cls instanceof Class
+      ? (isSubclass(machine, cls, of) ?? new Unknown('its bases'))
+      : new Unknown('its bases'),
+  hasattr: (machine, [value = null, name = null]) => {
+    const text = asText(name);
+    if (text === undefined || value instanceof Unknown) return new Unknown('whether it has an attribute');
+    const found = findAttribute(machine, value, text);
+    if (found instanceof Unknown && isOpen(value, text)) return new Unknown('whether it has an attribute');
+    return found !== undefined;
+  },
+  getattr: (machine, [value = null, name = null, fallback]) => {
+    const text = asText(name);
+    if (text === undefined) return new Unknown('an unknown attribute');
+    const found = findAttribute(machine, value, text);
+    if (found !== undefined) return found;
+    return fallback === undefined ? machine.attribute(value, text) : fallback;
+  },
+  setattr: (machine, [target = null, name = null, value = null]) => {
+    const text = asText(name);
+    if (text !== undefined) machine.setAttribute(target, text, value);
+    return null;
+  },
+  delattr: (machine, [target = null, name = null]) => {
+    deleteAttribute(machine, target, asText(name) ?? '');
+    return null;
+  },
+  callable: known((_, [value = null]) => {
+    if (value instanceof Instance) return value.cls.find('__call__') !== undefined;
+    return (
+      value instanceof Func ||
+      value instanceof Native ||
+      value instanceof Class ||
+      value instanceof BoundMethod
+    );
+  }),
+  enumerate: known((machine, [source = null, start = 0n], keywords) => {
+    const first = keywords.get('start') ?? start;
+    const from = typeof first === 'bigint' ? first : 0n;
+    return lazily(function* () {
+      let index = from;
+      for (const item of machine.iterate(source)) {
+        yield new Tuple([index, item]);
+        index += 1n;
+      }
+    });
+  }),
+  zip: known((machine, sources) => zip(machine, sources)),
+  map: (machine, [func = null, ...sources]) => {
+    const unknown = sources.find((source) => source instanceof Unknown);
+    if (unknown !== undefined) return unknown;
+    const rows = zip(machine, sources);
+    return lazily(function* () {
+      for (const row of machine.iterate(rows)) yield machine.call(func, [...(row as Tuple).items]);
+    });
+  },
+  filter: (machine, [func = null, source = null]) => {
+    if (source instanceof Unknown) return source;
+    return lazily(function* () {
+      for (const item of machine.iterate(source)) {
+        if (truth(machine, func === null ? item : machine.call(func, [item])) !== false) yield item;
+      }
+    });
+  },
+  sorted: known(
+    (machine, [source = null], keywords) => new List(sorted(machine, machine.iterate(source), keywords)),
+  ),
+  reversed: known((machine, [source = null]) => new List([...machine.iterate(source)].reverse())),
+  iter: (machine, [source = null]) => iteratorOf(machine, source),
+  next: (machine, [source = null, fallback]) => next(machine, source, fallback),
+  min: (machine, args, keywords) => extreme(machine, args, keywords, -1),
+  max: (machine, args, keywords) => extreme(machine, args, keywords, 1),
+  sum: known((machine, [source = null, start = 0n]) => {
+    let total = start;
+    for (const item of machine.iterate(source)) total = binary(machine, 'Add', total, item);
+    return total;
+  }),
+  any: known((machine, [source = null]) => quantified(machine, source, true)),
+  all: known((machine, [source = null]) => quantified(machine, source, false)),
+  abs: known((_, [value = null]) => {
+    const number = plain(value);
+    if (!isNumber(number)) return new Unknown('a number of unknown origin');
+    const positive = numeric(number);
+    return positive < 0 ? -positive : positive;
+  }),
+  round: known((_, [value = null, digits = null]) => round(plain(value), plain(digits))),
+  divmod: known(
+    (machine, [a = null, b = null]) =>
+      new Tuple([binary(machine, 'FloorDiv', a, b), binary(machine, 'Mod', a, b)]),
+  ),
+  pow: known((machine, [a = null, b = null]) => binary(machine, 'Pow', a, b)),
+  repr: (machine, [value = null]) => reprOf(machine, value) ?? new Unknown('a text with an unknown part'),
+  format: known(
+    (machine, [value = null, spec = '']) =>
+      formatValue(machine, value, asText(spec) ?? '') ?? new Unknown('a text with an unknown part'),
+  ),
+  ord: known((_, [value = null]) => BigInt(asText(value)?.codePointAt(0) ?? 0)),
+  chr: known((_, [value = null]) => {
+    const code = Number(plain(value));
+    return code >= 0 && code < 0x110000
+      ? String.fromCodePoint(code)
+      : raise('ValueError', 'chr() arg not in range');
+  }),
+  hex: known((_, [value = null]) => (typeof value === 'bigint' ? `0x${value.toString(16)}` : '')),
+  bin: known((_, [value = null]) => (typeof value === 'bigint' ? `0b${value.toString(2)}` : '')),
+  vars: (machine, [value = null]) =>
+    findAttribute(machine, value, '__dict__') ?? new Unknown('its attributes'),
+  dir: (machine, [value = null]) => names(machine, value),
+  id: () => new Unknown('an identity'),
+  hash: () => new Unknown('a hash'),
+  input: () => new Unknown('what a person types'),
+  eval: () => new Unknown('eval() is not followed'),
+  exec: () => new Unknown('exec() is not followed'),
+  compile: () => new Unknown('compile() is not followed'),
+  __import__: (machine, [name = null]) => machine.outside(asText(name) ?? ''),
+};
+
+const classes: Record<string, Value> = {
+  object: types.objectType,
+  type: types.typeType,
+  int: types.intType,
+  bool: types.boolType,
+  float: types.floatType,
+  str: types.strType,
+  bytes: types.bytesType,
+  list: types.listType,
+  tuple: types.tupleType,
+  dict: types.dictType,
+  set: types.setType,
+  frozenset: types.frozensetType,
+  range: types.rangeType,
+  slice: types.sliceType,
+  property: types.propertyType,
+  classmethod: types.classmethodType,
+  staticmethod: types.staticmethodType,
+  super: types.superType,
+  NotImplemented: notImplemented,
+  Ellipsis: ellipsis,
+  IOError: exceptionTypes.get('OSError') ?? null,
+  EnvironmentError: exceptionTypes.get('OSError') ?? null,
+  __debug__: true,
+};
+
+export const builtins: ReadonlyMap<string, Value> = new Map<string, Value>([
+  ...Object.entries(functions).map(([name, run]): [string, Value] => [name, new Native(name, run)]),
+  ...Object.entries(classes),
+  ...exceptionTypes,
+  ['open', open],
+  ...['globals', 'locals', 'memoryview', 'bytearray', 'complex', 'ascii', 'oct', 'breakpoint'].map(
+    (name): [string, Value] => [name, new Unknown('a built-in that is not followed', name)],
+  ),
+]);
+
+function isOpen(value: Value, name: string): boolean {
+  const cls = value instanceof Instance ? value.cls : value;
+  return !(cls instanceof Class) || cls.find(name) === undefined;
+}

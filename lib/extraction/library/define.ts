@@ -1,0 +1,29 @@
+import { plain } from '../values/access.ts';
+import { Native, type NativeCall } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
+
+export type Models = [path: string, value: Value][];
+
+/** Functions by dotted name. */
+export function natives(prefix: string, functions: Record<string, NativeCall>): Models {
+  return Object.entries(functions).map(([name, run]) => [`${prefix}.${name}`, new Native(name, run)]);
+}
+
+/** A function that is unknown where an argument is, and gets what instances of derived classes stand for. */
+export function pure(run: NativeCall): NativeCall {
+  return (machine, args, keywords) => {
+    const values = args.map(plain);
+    return values.find((value) => value instanceof Unknown) ?? run(machine, values, keywords);
+  };
+}
+
+/** An argument given by position or by name. */
+export function argument(
+  args: readonly Value[],
+  keywords: Keywords,
+  index: number,
+  name: string,
+): Value | undefined {
+  return index < args.length ? args[index] : keywords.get(name);
+}

@@ -1,0 +1,142 @@
+import { asText, plain, put } from '../values/access.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Native } from '../values/objects.ts';
+import { Iterator, Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { truth } from '../language/truth.ts';
+import { argument, type Models, natives, pure } from './define.ts';
+import { matching, matchesName } from './globbing.ts';
+import { writeJson } from './json-text.ts';
+import { openFile } from './open-files.ts';
+import { onPath, pathText, workingFolder } from './paths.ts';
+
+/** Files, folders and JSON. */
+export function fileModels(): Models {
+  return [
+    ...natives('os', folders),
+    ...natives('glob', { glob, iglob: glob }),
+    ...natives('fnmatch', {
+      fnmatch: pure((machine, [name, pattern]) =>
+        matchesName(machine, asText(pattern) ?? '', asText(name) ?? ''),
+      ),
+      filter: pure(
+        (machine, [names = null, pattern]) =>
+          new List(
+            [...machine.iterate(names)].filter((name) =>
+              matchesName(machine, asText(pattern) ?? '', asText(name) ?? ''),
+            ),
+          ),
+      ),
+    }),
+    ...natives('json', {
+      loads: (machine, [text = null]) => parseJson(machine, text),
+      load: (machine, [file = null]) => parseJson(machine, machine.call(machine.attribute(file, 'read'))),
+      dumps: (machine, [value = null]) =>
+        writeJson(machine, value) ?? new Unknown('a text with an unknown part'),
+      dump: (machine, [value = null, file = null]) => {
+        const text = writeJson(machine, value);
+        if (text !== undefined) machine.call(machine.attribute(file, 'write'), [text]);
+        return null;
+      },
+    }),
+    ['io.open', open],
+    ['codecs.open', open],
+  ];
+}
+
+export const open = new Native('open', (machine, args, keywords) => {
+  const path = pathText(args[0]);
+  const mode = asText(argument(args, keywords, 1, 'mode')) ?? 'r';
+  if (path === undefined) return new Unknown('an unknown file');
+  return openFile(machine, path.startsWith('/') ? path : `${workingFolder}/${path}`, mode);
+});
+
+/** Names in a folder. The host's own folders hold what is installed there, so a list of them is symbolic. */
+const listFolder = onPath((path, machine) => {
+  const inside = machine.files.inside(path);
+  if (inside === undefined) return new List([], true);
+  if (!machine.files.isFolder(inside)) return raise('FileNotFoundError', `No such folder: '${inside}'`);
+  const names = machine.files.list(inside);
+  machine.budget.spend(names.length);
+  return new List(names);
+});
+
+const folders = {
+  listdir: listFolder,
+  walk: onPath((path, machine) => {
+    const inside = machine.files.inside(path);
+    return inside === undefined ? new List([], true) : new Iterator(walk(machine, path, inside));
+  }),
+  scandir: () => new Unknown('the entries of a folder'),
+  getcwd: () => workingFolder,
+  access: () => true,
+  fspath: onPath((path) => path),
+  makedirs: onPath((path, machine) => {
+    const inside = machine.files.inside(path);
+    if (inside) machine.files.makeFolder(inside);
+    return null;
+  }),
+  mkdir: () => null,
+  remove: () => null,
+};
+
+function* walk(machine: Machine, path: string, inside: string): Generator<Value> {
+  const names = machine.files.list(inside);
+  machine.budget.spend(names.length + 1);
+  const pathOf = (name: string) => (inside === '' ? name : `${inside}/${name}`);
+  const within = names.filter((name) => machine.files.isFolder(pathOf(name)));
+  const subfolders = new List([...within]);
+  yield new Tuple([path, subfolders, new List(names.filter((name) => machine.files.isFile(pathOf(name))))]);
+  // The caller may have taken folders out of the list.
+  for (const name of subfolders.items)
+    if (typeof name === 'string') yield* walk(machine, `${path}/${name}`, pathOf(name));
+}
+
+const glob: Native['run'] = (machine, args, keywords) => {
+  const pattern = pathText(args[0]);
+  if (pattern === undefined) return new Unknown('an unknown path');
+  const recursive = truth(machine, keywords.get('recursive') ?? false) === true;
+  const base = pathText(keywords.get('root_dir'));
+  const found = matching(machine, base === undefined ? pattern : `${base}/${pattern}`, recursive);
+  if (!found) return new List([], true);
+  return new List(base === undefined ? found : found.map((path) => path.slice(base.length + 1)));
+};
+
+function parseJson(machine: Machine, text: Value): Value {
+  const content = asText(plain(text));
+  if (content === undefined) return new Unknown('an unknown text');
+  machine.budget.text(content.length);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(content, markFloats);
+  } catch {
+    return raise('JSONDecodeError', 'it is not JSON');
+  }
+  return fromJson(machine, parsed);
+}
+
+class WrittenFloat {
+  readonly value: number;
+
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+/** JSON's `1.0` is a float to Python. */
+function markFloats(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' && /[.eE]/.test(context?.source ?? '') ? new WrittenFloat(value) : value;
+}
+
+function fromJson(machine: Machine, value: unknown): Value {
+  machine.budget.spend();
+  if (value instanceof WrittenFloat) return value.value;
+  if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (Array.isArray(value)) return new List(value.map((item) => fromJson(machine, item)));
+  const dict = new Dict();
+  for (const [key, item] of Object.entries(value as object)) put(machine, dict, key, fromJson(machine, item));
+  return dict;
+}

@@ -1,0 +1,245 @@
+import type { Machine } from '../values/machine.ts';
+import { builtinType, typeOf } from '../values/builtin-types.ts';
+import { Dict, List, Module, PythonSet } from '../values/collections.ts';
+import {
+  BoundMethod,
+  Class,
+  Descriptor,
+  Func,
+  Instance,
+  Native,
+  type NativeCall,
+} from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { findAttribute } from '../language/attributes.ts';
+import { truth } from '../language/truth.ts';
+import { lazily } from './builtin-functions.ts';
+import { type Models, natives, pure } from './define.ts';
+
+const identity: NativeCall = (_, [value = null]) => value;
+/** A decorator with or without arguments of its own that changes nothing a declaration shows. */
+const transparent: NativeCall = (_, [first]) =>
+  first instanceof Func ? first : new Native('decorator', identity);
+
+/** `functools`, `itertools`, `copy`, `inspect` and the like. */
+export function functionModels(): Models {
+  return [
+    ...natives('functools', {
+      partial: (_, [func = null, ...bound], named) =>
+        new Native('partial', (machine, args, keywords) =>
+          machine.call(func, [...bound, ...args], new Map([...named, ...keywords])),
+        ),
+      wraps: () => new Native('wraps', identity),
+      update_wrapper: identity,
+      lru_cache: transparent,
+      cache: identity,
+      total_ordering: identity,
+      singledispatch: identity,
+      cached_property: (_, [func = null]) => new Descriptor('property', func),
+      reduce: (machine, [func = null, source = null, start]) => {
+        if (source instanceof Unknown) return source;
+        const items = machine.iterate(source);
+        let total = start ?? items.next().value ?? null;
+        for (const item of items) total = machine.call(func, [total, item]);
+        return total;
+      },
+    }),
+    ...natives('itertools', iteration),
+    ['itertools.chain', chain],
+    ...natives('copy', {
+      copy: (machine, [value = null]) => copied(machine, value, false, new Map()),
+      deepcopy: (machine, [value = null]) => copied(machine, value, true, new Map()),
+    }),
+    ...natives('inspect', inspection),
+    ...natives('asyncio', {
+      iscoroutinefunction: isAsync,
+      run: identity,
+      get_event_loop: () => new Unknown('a loop'),
+    }),
+    ...natives('typing', {
+      cast: (_, [, value = null]) => value,
+      overload: identity,
+      final: identity,
+      override: identity,
+    }),
+    ...natives('typing_extensions', { override: identity, final: identity }),
+    ...natives('contextlib', { contextmanager: identity }),
+    ...natives('atexit', { register: identity }),
+  ];
+}
+
+/** A class, because it has a constructor of another name. */
+const chain = builtinType('chain');
+chain.construct = (machine, _cls, sources) => chained(machine, sources);
+chain.define(
+  'from_iterable',
+  new Descriptor(
+    'staticmethod',
+    new Native(
+      'from_iterable',
+      pure((machine, [sources = null]) => chained(machine, machine.iterate(sources))),
+    ),
+  ),
+);
+
+function chained(machine: Machine, sources: Iterable<Value>): Value {
+  const all = [...sources];
+  const unknown = all.find((source) => source instanceof Unknown);
+  if (unknown !== undefined) return unknown;
+  return lazily(function* () {
+    for (const source of all) yield* machine.iterate(source);
+  });
+}
+
+const iteration: Record<string, NativeCall> = {
+  count: (_, [start = 0n, step = 1n]) =>
+    lazily(function* () {
+      if (typeof start === 'bigint' && typeof step === 'bigint') for (let n = start; ; n += step) yield n;
+    }),
+  repeat: (_, [value = null, times]) =>
+    lazily(function* () {
+      for (let turn = 0n; typeof times !== 'bigint' || turn < times; turn += 1n) yield value;
+    }),
+  islice: pure((machine, [source = null, ...bounds]) => {
+    const [start, stop] =
+      bounds.length === 1
+        ? [0, Number(bounds[0])]
+        : bounds.map((bound) => (bound === null ? Infinity : Number(bound)));
+    return lazily(function* () {
+      let index = 0;
+      for (const item of machine.iterate(source)) {
+        if (index >= (stop ?? 0)) return;
+        if (index >= (start ?? 0)) yield item;
+        index += 1;
+      }
+    });
+  }),
+  product: pure((machine, sources, keywords) => {
+    const times = Number(keywords.get('repeat') ?? 1n);
+    const lists = sources.map((source) => [...machine.iterate(source)]);
+    const factors = Array.from({ length: Math.min(times, 20) }, () => lists).flat();
+    return lazily(() => product(machine, factors));
+  }),
+  combinations: pure((machine, [source = null, size = 0n]) => {
+    const items = [...machine.iterate(source)];
+    return lazily(() => combinations(machine, items, Number(size), 0));
+  }),
+  zip_longest: () => new Unknown('zip_longest'),
+};
+
+function* product(machine: Machine, factors: readonly Value[][]): Generator<Value> {
+  const [first, ...rest] = factors;
+  machine.budget.spend();
+  if (!first) yield new Tuple([]);
+  else
+    for (const item of first) {
+      for (const row of product(machine, rest)) yield rowOf(machine, item, row);
+    }
+}
+
+/** Each row passes through as many generators as it has items. */
+function rowOf(machine: Machine, first: Value, rest: Value): Tuple {
+  const items = rest instanceof Tuple ? rest.items : [];
+  machine.budget.spend(2 * items.length + 1);
+  return new Tuple([first, ...items]);
+}
+
+function* combinations(
+  machine: Machine,
+  items: readonly Value[],
+  size: number,
+  from: number,
+): Generator<Value> {
+  machine.budget.spend();
+  if (size === 0) yield new Tuple([]);
+  else
+    for (let index = from; index < items.length; index += 1) {
+      for (const row of combinations(machine, items, size - 1, index + 1)) {
+        yield rowOf(machine, items[index] ?? null, row);
+      }
+    }
+}
+
+/** `copy.copy` and `copy.deepcopy`. What was copied once stays one, so shared parts do not multiply. */
+function copied(machine: Machine, value: Value, deep: boolean, known: Map<Value, Value>): Value {
+  machine.budget.spend();
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  const inner = (item: Value) => (deep ? copied(machine, item, true, known) : item);
+  if (value instanceof List) {
+    const list = new List([], value.symbolic);
+    known.set(value, list);
+    for (const item of value.items) list.items.push(inner(item));
+    machine.budget.spend(list.items.length);
+    return list;
+  }
+  if (value instanceof Tuple) return deep ? new Tuple(value.items.map(inner)) : value;
+  if (value instanceof Dict || value instanceof PythonSet || value instanceof Instance) {
+    const copy =
+      value instanceof Dict
+        ? new Dict()
+        : value instanceof PythonSet
+          ? new PythonSet(value.frozen)
+          : new Instance(value.cls);
+    known.set(value, copy);
+    machine.budget.spend(value.entries.size);
+    for (const [hash, entry] of value.entries)
+      copy.entries.set(hash, { ...entry, value: inner(entry.value) });
+    copy.open = value.open;
+    if (value instanceof Instance && copy instanceof Instance && value.payload !== undefined) {
+      copy.payload = copied(machine, value.payload, deep, known);
+    }
+    return copy;
+  }
+  return value;
+}
+
+const isAsync: NativeCall = (_, [value = null]) => {
+  const func = value instanceof BoundMethod ? value.func : value;
+  return func instanceof Func
+    ? func.code.isAsync
+    : func instanceof Unknown
+      ? new Unknown('whether it is async')
+      : false;
+};
+
+function isKind(...kinds: (new (...args: never[]) => object)[]): NativeCall {
+  return pure((_, [value = null]) => kinds.some((kind) => value instanceof kind));
+}
+
+const inspection: Record<string, NativeCall> = {
+  isclass: isKind(Class),
+  isfunction: isKind(Func),
+  ismethod: isKind(BoundMethod),
+  ismodule: isKind(Module),
+  iscoroutinefunction: isAsync,
+  isabstract: () => false,
+  cleandoc: identity,
+  getmembers: (machine, [value = null, predicate]) => members(machine, value, predicate),
+  getdoc: (machine, [value = null]) => findAttribute(machine, value, '__doc__') ?? null,
+};
+
+function members(machine: Machine, value: Value, predicate: Value | undefined): Value {
+  if (value instanceof Unknown) return value;
+  const found: [string, Value][] = [];
+  const holders =
+    value instanceof Class
+      ? [...value.mro].reverse()
+      : [value instanceof Instance ? typeOf(value) : null, value];
+  const names = new Set<string>();
+  for (const holder of holders) {
+    const dict = holder === null ? null : findAttribute(machine, holder, '__dict__');
+    if (dict instanceof Dict) for (const { key } of dict.entries.values()) names.add(String(key));
+  }
+  for (const name of [...names].sort()) {
+    const member = findAttribute(machine, value, name);
+    if (member === undefined) continue;
+    const fits =
+      predicate === undefined || predicate === null
+        ? true
+        : truth(machine, machine.call(predicate, [member]));
+    if (fits !== false && !(member instanceof Unknown && predicate)) found.push([name, member]);
+  }
+  return new List(found.map((pair) => new Tuple(pair)));
+}

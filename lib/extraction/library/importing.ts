@@ -1,0 +1,116 @@
+import { asText } from '../values/access.ts';
+import { builtinType } from '../values/builtin-types.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { List, Module } from '../values/collections.ts';
+import { Instance, Native } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { argument, type Models, natives } from './define.ts';
+import { pathText } from './paths.ts';
+
+const specType = builtinType('ModuleSpec');
+const loaderType = builtinType('Loader');
+const moduleInfoType = builtinType('ModuleInfo');
+
+/** `importlib` and `pkgutil`: how packs gather the modules of a folder. */
+export function importModels(): Models {
+  const spec = new Native('spec_from_file_location', (machine, args, keywords) => {
+    const path = pathText(argument(args, keywords, 1, 'location'));
+    const inside = path === undefined ? undefined : machine.files.inside(path);
+    return makeSpec(args[0] ?? null, path, inside);
+  });
+  return [
+    ...natives('importlib', {
+      import_module: (machine, args, keywords) =>
+        importModule(machine, args[0] ?? null, argument(args, keywords, 1, 'package') ?? null),
+      reload: (_, [module = null]) => module,
+    }),
+    ['importlib.util.spec_from_file_location', spec],
+    [
+      'importlib.util.find_spec',
+      new Native('find_spec', () => new Unknown('whether a package is installed')),
+    ],
+    [
+      'importlib.util.module_from_spec',
+      new Native('module_from_spec', (machine, [value = null]) => moduleOf(machine, value)),
+    ],
+    ...natives('pkgutil', { iter_modules: listModules, walk_packages: listModules }),
+  ];
+}
+
+function makeSpec(name: Value, path: string | undefined, inside: string | undefined): Value {
+  if (path === undefined || inside === undefined) return new Unknown('a module outside of the pack');
+  const spec = new Instance(specType);
+  const loader = new Instance(loaderType);
+  spec.define('name', name);
+  spec.define('origin', path);
+  spec.define('submodule_search_locations', null);
+  spec.define('loader', loader);
+  return spec;
+}
+
+/** The module that a spec names. It runs here already: nothing can tell before `exec_module`. */
+function moduleOf(machine: Machine, spec: Value): Value {
+  const origin = spec instanceof Instance ? asText(spec.own('origin')) : undefined;
+  const inside = origin === undefined ? undefined : machine.files.inside(origin);
+  if (inside === undefined) return new Unknown('a module outside of the pack');
+  const path = inside.replace(/(?:^|\/)__init__\.py$/, '').replace(/\.py$/, '');
+  return machine.importOwn(path) ?? raise('FileNotFoundError', `No such file: '${inside}'`);
+}
+
+for (const name of ['exec_module', 'load_module']) loaderType.define(name, new Native(name, () => null));
+
+function importModule(machine: Machine, name: Value, anchor: Value): Value {
+  const text = asText(name);
+  if (text === undefined) return new Unknown('a module of unknown name');
+  const level = /^\.*/.exec(text)?.[0].length ?? 0;
+  const base = asText(anchor);
+  const own = `custom_nodes.${machine.files.name}`;
+  if (level > 0) {
+    const inside = base === undefined ? '' : insideOf(own, base);
+    if (inside === undefined) return machine.outside(text.slice(level));
+    return machine.importNamed(text.slice(level), level, new Module(base ?? own, inside, true));
+  }
+  const inside = insideOf(own, text);
+  const relative = (inside ?? text).replaceAll('/', '.');
+  return machine.importNamed(relative, inside === undefined ? 0 : 1, new Module(own, '', true));
+}
+
+/** A dotted name of the pack's own as a path in its tree. */
+function insideOf(own: string, name: string): string | undefined {
+  if (name === own) return '';
+  return name.startsWith(`${own}.`) ? name.slice(own.length + 1).replaceAll('.', '/') : undefined;
+}
+
+/** `iter_modules(paths, prefix)`: what lies in a package's folders. */
+const listModules: Native['run'] = (machine, args, keywords) => {
+  const paths = argument(args, keywords, 0, 'path') ?? null;
+  const prefix = asText(argument(args, keywords, 1, 'prefix')) ?? '';
+  if (paths instanceof Unknown || paths === null) return new Unknown('the modules that are installed');
+  const found: Value[] = [];
+  for (const path of machine.iterate(paths)) {
+    const inside = machine.files.inside(pathText(path) ?? '');
+    if (inside === undefined) continue;
+    for (const name of machine.files.list(inside).sort()) {
+      machine.budget.spend();
+      const whole = inside === '' ? name : `${inside}/${name}`;
+      const isPackage = machine.files.isFile(`${whole}/__init__.py`);
+      const module = isPackage
+        ? name
+        : name.endsWith('.py') && name !== '__init__.py'
+          ? name.slice(0, -3)
+          : undefined;
+      if (module !== undefined) found.push(moduleInfo(prefix + module, isPackage));
+    }
+  }
+  return new List(found);
+};
+
+function moduleInfo(name: string, isPackage: boolean): Instance {
+  const info = new Instance(moduleInfoType, new Tuple([null, name, isPackage]));
+  info.define('name', name);
+  info.define('ispkg', isPackage);
+  info.define('module_finder', null);
+  return info;
+}

@@ -1,0 +1,88 @@
+import { asText, plain } from '../values/access.ts';
+import type { Machine } from '../values/machine.ts';
+import { floatText } from '../values/text.ts';
+import { Dict, List } from '../values/collections.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+
+/**
+ * A value as JSON, with floats as Python writes them; undefined where a part is unknown, or is nothing JSON has.
+ * `missing` hears which part that was.
+ */
+export function writeJson(
+  machine: Machine,
+  value: Value,
+  missing: (path: string, why: string) => void = () => {},
+  path = '',
+): string | undefined {
+  machine.budget.spend();
+  const known = plain(value);
+  if (known instanceof Unknown)
+    return fail(missing, path, known.why + (known.path ? ` (${known.path})` : ''));
+  if (known === null || typeof known === 'boolean') return String(known);
+  if (typeof known === 'bigint') return known.toString();
+  if (typeof known === 'number') {
+    return Number.isFinite(known)
+      ? floatText(known)
+      : fail(missing, path, 'a number that JSON does not have');
+  }
+  if (typeof known === 'string') {
+    machine.budget.text(known.length);
+    return JSON.stringify(known);
+  }
+  if (known instanceof List || known instanceof Tuple) return writeItems(machine, known.items, missing, path);
+  if (known instanceof Dict) return writeEntries(machine, known, missing, path);
+  return fail(missing, path, 'a value that JSON does not have');
+}
+
+function fail(missing: (path: string, why: string) => void, path: string, why: string): undefined {
+  missing(path, why);
+  return undefined;
+}
+
+function writeItems(
+  machine: Machine,
+  items: readonly Value[],
+  missing: (path: string, why: string) => void,
+  path: string,
+): string | undefined {
+  const parts: string[] = [];
+  let length = 0;
+  for (const [index, item] of items.entries()) {
+    const part = writeJson(machine, item, missing, `${path}[${index}]`);
+    if (part === undefined) return undefined;
+    length += part.length + 1;
+    machine.budget.text(length);
+    parts.push(part);
+  }
+  return `[${parts.join(',')}]`;
+}
+
+function writeEntries(
+  machine: Machine,
+  dict: Dict,
+  missing: (path: string, why: string) => void,
+  path: string,
+): string | undefined {
+  if (dict.open !== undefined) return fail(missing, path, dict.open);
+  const parts: string[] = [];
+  let length = 0;
+  for (const { key, value, conditional } of dict.entries.values()) {
+    const name = jsonKey(key);
+    const inside = `${path}.${name ?? '?'}`.slice(0, 200);
+    if (name === undefined || conditional) return fail(missing, inside, 'it depends on a condition');
+    const part = writeJson(machine, value, missing, inside);
+    if (part === undefined) return undefined;
+    length += name.length + part.length + 4;
+    machine.budget.text(length);
+    parts.push(`${JSON.stringify(name)}:${part}`);
+  }
+  return `{${parts.join(',')}}`;
+}
+
+/** Python's JSON makes texts of keys that are numbers, booleans or None. */
+function jsonKey(key: Value): string | undefined {
+  const known = plain(key);
+  if (known === null || typeof known === 'boolean' || typeof known === 'bigint') return String(known);
+  return typeof known === 'number' ? floatText(known) : asText(known);
+}

@@ -1,0 +1,21 @@
+import type { Value } from '../values/values.ts';
+import { fileModels } from './files.ts';
+import { pathModels } from './paths.ts';
+import { importModels } from './importing.ts';
+import { functionModels } from './functions.ts';
+import { typeModels } from './classes.ts';
+import { textModels } from './texts.ts';
+import { valueModels } from './values.ts';
+
+/** What is known of Python's library, by dotted name. Lists and dicts in it are a pack's own, so each gets new ones. */
+export function libraryModels(): ReadonlyMap<string, Value> {
+  return new Map([
+    ...valueModels(),
+    ...fileModels(),
+    ...pathModels(),
+    ...importModels(),
+    ...functionModels(),
+    ...typeModels(),
+    ...textModels(),
+  ]);
+}

@@ -1,0 +1,84 @@
+import { asText } from '../values/access.ts';
+import { addMethods, fileType } from '../values/builtin-types.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { List } from '../values/collections.ts';
+import { Instance } from '../values/objects.ts';
+import { Bytes, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+
+/** A file of the pack's as text; what lies outside of it, or is no text, is unknown. */
+export function readText(machine: Machine, path: string): Value {
+  const inside = machine.files.inside(path);
+  if (inside === undefined) return new Unknown('it depends on other files of the host');
+  if (!machine.files.isFile(inside)) return raise('FileNotFoundError', `No such file: '${inside}'`);
+  const text = machine.files.read(inside);
+  if (text === undefined) return new Unknown('a file that is not text');
+  machine.budget.text(text.length);
+  return text.replace(/^\uFEFF/, '');
+}
+
+/** Keeps in memory what the pack writes into its own folder. */
+export function writeText(machine: Machine, path: string, text: string): void {
+  const inside = machine.files.inside(path);
+  machine.budget.spend(10);
+  if (inside !== undefined && inside !== '') machine.files.write(inside, text);
+}
+
+/** `open(path, mode)`. */
+export function openFile(machine: Machine, path: string, mode: string): Value {
+  const file = new Instance(fileType);
+  file.define('name', path);
+  file.define('mode', mode);
+  if (!/[wax]/.test(mode)) {
+    const text = readText(machine, path);
+    file.define('text', mode.includes('b') && typeof text === 'string' ? new Bytes(text) : text);
+  } else file.define('text', '');
+  return file;
+}
+
+function textOf(file: Value | undefined): Value {
+  return (file instanceof Instance ? file.own('text') : undefined) ?? new Unknown('an unknown file');
+}
+
+function lines(machine: Machine, file: Value | undefined): Value {
+  const text = textOf(file);
+  if (typeof text !== 'string') return text instanceof Unknown ? text : new Unknown('the lines of bytes');
+  const parts = text.split(/(?<=\n)/).filter((line) => line !== '');
+  machine.budget.spend(parts.length);
+  return new List(parts);
+}
+
+function close(machine: Machine, file: Value | undefined): void {
+  if (!(file instanceof Instance)) return;
+  const [name, mode, text] = [file.own('name'), file.own('mode'), file.own('text')];
+  if (typeof name === 'string' && /[wax]/.test(String(mode)) && typeof text === 'string')
+    writeText(machine, name, text);
+}
+
+addMethods(fileType, {
+  read: (_, [self]) => textOf(self),
+  readlines: (machine, [self]) => lines(machine, self),
+  readline: () => new Unknown('a line'),
+  __iter__: (machine, [self]) => lines(machine, self),
+  write: (machine, [self, text]) => {
+    const added = asText(text);
+    const old = textOf(self);
+    if (self instanceof Instance && added !== undefined && typeof old === 'string') {
+      machine.budget.text(old.length + added.length);
+      machine.setAttribute(self, 'text', old + added);
+    }
+    return null;
+  },
+  flush: () => null,
+  seek: () => null,
+  close: (machine, [self]) => {
+    close(machine, self);
+    return null;
+  },
+  __enter__: (_, [self = null]) => self,
+  __exit__: (machine, [self]) => {
+    close(machine, self);
+    return null;
+  },
+});

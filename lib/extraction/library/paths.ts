@@ -1,0 +1,219 @@
+import { normalize } from '../files.ts';
+import { asText } from '../values/access.ts';
+import { addMethods, pathType } from '../values/builtin-types.ts';
+import type { Machine } from '../values/machine.ts';
+import { raise } from '../values/exceptions.ts';
+import { List } from '../values/collections.ts';
+import { type Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Value } from '../values/values.ts';
+import { type Models, natives, pure } from './define.ts';
+import { matching } from './globbing.ts';
+import { openFile, readText, writeText } from './open-files.ts';
+
+/** What the host's own folders seem to be called. */
+export const workingFolder = '/host';
+
+/** `os.path` and `pathlib`, over the pack's own tree. */
+export function pathModels(): Models {
+  return [
+    ...natives('os.path', paths),
+    ['pathlib.Path', pathType],
+    ['pathlib.PurePath', pathType],
+    ['pathlib.PosixPath', pathType],
+    ['pathlib.PurePosixPath', pathType],
+  ];
+}
+
+/** A path's text; undefined where it is unknown. */
+export function pathText(value: Value | undefined): string | undefined {
+  if (value instanceof Instance && value.cls.inherits(pathType)) return asText(value.payload);
+  return asText(value);
+}
+
+/** What needs a path that is known. */
+export function onPath(run: (path: string, machine: Machine, rest: Value[]) => Value): NativeCall {
+  return (machine, [value, ...rest]) => {
+    const path = pathText(value);
+    return path === undefined ? new Unknown('an unknown path') : run(path, machine, rest);
+  };
+}
+
+function absolute(path: string): string {
+  return normalize(path.startsWith('/') ? path : `${workingFolder}/${path}`);
+}
+
+/** Asks the tree; what lies outside of it is unknown. */
+function ask(machine: Machine, path: string, question: (inside: string) => boolean): Value {
+  const inside = machine.files.inside(absolute(path));
+  return inside === undefined ? new Unknown('it depends on other files of the host') : question(inside);
+}
+
+function joined(parts: readonly (string | undefined)[]): Value {
+  let path = '';
+  for (const part of parts) {
+    if (part === undefined) return new Unknown('an unknown path');
+    if (part.startsWith('/')) path = part;
+    else path += path === '' || path.endsWith('/') ? part : `/${part}`;
+  }
+  return path;
+}
+
+function parent(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash < 0 ? '' : slash === 0 ? '/' : path.slice(0, slash);
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function splitName(name: string): [string, string] {
+  const dot = name.lastIndexOf('.');
+  return dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+}
+
+function exists(machine: Machine, path: string): Value {
+  return ask(machine, path, (inside) => machine.files.isFile(inside) || machine.files.isFolder(inside));
+}
+
+function relative(path: string, start: string): string {
+  const [from, to] = [absolute(start).split('/'), absolute(path).split('/')];
+  let common = 0;
+  while (common < from.length && common < to.length && from[common] === to[common]) common += 1;
+  return [...Array(from.length - common).fill('..'), ...to.slice(common)].join('/') || '.';
+}
+
+const paths: Record<string, NativeCall> = {
+  join: (_, args) => joined(args.map(pathText)),
+  dirname: onPath(parent),
+  basename: onPath(nameOf),
+  abspath: onPath(absolute),
+  realpath: onPath(absolute),
+  normpath: onPath((path) => normalize(path)),
+  normcase: onPath((path) => path),
+  expanduser: onPath((path) => path),
+  expandvars: onPath((path) => path),
+  exists: onPath((path, machine) => exists(machine, path)),
+  lexists: onPath((path, machine) => exists(machine, path)),
+  isfile: onPath((path, machine) => ask(machine, path, (inside) => machine.files.isFile(inside))),
+  isdir: onPath((path, machine) => ask(machine, path, (inside) => machine.files.isFolder(inside))),
+  islink: () => false,
+  isabs: onPath((path) => path.startsWith('/')),
+  split: onPath((path) => new Tuple([parent(path), nameOf(path)])),
+  splitext: onPath((path) => {
+    const [stem, suffix] = splitName(nameOf(path));
+    return new Tuple([path.slice(0, path.length - nameOf(path).length) + stem, suffix]);
+  }),
+  relpath: onPath((path, _machine, [start]) => relative(path, pathText(start) ?? workingFolder)),
+  commonpath: pure(() => new Unknown('a common path')),
+};
+
+function makePath(path: string, cls: Class = pathType): Instance {
+  const whole = path === '' ? '.' : path.replace(/(?<=[^/])\/+$/, '').replaceAll(/\/{2,}/g, '/');
+  return new Instance(cls, whole);
+}
+
+pathType.construct = (_machine, cls, args) => {
+  const path = joined(args.map(pathText));
+  return typeof path === 'string' ? makePath(path, cls.inherits(pathType) ? cls : pathType) : path;
+};
+
+function property(read: (path: string, machine: Machine) => Value): Descriptor {
+  return new Descriptor(
+    'property',
+    new Native(
+      'path',
+      onPath((path, machine) => read(path, machine)),
+    ),
+  );
+}
+
+function parents(path: string): List {
+  const list: Value[] = [];
+  for (let place = path; place !== '' && place !== '/' && place !== '.'; ) {
+    place = parent(place);
+    list.push(makePath(place));
+  }
+  return new List(list);
+}
+
+const properties: Record<string, (path: string, machine: Machine) => Value> = {
+  parent: (path) => makePath(parent(path)),
+  parents,
+  name: nameOf,
+  stem: (path) => splitName(nameOf(path))[0],
+  suffix: (path) => splitName(nameOf(path))[1],
+  parts: (path) => new Tuple([...(path.startsWith('/') ? ['/'] : []), ...path.split('/').filter(Boolean)]),
+  suffixes: (path) =>
+    new List(
+      nameOf(path)
+        .split('.')
+        .slice(1)
+        .map((part) => `.${part}`),
+    ),
+};
+for (const [name, read] of Object.entries(properties)) pathType.define(name, property(read));
+
+addMethods(pathType, {
+  __str__: onPath((path) => path),
+  __repr__: onPath((path) => `PosixPath('${path}')`),
+  __fspath__: onPath((path) => path),
+  joinpath: (_, args) => {
+    const path = joined(args.map(pathText));
+    return typeof path === 'string' ? makePath(path) : path;
+  },
+  resolve: onPath((path) => makePath(absolute(path))),
+  absolute: onPath((path) => makePath(absolute(path))),
+  expanduser: onPath((path) => makePath(path)),
+  as_posix: onPath((path) => path),
+  with_suffix: onPath((path, _machine, [suffix]) => {
+    const name = nameOf(path);
+    return makePath(path.slice(0, path.length - name.length) + splitName(name)[0] + (asText(suffix) ?? ''));
+  }),
+  with_name: onPath((path, _machine, [name]) => makePath(`${parent(path)}/${asText(name)}`)),
+  relative_to: onPath((path, _machine, [base]) => {
+    const start = pathText(base);
+    if (start === undefined) return new Unknown('an unknown path');
+    if (path !== start && !path.startsWith(`${start}/`))
+      return raise('ValueError', 'it is not in the subpath');
+    return makePath(path.slice(start.length + 1));
+  }),
+  is_absolute: onPath((path) => path.startsWith('/')),
+  exists: onPath((path, machine) => exists(machine, path)),
+  is_file: paths.isfile as NativeCall,
+  is_dir: paths.isdir as NativeCall,
+  is_symlink: () => false,
+  iterdir: onPath((path, machine) => {
+    const inside = machine.files.inside(absolute(path));
+    if (inside === undefined) return new List([], true);
+    const names = machine.files.list(inside);
+    machine.budget.spend(names.length);
+    return new List(names.map((name) => makePath(`${path}/${name}`)));
+  }),
+  glob: onPath((path, machine, [pattern]) => found(machine, path, asText(pattern) ?? '')),
+  rglob: onPath((path, machine, [pattern]) => found(machine, path, `**/${asText(pattern) ?? ''}`)),
+  mkdir: () => null,
+  touch: () => null,
+  unlink: () => null,
+  read_text: onPath((path, machine) => readText(machine, absolute(path))),
+  read_bytes: () => new Unknown('bytes'),
+  write_text: onPath((path, machine, [text]) => {
+    writeText(machine, absolute(path), asText(text) ?? '');
+    return null;
+  }),
+  open: onPath((path, machine, [mode]) => openFile(machine, absolute(path), asText(mode) ?? 'r')),
+  stat: () => new Unknown('the state of a file'),
+});
+
+function found(machine: Machine, path: string, pattern: string): Value {
+  const list = matching(machine, `${absolute(path)}/${pattern}`, true);
+  return list ? new List(list.map((name) => makePath(name))) : new List([], true);
+}
+
+/** The class methods of a path. */
+pathType.define('cwd', new Descriptor('staticmethod', new Native('cwd', () => makePath(workingFolder))));
+pathType.define(
+  'home',
+  new Descriptor('staticmethod', new Native('home', () => new Unknown('a home folder'))),
+);

@@ -1,0 +1,75 @@
+/**
+ * What one pack may cost. Every statement, expression and item of a walk takes a step, so that no program, however
+ * it is written, runs, grows or recurses beyond these numbers. Each was found necessary by hostile input.
+ */
+export const limits = {
+  fileCharacters: 1_000_000,
+  parsedCharacters: 16_000_000,
+  packSteps: 3_000_000,
+  nodeSteps: 300_000,
+  names: 5_000,
+  callDepth: 120,
+  importDepth: 60,
+  integerBits: 4_096,
+  textCharacters: 1_000_000,
+  patternCharacters: 500,
+  matchedCharacters: 20_000,
+  notes: 50,
+} as const;
+
+/** Building text costs a step for this many characters, which bounds memory as steps bound time. */
+const charactersPerStep = 32;
+const stepsBetweenLooks = 1_024;
+
+/** Ends the evaluation: no `except` of the pack catches it. */
+export class LimitReached extends Error {}
+
+/** The steps of a pack, with a smaller allowance for each node in turn. */
+export class Budget {
+  used = 0;
+  readonly #expired: () => boolean;
+  #end: number;
+  #nextLook = stepsBetweenLooks;
+  #depth = 0;
+
+  constructor(steps: number = limits.packSteps, expired: () => boolean = () => false) {
+    this.#end = steps;
+    this.#expired = expired;
+  }
+
+  spend(steps = 1): void {
+    this.used += steps;
+    if (this.used > this.#end) throw new LimitReached('it takes too many steps');
+    if (this.used < this.#nextLook) return;
+    this.#nextLook = this.used + stepsBetweenLooks;
+    if (this.#expired()) throw new LimitReached('it takes too long');
+  }
+
+  /** A text that was just built, or is about to be. */
+  text(characters: number): void {
+    if (characters > limits.textCharacters) throw new LimitReached('it builds too long a text');
+    this.spend(Math.ceil(characters / charactersPerStep));
+  }
+
+  /** Runs a part with an allowance of its own, whatever is left of the pack's. */
+  allow<Result>(steps: number, part: () => Result): Result {
+    const end = this.#end;
+    this.#end = Math.min(end, this.used + steps);
+    try {
+      return part();
+    } finally {
+      this.#end = end;
+    }
+  }
+
+  /** Runs a call of the pack's; beyond the depth allowed, what it would give is unknown. */
+  descend<Result>(part: () => Result, beyond: () => Result): Result {
+    if (this.#depth >= limits.callDepth) return beyond();
+    this.#depth += 1;
+    try {
+      return part();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import type { StmtNode } from 'py-ast';
+import { limits } from './limits.ts';
+import { countTokens, parseSource, type Source } from './source.ts';
+import { exceptionType, raise, Raised } from './values/exceptions.ts';
+import { Frame, type Machine } from './values/machine.ts';
+import { Dict, List, Module } from './values/collections.ts';
+import { Instance } from './values/objects.ts';
+import { Unknown } from './values/plain.ts';
+import type { Value } from './values/values.ts';
+
+/** The pack's modules: found in its tree, run once, from the top. */
+export class Modules {
+  readonly #machine: Machine;
+  readonly #searchPath: Value;
+  readonly #loaded = new Map<string, Module>();
+  #parsed = 0;
+  #depth = 0;
+
+  constructor(machine: Machine, searchPath: Value) {
+    this.#machine = machine;
+    this.#searchPath = searchPath;
+  }
+
+  importNamed(name: string, level: number, from: Module): Value {
+    const parts = name === '' ? [] : name.split('.');
+    if (level > 0) return this.#importRelative(parts, level, from);
+    const own = this.#ownPath(parts);
+    if (own !== undefined) return this.#importParts(own.base, own.rest, name);
+    return this.#machine.outside(name);
+  }
+
+  #importRelative(parts: readonly string[], level: number, from: Module): Value {
+    const folders = folderOf(from).split('/').filter(Boolean);
+    if (level - 1 > folders.length) return this.#machine.outside(parts.join('.'));
+    return this.#importParts(folders.slice(0, folders.length - level + 1).join('/'), parts);
+  }
+
+  /** Imports a package and what is in it, one after the other. */
+  #importParts(base: string, parts: readonly string[], absolute?: string): Value {
+    let path = base;
+    let module = parts.length === 0 ? this.importOwn(path) : undefined;
+    for (const part of parts) {
+      path = path === '' ? part : `${path}/${part}`;
+      const parent = module;
+      module = this.importOwn(path);
+      // A folder without `__init__.py` may go on in another place of `sys.path`.
+      const isElsewhere = absolute !== undefined && parent?.own('__file__') === undefined;
+      if (!module) return isElsewhere ? this.#machine.outside(absolute) : this.#importedName(path);
+    }
+    return module ?? raise('ModuleNotFoundError', `No module named '${path}'`);
+  }
+
+  /** A name that is no file may be an attribute of the package before it, such as a module made by hand. */
+  #importedName(path: string): Value {
+    const slash = path.lastIndexOf('/');
+    const parent = this.#loaded.get(slash < 0 ? '' : path.slice(0, slash));
+    const found = parent?.own(path.slice(slash + 1));
+    return found === undefined ? raise('ModuleNotFoundError', `No module named '${path}'`) : found;
+  }
+
+  /** Where an absolute name leads inside the pack: by its own name under `custom_nodes`, or by `sys.path`. */
+  #ownPath(parts: readonly string[]): { base: string; rest: readonly string[] } | undefined {
+    const { files } = this.#machine;
+    const [first = '', second = ''] = parts;
+    if (first === 'custom_nodes' && isSameName(second, files.name)) return { base: '', rest: parts.slice(2) };
+    if (isSameName(first, files.name) && !this.#exists(first)) return { base: '', rest: parts.slice(1) };
+    const entries = this.#searchPath instanceof List ? this.#searchPath.items : [];
+    this.#machine.budget.spend(entries.length);
+    for (const entry of entries) {
+      const base = typeof entry === 'string' ? files.inside(entry) : undefined;
+      if (base !== undefined && this.#exists(base === '' ? first : `${base}/${first}`))
+        return { base, rest: parts };
+    }
+    return undefined;
+  }
+
+  #exists(path: string): boolean {
+    const { files } = this.#machine;
+    return files.isFile(`${path}.py`) || files.isFile(`${path}/__init__.py`) || files.isFolder(path);
+  }
+
+  importOwn(path: string): Module | undefined {
+    const loaded = this.#loaded.get(path);
+    if (loaded) return loaded;
+    const { files } = this.#machine;
+    const initial = path === '' ? '__init__.py' : `${path}/__init__.py`;
+    if (files.isFile(initial)) return this.#load(path, initial, true);
+    if (path !== '' && files.isFile(`${path}.py`)) return this.#load(path, `${path}.py`, false);
+    return files.isFolder(path) ? this.#load(path, undefined, true) : undefined;
+  }
+
+  #load(path: string, file: string | undefined, isPackage: boolean): Module {
+    if (this.#depth >= limits.importDepth) return raise('ImportError', 'imports nest too deeply');
+    const module = this.#make(path, file, isPackage);
+    this.#loaded.set(path, module);
+    this.#depth += 1;
+    try {
+      if (file !== undefined) this.run(module, file);
+    } catch (error) {
+      this.#loaded.delete(path);
+      throw error;
+    } finally {
+      this.#depth -= 1;
+    }
+    const slash = path.lastIndexOf('/');
+    const parent = this.#loaded.get(slash < 0 ? '' : path.slice(0, slash));
+    const name = path.slice(slash + 1);
+    if (parent && path !== '' && parent.own(name) === undefined)
+      this.#machine.setAttribute(parent, name, module);
+    return module;
+  }
+
+  #make(path: string, file: string | undefined, isPackage: boolean): Module {
+    const { files } = this.#machine;
+    const base = `custom_nodes.${files.name}`;
+    const name = path === '' ? base : `${base}.${path.replaceAll('/', '.')}`;
+    const module = new Module(name, path, isPackage);
+    module.define('__name__', name);
+    module.define('__package__', isPackage ? name : name.slice(0, name.lastIndexOf('.')));
+    module.define('__doc__', null);
+    if (file !== undefined) module.define('__file__', `${files.root}/${file}`);
+    if (isPackage) module.define('__path__', new List([path === '' ? files.root : `${files.root}/${path}`]));
+    return module;
+  }
+
+  /** Runs a file's statements. One that fails is noted and skipped, unless the failure is the file's own saying. */
+  run(module: Module, file: string): void {
+    const { body, lines } = this.#parse(file);
+    // What ran is not needed again, but for the functions it defined.
+    const frame = new Frame(module, lines);
+    for (const node of body) {
+      try {
+        this.#machine.execute([node], frame);
+      } catch (error) {
+        if (!isSkipped(error, node)) throw error;
+        this.#machine.note(`${file}:${node.lineno} is skipped: ${describe(error)}`);
+        this.#leaveOpen(module, node);
+      }
+    }
+  }
+
+  /** What a skipped statement was to define is unknown, not missing. */
+  #leaveOpen(module: Module, node: StmtNode): void {
+    const names =
+      node.nodeType === 'ClassDef' || node.nodeType === 'FunctionDef'
+        ? [node.name]
+        : node.nodeType === 'Assign'
+          ? node.targets.flatMap((target) => (target.nodeType === 'Name' ? [target.id] : []))
+          : [];
+    for (const name of names) {
+      if (module.own(name) === undefined)
+        this.#machine.setAttribute(module, name, new Unknown('a statement that failed'));
+    }
+  }
+
+  #parse(file: string): Source {
+    const text = this.#machine.files.read(file);
+    if (text === undefined) return raise('ImportError', `${file} is no text`);
+    this.#parsed += text.length;
+    if (this.#parsed > limits.parsedCharacters) return raise('ImportError', 'the pack has too much code');
+    this.#machine.budget.spend(countTokens(text));
+    try {
+      return parseSource(text);
+    } catch (error) {
+      const why = error instanceof Error ? error.message.slice(0, 200) : '';
+      this.#machine.note(`${file} cannot be read: ${why}`);
+      return raise('SyntaxError', `${file} cannot be read: ${why}`);
+    }
+  }
+
+  attribute(module: Module, name: string): Value | undefined {
+    const own = module.own(name);
+    if (own !== undefined) return own;
+    if (name === '__dict__') return new Dict(module);
+    const inside = module.path === '' ? name : `${module.path}/${name}`;
+    const part = module.isPackage && this.#exists(inside) ? this.importOwn(inside) : undefined;
+    if (part) return part;
+    const fallback = module.own('__getattr__');
+    return fallback === undefined ? undefined : this.#machine.call(fallback, [name]);
+  }
+}
+
+function folderOf(module: Module): string {
+  return module.isPackage ? module.path : module.path.slice(0, Math.max(0, module.path.lastIndexOf('/')));
+}
+
+/** Folders and module names differ in dashes and case only. */
+function isSameName(name: string, pack: string): boolean {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[-_.]/g, '');
+  return name !== '' && plain(name) === plain(pack);
+}
+
+function isSkipped(error: unknown, node: StmtNode): boolean {
+  if (error instanceof RangeError) return true;
+  if (!(error instanceof Raised) || node.nodeType === 'Raise') return false;
+  const { value } = error;
+  if (!(value instanceof Instance)) return true;
+  return (
+    !value.cls.inherits(exceptionType('ImportError')) && !value.cls.inherits(exceptionType('SyntaxError'))
+  );
+}
+
+function describe(error: unknown): string {
+  return error instanceof Raised ? error.toString() : 'its code nests too deeply';
+}

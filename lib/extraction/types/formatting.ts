@@ -1,0 +1,154 @@
+import { asText, lookUp, plain } from '../values/access.ts';
+import { isNumber, numeric } from '../values/equality.ts';
+import { raise } from '../values/exceptions.ts';
+import type { Machine } from '../values/machine.ts';
+import { floatText, reprOf, textOf } from '../values/text.ts';
+import { Dict } from '../values/collections.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
+import type { Keywords, Value } from '../values/values.ts';
+
+const why = 'a text with an unknown part';
+
+/** `text % values`. */
+export function formatPercent(machine: Machine, template: string, values: Value): Value {
+  const positional = values instanceof Tuple ? [...values.items] : [values];
+  let isKnown = true;
+  machine.budget.text(template.length);
+  const result = template.replaceAll(
+    /%(?:\((\w{1,100})\))?([-+ #0]{0,5})(\d{1,4}|\*)?(?:\.(\d{1,3}))?([a-zA-Z%])/g,
+    (_, name, flags, width, precision, kind) => {
+      if (kind === '%') return '%';
+      const value =
+        name !== undefined && values instanceof Dict ? lookUp(machine, values, name) : positional.shift();
+      const text = value === undefined ? undefined : percentPart(machine, value, kind, precision);
+      if (text === undefined) isKnown = false;
+      return pad(
+        machine,
+        text ?? '',
+        width,
+        flags.includes('-') ? '<' : '>',
+        flags.includes('0') ? '0' : ' ',
+      );
+    },
+  );
+  machine.budget.text(result.length);
+  return isKnown ? result : new Unknown(why);
+}
+
+function percentPart(machine: Machine, value: Value, kind: string, precision?: string): string | undefined {
+  if (kind === 's') return textOf(machine, value);
+  if (kind === 'r') return reprOf(machine, value);
+  return formatNumber(plain(value), kind === 'i' ? 'd' : kind, precision);
+}
+
+/** `format(value, spec)`; undefined where the text is unknown. */
+export function formatValue(machine: Machine, value: Value, spec: string): string | undefined {
+  if (spec === '') return textOf(machine, value);
+  const parts = /^(?:(.)?([<>=^]))?([-+ ]?)#?(0?)(\d{0,4})([,_]?)(?:\.(\d{1,3}))?([a-zA-Z%]?)$/.exec(spec);
+  if (!parts) return undefined;
+  const [, fill, align, sign, zero, width, group, precision, kind] = parts;
+  const known = plain(value);
+  const isNumeric = isNumber(known) && typeof known !== 'boolean';
+  let text = isNumeric
+    ? formatNumber(known, kind ?? '', precision, group)
+    : textOf(machine, value)?.slice(0, precision === undefined ? undefined : Number(precision));
+  if (text === undefined) return undefined;
+  if (isNumeric && sign === '+' && !text.startsWith('-')) text = `+${text}`;
+  return pad(machine, text, width, align ?? (isNumeric ? '>' : '<'), fill ?? (zero ? '0' : ' '));
+}
+
+function formatNumber(value: Value, kind: string, precision?: string, group = ''): string | undefined {
+  if (!isNumber(value)) return undefined;
+  const number = numeric(value);
+  const digits = precision === undefined ? 6 : Math.min(100, Number(precision));
+  if (kind === 'd' || (kind === '' && typeof number === 'bigint')) {
+    const whole = typeof number === 'bigint' ? number : BigInt(Math.trunc(number) || 0);
+    return grouped(whole.toString(), group);
+  }
+  if (kind === 'x' || kind === 'o' || kind === 'b' || kind === 'X') {
+    if (typeof number !== 'bigint') return undefined;
+    const text = number.toString(kind === 'b' ? 2 : kind === 'o' ? 8 : 16);
+    return kind === 'X' ? text.toUpperCase() : text;
+  }
+  const float = Number(number);
+  if (!Number.isFinite(float)) return floatText(float);
+  if (kind === 'f' || kind === 'F') return grouped(float.toFixed(digits), group);
+  if (kind === '%') return `${(float * 100).toFixed(digits)}%`;
+  if (kind === 'e') return float.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2');
+  if (kind === '' && precision === undefined) return floatText(float);
+  if (kind === 'g' || kind === '') return Number(float.toPrecision(Math.max(1, digits))).toString();
+  return undefined;
+}
+
+function grouped(text: string, group: string): string {
+  if (group === '') return text;
+  const [whole = '', ...rest] = text.split('.');
+  return [whole.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, group), ...rest].join('.');
+}
+
+function pad(machine: Machine, text: string, width: string | undefined, align: string, fill: string): string {
+  const wanted = Number(width || 0);
+  if (!(wanted > text.length)) return text;
+  machine.budget.text(wanted);
+  if (align === '<') return text.padEnd(wanted, fill);
+  if (align === '^')
+    return text.padStart(text.length + ((wanted - text.length) >> 1), fill).padEnd(wanted, fill);
+  if (fill === '0' && /^[-+]/.test(text)) return text.charAt(0) + text.slice(1).padStart(wanted - 1, fill);
+  return text.padStart(wanted, fill);
+}
+
+/** `template.format(...)`. */
+export function formatBraces(machine: Machine, template: string, args: Value[], keywords: Keywords): Value {
+  let next = 0;
+  let isKnown = true;
+  machine.budget.text(template.length);
+  const result = template.replaceAll(
+    /\{\{|\}\}|\{([^{}!:]{0,200})(?:!([rsa]))?(?::([^{}]{0,100}))?\}/g,
+    (whole, name: string | undefined, conversion: string | undefined, spec = '') => {
+      if (whole === '{{' || whole === '}}') return whole.charAt(0);
+      const field = name === '' || name === undefined ? String(next++) : name;
+      const value = fieldOf(machine, field, args, keywords);
+      const text = conversion === 'r' ? reprOf(machine, value) : formatValue(machine, value, spec);
+      if (text === undefined) isKnown = false;
+      machine.budget.text(text?.length ?? 0);
+      return text ?? '';
+    },
+  );
+  machine.budget.text(result.length);
+  return isKnown ? result : new Unknown(why);
+}
+
+function fieldOf(machine: Machine, field: string, args: Value[], keywords: Keywords): Value {
+  const [first = '', ...rest] = field.split(/(?=[.[])/);
+  let value = /^\d+$/.test(first) ? args[Number(first)] : keywords.get(first);
+  if (value === undefined) {
+    return /^\d+$/.test(first)
+      ? raise('IndexError', 'Replacement index out of range')
+      : raise('KeyError', first);
+  }
+  for (const part of rest) {
+    if (part.startsWith('.')) value = machine.attribute(value, part.slice(1));
+    else {
+      const key = part.slice(1).replace(/\]$/, '');
+      const item = /^\d+$/.test(key) ? BigInt(key) : key;
+      value = machine.call(machine.attribute(value, '__getitem__'), [item]);
+    }
+  }
+  return value;
+}
+
+/** `separator.join(parts)`. */
+export function joinTexts(machine: Machine, separator: string, parts: Value): Value {
+  if (parts instanceof Unknown) return parts;
+  const texts: string[] = [];
+  let length = 0;
+  for (const part of machine.iterate(parts)) {
+    if (plain(part) instanceof Unknown) return new Unknown(why);
+    const text = asText(part);
+    if (text === undefined) return raise('TypeError', 'sequence item: expected str instance');
+    length += text.length + separator.length;
+    machine.budget.text(length);
+    texts.push(text);
+  }
+  return texts.join(separator);
+}

@@ -1,0 +1,186 @@
+import { raise } from './exceptions.ts';
+import type { Heap } from './heap.ts';
+import type { Machine } from './machine.ts';
+import { Dict, List, type Namespace, PythonSet } from './collections.ts';
+import { Class, Instance } from './objects.ts';
+import { Bytes, Range, type Slice, Tuple, Unknown } from './plain.ts';
+import type { Value } from './values.ts';
+
+/*
+ * Reading and writing dicts, sets and namespaces. Equal Python keys give the same text, different
+ * ones different texts, and a text gives itself, so that a dict can be the view of a namespace.
+ */
+
+/** The key's text; undefined where the key is not known. */
+export function hashKey(machine: Machine, key: Value): string | undefined {
+  machine.budget.spend();
+  if (key instanceof Unknown) return undefined;
+  if (typeof key === 'string') return key.startsWith('\0') ? `\0s${key}` : key;
+  if (key === null) return '\0none';
+  if (typeof key === 'boolean') return `\0n${key ? 1 : 0}`;
+  if (typeof key === 'bigint' || typeof key === 'number') return `\0n${key}`;
+  if (key instanceof Bytes) return `\0b${key.text}`;
+  if (key instanceof Tuple) return tupleKey(machine, key);
+  if (key instanceof Instance) {
+    if (key.payload !== undefined && key.cls.find('__hash__') === undefined)
+      return hashKey(machine, key.payload);
+    return `\0o${key.born}`;
+  }
+  if (key instanceof List || key instanceof Dict || (key instanceof PythonSet && !key.frozen)) {
+    return raise('TypeError', 'unhashable type');
+  }
+  return `\0o${identity(key)}`;
+}
+
+function tupleKey(machine: Machine, { items }: Tuple): string | undefined {
+  const keys: string[] = [];
+  let length = 0;
+  for (const item of items) {
+    const key = hashKey(machine, item);
+    if (key === undefined) return undefined;
+    length += key.length;
+    machine.budget.text(length);
+    keys.push(`${key.length}:${key}`);
+  }
+  return `\0t${keys.join('')}`;
+}
+
+const identities = new WeakMap<object, number>();
+let lastIdentity = 0;
+
+function identity(value: object): number {
+  const known = identities.get(value);
+  if (known !== undefined) return known;
+  lastIdentity -= 1;
+  identities.set(value, lastIdentity);
+  return lastIdentity;
+}
+
+type Collection = Dict | PythonSet;
+
+/** Why a key is not known; that of a tuple is one of its items'. */
+function reasonOf(key: Value): string {
+  return key instanceof Unknown ? key.why : 'an unknown key';
+}
+
+export function put(machine: Machine, target: Dict, key: Value, value: Value): void {
+  const hash = hashKey(machine, key);
+  machine.heap.touch(target);
+  if (hash === undefined) target.open ??= reasonOf(key);
+  else target.entries.set(hash, { key: target.entries.get(hash)?.key ?? key, value, conditional: false });
+}
+
+export function addItem(machine: Machine, target: PythonSet, item: Value): void {
+  const hash = hashKey(machine, item);
+  machine.heap.touch(target);
+  if (hash === undefined) target.open ??= reasonOf(item);
+  else if (!target.entries.has(hash))
+    target.entries.set(hash, { key: item, value: item, conditional: false });
+}
+
+/** The value under a key; undefined where it is not there, unknown where that cannot be said. */
+export function lookUp(machine: Machine, target: Collection, key: Value): Value | undefined {
+  const hash = hashKey(machine, key);
+  if (hash === undefined) return new Unknown('an unknown key');
+  const entry = target.entries.get(hash);
+  if (entry) return entry.value;
+  return target.open === undefined ? undefined : new Unknown(target.open);
+}
+
+export function discard(machine: Machine, target: Collection, key: Value): void {
+  const hash = hashKey(machine, key);
+  machine.heap.touch(target);
+  if (hash !== undefined) target.entries.delete(hash);
+}
+
+export function dictOf(machine: Machine, entries: Iterable<readonly [Value, Value]>): Dict {
+  const dict = new Dict();
+  for (const [key, value] of entries) put(machine, dict, key, value);
+  return dict;
+}
+
+/** Sets a name of a namespace. */
+export function setName(heap: Heap, namespace: Namespace, name: string, value: Value): void {
+  heap.touch(namespace);
+  namespace.entries.set(name, { key: name, value, conditional: false });
+}
+
+export function removeName(heap: Heap, namespace: Namespace, name: string): boolean {
+  heap.touch(namespace);
+  return namespace.entries.delete(name);
+}
+
+/** The plain value that an instance of a class derived from a text, number, list or dict is. */
+export function plain(value: Value): Value {
+  return value instanceof Instance && value.payload !== undefined ? value.payload : value;
+}
+
+export function asText(value: Value | undefined): string | undefined {
+  const text = value === undefined ? undefined : plain(value);
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** Whether a value counts as true; undefined where that is unknown. Objects with methods of their own come elsewhere. */
+export function plainTruth(value: Value): boolean | undefined {
+  if (value instanceof Unknown) return undefined;
+  if (value === null || value === false) return false;
+  if (typeof value === 'string' || value instanceof Bytes) return lengthOf(value) > 0;
+  if (typeof value === 'bigint') return value !== 0n;
+  if (typeof value === 'number') return value !== 0;
+  if (value instanceof List || value instanceof Tuple) return value.items.length > 0;
+  if (value instanceof Range) return value.length > 0n;
+  if (value instanceof Dict || value instanceof PythonSet) {
+    for (const { conditional } of value.entries.values()) if (!conditional) return true;
+    return value.entries.size > 0 || value.open !== undefined ? undefined : false;
+  }
+  return true;
+}
+
+function lengthOf(value: string | Bytes): number {
+  return typeof value === 'string' ? value.length : value.text.length;
+}
+
+/** The start, stop and step of a slice of so many items, as Python cuts them. */
+export function sliceBounds({ start, stop, step }: Slice, length: number): number[] | undefined {
+  const parts = [start, stop, step].map((part) => plain(part));
+  if (parts.some((part) => part !== null && typeof part !== 'bigint' && typeof part !== 'boolean'))
+    return undefined;
+  const [from, to, stride] = parts.map((part) => (part === null ? undefined : clamp(Number(part))));
+  const by = stride ?? 1;
+  if (by === 0) raise('ValueError', 'slice step cannot be zero');
+  const [low, high] = by > 0 ? [0, length] : [-1, length - 1];
+  const place = (index: number) => Math.min(high, Math.max(low, index < 0 ? index + length : index));
+  return [
+    from === undefined ? (by > 0 ? low : high) : place(from),
+    to === undefined ? (by > 0 ? high : low) : place(to),
+    by,
+  ];
+}
+
+function clamp(index: number): number {
+  return Math.max(-(2 ** 40), Math.min(2 ** 40, index));
+}
+
+/** Cuts a slice out of items. */
+export function slicePart<Part>(items: readonly Part[], slice: Slice): Part[] | undefined {
+  const bounds = sliceBounds(slice, items.length);
+  if (!bounds) return undefined;
+  const [start = 0, stop = 0, step = 1] = bounds;
+  const part: Part[] = [];
+  for (let index = start; step > 0 ? index < stop : index > stop; index += step)
+    part.push(items[index] as Part);
+  return part;
+}
+
+/** Whether a class is, or derives from, another or one of several; undefined where that is unknown. */
+export function isSubclass(machine: Machine, cls: Class, of: Value): boolean | undefined {
+  machine.budget.spend();
+  if (of instanceof Tuple) {
+    const answers = of.items.map((item) => isSubclass(machine, cls, item));
+    if (answers.includes(true)) return true;
+    return answers.includes(undefined) ? undefined : false;
+  }
+  if (!(of instanceof Class)) return undefined;
+  if (cls.inherits(of)) return true;
+  return cls.outside !== undefined && !of.builtin ? undefined : false;
+}

@@ -1,0 +1,83 @@
+import { Dict, List, Module, PythonSet } from './collections.ts';
+import { BoundMethod, Class, Descriptor, Func, Instance, Native, type NativeCall, Super } from './objects.ts';
+import { Bytes, Iterator, Range, Slice, Tuple } from './plain.ts';
+import type { Value } from './values.ts';
+
+export const objectType = builtinType('object');
+export const typeType = builtinType('type');
+const noneType = builtinType('NoneType');
+export const intType = builtinType('int');
+export const boolType = builtinType('bool', intType);
+export const floatType = builtinType('float');
+export const strType = builtinType('str');
+export const bytesType = builtinType('bytes');
+export const listType = builtinType('list');
+export const tupleType = builtinType('tuple');
+export const dictType = builtinType('dict');
+export const setType = builtinType('set');
+export const frozensetType = builtinType('frozenset');
+export const rangeType = builtinType('range');
+export const sliceType = builtinType('slice');
+const functionType = builtinType('function');
+const methodType = builtinType('method');
+const nativeType = builtinType('builtin_function_or_method');
+const moduleType = builtinType('module');
+const iteratorType = builtinType('generator');
+export const propertyType = builtinType('property');
+export const classmethodType = builtinType('classmethod');
+export const staticmethodType = builtinType('staticmethod');
+export const superType = builtinType('super');
+const symbolicType = builtinType('ellipsis');
+export const enumType = builtinType('Enum');
+export const pathType = builtinType('Path');
+export const fileType = builtinType('TextIOWrapper');
+export const patternType = builtinType('Pattern');
+export const matchType = builtinType('Match');
+
+/** Makes a class of Python's or of a model's. */
+export function builtinType(name: string, base?: Class): Class {
+  const parent = base ?? (name === 'object' ? undefined : objectType);
+  const type = new Class(name, parent ? [parent] : [], true);
+  type.mro = [type, ...(parent?.mro ?? [])];
+  return type;
+}
+
+export type Methods = Record<string, NativeCall>;
+
+/** Gives a class its methods; each gets the instance as its first argument. */
+export function addMethods(type: Class, methods: Methods): void {
+  for (const [name, run] of Object.entries(methods)) type.define(name, new Native(name, run, true));
+}
+
+const kinds: [new (...args: never[]) => object, Class][] = [
+  [Bytes, bytesType],
+  [List, listType],
+  [Tuple, tupleType],
+  [Dict, dictType],
+  [Range, rangeType],
+  [Slice, sliceType],
+  [Iterator, iteratorType],
+  [Func, functionType],
+  [BoundMethod, methodType],
+  [Native, nativeType],
+  [Module, moduleType],
+  [Super, superType],
+];
+const typeByKind = new Map<unknown, Class>(kinds);
+
+/** The class of a value that is known. */
+export function typeOf(value: Value): Class {
+  if (value === null) return noneType;
+  if (typeof value === 'string') return strType;
+  if (typeof value === 'bigint') return intType;
+  if (typeof value === 'number') return floatType;
+  if (typeof value === 'boolean') return boolType;
+  if (value instanceof Instance) return value.cls;
+  if (value instanceof Class) return value.metaclass instanceof Class ? value.metaclass : typeType;
+  if (value instanceof PythonSet) return value.frozen ? frozensetType : setType;
+  if (value instanceof Descriptor) {
+    if (value.kind === 'property') return propertyType;
+    return value.kind === 'classmethod' ? classmethodType : staticmethodType;
+  }
+  return typeByKind.get(value.constructor) ?? symbolicType;
+}

@@ -1,0 +1,96 @@
+import { builtinType } from './builtin-types.ts';
+import { type Class, Instance } from './objects.ts';
+import { Tuple } from './plain.ts';
+import type { Value } from './values.ts';
+
+/** Each exception with the one it derives from. */
+const parents: Record<string, string> = {
+  Exception: 'BaseException',
+  SystemExit: 'BaseException',
+  KeyboardInterrupt: 'BaseException',
+  ArithmeticError: 'Exception',
+  ZeroDivisionError: 'ArithmeticError',
+  OverflowError: 'ArithmeticError',
+  AssertionError: 'Exception',
+  AttributeError: 'Exception',
+  ImportError: 'Exception',
+  ModuleNotFoundError: 'ImportError',
+  LookupError: 'Exception',
+  IndexError: 'LookupError',
+  KeyError: 'LookupError',
+  NameError: 'Exception',
+  UnboundLocalError: 'NameError',
+  OSError: 'Exception',
+  FileNotFoundError: 'OSError',
+  FileExistsError: 'OSError',
+  NotADirectoryError: 'OSError',
+  IsADirectoryError: 'OSError',
+  PermissionError: 'OSError',
+  TimeoutError: 'OSError',
+  ConnectionError: 'OSError',
+  RuntimeError: 'Exception',
+  NotImplementedError: 'RuntimeError',
+  RecursionError: 'RuntimeError',
+  StopIteration: 'Exception',
+  SyntaxError: 'Exception',
+  TypeError: 'Exception',
+  ValueError: 'Exception',
+  UnicodeDecodeError: 'ValueError',
+  JSONDecodeError: 'ValueError',
+  MemoryError: 'Exception',
+  EOFError: 'Exception',
+  Warning: 'Exception',
+  UserWarning: 'Warning',
+  DeprecationWarning: 'Warning',
+  FutureWarning: 'Warning',
+  RuntimeWarning: 'Warning',
+  ExceptionGroup: 'Exception',
+};
+
+export const exceptionTypes: ReadonlyMap<string, Class> = makeTypes();
+
+function makeTypes(): Map<string, Class> {
+  const types = new Map([['BaseException', builtinType('BaseException')]]);
+  for (const [name, parent] of Object.entries(parents)) types.set(name, builtinType(name, types.get(parent)));
+  for (const type of types.values()) {
+    type.construct = (_machine, cls, args) => exceptionOf(cls, args);
+  }
+  return types;
+}
+
+export function exceptionOf(type: Class, args: Value[]): Instance {
+  const exception = new Instance(type);
+  exception.define('args', new Tuple(args));
+  return exception;
+}
+
+export function exceptionType(name: string): Class {
+  const type = exceptionTypes.get(name);
+  if (!type) throw new Error(`There is no exception ${name}.`);
+  return type;
+}
+
+/**
+ * An exception of the pack's, on its way to an `except` that takes it. It is no Error: a pack may raise a million,
+ * and each would pay for a stack trace.
+ */
+export class Raised {
+  readonly value: Value;
+
+  constructor(value: Value) {
+    this.value = value;
+  }
+
+  /** What a person reads: the class and the first argument. */
+  toString(): string {
+    if (!(this.value instanceof Instance)) return 'an unknown exception';
+    const args = this.value.own('args');
+    const first = args instanceof Tuple ? args.items[0] : undefined;
+    return typeof first === 'string' ? `${this.value.cls.name}: ${first.slice(0, 200)}` : this.value.cls.name;
+  }
+}
+
+/** Raises one of Python's own exceptions. */
+export function raise(type: string, message: string): never {
+  throw new Raised(exceptionOf(exceptionType(type), [message]));
+}

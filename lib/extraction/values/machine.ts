@@ -1,0 +1,82 @@
+import type { ExprNode, StmtNode } from 'py-ast';
+import type { Budget } from '../limits.ts';
+import type { FileTree } from '../files.ts';
+import type { Heap } from './heap.ts';
+import { List, type Module, Namespace } from './collections.ts';
+import type { Keywords, Value } from './values.ts';
+
+/** Variables, found from the inside out. A class body is skipped by the functions in it. */
+export class Scope extends Namespace {
+  readonly outer: Scope | undefined;
+  readonly isClassBody: boolean;
+  /** Names that `global` and `nonlocal` lead elsewhere. */
+  readonly elsewhere = new Map<string, 'global' | 'nonlocal'>();
+
+  constructor(outer: Scope | undefined, isClassBody = false) {
+    super();
+    this.outer = outer;
+    this.isClassBody = isClassBody;
+  }
+}
+
+/** What a running piece of code needs to know of its place. */
+export class Frame {
+  readonly module: Module;
+  /** The lines of its file, where numbers are looked up that the tree does not tell apart. */
+  readonly lines: readonly string[];
+  /** Undefined at the top of a module, whose variables are the module's attributes. */
+  readonly scope: Scope | undefined;
+  /** The class whose body the code was written in, for `super()`. */
+  readonly home: { cls?: Value };
+  /** A method's first argument, for `super()`. */
+  self: Value | undefined;
+  /** Values of `return` statements that were reached only under an unknown condition. */
+  readonly returned: Value[] = [];
+  readonly yielded = new List();
+  /** Exceptions that are being handled, for a bare `raise`. */
+  readonly handled: Value[] = [];
+
+  constructor(module: Module, lines: readonly string[], scope?: Scope, home: { cls?: Value } = {}) {
+    this.module = module;
+    this.lines = lines;
+    this.scope = scope;
+    this.home = home;
+  }
+
+  /** The same place with variables of its own, such as a comprehension has. */
+  inside(scope: Scope): Frame {
+    const frame = new Frame(this.module, this.lines, scope, this.home);
+    frame.self = this.self;
+    return frame;
+  }
+}
+
+/** How a list of statements ended; undefined is its end. */
+export type Completion =
+  | undefined
+  | { kind: 'return'; value: Value }
+  | { kind: 'break' }
+  | { kind: 'continue' };
+
+/** The interpreter as its parts see it: they call each other through it, and so need not import each other. */
+export interface Machine {
+  readonly budget: Budget;
+  readonly heap: Heap;
+  readonly files: FileTree;
+  evaluate(node: ExprNode, frame: Frame): Value;
+  execute(body: readonly StmtNode[], frame: Frame): Completion;
+  call(callee: Value, args?: Value[], keywords?: Keywords): Value;
+  /** Reads an attribute, or raises AttributeError. */
+  attribute(value: Value, name: string): Value;
+  setAttribute(target: Value, name: string, value: Value): void;
+  iterate(value: Value): Generator<Value>;
+  /** A value of a package outside, by its dotted name: a model's, or unknown. */
+  outside(path: string): Value;
+  setOutside(path: string, value: Value): void;
+  /** Imports one of the pack's own modules; undefined where it has none of that name. */
+  importOwn(path: string): Module | undefined;
+  /** Imports by a dotted name, as an import statement does. */
+  importNamed(name: string, level: number, from: Module): Value;
+  moduleAttribute(module: Module, name: string): Value | undefined;
+  note(text: string): void;
+}

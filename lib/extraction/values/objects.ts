@@ -1,0 +1,136 @@
+import type { Arguments, ExprNode, StmtNode } from 'py-ast';
+import { Namespace } from './collections.ts';
+import type { Frame, Machine, Scope } from './machine.ts';
+import { type Keywords, PythonObject, type Value } from './values.ts';
+
+/** How a class that is not the pack's own makes an instance. */
+export type Construct = (machine: Machine, cls: Class, args: Value[], keywords: Keywords) => Value;
+
+export class Class extends Namespace {
+  readonly name: string;
+  readonly bases: readonly Value[];
+  /** Method resolution order, itself first; what is outside of the pack is not in it. */
+  mro: readonly Class[] = [this];
+  metaclass: Value = null;
+  /** Why an attribute that was not found may still be there. */
+  outside: string | undefined;
+  /** Python's own and the models': nothing changes them. */
+  readonly builtin: boolean;
+  construct: Construct | undefined;
+
+  constructor(name: string, bases: readonly Value[] = [], builtin = false) {
+    super();
+    this.name = name;
+    this.bases = bases;
+    this.builtin = builtin;
+  }
+
+  /** Finds a name along the resolution order. */
+  find(name: string, after?: Class): Value | undefined {
+    const start = after ? this.mro.indexOf(after) + 1 : 0;
+    for (const cls of this.mro.slice(start)) {
+      const value = cls.own(name);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  inherits(other: Class): boolean {
+    return this.mro.includes(other);
+  }
+}
+
+export class Instance extends Namespace {
+  readonly cls: Class;
+  /** The text, number, list, dict… that an instance of a class derived from such a type is. */
+  payload: Value | undefined;
+
+  constructor(cls: Class, payload?: Value) {
+    super();
+    this.cls = cls;
+    this.payload = payload;
+  }
+}
+
+export interface FunctionCode {
+  name: string;
+  args: Arguments;
+  body: StmtNode[] | ExprNode;
+  isAsync: boolean;
+  isGenerator: boolean;
+}
+
+export class Func extends Namespace {
+  readonly code: FunctionCode;
+  readonly frame: Frame;
+  readonly scope: Scope | undefined;
+  readonly defaults: readonly Value[];
+  readonly keywordDefaults: readonly (Value | undefined)[];
+
+  constructor(
+    code: FunctionCode,
+    frame: Frame,
+    scope: Scope | undefined,
+    defaults: readonly Value[],
+    keywordDefaults: readonly (Value | undefined)[],
+  ) {
+    super();
+    this.code = code;
+    this.frame = frame;
+    this.scope = scope;
+    this.defaults = defaults;
+    this.keywordDefaults = keywordDefaults;
+  }
+}
+
+export type NativeCall = (machine: Machine, args: Value[], keywords: Keywords) => Value;
+
+/** A function of Python's or of a model. */
+export class Native extends PythonObject {
+  readonly name: string;
+  readonly run: NativeCall;
+  /** Whether it becomes a method when it is read from an instance. */
+  readonly binds: boolean;
+
+  constructor(name: string, run: NativeCall, binds = false) {
+    super();
+    this.name = name;
+    this.run = run;
+    this.binds = binds;
+  }
+}
+
+export class BoundMethod extends PythonObject {
+  readonly self: Value;
+  readonly func: Value;
+
+  constructor(self: Value, func: Value) {
+    super();
+    this.self = self;
+    this.func = func;
+  }
+}
+
+export class Descriptor extends PythonObject {
+  readonly kind: 'property' | 'classmethod' | 'staticmethod';
+  readonly func: Value;
+  readonly setter: Value;
+
+  constructor(kind: 'property' | 'classmethod' | 'staticmethod', func: Value, setter: Value = null) {
+    super();
+    this.kind = kind;
+    this.func = func;
+    this.setter = setter;
+  }
+}
+
+export class Super extends PythonObject {
+  readonly after: Class;
+  readonly self: Value;
+
+  constructor(after: Class, self: Value) {
+    super();
+    this.after = after;
+    this.self = self;
+  }
+}

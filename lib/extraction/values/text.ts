@@ -1,0 +1,137 @@
+import type { Machine } from './machine.ts';
+import { Dict, List, Module, PythonSet } from './collections.ts';
+import { BoundMethod, Class, Func, Instance, Native } from './objects.ts';
+import { Bytes, Range, Symbolic, Tuple, Unknown } from './plain.ts';
+import type { Value } from './values.ts';
+
+/** What `str` gives; undefined where it is unknown, such as an address in memory. */
+export function textOf(machine: Machine, value: Value): string | undefined {
+  if (typeof value === 'string') return value;
+  if (value instanceof Instance) {
+    const own = ownText(machine, value, '__str__');
+    if (own !== null) return own;
+    if (typeof value.payload === 'string') return value.payload;
+  }
+  return reprOf(machine, value);
+}
+
+/** What `repr` gives; undefined where it is unknown. */
+export function reprOf(machine: Machine, value: Value): string | undefined {
+  machine.budget.spend();
+  if (value instanceof Unknown) return undefined;
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'number') return floatText(value);
+  if (typeof value === 'string') return quoted(machine, value);
+  if (value instanceof Bytes) return `b${quoted(machine, value.text)}`;
+  if (value instanceof Symbolic) return value.name;
+  if (value instanceof Instance) return instanceText(machine, value);
+  if (value instanceof List) return listed(machine, '[', value.items, ']');
+  if (value instanceof Tuple) return listed(machine, '(', value.items, value.items.length === 1 ? ',)' : ')');
+  if (value instanceof Dict) return dictText(machine, value);
+  if (value instanceof PythonSet) return setText(machine, value);
+  if (value instanceof Range)
+    return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
+  if (value instanceof Class) return classText(value);
+  if (value instanceof Module) return `<module '${value.name}'>`;
+  if (value instanceof Native) return `<built-in function ${value.name}>`;
+  if (value instanceof Func || value instanceof BoundMethod) return undefined;
+  return undefined;
+}
+
+function classText(cls: Class): string {
+  const module = cls.own('__module__');
+  return cls.builtin || typeof module !== 'string'
+    ? `<class '${cls.name}'>`
+    : `<class '${module}.${cls.name}'>`;
+}
+
+function instanceText(machine: Machine, value: Instance): string | undefined {
+  const own = ownText(machine, value, '__repr__');
+  if (own !== null) return own;
+  if (value.payload !== undefined) return reprOf(machine, value.payload);
+  const args = value.own('args');
+  if (!(args instanceof Tuple)) return undefined;
+  const [only] = args.items;
+  if (args.items.length === 1 && only !== undefined) return textOf(machine, only);
+  return args.items.length === 0 ? '' : reprOf(machine, args);
+}
+
+/** What the pack's own method says; null where there is none. */
+function ownText(machine: Machine, value: Instance, name: string): string | undefined | null {
+  const method = value.cls.find(name);
+  if (method === undefined) return value.cls.outside === undefined ? null : undefined;
+  const text = machine.call(method, [value]);
+  return typeof text === 'string' ? text : undefined;
+}
+
+function listed(machine: Machine, open: string, items: Iterable<Value>, close: string): string | undefined {
+  const parts: string[] = [];
+  let length = 0;
+  for (const item of items) {
+    const part = reprOf(machine, item);
+    if (part === undefined) return undefined;
+    length += part.length;
+    machine.budget.text(length);
+    parts.push(part);
+  }
+  return `${open}${parts.join(', ')}${close}`;
+}
+
+function dictText(machine: Machine, dict: Dict): string | undefined {
+  if (dict.open !== undefined) return undefined;
+  const parts: string[] = [];
+  let length = 0;
+  for (const { key, value, conditional } of dict.entries.values()) {
+    const [name, text] = [reprOf(machine, key), reprOf(machine, value)];
+    if (conditional || name === undefined || text === undefined) return undefined;
+    length += name.length + text.length;
+    machine.budget.text(length);
+    parts.push(`${name}: ${text}`);
+  }
+  return `{${parts.join(', ')}}`;
+}
+
+function setText(machine: Machine, set: PythonSet): string | undefined {
+  if (set.open !== undefined) return undefined;
+  if (set.entries.size === 0) return set.frozen ? 'frozenset()' : 'set()';
+  const items = [...set.entries.values()].map(({ value }) => value);
+  return set.frozen ? listed(machine, 'frozenset({', items, '})') : listed(machine, '{', items, '}');
+}
+
+/** A float as Python writes it. */
+export function floatText(value: number): string {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  if (Object.is(value, -0)) return '-0.0';
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e16)) {
+    const [digits = '', exponent = ''] = value.toExponential().split('e');
+    const sign = exponent.startsWith('-') ? '-' : '+';
+    return `${digits}e${sign}${exponent.slice(1).padStart(2, '0')}`;
+  }
+  const text = value.toString();
+  return text.includes('.') || text.includes('e') ? text : `${text}.0`;
+}
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['\\', '\\\\'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
+
+function quoted(machine: Machine, text: string): string {
+  machine.budget.text(text.length);
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  let result = quote;
+  for (const character of text) {
+    const code = character.charCodeAt(0);
+    if (character === quote) result += `\\${character}`;
+    else if (escapes.has(character)) result += escapes.get(character);
+    else if (code < 32 || code === 127) result += `\\x${code.toString(16).padStart(2, '0')}`;
+    else result += character;
+  }
+  return result + quote;
+}

@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { readTextFiles } from '../archives/text-files.ts';
+import { findObject } from '../bucket/bucket.ts';
+import { publishedKeyOf } from '../bucket/object-keys.ts';
+import type { ExtractedNode } from '../extraction/describe-node.ts';
+import { extractInWorker } from '../extraction/extract-in-worker.ts';
+import { note } from '../log.ts';
+import {
+  type ExtractedArchive,
+  type ExtractedFields,
+  type ExtractionState,
+  findExtractionState,
+  finishExtraction,
+  writeHostNodes,
+} from '../registry/extraction.ts';
+
+/** Counted on when an extractor finds something else in the same archive: then it may run again. */
+const extractor = '1';
+
+/**
+ * What became of an archive's extraction. `early`: its version did not become active in time; `superseded`: it has
+ * another archive by now; `missing`: nothing lies under the key.
+ */
+export type ExtractionResult =
+  | 'success'
+  | 'failed'
+  | 'missing'
+  | 'superseded'
+  | Exclude<ExtractionState, 'awaited'>;
+
+/** The finalizer activates a version right after it has copied the archive, whose event may overtake it. */
+const patienceMs = 20_000;
+const pauseMs = 200;
+const reservedMs = 5_000;
+const maxNameCharacters = 200;
+/** Leaves room in an entry of DynamoDB's, with what an owner may write there. */
+const maxFieldBytes = 80_000;
+
+/** Reads the host nodes out of the archive under a key, and writes them. It trusts nothing in the event but the key. */
+export async function extractArchive(key: string, deadline: number): Promise<ExtractionResult> {
+  const archive = publishedKeyOf(key);
+  if (!archive) return 'unknown';
+  note({ node_id: archive.nodeId, version: archive.version });
+  const state = await waitForVersion(archive, deadline);
+  return state === 'awaited' ? extract(archive, key, deadline) : state;
+}
+
+async function waitForVersion(archive: ExtractedArchive, deadline: number): Promise<ExtractionState> {
+  const end = Math.min(Date.now() + patienceMs, deadline - reservedMs);
+  for (;;) {
+    const state = await findExtractionState(archive, extractor, deadline);
+    if (state !== 'early' || Date.now() + pauseMs > end) return state;
+    await pause(pauseMs);
+  }
+}
+
+async function extract(archive: ExtractedArchive, key: string, deadline: number): Promise<ExtractionResult> {
+  const object = await findObject(key);
+  if (!object) return 'missing';
+  const { nodes, status, reason, steps } = await extractInWorker(await readTextFiles(object), archive.nodeId);
+  const storable = nodes.filter(({ name }) => name !== '' && name.length <= maxNameCharacters);
+  const why =
+    storable.length < nodes.length ? `A name has more than ${maxNameCharacters} characters.` : reason;
+  const outcome = why === undefined ? status : 'failed';
+  await writeHostNodes(
+    archive,
+    new Map(storable.map((node) => [node.name, fieldsOf(node)])),
+    extractor,
+    deadline,
+  );
+  const open_fields = nodes.reduce((total, { open }) => total + open.length, 0);
+  const summary = { by: extractor, at: new Date().toISOString(), nodes: storable.length, open_fields };
+  note({
+    extractor,
+    host_nodes: storable.length,
+    open_fields,
+    steps,
+    ...(why !== undefined && { reason: why }),
+  });
+  const noted = { ...summary, ...(why !== undefined && { reason: why }) };
+  return (await finishExtraction(archive, outcome, noted, deadline)) ? outcome : 'superseded';
+}
+
+function fieldsOf(node: ExtractedNode): ExtractedFields {
+  return {
+    category: stored(node.category),
+    deprecated: node.deprecated ?? null,
+    description: stored(node.description),
+    experimental: node.experimental ?? null,
+    function: stored(node.function),
+    input_types: stored(node.inputTypes),
+    output_is_list: node.outputIsList ?? null,
+    return_names: stored(node.returnNames),
+    return_types: stored(node.returnTypes),
+  };
+}
+
+/** Too much for an entry is as good as unknown. */
+function stored(text: string | undefined): string | null {
+  return text === undefined || Buffer.byteLength(text) > maxFieldBytes ? null : text;
+}

@@ -1,0 +1,41 @@
+import type { S3Event } from 'aws-lambda';
+import { describeError, log, withLogFields } from '../log.ts';
+
+interface Wording {
+  /** The function's name, and that of its log line. */
+  function: string;
+  line: string;
+  /** What is said of those that failed. */
+  failed: string;
+}
+
+/** Handles each object of an S3 event. One that fails does not take the others with it. */
+export async function forEachObject(
+  { function: functionName, line, failed }: Wording,
+  { Records }: S3Event,
+  handle: (key: string) => Promise<string>,
+): Promise<void> {
+  const errors: unknown[] = [];
+  for (const record of Records) {
+    const started = process.uptime();
+    const duration = () => ({
+      ms: Math.round((process.uptime() - started) * 1000),
+      lag_ms: Date.now() - Date.parse(record.eventTime),
+    });
+    await withLogFields({ function: functionName, key: record.s3.object.key }, async () => {
+      try {
+        const outcome = await handle(decodeKey(record.s3.object.key));
+        log('info', line, { outcome, ...duration() });
+      } catch (error) {
+        log('error', line, { outcome: 'failed', ...duration(), ...describeError(error) });
+        errors.push(error);
+      }
+    });
+  }
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} ${failed}.`);
+}
+
+/** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */
+function decodeKey(key: string): string {
+  return decodeURIComponent(key.replaceAll('+', ' '));
+}

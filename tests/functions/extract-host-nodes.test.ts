@@ -1,0 +1,264 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { S3Event } from 'aws-lambda';
+import fc from 'fast-check';
+import { handler } from '../../functions/extract-host-nodes.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { archiveKey } from '../../lib/bucket/object-keys.ts';
+import { writeHostNodes } from '../../lib/registry/extraction.ts';
+import { changeHostNode } from '../../lib/registry/host-nodes.ts';
+import { hostNodeKey } from '../../lib/store/keys.ts';
+import type { Upload } from '../../lib/upload.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { beforeNext } from '../support/intercept.ts';
+import { sampleEvent } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { storedItem, storedNode } from '../support/registry.ts';
+import { finalize, publish, put, putObject, sha256, storedVersion } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
+
+const context = { getRemainingTimeInMillis: () => 60_000 };
+const admin = { userId: 'admin', isAdmin: true };
+
+function pack(names: readonly string[], more = ''): Buffer {
+  const classes = `class N:
+    @classmethod
+    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}}
+    RETURN_TYPES = ("IMAGE",)
+    FUNCTION = "run"
+    CATEGORY = "ours"
+`;
+  return zip([
+    { name: 'pack/__init__.py', data: `from .nodes import NODE_CLASS_MAPPINGS\n${more}` },
+    {
+      name: 'pack/nodes.py',
+      data: `${classes}NODE_CLASS_MAPPINGS = {n: N for n in ${JSON.stringify(names)}}`,
+      method: 8,
+    },
+    { name: 'pack/picture.png', data: 'not text' },
+  ]);
+}
+
+function eventFor(upload: Upload, archive: Buffer): S3Event {
+  const event = sampleEvent('extract-host-nodes') as unknown as S3Event;
+  const copy = structuredClone(event);
+  for (const record of copy.Records) record.s3.object.key = archiveKey(upload, sha256(archive));
+  return copy;
+}
+
+function lines(): unknown[] {
+  return loggedLines.map((line) => JSON.parse(line));
+}
+
+async function publishPack(nodeId: string, archive: Buffer): Promise<Upload> {
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, archive);
+  await finalize(upload);
+  return upload;
+}
+
+async function hostNode(nodeId: string, name: string) {
+  const { pk, sk } = hostNodeKey(nodeId, '1.0.0', name);
+  return storedItem(pk, sk);
+}
+
+beforeAll(async () => {
+  await seed();
+});
+
+describe('a published archive', () => {
+  test('has its host nodes as entries, and its version and node say so', async () => {
+    const archive = pack(['Load | it', 'Save']);
+    const upload = await publishPack('extracted', archive);
+    await handler(eventFor(upload, archive), context);
+
+    expect(await hostNode('extracted', 'Load | it')).toMatchObject({
+      host_node_name: 'Load | it',
+      category: 'ours',
+      description: '',
+      function: 'run',
+      deprecated: false,
+      experimental: false,
+      input_types: '{"required":{"image":["IMAGE"]}}',
+      return_types: '["IMAGE"]',
+      return_names: '["IMAGE"]',
+      output_is_list: [false],
+    });
+    expect(await hostNode('extracted', 'Save')).toBeDefined();
+    expect(await storedVersion('extracted', '1.0.0')).toMatchObject({
+      host_node_extract_status: 'success',
+      extraction: { by: '1', nodes: 2, open_fields: 0 },
+    });
+    expect(await storedNode('extracted')).toMatchObject({
+      latest_version: { host_node_extract_status: 'success' },
+    });
+    expect(lines()).toContainEqual(
+      expect.objectContaining({
+        event: 'extraction',
+        outcome: 'success',
+        host_nodes: 2,
+        node_id: 'extracted',
+      }),
+    );
+  });
+
+  test('is extracted once, however often its event comes', async () => {
+    const archive = pack(['Once']);
+    const upload = await publishPack('extracted-once', archive);
+    await Promise.all([
+      handler(eventFor(upload, archive), context),
+      handler(eventFor(upload, archive), context),
+    ]);
+    const first = await storedVersion('extracted-once', '1.0.0');
+    await handler(eventFor(upload, archive), context);
+
+    expect(await storedVersion('extracted-once', '1.0.0')).toEqual(first);
+    expect(await hostNode('extracted-once', 'Once')).toMatchObject({ function: 'run' });
+  });
+
+  test('that lists no nodes failed, with the reason, and stays downloadable', async () => {
+    const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);
+    const upload = await publishPack('extracted-none', archive);
+    await handler(eventFor(upload, archive), context);
+
+    expect(await storedVersion('extracted-none', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      host_node_extract_status: 'failed',
+      extraction: { nodes: 0, reason: 'It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.' },
+      downloadUrl: expect.any(String),
+    });
+  });
+
+  test('whose version becomes active after its event is waited for', async () => {
+    const archive = pack(['Early']);
+    const upload = await publish('extracted-early', '1.0.0');
+    await put(upload, archive);
+    await putObject(archiveKey(upload, sha256(archive)), archive);
+    const extraction = handler(eventFor(upload, archive), context);
+    await finalize(upload);
+    await extraction;
+
+    expect(await hostNode('extracted-early', 'Early')).toMatchObject({ function: 'run' });
+  });
+
+  test('may have 300 nodes', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `Node ${index}`);
+    const archive = pack(names);
+    const upload = await publishPack('extracted-many', archive);
+    await handler(eventFor(upload, archive), context);
+
+    expect(await storedVersion('extracted-many', '1.0.0')).toMatchObject({ extraction: { nodes: 300 } });
+    expect(await hostNode('extracted-many', 'Node 299')).toBeDefined();
+  });
+});
+
+describe('an event that is about nothing', () => {
+  test.each([
+    ['a key of another shape', 'archives/x.zip'],
+    ['a version that there is not', `archives/no-such/1.0.0/${'0'.repeat(8)}-${'a'.repeat(64)}.zip`],
+  ])('changes nothing: %s', async (_title, key) => {
+    const event = structuredClone(sampleEvent('extract-host-nodes')) as unknown as S3Event;
+    for (const record of event.Records) record.s3.object.key = key;
+    await handler(event, context);
+
+    expect(lines()).toContainEqual(expect.objectContaining({ event: 'extraction', outcome: 'unknown' }));
+  });
+
+  test('changes nothing for other bytes than the version has', async () => {
+    const archive = pack(['Right']);
+    const upload = await publishPack('extracted-other', archive);
+    await handler(eventFor(upload, pack(['Wrong'])), context);
+
+    expect(await hostNode('extracted-other', 'Wrong')).toBeUndefined();
+    expect(await storedVersion('extracted-other', '1.0.0')).toMatchObject({
+      host_node_extract_status: 'pending',
+    });
+  });
+});
+
+describe('a failure of S3', () => {
+  test('is thrown, so that Lambda runs the event again', async () => {
+    const archive = pack(['Retried']);
+    const upload = await publishPack('extracted-retried', archive);
+    beforeNext(s3, /HeadObject/, async () => {
+      throw new Error('S3 is away');
+    });
+
+    await expect(handler(eventFor(upload, archive), context)).rejects.toThrow(
+      '1 archives could not be read for host nodes.',
+    );
+    await handler(eventFor(upload, archive), context);
+    expect(await hostNode('extracted-retried', 'Retried')).toBeDefined();
+  });
+});
+
+describe('what a person wrote', () => {
+  const fields = ['category', 'description', 'function'] as const;
+  const edit = fc.record({
+    kind: fc.constant('edit' as const),
+    field: fc.constantFrom(...fields),
+    value: fc.constantFrom('theirs', 'again', null),
+  });
+  const extraction = fc.record({ kind: fc.constant('extract' as const), by: fc.constantFrom('1', '2') });
+  let runs = 0;
+
+  function extracted(by: string) {
+    const text = `read by ${by}`;
+    const open = { deprecated: null, experimental: null, input_types: null, output_is_list: null };
+    return {
+      ...open,
+      category: text,
+      description: text,
+      function: text,
+      return_names: null,
+      return_types: null,
+    };
+  }
+
+  test('wins over every extraction, field by field, in any order and at once', async () => {
+    const archive = pack(['Edited']);
+    const upload = await publishPack('edited', archive);
+    const where = {
+      nodeId: 'edited',
+      version: '1.0.0',
+      versionId: upload.versionId,
+      sha256: sha256(archive),
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(edit, extraction), { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        async (steps, atOnce) => {
+          runs += 1;
+          const hostNodeName = `Edited ${runs}`;
+          const deadline = Date.now() + 30_000;
+          const work = steps.map(
+            (step) => () =>
+              step.kind === 'edit'
+                ? changeHostNode({
+                    nodeId: 'edited',
+                    version: '1.0.0',
+                    hostNodeName,
+                    changes: { [step.field]: step.value },
+                    caller: admin,
+                    deadline,
+                  })
+                : writeHostNodes(where, new Map([[hostNodeName, extracted(step.by)]]), step.by, deadline),
+          );
+          if (atOnce) await Promise.all(work.map((run) => run()));
+          else for (const run of work) await run();
+          const entry = await hostNode('edited', hostNodeName);
+          for (const field of fields) {
+            const edits = steps.flatMap((step) =>
+              step.kind === 'edit' && step.field === field ? [step.value] : [],
+            );
+            const reads = steps.flatMap((step) => (step.kind === 'extract' ? [`read by ${step.by}`] : []));
+            const possible = edits.length > 0 ? edits : reads.length > 0 ? reads : [null];
+            const expected = atOnce ? possible : possible.slice(-1);
+            expect(expected).toContain(entry?.[field] ?? null);
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  }, 120_000);
+});

@@ -1,0 +1,365 @@
+import { describe, expect, test } from '@jest/globals';
+import { extract, namesOf, nodeClass, nodeOf, type PackFiles } from './packs.ts';
+
+const one = nodeClass('One');
+const two = nodeClass('Two');
+
+/** Ways in which packs list their nodes, each with the names it lists. */
+const listings: [title: string, files: PackFiles | string, names: string[]][] = [
+  ['a dict in __init__.py', `${one}NODE_CLASS_MAPPINGS = {"One": One}`, ['One']],
+  [
+    'a relative import',
+    {
+      '__init__.py': 'from .nodes import NODE_CLASS_MAPPINGS',
+      'nodes.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}`,
+    },
+    ['One'],
+  ],
+  [
+    'star imports with __all__',
+    {
+      '__init__.py': 'from .nodes import *',
+      'nodes.py': `${one}__all__ = ["NODE_CLASS_MAPPINGS"]\nNODE_CLASS_MAPPINGS = {"One": One}`,
+    },
+    ['One'],
+  ],
+  [
+    'several modules merged',
+    {
+      '__init__.py': 'from .a import M as A\nfrom .b import M as B\nNODE_CLASS_MAPPINGS = {**A, **B}',
+      'a.py': `${one}M = {"One": One}`,
+      'b.py': `${two}M = {"Two": Two}`,
+    },
+    ['One', 'Two'],
+  ],
+  [
+    'a package in a package',
+    {
+      '__init__.py': 'from .sub.deep import NODE_CLASS_MAPPINGS',
+      'sub/__init__.py': '',
+      'sub/deep.py': `from .. import shared\n${one}NODE_CLASS_MAPPINGS = {shared.NAME: One}`,
+      'shared.py': 'NAME = "Shared One"',
+    },
+    ['Shared One'],
+  ],
+  [
+    'modules found by listing a folder',
+    {
+      '__init__.py':
+        'import os, importlib\nNODE_CLASS_MAPPINGS = {}\nfor f in os.listdir(os.path.join(os.path.dirname(__file__), "nodes")):\n    if f.endswith(".py"):\n        m = importlib.import_module(f".nodes.{f[:-3]}", package=__name__)\n        NODE_CLASS_MAPPINGS.update(m.NODE_CLASS_MAPPINGS)',
+      'nodes/a.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}`,
+      'nodes/b.py': `${two}NODE_CLASS_MAPPINGS = {"Two": Two}`,
+    },
+    ['One', 'Two'],
+  ],
+  [
+    'modules found by globbing',
+    {
+      '__init__.py':
+        'import glob, os, sys, importlib.util\nNODE_CLASS_MAPPINGS = {}\nfor file in glob.glob(os.path.join(os.path.dirname(__file__), "py", "*.py")):\n    spec = importlib.util.spec_from_file_location("x", file)\n    module = importlib.util.module_from_spec(spec)\n    spec.loader.exec_module(module)\n    NODE_CLASS_MAPPINGS.update(module.NODE_CLASS_MAPPINGS)',
+      'py/a.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}`,
+    },
+    ['One'],
+  ],
+  [
+    'modules found by pathlib',
+    {
+      '__init__.py':
+        'from pathlib import Path\nimport importlib\nNODE_CLASS_MAPPINGS = {}\nfor p in (Path(__file__).parent / "n").glob("*.py"):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module("." + p.stem, __package__ + ".n").M)',
+      'n/a.py': `${one}M = {"One": One}`,
+    },
+    ['One'],
+  ],
+  [
+    'modules found by pkgutil',
+    {
+      '__init__.py':
+        'import pkgutil, importlib\nfrom . import n\nNODE_CLASS_MAPPINGS = {}\nfor info in pkgutil.iter_modules(n.__path__):\n    NODE_CLASS_MAPPINGS.update(importlib.import_module(f"{n.__name__}.{info.name}").M)',
+      'n/__init__.py': '',
+      'n/a.py': `${one}M = {"One": One}`,
+    },
+    ['One'],
+  ],
+  [
+    'a list in a JSON file',
+    {
+      '__init__.py': `import json, os\n${one}with open(os.path.join(os.path.dirname(__file__), "names.json")) as f:\n    NODE_CLASS_MAPPINGS = {n: One for n in json.load(f)}`,
+      'names.json': '["A", "B"]',
+    },
+    ['A', 'B'],
+  ],
+  [
+    'a decorator that registers',
+    'NODE_CLASS_MAPPINGS = {}\ndef register(name):\n    def inner(cls):\n        NODE_CLASS_MAPPINGS[name] = cls\n        return cls\n    return inner\n@register("Deco")\nclass A:\n    pass',
+    ['Deco'],
+  ],
+  [
+    'a metaclass that registers',
+    'NODE_CLASS_MAPPINGS = {}\nclass M(type):\n    def __init__(cls, name, bases, ns):\n        if bases: NODE_CLASS_MAPPINGS[name] = cls\nclass Base(metaclass=M): pass\nclass A(Base): pass',
+    ['A'],
+  ],
+  [
+    'names made of class names',
+    `import re\n${nodeClass('LoadImageNow')}NODE_CLASS_MAPPINGS = {re.sub(r"(?<!^)(?=[A-Z])", " ", c.__name__) if False else re.sub(r"([a-z])([A-Z])", r"\\1 \\2", c.__name__): c for c in (LoadImageNow,)}`,
+    ['Load Image Now'],
+  ],
+  [
+    'members of a module',
+    {
+      '__init__.py':
+        'import inspect\nfrom . import nodes\nNODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(nodes, inspect.isclass) if hasattr(c, "FUNCTION")}',
+      'nodes.py': `class Helper: pass\n${one}`,
+    },
+    ['One'],
+  ],
+  [
+    'classes made by three-argument type',
+    'NODE_CLASS_MAPPINGS = {n: type(n, (), {"FUNCTION": "run", "RETURN_TYPES": ()}) for n in ("A", "B")}',
+    ['A', 'B'],
+  ],
+  ['globals by name', `${one}NODE_CLASS_MAPPINGS = {n: globals()[n] for n in ["One"]}`, ['One']],
+  [
+    'sys.path',
+    {
+      '__init__.py':
+        'import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "lib"))\nimport ours\nNODE_CLASS_MAPPINGS = ours.M',
+      'lib/ours.py': `${one}M = {"One": One}`,
+    },
+    ['One'],
+  ],
+  [
+    'an absolute import of custom_nodes.<own name>',
+    {
+      '__init__.py': 'from custom_nodes.our_pack.nodes import M as NODE_CLASS_MAPPINGS',
+      'nodes.py': `${one}M = {"One": One}`,
+    },
+    ['One'],
+  ],
+  [
+    'circular imports',
+    {
+      '__init__.py': 'from .a import M as NODE_CLASS_MAPPINGS',
+      'a.py': `NAME = "One"\nfrom . import b\n${one}M = {b.NAME: One}`,
+      'b.py': 'from . import a\nNAME = a.NAME',
+    },
+    ['One'],
+  ],
+  [
+    'a fallback for a missing module',
+    {
+      '__init__.py': `try:\n    from .gone import X\nexcept ImportError:\n    X = "fallback"\n${one}NODE_CLASS_MAPPINGS = {X: One}`,
+    },
+    ['fallback'],
+  ],
+  [
+    'a statement that fails is skipped',
+    `class Broken(1): pass\nundefined_name\n${one}NODE_CLASS_MAPPINGS = {"One": One}`,
+    ['One'],
+  ],
+  [
+    'a node whose class failed keeps its name',
+    `Broken = undefined_name\nNODE_CLASS_MAPPINGS = {"Broken": Broken}`,
+    ['Broken'],
+  ],
+  [
+    'one top folder',
+    {
+      'pack-1.0/__init__.py': 'from .n import NODE_CLASS_MAPPINGS',
+      'pack-1.0/n.py': `${one}NODE_CLASS_MAPPINGS = {"One": One}`,
+    },
+    ['One'],
+  ],
+  [
+    'a byte order mark, form feeds and Windows line ends',
+    `\uFEFFimport os\r\n\fNAME = "Bom"\r\n${one.replaceAll('\n', '\r\n')}NODE_CLASS_MAPPINGS = {NAME: One}\r\n`,
+    ['Bom'],
+  ],
+  [
+    'names in any script, with bars and slashes',
+    `${one}NODE_CLASS_MAPPINGS = {"画像 | a/b (x)": One, "__proto__": One}`,
+    ['画像 | a/b (x)', '__proto__'],
+  ],
+  [
+    'a file that the pack writes and reads',
+    `import json, os\np = os.path.join(os.path.dirname(__file__), "c.json")\nif not os.path.exists(p):\n    with open(p, "w") as f:\n        json.dump({"name": "Written"}, f)\nwith open(p) as f:\n    c = json.load(f)\n${one}NODE_CLASS_MAPPINGS = {c["name"]: One}`,
+    ['Written'],
+  ],
+  [
+    'a module registered in sys.modules by hand',
+    { '__init__.py': `import sys\nsys.modules["alias"] = 1\n${one}NODE_CLASS_MAPPINGS = {"One": One}` },
+    ['One'],
+  ],
+  [
+    'the newer entry point',
+    'from comfy_api.latest import ComfyExtension, io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        return io.Schema(node_id="NewA", inputs=[], outputs=[])\nclass E(ComfyExtension):\n    async def get_node_list(self):\n        return [A]\nasync def comfy_entrypoint():\n    return E()',
+    ['NewA'],
+  ],
+];
+
+describe('the nodes that a pack lists', () => {
+  test.each(listings)('%s', (_title, files, names) => {
+    expect(extract(files)).toMatchObject({ status: 'success' });
+    expect(namesOf(files)).toEqual(names);
+  });
+
+  test('says which are listed only under an unknown condition', () => {
+    const { nodes, status } = extract(
+      `import torch\n${one}${two}NODE_CLASS_MAPPINGS = {"One": One}\nif torch.cuda.is_available():\n    NODE_CLASS_MAPPINGS["Two"] = Two`,
+    );
+
+    expect(status).toBe('success');
+    expect(nodes.map(({ name, conditional }) => [name, conditional])).toEqual([
+      ['One', false],
+      ['Two', true],
+    ]);
+  });
+});
+
+const failures: [title: string, files: PackFiles | string, reason: string][] = [
+  ['no __init__.py', { 'nodes.py': '' }, 'It has no __init__.py at its root.'],
+  ['nothing listed', 'x = 1', 'It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.'],
+  ['an empty list', 'NODE_CLASS_MAPPINGS = {}', 'It lists no nodes.'],
+  [
+    'registration through an outside package',
+    'from helper import build\nNODE_CLASS_MAPPINGS = build(__file__)',
+    'Its NODE_CLASS_MAPPINGS come from helper.build().',
+  ],
+  [
+    'a list that goes on outside',
+    `import helper\n${one}NODE_CLASS_MAPPINGS = {"One": One}\nNODE_CLASS_MAPPINGS.update(helper.more())`,
+    'It may list more nodes: it comes from helper.more().',
+  ],
+  [
+    'a submodule that is missing',
+    'from .gone import NODE_CLASS_MAPPINGS',
+    "It cannot be imported. ModuleNotFoundError: No module named 'gone'",
+  ],
+  [
+    'code that is not Python',
+    'print "x"',
+    'It cannot be imported. SyntaxError: __init__.py cannot be read: invalid syntax at line 1, column 6',
+  ],
+  [
+    'an entry point whose list is open',
+    'import x\nasync def comfy_entrypoint():\n    return x.Extension()',
+    'Its list of nodes is open: it comes from outside.',
+  ],
+  [
+    'nodes that are no dict',
+    'NODE_CLASS_MAPPINGS = [1]',
+    'Its NODE_CLASS_MAPPINGS come from something that is no dict.',
+  ],
+];
+
+describe('why an extraction failed', () => {
+  test.each(failures)('%s', (_title, files, reason) => {
+    expect(extract(files)).toMatchObject({ status: 'failed', reason });
+  });
+});
+
+/** Fields of one node, by what its class says. */
+const fields: [title: string, code: string, fields: object][] = [
+  [
+    'everything said',
+    nodeClass(
+      'A',
+      '    DESCRIPTION = "d"\n    RETURN_NAMES = ("picture",)\n    OUTPUT_IS_LIST = (True,)\n    DEPRECATED = True\n    EXPERIMENTAL = True',
+    ),
+    {
+      category: 'ours',
+      description: 'd',
+      function: 'run',
+      deprecated: true,
+      experimental: true,
+      inputTypes: '{"required":{"image":["IMAGE"]}}',
+      returnTypes: '["IMAGE"]',
+      returnNames: '["picture"]',
+      outputIsList: [true],
+      open: [],
+    },
+  ],
+  [
+    'defaults',
+    'class A:\n    @classmethod\n    def INPUT_TYPES(s): return {}\n    RETURN_TYPES = ("A", "B")\n    FUNCTION = "f"',
+    {
+      category: 'sd',
+      description: '',
+      deprecated: false,
+      returnNames: '["A","B"]',
+      outputIsList: [false, false],
+      inputTypes: '{}',
+    },
+  ],
+  [
+    'a type that equals every other',
+    'class AnyType(str):\n    def __ne__(self, other): return False\nany_type = AnyType("*")\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"x": (any_type, {"default": 1.0})}}\n    RETURN_TYPES = (any_type,)\n    FUNCTION = "f"',
+    { inputTypes: '{"required":{"x":["*",{"default":1.0}]}}', returnTypes: '["*"]' },
+  ],
+  [
+    'a dict of optional inputs that takes any',
+    'class Flexible(dict):\n    def __init__(self, kind, data=None):\n        self.kind = kind\n        self.data = data\n        for k, v in (data or {}).items(): self[k] = v\n    def __getitem__(self, key): return self.data.get(key, (self.kind,))\n    def __contains__(self, key): return True\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {}, "optional": Flexible("X", {"a": ("INT",)})}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
+    { inputTypes: '{"required":{},"optional":{"a":["INT"]}}' },
+  ],
+  [
+    'inherited from a class of the pack',
+    `${nodeClass('Base')}class A(Base):\n    CATEGORY = "other"`,
+    { category: 'other', function: 'run', returnTypes: '["IMAGE"]' },
+  ],
+  [
+    'inherited from outside',
+    'from nodes import SaveImage\nclass A(SaveImage):\n    CATEGORY = "mine"',
+    {
+      category: 'mine',
+      open: expect.arrayContaining([expect.stringMatching(/^function: it derives from nodes.SaveImage/)]),
+    },
+  ],
+  [
+    'under a metaclass that is not followed',
+    'import helper\nclass A(metaclass=helper.Meta):\n    FUNCTION = "f"',
+    { function: 'f', open: expect.arrayContaining([expect.stringContaining('category')]) },
+  ],
+  [
+    'sampler names',
+    'import comfy.samplers\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"s": (comfy.samplers.KSampler.SCHEDULERS,)}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
+    { inputTypes: expect.stringContaining('"karras"') },
+  ],
+  [
+    'an input with an unknown default',
+    'import torch\nclass A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"n": ("INT", {"default": torch.n()})}}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
+    {
+      inputNames: { required: ['n'] },
+      open: ['input_types: .required.n[1].default it comes from outside (torch.n())'],
+    },
+  ],
+  [
+    'INPUT_TYPES as a class property',
+    'class A:\n    INPUT_TYPES = classmethod(lambda cls: {"required": {"x": (cls.T,)}})\n    T = "X"\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
+    { inputTypes: '{"required":{"x":["X"]}}' },
+  ],
+  [
+    'a node that takes too many steps',
+    'class A:\n    @classmethod\n    def INPUT_TYPES(s):\n        while True: pass\n    RETURN_TYPES = ("A",)\n    FUNCTION = "f"',
+    { function: 'f', returnTypes: '["A"]', open: ['input_types: it takes too many steps'] },
+  ],
+  [
+    'the newer schema',
+    'from comfy_api.latest import io\nclass A(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        return io.Schema(node_id="A", category="c", description="d", is_output_node=True, is_experimental=True, inputs=[io.Image.Input("image"), io.Int.Input("n", default=1, min=0, optional=True, tooltip="t"), io.Combo.Input("mode", options=["a", "b"]), io.Custom("OURS").Input("o"), io.MultiType.Input("m", types=[io.Int, io.Float])], outputs=[io.Image.Output(), io.Custom("OURS").Output(display_name="mine", is_output_list=True)])\n    @classmethod\n    async def execute(cls): pass',
+    {
+      category: 'c',
+      description: 'd',
+      experimental: true,
+      function: 'EXECUTE_NORMALIZED_ASYNC',
+      returnTypes: '["IMAGE","OURS"]',
+      returnNames: '["IMAGE","mine"]',
+      outputIsList: [false, true],
+      inputTypes:
+        '{"required":{"image":["IMAGE",{}],"mode":["COMBO",{"multiselect":false,"options":["a","b"]}],"o":["OURS",{}],"m":["INT,FLOAT",{}]},"optional":{"n":["INT",{"tooltip":"t","default":1,"min":0}]},"hidden":{"prompt":["PROMPT"],"extra_pnginfo":["EXTRA_PNGINFO"]}}',
+    },
+  ],
+];
+
+describe('the fields of a node', () => {
+  test.each(fields)('%s', (_title, code, expected) => {
+    expect(nodeOf(`${code}\nNODE_CLASS_MAPPINGS = {"A": A}`)).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,58 @@
+// npm run extract -- --packs DIR [--expected FILE]
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { extractHostNodes } from '../../lib/extraction/extract-host-nodes.ts';
+import { createCommand, runCommand } from '../command-line/command.ts';
+import { type Comparison, comparePack, type ExpectedPack, totals } from './compare.ts';
+import { readPack } from './read-pack.ts';
+
+interface Options {
+  packs: string;
+  expected?: string;
+  verbose?: boolean;
+}
+
+const command = createCommand({
+  name: 'npm run extract --',
+  summary: 'Extract the host nodes of a folder of packs, without running them',
+  notes:
+    'A folder is named after its repository, with + for the slash. With --expected, the result is compared with what importing the packs says.',
+  examples: ['--packs packs --expected expected.json --verbose'],
+})
+  .requiredOption('--packs <DIR>', 'A folder with one folder for each pack')
+  .option('--expected <FILE>', 'What importing the packs says, as JSON')
+  .option('--verbose', 'Show what differs, and what was skipped')
+  .action(extractAll);
+
+async function extractAll({ packs, expected, verbose = false }: Options): Promise<void> {
+  const truths: ExpectedPack[] = expected === undefined ? [] : JSON.parse(await readFile(expected, 'utf8'));
+  const results: (Comparison & { seconds: number })[] = [];
+  for (const name of (await readdir(packs)).sort()) {
+    const truth = truths.find(({ repository }) => repository.replace('/', '+') === name);
+    results.push(await extractOne(join(packs, name), name, truth, verbose));
+  }
+  process.stdout.write(`${totals(results)}\n`);
+}
+
+async function extractOne(folder: string, name: string, truth: ExpectedPack | undefined, verbose: boolean) {
+  const files = await readPack(folder);
+  const started = process.cpuUsage();
+  const extraction = extractHostNodes(files, { name: name.slice(name.indexOf('+') + 1) });
+  const { user, system } = process.cpuUsage(started);
+  const seconds = (user + system) / 1e6;
+  const result = comparePack(extraction, truth);
+  const { missing, extra, wrong, open } = result;
+  const compared = truth
+    ? ` (${result.names} expected, ${missing.length} missing, ${extra.length} extra; ${wrong.length} values wrong, ${open} open)`
+    : '';
+  process.stdout.write(
+    `${name}: ${extraction.status}, ${result.nodes} nodes${compared}, ${extraction.steps} steps, ${seconds.toFixed(2)} s\n`,
+  );
+  if (extraction.reason !== undefined) process.stdout.write(`  ${extraction.reason}\n`);
+  for (const [title, lines] of Object.entries({ missing, extra, wrong, notes: extraction.notes })) {
+    for (const line of verbose ? lines.slice(0, 40) : []) process.stdout.write(`  ${title}: ${line}\n`);
+  }
+  return { ...result, seconds };
+}
+
+process.exitCode = await runCommand(command, process.argv.slice(2));
