@@ -21,10 +21,47 @@ export function boundedList<Entry>(
   entries: readonly Entry[],
   shorten: (entry: Entry) => unknown,
 ): SerializedJson {
-  const texts = entries.map((entry) => JSON.stringify(entry));
-  const isSmall = texts.reduce((total, text) => total + text.length, 0) < maxAnswerBytes / 6;
-  const fitting = isSmall ? texts : fitted(name, entries, texts, shorten);
-  return new SerializedJson(`{"${name}":[${fitting.join(',')}]}`);
+  const texts = allTexts(entries) ?? fittingTexts(name, entries, shorten);
+  return new SerializedJson(`{"${name}":[${texts.join(',')}]}`);
+}
+
+/** The entries as they are; undefined where they must be weighed. */
+function allTexts(entries: readonly unknown[]): string[] | undefined {
+  const texts: string[] = [];
+  let length = 0;
+  for (const entry of entries) {
+    const text = JSON.stringify(entry);
+    length += text.length;
+    if (length >= maxAnswerBytes / 6) return undefined;
+    texts.push(text);
+  }
+  return texts;
+}
+
+const tooLong = 'must be short enough to be repeated in an answer of 6 MB';
+
+function fittingTexts<Entry>(
+  name: string,
+  entries: readonly Entry[],
+  shorten: (entry: Entry) => unknown,
+): string[] {
+  const short = entries.map((entry) => JSON.stringify(shorten(entry)));
+  let left = maxAnswerBytes - short.reduce((total, text) => total + weightOf(text), 0);
+  // What is asked for is repeated, and escaping can make it twice as long as it came.
+  if (left < 0)
+    throw new ApiError('invalid_request', { details: [{ path: `body.${name}`, message: tooLong }] });
+  // Once this much was written and does not fit, the answer is full: the rest is not even weighed.
+  let work = 2 * maxAnswerBytes;
+  return entries.map((entry, index) => {
+    const replacement = String(short[index]);
+    if (work <= 0) return replacement;
+    const text = JSON.stringify(entry);
+    work -= text.length;
+    const extra = weightOf(text) - weightOf(replacement);
+    if (extra > left) return replacement;
+    left -= Math.max(0, extra);
+    return text;
+  });
 }
 
 /**
@@ -47,28 +84,6 @@ export function boundedObject(
   });
   const kept = Object.fromEntries(fitting.map(({ name, value }) => [name, value]));
   return new SerializedJson(JSON.stringify({ ...required, ...kept }));
-}
-
-const tooLong = 'must be short enough to be repeated in an answer of 6 MB';
-
-function fitted<Entry>(
-  name: string,
-  entries: readonly Entry[],
-  texts: string[],
-  shorten: (entry: Entry) => unknown,
-): string[] {
-  const short = entries.map((entry) => JSON.stringify(shorten(entry)));
-  let left = maxAnswerBytes - short.reduce((total, text) => total + weightOf(text), 0);
-  // What is asked for is repeated, and escaping can make it twice as long as it came.
-  if (left < 0)
-    throw new ApiError('invalid_request', { details: [{ path: `body.${name}`, message: tooLong }] });
-  return texts.map((text, index) => {
-    const replacement = short[index] ?? text;
-    const extra = weightOf(text) - weightOf(replacement);
-    if (extra > left) return replacement;
-    left -= Math.max(0, extra);
-    return text;
-  });
 }
 
 /** The body travels to the gateway as a JSON string, in which every quote and backslash takes two bytes. */

@@ -44,6 +44,7 @@ export function changeNode(request: NodeUpdate): Promise<OwnedNode> {
     const node = requireEditableNode(nodeItem, request, publisher);
     const condition = [...nodeClauses(publisherId, caller), ...revisionClauses(node, ifMatch)];
     const fields = nodeChanges(changes, caller);
+    requireSameBan(node, fields.status, 'body.status');
     requireNodeFits(withChanges(node, fields));
     const result = await update(nodeKey(nodeId), fields, condition, deadline);
     return result.written ? { node: nodeRecord(result.item), publisher } : undefined;
@@ -111,6 +112,22 @@ export function nodeChanges(input: NodeInput, { isAdmin }: Pick<Caller, 'isAdmin
   return Object.fromEntries(names.map((name) => [name, fields[name as keyof typeof fields]])) as Partial<
     typeof fields
   >;
+}
+
+/**
+ * A ban also takes the downloads of a node, version by version, and leaves a history: that is the administration's.
+ * Set here it would do half of that, and an admin who sends an old copy of a node back would lift one unawares.
+ */
+export function requireSameBan(
+  node: NodeRecord | undefined,
+  status: NodeRecord['status'] | undefined,
+  path: string,
+): void {
+  const banned = 'NodeStatusBanned';
+  if (status === undefined || (status === banned) === (node?.status === banned)) return;
+  const message =
+    'cannot set or lift a ban; the operator does that with "npm run admin -- node ban" or "unban"';
+  throw new ApiError('invalid_request', { details: [{ path, message }] });
 }
 
 export function requireNodeFits({ latest_version: _, ...node }: Partial<NodeRecord>): void {

@@ -19,7 +19,14 @@ import { untilWritten } from '../store/retries.ts';
 import { transact, update, type Write } from '../store/write.ts';
 import type { Upload } from '../upload.ts';
 import { maxVersionBytes, versionFields, waitingForUpload } from './node-versions.ts';
-import { nodeChanges, nodeClauses, requireFits, requireLiveNode, requireNodeFits } from './nodes.ts';
+import {
+  nodeChanges,
+  nodeClauses,
+  requireFits,
+  requireLiveNode,
+  requireNodeFits,
+  requireSameBan,
+} from './nodes.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
 import {
   type NodeRecord,
@@ -160,6 +167,7 @@ function writeNode(
   const editor = { isAdmin: caller?.isAdmin ?? false };
   const changes = nodeChanges(input, editor);
   const key = nodeKey(nodeId);
+  requireSameBan(node, changes.status, 'body.node.status');
   requireNodeFits(withChanges(node ?? {}, changes));
   if (node) return [{ update: key, changes, when: nodeClauses(publisherId, editor) }];
   const created_at = new Date().toISOString();

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-node.ts';
+import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { Node } from '../../lib/schemas/node.ts';
 import { invoke } from '../support/invoke.ts';
@@ -7,6 +8,7 @@ import {
   addNode,
   addPublisher,
   countRequests,
+  setFields,
   setPublisherFields,
   storedItem,
   storedNode,
@@ -101,19 +103,37 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       }
     });
 
-    test('lets an admin set the fields of admins, and unban', async () => {
-      const banned = await update(
-        { status: 'NodeStatusBanned', status_detail: 'spam', search_ranking: 3 },
+    test('lets an admin set the fields of admins', async () => {
+      const deleted = await update(
+        { status: 'NodeStatusDeleted', status_detail: 'spam', search_ranking: 3 },
         admin,
       );
       const restored = await update({ status: 'NodeStatusActive' }, admin);
 
-      expect(banned.body).toMatchObject({
-        status: 'NodeStatusBanned',
+      expect(deleted.body).toMatchObject({
+        status: 'NodeStatusDeleted',
         status_detail: 'spam',
         search_ranking: 3,
       });
       expect(restored.body.status).toBe('NodeStatusActive');
+    });
+
+    test('lets an admin send a banned node back as it was read', async () => {
+      await setFields(nodeKey('Some.Node'), { status: 'NodeStatusBanned' });
+      const { status, body } = await update({ status: 'NodeStatusBanned', name: 'Renamed' }, admin);
+
+      expect([status, body.status, body.name]).toEqual([200, 'NodeStatusBanned', 'Renamed']);
+    });
+
+    test.each([
+      ['set', 'NodeStatusActive', 'NodeStatusBanned'],
+      ['lift', 'NodeStatusBanned', 'NodeStatusActive'],
+    ])('does not let an admin %s a ban, which belongs to the administration', async (_, before, after) => {
+      await setFields(nodeKey('Some.Node'), { status: before });
+      const { status, body } = await update({ status: after }, admin);
+
+      expect([status, body.details[0].path]).toEqual([400, 'body.status']);
+      expect(await storedNode('Some.Node')).toMatchObject({ status: before });
     });
 
     test('finds a node by an id in any case', async () => {
@@ -270,9 +290,9 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
   });
 
   test('403 for a banned node and for a banned publisher, but not for an admin', async () => {
-    await update({ status: 'NodeStatusBanned' }, admin);
+    await setFields(nodeKey('Some.Node'), { status: 'NodeStatusBanned' });
     const bannedNode = await update({ name: 'x' });
-    await update({ status: 'NodeStatusActive' }, admin);
+    await setFields(nodeKey('Some.Node'), { status: 'NodeStatusActive' });
     await setPublisherFields('acme', { banned: true });
     const bannedPublisher = await update({ name: 'x' });
     const byAdmin = await update({ name: 'x' }, admin);

@@ -48,6 +48,22 @@ describe('a bounded list', () => {
     },
   );
 
+  test('does not write what comes long after the answer is full', () => {
+    let written = 0;
+    const text = million('x').slice(0, 100_000);
+    const entries = Array.from({ length: 1000 }, (_, id) => ({
+      id,
+      toJSON() {
+        written += 1;
+        return { id, text };
+      },
+    }));
+    const list = boundedList('nodes', entries, ({ id }) => ({ id }));
+
+    expect(JSON.parse(list.text).nodes).toHaveLength(1000);
+    expect(written).toBeLessThan(200);
+  });
+
   test('keeps room for the short forms of later entries before it writes a long one', () => {
     const short = million('x', 2);
     const entries = [

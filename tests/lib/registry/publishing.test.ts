@@ -169,7 +169,7 @@ describe('publishing a version', () => {
   test('accepts the fields of admins from an admin only', async () => {
     const words = { tags_admin: ['safe'] };
     const version = { ...words, version: '1.0.0' };
-    const node = { ...words, status: 'NodeStatusBanned' } as const;
+    const node = { ...words, status: 'NodeStatusDeleted' } as const;
     const caller = (isAdmin: boolean) => ({ userId: 'mats', isAdmin });
     await publish('fields-of-no-admin', { version, node });
     await publish('fields-of-a-member', { version, node, caller: caller(false) });
