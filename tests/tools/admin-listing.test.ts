@@ -85,7 +85,9 @@ describe('on a deployed table', () => {
     const asked = await run('token', 'revoke', 'acme', id);
     const done = await run('token', 'revoke', 'acme', id, '--yes');
 
-    expect(asked.stderr).toContain('this permanently revokes the token "release job", last used never. Repeat');
+    expect(asked.stderr).toContain(
+      'this permanently revokes the token "release job", last used never. Repeat',
+    );
     expect(done).toMatchObject({ status: 0, stderr: '' });
   });
 
