@@ -1,4 +1,4 @@
-/** The person or program behind a valid access token. */
+/** The person or program that a valid access token identifies. */
 export interface Caller {
   userId: string;
   isAdmin: boolean;

@@ -91,7 +91,7 @@ export interface ErrorDetail {
   message: string;
 }
 
-/** Whether a request that failed may have bought something; nobody knows, unless it is said here. */
+/** Whether a failed request may have bought something; `unknown` unless the error says otherwise. */
 export type Payment = 'none' | 'unknown';
 
 interface ApiErrorOptions {

@@ -14,13 +14,13 @@ type Unit = 'Count' | 'Milliseconds';
 interface Measurement {
   dimensions: string[];
   metrics: Record<string, Unit>;
-  /** The values, where they are not fields of the line already. */
+  /** The values that are not already fields of the line. */
   fields?: Fields;
 }
 
 const { METRICS_NAMESPACE: namespace } = readEnvironment('metrics');
 
-/** The line as it is written: with its metrics, where it has some and a stage collects them. */
+/** The line to write: with its metrics, if it has any and the stage collects them. */
 export function withMetrics(line: Fields): Fields {
   const measurements = namespace === undefined ? [] : (measures[String(line.event)]?.(line) ?? []);
   if (measurements.length === 0) return line;

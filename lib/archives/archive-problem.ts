@@ -1,4 +1,4 @@
-/** What is wrong with an archive, as a sentence that tells its publisher what to change. */
+/** What is wrong with an archive, as a sentence that says what its publisher must change. */
 export class ArchiveProblem extends Error {
   override readonly name = 'ArchiveProblem';
 

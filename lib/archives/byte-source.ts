@@ -21,7 +21,7 @@ export class ByteSource {
     }
   }
 
-  /** The next bytes in one piece, which is copied only where it reaches over the end of a chunk. */
+  /** The next bytes in one piece, which is copied only if it reaches over the end of a chunk. */
   async take(bytes: number): Promise<Buffer> {
     if (bytes <= this.#left.length) return this.#cut(bytes);
     const pieces: Buffer[] = [];

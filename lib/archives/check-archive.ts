@@ -7,7 +7,7 @@ import { ArchiveProblem } from './archive-problem.ts';
 const limits = readEnvironment('archives');
 
 /**
- * Judges an archive and returns its SHA-256; throws an ArchiveProblem where it must not be published. The cheap
+ * Checks an archive and returns its SHA-256; throws an ArchiveProblem if it must not be published. The cheap
  * questions come first: a bomb is known by its directory, before anything is unpacked.
  */
 export async function checkArchive(file: ArchiveFile): Promise<string> {

@@ -25,8 +25,8 @@ const zip64LocatorBytes = 20;
 const entryHeaderBytes = 46;
 
 /**
- * Reads and checks the zip's central directory. Programs that unpack differ in what they make of a crooked
- * archive, and what one of them shows and another runs are then two things; so whatever is ambiguous is refused.
+ * Reads and checks the zip's central directory. Programs that unpack differ in how they read an inconsistent
+ * archive, so that one may show other files than another one runs. Therefore everything ambiguous is rejected.
  */
 export async function readDirectory(file: ArchiveFile, limits: ArchiveLimits): Promise<Directory> {
   const reader = new ArchiveReader(file);

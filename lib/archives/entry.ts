@@ -63,7 +63,7 @@ export function isStored({ method }: ArchiveEntry): boolean {
   return method === methods.stored;
 }
 
-/** The sizes and the checksum stand behind the data, for programs that did not know them before. */
+/** The sizes and the checksum follow the data, for programs that did not know them in advance. */
 export function isDescribedAfter(entry: ArchiveEntry): boolean {
   return (entry.flags & flags.describedAfter) !== 0;
 }

@@ -6,7 +6,7 @@ import { unicodeNameOf } from './extra-fields.ts';
 
 /*
  * Programs that unpack while they download know only what stands around an entry's data: a header before it, and
- * perhaps a descriptor behind it. Both must say what the directory says, or those programs see other files.
+ * perhaps a descriptor after it. Both must agree with the directory, or those programs see other files.
  */
 
 const localHeader = 0x04034b50;

@@ -82,12 +82,12 @@ function parseKeySet(text: string): Jwks {
 const bearer = /^Bearer +(.+?) *$/i;
 const jwt = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** The token of an Authorization header, whatever it is; undefined where there is none. */
+/** The token of an Authorization header, of any kind; undefined if there is none. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return bearer.exec(authorization ?? '')?.[1];
 }
 
-/** The caller that an Authorization header proves; undefined where there is no such header. */
+/** The caller that an Authorization header identifies; undefined if there is no such header. */
 export async function authenticate(authorization: string | undefined): Promise<Caller | undefined> {
   if (authorization === undefined || authorization === '') return undefined;
   const token = bearerToken(authorization);

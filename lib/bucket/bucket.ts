@@ -31,8 +31,8 @@ export const s3 = new S3Client({
 });
 
 /**
- * One version of an object. Every later read names it, so that all of them see the same bytes, whatever is put
- * under the key meanwhile. Its ETag would not do: it is an MD5, and two archives can be made that share one.
+ * One version of an object. Every later read names it, so that all of them see the same bytes, even if another
+ * object is put under the key. Its ETag is not enough: it is an MD5, and two archives can be made that share one.
  */
 export class StoredObject {
   readonly key: string;
@@ -74,19 +74,19 @@ export async function findObject(key: string): Promise<StoredObject | undefined>
   }
 }
 
-/** Removes exactly this version, for good. One that is gone already is no error. */
+/** Permanently removes exactly this version. It is not an error if it is already gone. */
 export async function deleteObject(object: StoredObject): Promise<void> {
   await s3.send(new DeleteObjectCommand(whereOf(object)));
 }
 
 const maxCopies = 3;
 
-/** S3's answers to a copy that may be another one the next time; also a 200 that turns out to be an error is a 5xx. */
+/** S3's answers to a copy that may succeed when it is repeated. A 200 with an error in its body is also a 5xx here. */
 const passing = new Set([404, 409, 412, 500, 503]);
 
 /**
- * Copies inside S3. A target that exists already is left as it is: its key names the same bytes. A copy can meet
- * another one of the same target (409, 412), or fail after S3 has answered 200; then what lies there decides.
+ * Copies inside S3. An existing target is not changed: its key names the same bytes. A copy can conflict with
+ * another one to the same target (409, 412), or fail after S3 has answered 200; then the target decides.
  */
 export async function copyOnce(object: StoredObject, target: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

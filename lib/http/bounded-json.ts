@@ -14,7 +14,7 @@ export const maxAnswerBytes = 6 * 1024 * 1024 - 32 * 1024;
 /**
  * Writes `{"<name>":[...]}` so that the whole answer stays inside Lambda's limit: an entry that would pass it is
  * replaced by what `shorten` makes of it. Every entry reserves room for its short form first, so that the long
- * forms early in the list cannot crowd out the short ones behind them.
+ * forms early in the list cannot crowd out the short ones after them.
  */
 export function boundedList<Entry>(
   name: string,

@@ -184,7 +184,7 @@ async function readAnswer(holder: IdempotencyRecord, deadline: number): Promise<
   return JSON.parse(gunzipSync(Buffer.concat(pieces)).toString());
 }
 
-/** A store that cannot be asked must stop a paid request, whatever kind of failure it is. */
+/** A store that cannot be reached must stop a paid request, for any kind of failure. */
 async function asked(write: Promise<WriteResult>): Promise<WriteResult> {
   return write.catch((error: unknown) => {
     const known = storeError(error);

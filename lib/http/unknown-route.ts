@@ -4,7 +4,7 @@ import { log, withLogFields } from '../log.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** Answers in our own shape what the gateway would answer with a bare message; it asks nobody and reads nothing. */
+/** Answers in our own shape what the gateway would answer with a bare message. It needs no token and reads nothing. */
 export async function unknownRoute({
   headers = {},
   requestContext,

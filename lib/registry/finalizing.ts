@@ -128,7 +128,7 @@ export async function activateVersion(
 
 /**
  * The version stays pending, and its publisher can read why; bytes that were refused are remembered, so that they
- * are not checked again. False where it no longer waits for this upload.
+ * are not checked again. False if it no longer waits for this upload.
  */
 export async function keepPending(
   upload: Upload,
@@ -141,7 +141,7 @@ export async function keepPending(
   return (await update(key, changes, awaitsUpload(upload), deadline)).written;
 }
 
-/** What keeps a version from becoming active, whatever its archive holds. */
+/** What keeps a version from becoming active, regardless of its archive. */
 function obstacle(
   node: NodeRecord | undefined,
   publisher: PublisherRecord | undefined,
@@ -174,7 +174,7 @@ function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {
   ];
 }
 
-/** Takes a version that is no longer pending to its end: the node's latest_version moves, and the list shrinks. */
+/** Finishes a version that is no longer pending: updates the node's latest_version, and takes it off the list. */
 export async function completeVersion(nodeId: string, version: string, deadline: number): Promise<void> {
   const versionKey = nodeVersionKey(nodeId, version);
   await untilWritten(deadline, async () => {
@@ -197,7 +197,7 @@ export async function completeVersion(nodeId: string, version: string, deadline:
   });
 }
 
-/** False where the latest version moved while this was decided, or this version or its node changed its status. */
+/** False if the latest version moved while this was decided, or this version or its node changed its status. */
 async function moveLatest(
   version: NodeVersionRecord,
   node: NodeRecord | undefined,

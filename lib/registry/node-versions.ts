@@ -118,7 +118,7 @@ interface Read {
 
 /**
  * Reads in waves: a first batch shows how large the versions are, and the next wave takes as many as there is
- * room for. So what one request costs and holds in memory is bounded, whatever the versions hold.
+ * room for. So the cost and the memory of one request are bounded for any size of the versions.
  */
 async function readWithin(
   keys: readonly Key[],

@@ -32,7 +32,7 @@ const listedFields = [
   'pending_since',
 ] as const satisfies (keyof NodeVersionRecord)[];
 
-/** The versions listed between two times, newest first, so that a fresh loss never waits behind old spam. */
+/** The versions listed between two times, newest first, so that old spam never delays a recent loss. */
 export async function findListedVersions(
   from: string,
   to: string,

@@ -148,7 +148,7 @@ function awaitedUpload({ node_id, version, id, upload_id = '' }: NodeVersionReco
   return { nodeId: node_id, version, versionId: id, uploadId: upload_id };
 }
 
-/** The upload that a version, once registered, waits for now; undefined where it waits for none. */
+/** The upload that a registered version waits for; undefined if it waits for none. */
 export async function findAwaitedUpload(
   nodeId: string,
   { id, version = '' }: NodeVersion,
@@ -199,7 +199,7 @@ function writeVersion(record: NodeVersionRecord, existing: NodeVersionRecord | u
 const useIntervalMs = 60_000;
 
 /**
- * The token's last use is no part of the publish: written with it, every publish of a token would wait for the
+ * The token's last use is not part of the publish: written with it, every publish of a token would wait for the
  * others. So it is written next to it, at most once a minute, once, and a failure changes nothing.
  */
 async function noteUse(token: TokenRecord): Promise<void> {

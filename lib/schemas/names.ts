@@ -36,7 +36,7 @@ export const HostNodeName = z
     ),
   );
 
-/** What a client encoded twice. Whatever is no escape stays as it is, for a name may have a "%" of its own. */
+/** Decodes a name that a client encoded twice. A "%" that is not an escape is kept, because a name may contain one. */
 function decodeEscapes(name: string): string {
   return name.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (escapes) => {
     try {

@@ -6,7 +6,7 @@ const identifiers = String.raw`[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*`;
 const shape = new RegExp(String.raw`^[vV]?${numbers}(?:-(${identifiers}))?(?:\+(${identifiers}))?$`);
 
 /**
- * Reads a version label leniently (`v1.2` is `1.2.0`) and returns its normal form, or undefined where it is
+ * Reads a version label leniently (`v1.2` is `1.2.0`) and returns its normal form, or undefined if it is
  * not a semantic version. Build metadata is part of it: `1.0.0+cu118` and `1.0.0+cu121` are two versions. A blank
  * counts as `+`, which a form-encoded path or a careless client makes of it.
  */

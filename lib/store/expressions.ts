@@ -15,7 +15,7 @@ export type Clause = [attribute: string | string[], comparison: Comparison, valu
 /** Clauses that must all hold, or alternatives of which one must. */
 export type Condition = readonly Clause[] | { anyOf: readonly (readonly Clause[])[] };
 
-/** Holds only where there is no such item. */
+/** Holds only if there is no such item. */
 export const absent: Condition = [['pk', 'absent']];
 
 /** Names go in by placeholder: many are reserved words. */

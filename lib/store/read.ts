@@ -103,7 +103,7 @@ async function readBatch(keys: readonly Key[], options: ReadOptions, turn: Turn)
 }
 
 /**
- * The reply is undefined where the store is overloaded. It is decoded here, and the SDK gets an empty object to decode:
+ * The reply is undefined if the store is overloaded. It is decoded here, and the SDK gets an empty object to decode:
  * its own way, made for every operation, takes three times as long and copies everything twice.
  */
 async function sendBatch(

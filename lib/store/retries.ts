@@ -9,7 +9,7 @@ function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Waits before another attempt; false, at once, where the deadline would pass meanwhile. */
+/** Waits before another attempt; returns false at once if the deadline would pass during the wait. */
 export async function pauseBefore(attempt: number, deadline: number): Promise<boolean> {
   const wait = jitter(attempt);
   if (Date.now() + wait > deadline) return false;
@@ -21,7 +21,7 @@ const maxRounds = 100;
 
 /**
  * The optimistic loop of every read-decide-write here: runs `attempt` again while it returns undefined, which means
- * that somebody changed what it had read before it could write.
+ * that another writer changed what it had read before it could write.
  */
 export async function untilWritten<Result>(
   deadline: number,

@@ -28,7 +28,7 @@ const patienceMs = 30 * 60 * 1000;
 const maxVisitsAtOnce = 4;
 
 /**
- * Finds what lost events have left behind and takes it to its end, newest first. One version that fails does not
+ * Finds versions whose events were lost and finishes them, newest first. One version that fails does not
  * stop the others. Everything it does may be done by events at the same time.
  */
 export async function sweepUploads({ from, to, deadline }: Sweep): Promise<Swept[]> {

@@ -90,7 +90,7 @@ async function resultOf({ nodeId, archive, isBad }: Run): Promise<'published' | 
   if (isBad) {
     expect([nodeId, stored]).toEqual([
       nodeId,
-      expect.objectContaining({ status: 'NodeVersionStatusPresult' }),
+      expect.objectContaining({ status: 'NodeVersionStatusPending' }),
     ]);
     expect([nodeId, stored.status_reason]).toEqual([nodeId, expect.stringContaining('it is not a zip file')]);
     return 'rejected';
@@ -103,7 +103,7 @@ async function resultOf({ nodeId, archive, isBad }: Run): Promise<'published' | 
   expect([nodeId, stored]).toEqual([nodeId, expect.objectContaining(published)]);
   expect([nodeId, stored]).toEqual([
     nodeId,
-    expect.not.objectContaining({ presult_shard: expect.anything() }),
+    expect.not.objectContaining({ pending_shard: expect.anything() }),
   ]);
   expect(await download(stored.downloadUrl)).toEqual(archive);
   expect((await storedNode(nodeId))?.latest_version).toMatchObject({ id: stored.id, sha256: stored.sha256 });

@@ -6,7 +6,7 @@ import type { Harness } from '../../tools/stress/harness.ts';
 
 const options: CheckOptions = { harness: {} as Harness, length: 'short', seed: 7 };
 
-/** What follows `--path` in the command that a violation names. */
+/** The value of `--path` in the command that a violation names. */
 function pathIn(violation: string | undefined): string {
   return String(/--only \S+ --seed 7 --path (\S+)$/.exec(String(violation))?.[1]);
 }
@@ -27,7 +27,7 @@ describe('a property of a stress check', () => {
     return { tried, violations: check.report.violations };
   }
 
-  test('is reported with the smallest value that fails', async () => {
+  test('is reported with the smallest failing value', async () => {
     const { violations } = await run();
 
     expect(violations).toEqual([
@@ -35,7 +35,7 @@ describe('a property of a stress check', () => {
     ]);
   });
 
-  test('fails again, and with nothing but that value, under the path that was reported', async () => {
+  test('fails again with only that value under the reported path', async () => {
     const { violations } = await run();
     const again = await run({ properties: ['check/numbers'], path: pathIn(violations[0]) });
 
@@ -43,12 +43,12 @@ describe('a property of a stress check', () => {
     expect(again.violations).toHaveLength(1);
   });
 
-  test('is not run where another one is asked for', async () => {
+  test('is not run when another one is selected', async () => {
     expect(await run({ properties: ['check/other'] })).toEqual({ tried: [], violations: [] });
   });
 });
 
-test('a sequence of commands is shrunk, and replayed by the path that was reported', async () => {
+test('a sequence of commands of a stress check is shrunk, and can be replayed by the reported path', async () => {
   const run = async (more: Partial<CheckOptions> = {}) => {
     const ran: string[][] = [];
     const check = new CheckRun({ ...options, ...more });

@@ -14,16 +14,16 @@ async function run(name: CheckName): Promise<Record<string, number>> {
   return counts;
 }
 
-/** Under load of other test files; alone, each takes seconds. */
+/** For a machine busy with other test files; alone, each check takes seconds. */
 const maxMs = 120_000;
 
 describe('npm run stress -- --short', () => {
   test(
-    'every caller can do what the access table says and nothing more, and a refusal changes nothing',
+    'access: every caller can do what the access table says and nothing more, and a rejected request changes nothing',
     async () => {
       const counts = await run('access');
 
-      expect(counts['cases refused']).toBeGreaterThan(100);
+      expect(counts['cases rejected']).toBeGreaterThan(100);
       expect(counts['cases allowed']).toBeGreaterThan(5);
       expect(counts['field writes ignored']).toBeGreaterThan(50);
     },
@@ -31,7 +31,7 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
-    'no generated request is answered with a 5xx, or unlike docs/openapi.json',
+    'fuzz: no generated request gets a 5xx, or an answer that docs/openapi.json does not allow',
     async () => {
       const counts = await run('fuzz');
 
@@ -43,7 +43,7 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
-    'the registry does what its model does, in any order of operations',
+    'model: the registry does the same as its model, in any order of operations',
     async () => {
       const counts = await run('model');
 
@@ -55,7 +55,7 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
-    'callers who meet lose nothing, and one of them wins',
+    'races: concurrent callers lose no update, and exactly one wins',
     async () => {
       const counts = await run('races');
 
@@ -65,7 +65,7 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
-    'no fault leaves anything half written, lost, stuck, paid for twice, or a secret shown',
+    'faults: no injected fault leaves anything half written, lost, stuck or paid for twice, or leaks a secret',
     async () => {
       const counts = await run('faults');
 
@@ -77,7 +77,7 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
-    'methods and paths close to the routes are always answered, and never with a 5xx',
+    'nearby: methods and paths close to the routes always get an answer, and never a 5xx',
     async () => {
       const counts = await run('nearby');
 

@@ -45,7 +45,7 @@ describe('an npm script', () => {
 });
 
 describe('on an older Node', () => {
-  /** Shows the check another version: the machine has only one. */
+  /** Simulates another version, because the machine has only one. */
   const asNode = (version: string) => {
     const versions = JSON.stringify({ ...process.versions, node: version });
     const script = `Object.defineProperty(process, 'versions', { value: ${versions} }); require('./tools/install/check.cjs')`;
@@ -53,7 +53,7 @@ describe('on an older Node', () => {
   };
 
   test.each(['18.19.0', '20.20.2', '22.22.2'])(
-    'Node %s is told what to do in one sentence',
+    'npm start on Node %s says in one sentence what to do',
     async (version) => {
       const { status, stderr } = await asNode(version);
 
@@ -66,7 +66,7 @@ describe('on an older Node', () => {
     expect(await asNode(version)).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  test('npm installs, as the scripts bring their own Node', () => {
+  test('npm install works, because the scripts bring their own Node', () => {
     expect(engines.node).toBe('>=20');
     expect(existsSync('node_modules/.bin/node')).toBe(true);
   });
@@ -80,14 +80,14 @@ describe('installPackages', () => {
     await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
   });
 
-  test('installs what the lock file names', async () => {
+  test('installs the packages of the lock file', async () => {
     await mkdir(join(folder, 'node_modules/left-over'), { recursive: true });
     await installPackages(folder);
 
     expect(await readdir(join(folder, 'node_modules'))).not.toContain('left-over');
   });
 
-  test('leaves packages alone that are as new as the lock file, and installs again when it changes', async () => {
+  test('does not reinstall packages that are as new as the lock file, and installs again when it changes', async () => {
     const installed = join(folder, 'node_modules/.package-lock.json');
     const leftOver = join(folder, 'node_modules/left-over');
     await mkdir(leftOver, { recursive: true });

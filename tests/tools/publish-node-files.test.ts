@@ -24,7 +24,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const names = async (options = {}) => [...(await unzip((await pack(folder, options)).archive)).keys()];
 
-/** What git itself ships of the folder: a copy of it, everything added and committed, and read back out of git. */
+/** The files that git itself ships: a copy of the folder, added and committed, and read back out of git. */
 async function shippedByGit(): Promise<Map<string, Buffer>> {
   const copy = await mkdtemp(join(directory, 'copy-'));
   await cp(folder, copy, { recursive: true, verbatimSymlinks: true });
@@ -53,12 +53,12 @@ async function expectWhatGitShips(): Promise<void> {
   expect((await pack(folder, { allow: ['.env'] })).sha256).toBe(sha256);
 }
 
-describe('in a git folder the archive holds exactly what git would ship, twice the same', () => {
+describe('the archive of a git folder has exactly the files of git, and the same bytes each time', () => {
   beforeEach(async () => {
     await git(folder, 'init', '--quiet');
   });
 
-  test('of a pack whose .gitignore lists tracked requirements and license', async () => {
+  test('for a pack whose .gitignore lists tracked requirements and license', async () => {
     await writeFiles(folder, { 'requirements.txt': 'numpy\n', 'LICENSE.txt': 'MIT\n', 'node.py': '' });
     await git(folder, 'add', '--all');
     await writeFiles(folder, { '.gitignore': '__pycache__\n*.txt\n', 'notes.txt': 'mine', 'new.py': '' });
@@ -67,7 +67,7 @@ describe('in a git folder the archive holds exactly what git would ship, twice t
     expect(await names()).toEqual(['.gitignore', 'LICENSE.txt', 'new.py', 'node.py', 'requirements.txt']);
   });
 
-  test('of 259 files with 9 MB, nested ignore files, links, an allowed .env and names of many scripts', async () => {
+  test('for 259 files with 9 MB, nested ignore files, links, an allowed .env and names of many scripts', async () => {
     const files: Files = {
       '.env': 'MODE=test\n',
       '.gitignore': 'build/\n*.log\n!keep.log\n/models/*\n!/models/small\n',
@@ -99,7 +99,7 @@ describe('in a git folder the archive holds exactly what git would ship, twice t
     expect(unpackedBytes).toBeGreaterThan(8_800_000);
   });
 
-  test('of generated packs', async () => {
+  test('for generated packs', async () => {
     const segment = fc.constantFrom('a', 'b', 'größe', '節點', 'c d', 'x.txt', 'y.log', 'build');
     const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => `${parts.join('/')}/f.py`);
     const rule = fc.constantFrom(
@@ -141,7 +141,7 @@ describe('in a git folder the archive holds exactly what git would ship, twice t
     );
   });
 
-  test('of one folder of a repository, and of its submodules', async () => {
+  test('for one folder of a repository, and its submodules', async () => {
     const library = await mkdtemp(join(directory, 'library-'));
     await git(library, 'init', '--quiet');
     await writeFiles(library, { 'lib.py': 'x', '.gitignore': '*.pyc\n' });
@@ -169,7 +169,7 @@ describe('in a git folder the archive holds exactly what git would ship, twice t
     expect(await names()).toEqual(['node.py', 'vendor/.gitignore', 'vendor/lib.py']);
   });
 
-  test('names what it leaves out: deleted files, and repositories inside that are no submodules', async () => {
+  test('and names the files that it leaves out: deleted files, and inner repositories that are not submodules', async () => {
     await writeFiles(folder, { 'node.py': '', 'gone.py': '', 'inner/x.py': '' });
     await git(folder, 'add', 'node.py', 'gone.py');
     await rm(join(folder, 'gone.py'));
@@ -183,7 +183,7 @@ describe('in a git folder the archive holds exactly what git would ship, twice t
     ]);
   });
 
-  test('fails where git cannot read the repository, for any other list would have other files', async () => {
+  test('and fails when git cannot read the repository', async () => {
     await writeFiles(folder, { 'node.py': '' });
     await appendFile(join(folder, '.git/config'), '[broken');
 
@@ -192,7 +192,7 @@ describe('in a git folder the archive holds exactly what git would ship, twice t
     );
   });
 
-  test('goes by ignore files in a folder that its repository ignores', async () => {
+  test('and follows the ignore files in a folder that its repository ignores', async () => {
     await writeFiles(folder, {
       '.gitignore': 'out/\n',
       'out/node.py': '',
@@ -205,7 +205,7 @@ describe('in a git folder the archive holds exactly what git would ship, twice t
   });
 });
 
-describe('elsewhere', () => {
+describe('the archive of a folder without git', () => {
   test('leaves out what .gitignore files name, at every depth', async () => {
     await writeFiles(folder, {
       '.gitignore': '*.log\nbuild/\n!keep.log\n',
@@ -230,8 +230,8 @@ describe('elsewhere', () => {
   });
 });
 
-describe('the publisher', () => {
-  test('leaves out more with .publishignore files', async () => {
+describe('the publisher of a pack', () => {
+  test('leaves out more files with .publishignore', async () => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, {
       '.publishignore': '/tests/\n*.psd\n.publishignore\n',
@@ -246,7 +246,7 @@ describe('the publisher', () => {
     expect(await names()).toEqual(['art/logo.psd', 'node.py']);
   });
 
-  test('may keep a .publishignore out of git', async () => {
+  test('can use a .publishignore that git ignores', async () => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, {
       '.gitignore': '.publishignore\n',
@@ -263,7 +263,7 @@ describe('the publisher', () => {
     [['/web/dist/'], ['web/dist/a.js', 'web/dist/b/c.js']],
     [['./web/dist/a.js'], ['web/dist/a.js']],
     [['web/**/c.js'], ['web/dist/b/c.js']],
-  ])('brings back what is ignored with includes %j', async (includes, expected) => {
+  ])('includes ignored files with includes %j', async (includes, expected) => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, { '.gitignore': 'dist/\n', 'web/dist/a.js': '', 'web/dist/b/c.js': '' });
 
@@ -273,7 +273,7 @@ describe('the publisher', () => {
   test.each([
     ['web/dist', 'The includes entry "web/dist" names no file.'],
     ['../secrets', 'The includes entry "../secrets" leads out of the folder.'],
-  ])('hears of an includes entry %j that cannot be followed', async (entry, sentence) => {
+  ])('gets an error for an includes entry %j that cannot be used', async (entry, sentence) => {
     await writeFiles(folder, { 'node.py': '' });
 
     await expect(pack(folder, { includes: [entry] })).rejects.toThrow(sentence);
@@ -284,16 +284,19 @@ describe('the publisher', () => {
     ['hidden.txt', 'is a link to what is not published itself.'],
     ['nowhere', 'is a link to nothing.'],
     ['sub', 'is a link to what is not published itself.'],
-  ])('hears of a link to %s, which could lead out of what is published', async (target, sentence) => {
-    await writeFiles(folder, { '.gitignore': 'hidden.txt\n', 'hidden.txt': 'secret', 'sub/a.py': '' });
-    await symlink(target, join(folder, 'link'));
-    const args = [folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+  ])(
+    'gets an error for a link to %s, which could lead out of the published files',
+    async (target, sentence) => {
+      await writeFiles(folder, { '.gitignore': 'hidden.txt\n', 'hidden.txt': 'secret', 'sub/a.py': '' });
+      await symlink(target, join(folder, 'link'));
+      const args = [folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
 
-    expect(await publishNode(args)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`link: ${sentence}`),
-    });
-  });
+      expect(await publishNode(args)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`link: ${sentence}`),
+      });
+    },
+  );
 });
 
 test('an archive has the same bytes in every time zone', async () => {

@@ -19,7 +19,7 @@ const stored = {
 let folder: string;
 let api: Awaited<ReturnType<typeof startHttpApi>>;
 
-/** What a GitHub runner serves its jobs: ID tokens for an audience, to those who have the job's own secret. */
+/** Serves ID tokens like a GitHub runner, for an audience, to requests with the job's own secret. */
 const asked: { url: string; authorization: string | undefined }[] = [];
 const answers: { status: number; body: object }[] = [];
 const runner = createServer((request, response) => {
@@ -54,7 +54,7 @@ const gitHub = () => ({
 });
 const gitLab = { GITLAB_CI: 'true', NODE_REGISTRY_ID_TOKEN: idToken };
 
-/** Publishes to a registry that does not know the version and refuses the token. */
+/** Publishes to a registry that does not know the version and rejects the token. */
 function publish(env: NodeJS.ProcessEnv, ...args: string[]) {
   const identifier = { node_id: 'x', version: '1.0.0' };
   api.disturb({ status: 200, body: { node_versions: [{ identifier, status: 'not_found' }] } });
@@ -63,14 +63,14 @@ function publish(env: NodeJS.ProcessEnv, ...args: string[]) {
   return publishNode([folder, ...named, ...args], { env });
 }
 
-/** The tokens that the registry was sent, as the field of the body and as the bearer. */
+/** The tokens that the registry received, in the body and as the bearer. */
 const sent = () =>
   api.received
     .filter(({ route }) => route.includes('/publishers/'))
     .map(({ body, headers }) => [JSON.parse(body).personal_access_token, headers.authorization]);
 
-describe('in a CI the job publishes with its ID token, and no stored secret is sent', () => {
-  test('GitHub Actions, for the audience of the registry', async () => {
+describe('publish-node in a CI job sends the ID token of the job, and no stored secret', () => {
+  test('in GitHub Actions, for the audience of the registry', async () => {
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
     expect(asked).toEqual([
@@ -85,13 +85,13 @@ describe('in a CI the job publishes with its ID token, and no stored secret is s
     expect(stderr).not.toContain(idToken);
   });
 
-  test('GitHub Actions, for the audience that is named', async () => {
+  test('in GitHub Actions, for a given audience', async () => {
     await publish(gitHub(), '--audience', 'our-registry');
 
     expect(asked.map(({ url }) => url)).toEqual(['/token?api-version=2.0&audience=our-registry']);
   });
 
-  test('GitHub Actions, which is asked again where it fails', async () => {
+  test('in GitHub Actions, after a retry of a failed request', async () => {
     answers.push({ status: 503, body: {} });
     await publish(gitHub());
 
@@ -99,7 +99,7 @@ describe('in a CI the job publishes with its ID token, and no stored secret is s
     expect(sent()).toEqual([[idToken, undefined]]);
   });
 
-  test('GitLab', async () => {
+  test('in GitLab', async () => {
     const { stderr } = await publish({ ...gitLab, ...stored });
 
     expect(sent()).toEqual([[idToken, undefined]]);
@@ -107,11 +107,11 @@ describe('in a CI the job publishes with its ID token, and no stored secret is s
   });
 });
 
-describe('a job without an ID token fails, and nothing is sent', () => {
+describe('publish-node in a CI job without an ID token fails, and sends nothing', () => {
   test.each<[string, () => NodeJS.ProcessEnv, string]>([
     ['GitHub Actions', () => ({ GITHUB_ACTIONS: 'true' }), 'Add "permissions: id-token: write" to the job.'],
     ['GitLab', () => ({ GITLAB_CI: 'true' }), 'Add "id_tokens: NODE_REGISTRY_ID_TOKEN" to the job.'],
-  ])('%s, although a token is stored', async (_, env, advice) => {
+  ])('in %s, even if a token is stored', async (_, env, advice) => {
     const { code, stderr } = await publish({ ...env(), ...stored });
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(advice)]);
@@ -122,7 +122,7 @@ describe('a job without an ID token fails, and nothing is sent', () => {
   test.each([
     [{ status: 403, body: {} }, 'GitHub Actions gave no ID token: status 403.'],
     [{ status: 200, body: {} }, 'GitHub Actions gave no ID token: an answer without one.'],
-  ])('GitHub Actions answers %j, although a token is stored', async (answer, sentence) => {
+  ])('in GitHub Actions that answers %j, even if a token is stored', async (answer, sentence) => {
     answers.push(answer);
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
@@ -130,7 +130,7 @@ describe('a job without an ID token fails, and nothing is sent', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('on a computer of a person, where a CI is asked for', async () => {
+  test('on a person’s computer when --identity names a CI', async () => {
     expect(await publish(stored, '--identity', 'ci')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('This is no CI that gives out ID tokens.'),
@@ -138,7 +138,7 @@ describe('a job without an ID token fails, and nothing is sent', () => {
   });
 });
 
-describe('a stored token publishes', () => {
+describe('publish-node uses a stored token', () => {
   test.each<[string, () => NodeJS.ProcessEnv, string[]]>([
     ['outside of a CI', () => stored, []],
     [

@@ -17,7 +17,7 @@ let tarball: string;
 let empty: string;
 let installed: string;
 
-/** The first Node on the path that is not this repository's own: what a person has. */
+/** The first Node on the path that is not this repository's own, like that of a person. */
 const ownNode = String(process.env.PATH)
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -60,7 +60,7 @@ async function packFolder(name: string): Promise<string> {
   return folder;
 }
 
-describe('the packed command', () => {
+describe('the packed publish-node command', () => {
   test('is one file without dependencies, under 300 KB, for Node 20', async () => {
     const manifest = JSON.parse(await readFile(join(empty, 'package/package.json'), 'utf8'));
     const listed = await runFile('tar', ['-tzf', tarball]);
@@ -73,7 +73,7 @@ describe('the packed command', () => {
     expect((await readFile(installed, 'utf8')).startsWith('#!/usr/bin/env node')).toBe(true);
   });
 
-  test('publishes from a folder that has nothing but the pack, with the Node that is there', async () => {
+  test('publishes from a folder with only the pack, with an installed Node', async () => {
     const folder = await packFolder('from-tarball');
     const { code, stdout, stderr } = await runFile(node, [installed], { cwd: folder, env: access() });
 
@@ -84,7 +84,7 @@ describe('the packed command', () => {
     });
   });
 
-  test('makes the same archive with every Node', async () => {
+  test('makes the same archive with every Node version', async () => {
     const folder = await packFolder('same-bytes');
     const runs = await Promise.all(
       [node, process.execPath].map((file) =>
@@ -95,7 +95,7 @@ describe('the packed command', () => {
     expect(new Set(runs.map(({ stdout }) => JSON.parse(stdout).sha256)).size).toBe(1);
   });
 
-  test('is run by npx from its tarball', async () => {
+  test('can be run by npx from its tarball', async () => {
     const folder = await packFolder('by-npx');
     const args = ['--yes', relative(folder, tarball), 'publish', '--dry-run'];
     const { code, stdout } = await runFile('npx', args, { cwd: folder });
@@ -104,7 +104,7 @@ describe('the packed command', () => {
   });
 });
 
-describe('the action', () => {
+describe('the publish-node action', () => {
   const action = 'tools/publish-action/action.yml';
   const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
   const runner = createServer((_, response) => response.end(JSON.stringify({ value: idToken })));
@@ -120,7 +120,7 @@ describe('the action', () => {
     ...access(),
   });
 
-  test('publishes a folder as the job, and has what was published in its outputs', async () => {
+  test('publishes a folder as the job, and sets the published version as its outputs', async () => {
     const directory = await packFolder('by-action');
     const version = { node_id: 'by-action', version: '1.1.0' };
     const plan = await runAction(
@@ -154,7 +154,7 @@ describe('the action', () => {
     });
   });
 
-  test('sends the ID token of the job and fails as the command does, whatever is stored', async () => {
+  test('sends the ID token of the job and fails like the command, even if a token is stored', async () => {
     const directory = await packFolder('refused-action');
     registry.api.reset();
     const given = { registry: registry.api.url, package: tarball, changelog: 'a "quoted" $(text)' };
@@ -168,7 +168,7 @@ describe('the action', () => {
     expect(body.node_version.changelog).toBe(given.changelog);
   });
 
-  test('packs the command from its own source where no package is named', async () => {
+  test('packs the command from its own source by default', async () => {
     const { runs, inputs, outputs } = parse(await readFile(action, 'utf8'));
     const scripts: string[] = runs.steps.map(({ run }: { run: string }) => run);
 

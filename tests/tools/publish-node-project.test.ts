@@ -21,8 +21,8 @@ async function projectOf(pyproject: string, flags = {}) {
 
 const base = '[project]\nname = "my-pack"\nversion = "1.2.0"\n';
 
-describe('a pyproject.toml as packs really write it', () => {
-  test('has our own table', async () => {
+describe('publish-node reads a pyproject.toml', () => {
+  test('with our own table', async () => {
     const project = await projectOf(`${base}
 description = "Loads images."
 dependencies = ["numpy>=2", ""]
@@ -74,7 +74,7 @@ requires-host-frontend = ">=1.40"
     expect(NodeVersionInput.safeParse(request.version).success).toBe(true);
   });
 
-  test('which docs/publishing.md shows with every key', async () => {
+  test('with every key of the table, as docs/publishing.md shows it', async () => {
     const [, shown = ''] = /```toml\n(.*?)```/s.exec(await readFile('docs/publishing.md', 'utf8')) ?? [];
     const project = await projectOf(shown);
 
@@ -103,7 +103,7 @@ requires-host-frontend = ">=1.40"
     ]);
   });
 
-  test('or the table of packs that were published elsewhere before', async () => {
+  test('with the table of packs that were published to another registry', async () => {
     const project = await projectOf(`\uFEFF${base}license = "MIT"
 [project.urls]
 Homepage = ""
@@ -131,14 +131,14 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
     });
   });
 
-  test('or both: ours wins, field by field', async () => {
+  test('with both tables, of which ours takes precedence field by field', async () => {
     const both =
       '[tool.node-registry]\npublisher = "me"\n[tool.comfy]\nPublisherId = "other"\nDisplayName = "Kept"\n';
 
     expect(await projectOf(base + both)).toMatchObject({ publisher: 'me', displayName: 'Kept' });
   });
 
-  test('and what the command line says wins over it', async () => {
+  test('and command line options take precedence over it', async () => {
     const flags = { version: 'v2.1', publisher: 'you', changelog: 'New' };
 
     expect(await projectOf(`${base}[tool.comfy]\nPublisherId = "me"\n`, flags)).toMatchObject({
@@ -148,7 +148,7 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
     });
   });
 
-  test('addresses that nobody can open are left out, with a note', async () => {
+  test('and leaves out addresses that are not http or https, with a note', async () => {
     const project = await projectOf(`${base}urls = { Repository = "git@example.com:a/b.git" }
 [tool.comfy]
 PublisherId = "me"

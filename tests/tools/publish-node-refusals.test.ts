@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 afterAll(() => rm(directory, { recursive: true }));
 
-async function refusedPaths(allow: string[] = []): Promise<string[]> {
+async function rejectedPaths(allow: string[] = []): Promise<string[]> {
   const failure = await pack(folder, { allow }).then(
     () => undefined,
     (error: unknown) => error,
@@ -47,7 +47,7 @@ const pem = generateKeyPairSync('ec', {
 });
 const token = createPersonalAccessToken();
 
-describe('a secret is not published unless it is allowed by name', () => {
+describe('publish-node and secrets', () => {
   test.each<[string, string | Buffer]>([
     ['.env', 'A=1'],
     ['.env.production', 'A=1'],
@@ -74,15 +74,15 @@ describe('a secret is not published unless it is allowed by name', () => {
       'image.png',
       Buffer.concat([Buffer.from([0x89, 0x50, 0, 255]), Buffer.from(token), Buffer.from([0, 200])]),
     ],
-  ])('%s', async (path, content) => {
+  ])('rejects a secret in %s', async (path, content) => {
     await writeFiles(folder, { 'node.py': '', [path]: content });
 
-    expect(await refusedPaths()).toEqual([path]);
-    expect(await refusedPaths(['node.py'])).toEqual([path]);
-    expect(await refusedPaths([path])).toEqual([]);
+    expect(await rejectedPaths()).toEqual([path]);
+    expect(await rejectedPaths(['node.py'])).toEqual([path]);
+    expect(await rejectedPaths([path])).toEqual([]);
   });
 
-  test('and all of them are named at once, without their content', async () => {
+  test('rejects several secrets at once, by name and without their content', async () => {
     await writeFiles(folder, { '.env': 'A=1', 'a.pem': pem.privateKey, 'b.md': token, 'node.py': '' });
     const args = [folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
     const { code, stderr, stdout } = await publishNode([...args, '--json']);
@@ -96,7 +96,7 @@ describe('a secret is not published unless it is allowed by name', () => {
     expect(stderr + stdout).not.toContain(token);
   });
 
-  test('but public keys, certificates, near misses and mistyped tokens are published', async () => {
+  test('publishes public keys, certificates, near misses and mistyped tokens', async () => {
     const mistyped = `${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`;
     await writeFiles(folder, {
       'public.pem': pem.publicKey,
@@ -107,11 +107,11 @@ describe('a secret is not published unless it is allowed by name', () => {
       'README.md': `A token reads ${mistyped}, nrp_ and more.`,
     });
 
-    expect(await refusedPaths()).toEqual([]);
+    expect(await rejectedPaths()).toEqual([]);
   });
 });
 
-describe('a path that would be refused after the upload is refused before it', () => {
+describe('publish-node and paths that the registry rejects', () => {
   test.each([
     'aux.py',
     'nodes/NUL',
@@ -136,7 +136,7 @@ describe('a path that would be refused after the upload is refused before it', (
     'not-\uFFFD-text.py',
     `${'d/'.repeat(65)}a.py`,
     `${'x'.repeat(1001)}`,
-  ])('%j', (path) => {
+  ])('rejects the path %j before the upload', (path) => {
     expect(pathProblems(['fine.py', path])).toHaveLength(1);
   });
 
@@ -145,7 +145,7 @@ describe('a path that would be refused after the upload is refused before it', (
     ['é.py', 'e\u0301.py'],
     ['lib/x.py', 'lib'],
     ['straße.py', 'STRASSE.py'],
-  ])('%j next to %j', (one, other) => {
+  ])('rejects %j next to %j before the upload', (one, other) => {
     expect(pathProblems([one, other])).toHaveLength(1);
   });
 
@@ -157,11 +157,11 @@ describe('a path that would be refused after the upload is refused before it', (
     'a..b.py',
     'größe/節點 (2) [x].py',
     `${'d/'.repeat(64)}a.py`,
-  ])('%j is published', (path) => {
+  ])('publishes the path %j', (path) => {
     expect(pathProblems([path])).toEqual([]);
   });
 
-  test('for every name that the registry refuses', () => {
+  test('rejects every name that the registry rejects', () => {
     const special = [
       ...'aAkKsS.:<>"|?* \\/\t',
       'é',
@@ -213,8 +213,8 @@ describe('a path that would be refused after the upload is refused before it', (
   });
 });
 
-describe('what is too large is refused before it is sent', () => {
-  test('by the same limits as in the registry', () => {
+describe('publish-node and size limits', () => {
+  test('has the same limits as the registry', () => {
     expect(concerns.archives().parse({ ...process.env, MAX_ARCHIVE_BYTES: undefined })).toMatchObject({
       MAX_ARCHIVE_BYTES: limits.archiveBytes,
       MAX_ARCHIVE_ENTRIES: limits.entries,
@@ -223,25 +223,25 @@ describe('what is too large is refused before it is sent', () => {
     });
   });
 
-  test('an archive that unpacks to more than 100 times its size', async () => {
+  test('rejects an archive that unpacks to more than 100 times its size', async () => {
     await writeFiles(folder, { 'zeros.bin': Buffer.alloc(1_000_000) });
 
     await expect(pack(folder, {})).rejects.toThrow('more than 100 times its size');
   });
 
-  test('more than 10,000 files', () => {
+  test('rejects more than 10,000 files', () => {
     const paths = Array.from({ length: 10_001 }, (_, index) => `${index % 100}/${index}`);
 
     expect(pathProblems(paths).map(({ path }) => path)).toEqual(['10001 files']);
     expect(pathProblems(paths.slice(1))).toEqual([]);
   });
 
-  test('no files at all', async () => {
+  test('rejects a folder without files', async () => {
     await expect(pack(folder, {})).rejects.toThrow('There are no files to publish');
   });
 });
 
-describe('a version that is nearly semantic gets the right spelling proposed', () => {
+describe('publish-node and version labels', () => {
   test.each([
     ['1.0.0rc1', '1.0.0-rc.1'],
     ['1.0.0a2', '1.0.0-alpha.2'],
@@ -255,16 +255,16 @@ describe('a version that is nearly semantic gets the right spelling proposed', (
     ['1,2,3', '1.2.3'],
     ['1!2.0', '2.0.0'],
     ['1.0.0rc1+cu118', '1.0.0-rc.1+cu118'],
-  ])('%s', (label, proposal) => {
+  ])('proposes the right spelling of %s', (label, proposal) => {
     expect(semanticSpelling(label)).toBe(proposal);
     expect(normalizeVersion(proposal)).toBeDefined();
   });
 
-  test.each(['nightly', '', 'latest', '1.x', '1..2', 'v'])('%j gets none', (label) => {
+  test.each(['nightly', '', 'latest', '1.x', '1..2', 'v'])('proposes no label for %j', (label) => {
     expect(semanticSpelling(label)).toBeUndefined();
   });
 
-  test('and is not sent', async () => {
+  test('sends nothing for an invalid label', async () => {
     await writeFiles(folder, { 'node.py': '' });
     const args = [folder, '--publisher', 'demo', '--node', 'x', '--token', token];
     const endings = await Promise.all(
@@ -278,7 +278,7 @@ describe('a version that is nearly semantic gets the right spelling proposed', (
   });
 });
 
-describe('what is not right is said before anything is sent', () => {
+describe('publish-node rejects before anything is sent', () => {
   const project = '[project]\nname = "x"\nversion = "1.0.0"\n[tool.node-registry]\npublisher = "demo"\n';
 
   test.each<[string, Record<string, string>, string[], string]>([

@@ -17,7 +17,7 @@ import { bearer } from '../support/tokens.ts';
 
 jest.setTimeout(60_000);
 
-/** Less than the command allows, so that the registry is the one that refuses a large archive. */
+/** Less than the command allows, so that the registry rejects a large archive. */
 process.env.MAX_ARCHIVE_BYTES = '5000000';
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
@@ -71,8 +71,8 @@ async function storedVersion(node_id: string, version = '1.0.0') {
 const publishes = () =>
   api.received.filter(({ route }) => route.endsWith('/versions') && !route.includes('/bulk/'));
 
-describe('a folder', () => {
-  test('is published from its pyproject.toml, and downloads as the bytes that were announced', async () => {
+describe('publish-node with a folder', () => {
+  test('publishes it from its pyproject.toml, and the download has the reported bytes', async () => {
     await write({ 'pyproject.toml': project('whole-life'), 'node.py': 'print("hello")\n' });
     const { code, stdout, stderr } = await publishFolder();
 
@@ -89,14 +89,14 @@ describe('a folder', () => {
     });
   });
 
-  test('is the one the person stands in, where none is named', async () => {
+  test('publishes the current folder by default', async () => {
     await write({ 'pyproject.toml': project('from-here'), 'node.py': 'x' });
 
     expect(await publishNode(['publish'], { cwd: folder, env: access })).toMatchObject({ code: 0 });
     expect(await storedVersion('from-here')).toBeDefined();
   });
 
-  test('is the one the person stands in, where npm runs the command in this repository', async () => {
+  test('publishes the current folder when npm runs the command in this repository', async () => {
     await write({ 'pyproject.toml': project('by-npm-run'), 'node.py': 'x' });
     const env = { INIT_CWD: folder };
     const { code, stdout } = await runFile(
@@ -108,7 +108,7 @@ describe('a folder', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('node       by-npm-run')]);
   });
 
-  test('is published once: a second run says so, and sends nothing', async () => {
+  test('publishes it once: a second run says so and sends nothing', async () => {
     await write({ 'pyproject.toml': project('twice'), 'node.py': 'x' });
     await publishFolder();
     api.reset();
@@ -119,7 +119,7 @@ describe('a folder', () => {
     expect(publishes()).toEqual([]);
   });
 
-  test('that has changed is not published under the same version', async () => {
+  test('does not publish changed files under the same version', async () => {
     await write({ 'pyproject.toml': project('changed'), 'node.py': 'x' });
     await publishFolder();
     const before = await storedVersion('changed');
@@ -132,7 +132,7 @@ describe('a folder', () => {
     expect(await storedVersion('changed')).toEqual(before);
   });
 
-  test('without a pyproject.toml is described by options', async () => {
+  test('publishes it without a pyproject.toml by options', async () => {
     await write({ 'node.py': 'x' });
     const named = ['--publisher', 'demo', '--node', 'by-options', '--version', 'v2.1', '--changelog', 'New'];
     const { code, stdout } = await publishFolder(...named, '--json');
@@ -147,7 +147,7 @@ describe('a folder', () => {
     expect(await storedVersion('by-options', '2.1.0')).toMatchObject({ changelog: 'New' });
   });
 
-  test('is only described by --dry-run: names, sizes and the ten largest, and nothing is sent', async () => {
+  test('describes it with --dry-run: names, sizes and the ten largest files, without sending anything', async () => {
     const sizes = Array.from({ length: 12 }, (_, index) => [
       `f${index}.bin`,
       randomBytes(1000 * (index + 1)),
@@ -169,7 +169,7 @@ describe('a folder', () => {
   });
 });
 
-describe('a run that failed is completed by another', () => {
+describe('publish-node completes a failed run', () => {
   test('after it was killed while it uploaded', async () => {
     await write({ 'pyproject.toml': project('killed'), 'noise.bin': randomBytes(3_000_000) });
     const child = spawn(process.execPath, [program, folder], { env: { ...plainEnvironment, ...access } });
@@ -182,7 +182,7 @@ describe('a run that failed is completed by another', () => {
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 
-  test('after the event of its upload was lost; meanwhile status says what it waits for', async () => {
+  test('after the event of its upload was lost, and status says what it waits for', async () => {
     await write({ 'pyproject.toml': project('event-lost'), 'node.py': 'x' });
     registry.events.areLost = true;
     const first = await publishFolder('--timeout', '0.5');
@@ -202,7 +202,7 @@ describe('a run that failed is completed by another', () => {
     });
   });
 
-  test('after its archive was refused, once that is corrected', async () => {
+  test('after its archive was rejected and corrected', async () => {
     await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(5_500_000) });
     const first = await publishFolder();
     await write({ 'noise.bin': 'none' });
@@ -212,14 +212,14 @@ describe('a run that failed is completed by another', () => {
   });
 });
 
-describe('the network', () => {
-  test('may lose requests and answers: the command sends them again', async () => {
+describe('publish-node on a bad network', () => {
+  test('repeats lost requests and answers', async () => {
     await write({ 'pyproject.toml': project('disturbed'), 'node.py': 'x' });
     api.disturb('hang up', 'lose the answer', { status: 503, headers: { 'retry-after': '0' } });
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 
-  test('may lose the answer to the publish itself', async () => {
+  test('publishes once when the answer to the publish is lost', async () => {
     await write({ 'pyproject.toml': project('answer-lost'), 'node.py': 'x' });
     const identifier = { node_id: 'answer-lost', version: '1.0.0' };
     const lookUp = { status: 200, body: { node_versions: [{ identifier, status: 'not_found' }] } };
@@ -228,7 +228,7 @@ describe('the network', () => {
     expect(publishes()).toHaveLength(2);
   });
 
-  test('that is not there at all ends the run with a sentence', async () => {
+  test('ends with a sentence when the registry cannot be reached', async () => {
     await write({ 'pyproject.toml': project('unreachable') });
     const { code, stderr } = await publishFolder('--base-url', 'http://localhost:1');
 
@@ -237,7 +237,7 @@ describe('the network', () => {
   });
 });
 
-describe('what the registry refuses', () => {
+describe('publish-node when the registry rejects a publish', () => {
   test.each<[string, string[], string]>([
     ['an invalid personal access token', ['--token', 'nrp_wrong'], 'The personal access token is unknown'],
     ['an unknown publisher', ['--publisher', 'nobody'], 'There is no such publisher.'],
@@ -250,7 +250,7 @@ describe('what the registry refuses', () => {
     expect(stderr).not.toContain('nrp_');
   });
 
-  test('status knows a version that does not exist from one that is pending', async () => {
+  test('status distinguishes a missing version from a pending one', async () => {
     const args = ['status', '--node', 'nobody', '--version', '1.0.0'];
 
     expect(await publishNode(args, { env: access })).toMatchObject({
@@ -260,8 +260,8 @@ describe('what the registry refuses', () => {
   });
 });
 
-describe('init', () => {
-  test('writes a pyproject.toml that can be published as it is', async () => {
+describe('publish-node init', () => {
+  test('writes a pyproject.toml that can be published unchanged', async () => {
     const requirements =
       '# What it needs\n--extra-index-url https://example.com\nnumpy>=2 # fast\n\npillow\n';
     await write({ 'node.py': 'x', LICENSE: 'MIT', 'requirements.txt': requirements });
@@ -292,7 +292,7 @@ describe('init', () => {
   });
 });
 
-test('--help has examples and documents every exit code', async () => {
+test('publish-node --help has examples and documents every exit code', async () => {
   const { code, stdout } = await publishNode(['publish', '--help']);
   expect([code, stdout]).toEqual([
     0,

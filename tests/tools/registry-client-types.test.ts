@@ -8,7 +8,7 @@ const { hostNodes, images, nodes, publish, versions, videos } = createRegistryCl
 const image = 'https://example.com/image.png';
 const frames = { model: 'vidq2-pro', start_image: image } as const;
 
-/** The compiler is what tests these: an error that is expected and does not come fails `npm run check:types`. */
+/** The compiler tests these: an expected error that does not come fails `npm run check:types`. */
 const misspelt: Record<string, () => Promise<unknown>> = {
   // @ts-expect-error: style
   relightImage: () => images.relight({ image, stile: 'clean' }),

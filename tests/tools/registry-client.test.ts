@@ -37,7 +37,7 @@ async function errorOf(call: Promise<unknown>): Promise<RegistryError> {
   return error;
 }
 
-describe('named methods', () => {
+describe('named methods of the client', () => {
   test('reach every operation', async () => {
     const frames = { model: 'vidq2-pro', start_image: image } as const;
     const extended = { model: 'vidq2-pro', video_creation_id: '1', video_url: image } as const;
@@ -95,13 +95,16 @@ describe('named methods', () => {
     ['why? #1', 'why%253F%20%25231'],
     ['Größe | 節點', 'Gr%C3%B6%C3%9Fe%20%7C%20%E7%AF%80%E9%BB%9E'],
     ['..', '%252E%252E'],
-  ])('hostNodes.update sends the name %j so that every gateway keeps it whole', async (name, sent) => {
-    await client.hostNodes.update(demo.nodeId, demo.version, name, {});
+  ])(
+    'hostNodes.update encodes the name %j so that every gateway delivers it unchanged',
+    async (name, sent) => {
+      await client.hostNodes.update(demo.nodeId, demo.version, name, {});
 
-    expect(routesSent()).toEqual([`PUT /nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/${sent}`]);
-  });
+      expect(routesSent()).toEqual([`PUT /nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/${sent}`]);
+    },
+  );
 
-  test('versions.bulk asks for more than 1,000 pairs in several requests and keeps their order', async () => {
+  test('versions.bulk reads more than 1,000 pairs in several requests and keeps their order', async () => {
     const pairs = Array.from({ length: 2001 }, (_, index) => ({ node_id: `n${index}`, version: '1.0.0' }));
     const entries = await client.versions.bulk(pairs);
 
@@ -121,7 +124,7 @@ describe('named methods', () => {
   });
 });
 
-describe('an error', () => {
+describe('an error of the client', () => {
   test('carries code, status, details and request id', async () => {
     const body = { prompt: 'x'.repeat(2001) };
     const error = await errorOf(client.videos.fromText(body, { requestId: 'lake-1' }));
@@ -141,7 +144,7 @@ describe('an error', () => {
     [405, 'Method Not Allowed', 'method_not_allowed'],
     [413, 'Request Entity Too Large', 'request_too_large'],
     [500, 'Internal Server Error', 'internal_error'],
-  ])('understands the gateway, which answers %i %s by itself', async (status, message, code) => {
+  ])('has a code for the gateway’s own answer %i %s', async (status, message, code) => {
     api.disturb({ status, headers: { 'apigw-requestid': 'gw-1' }, body: { message } });
     const error = await errorOf(client.videos.fromText(video));
 
@@ -153,7 +156,7 @@ describe('an error', () => {
   test.each([
     [429, 'Too Many Requests', 'too_many_requests'],
     [503, 'Service Unavailable', 'unavailable'],
-  ])('of the gateway, %i, comes after the last attempt', async (status, message, code) => {
+  ])('comes after the last attempt for the gateway’s own answer %i', async (status, message, code) => {
     const answer = { status, body: { message } };
     api.disturb(answer, answer, answer);
 
@@ -162,7 +165,7 @@ describe('an error', () => {
     expect(new Set(keysSent()).size).toBe(1);
   });
 
-  test('names how long to wait, in seconds, where that is longer than the caller would', async () => {
+  test('has the seconds to wait when they exceed what the caller accepts', async () => {
     const body = { error: 'too_many_requests', message: 'Later.' };
     api.disturb({ status: 429, headers: { 'retry-after': '3600' }, body });
     expect((await errorOf(client.videos.fromText(video))).retryAfter).toBe(3600);
@@ -173,12 +176,12 @@ describe('an error', () => {
     expect(api.received).toHaveLength(2);
   });
 
-  test('says what came where that is not JSON', async () => {
+  test('shows an answer that is not JSON', async () => {
     api.disturb({ status: 200, body: 'a page' as unknown as object });
     expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'invalid_reply', status: 200 });
   });
 
-  test('of an attempt that takes too long says so', async () => {
+  test('says when an attempt took too long', async () => {
     const hasty = createRegistryClient({ baseUrl: api.url, timeoutMs: 100, attempts: 1 });
     api.disturb('stay silent');
 
@@ -186,7 +189,7 @@ describe('an error', () => {
   });
 });
 
-describe('is sent again', () => {
+describe('the client retries', () => {
   test('a paid request whose answer was lost, with one key, and is paid for once', async () => {
     api.disturb('lose the answer');
     let isReplayed: string | null = null;
@@ -234,7 +237,7 @@ describe('is sent again', () => {
     expect(api.received).toHaveLength(2);
   });
 
-  test('after as long as Retry-After says, in seconds or until a date', async () => {
+  test('after the time of Retry-After, in seconds or until a date', async () => {
     const inTwoSeconds = new Date(Date.now() + 2000).toUTCString();
     api.disturb({ status: 503, headers: { 'retry-after': '1' } });
     api.disturb({ status: 429, headers: { 'retry-after': inTwoSeconds } });
@@ -246,7 +249,7 @@ describe('is sent again', () => {
     expect(api.received).toHaveLength(3);
   });
 
-  test('what the provider refused as busy, and is paid for once', async () => {
+  test('a request that a busy provider rejected, which is paid for once', async () => {
     misbehave({ kind: 'status', provider: 'video', status: 429, retryAfter: 0, times: 2 });
     await client.videos.fromText(video);
 
@@ -264,7 +267,7 @@ describe('is sent again', () => {
   });
 });
 
-describe('is final', () => {
+describe('the client does not retry', () => {
   test.each([
     ['400', { status: 400, body: { error: 'invalid_request' } }],
     ['409 idempotency_consumed', { status: 409, headers: soon, body: { error: 'idempotency_consumed' } }],
@@ -285,7 +288,7 @@ describe('is final', () => {
     expect(acceptedTasks()).toBe(0);
   });
 
-  test('the last failure, once all attempts are used', async () => {
+  test('after the last attempt', async () => {
     api.disturb(inFlight, inFlight, inFlight, 'hang up', 'hang up', 'hang up');
 
     expect(await errorOf(client.videos.fromText(video))).toMatchObject({ code: 'idempotency_in_flight' });
@@ -293,7 +296,7 @@ describe('is final', () => {
     expect(api.received).toHaveLength(6);
   });
 
-  test('a conditional update whose answer was lost, for its repetition would meet its own change', async () => {
+  test('a conditional update whose answer was lost, because it would conflict with its own change', async () => {
     api.disturb('lose the answer');
     const lost = client.nodes.update(demo.publisherId, demo.nodeId, {}, { ifMatch: '*' });
 
@@ -301,7 +304,7 @@ describe('is final', () => {
     expect(api.received).toHaveLength(1);
   });
 
-  test('a call that its caller gave up, at once, with the reason the caller gave', async () => {
+  test('a call that its caller aborted, which fails at once with the caller’s reason', async () => {
     api.disturb({ status: 503, headers: { 'retry-after': '30' } });
     const started = Date.now();
     const given = client.versions.bulk([pair], { signal: AbortSignal.timeout(100) });
@@ -311,7 +314,7 @@ describe('is final', () => {
   });
 });
 
-describe('publish', () => {
+describe('publish of the client', () => {
   const identifier = { node_id: 'published', version: '1.0.0' };
   const archive = new TextEncoder().encode('archive');
   const input = {
@@ -340,27 +343,27 @@ describe('publish', () => {
     ['archive_refused', 'archive_rejected'],
     ['token_revoked', 'version_closed'],
     ['publisher_banned', 'version_closed'],
-  ])('ends where the version stays pending because of %s', async (reason, code) => {
+  ])('fails when the version stays pending because of %s', async (reason, code) => {
     api.disturb(found(), registered, pending('awaiting_upload'), pending(reason), pending(reason));
 
     expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code, message: 'Why.' });
     expect(api.received).toHaveLength(5);
   });
 
-  test('is not misled by a read that is older than the upload', async () => {
+  test('ignores a read that is older than the upload', async () => {
     api.disturb(pending('archive_refused'), registered, pending('archive_refused'), active);
 
     expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: false });
   });
 
-  test('takes what another call published meanwhile, where it has the same bytes', async () => {
+  test('returns a version that another call published with the same bytes', async () => {
     const exists = { status: 409, body: { error: 'version_exists', message: 'It exists.' } };
     api.disturb(found(), exists, active);
 
     expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: true });
   });
 
-  test('sends an upload again that broke off, and gives up on one that was refused', async () => {
+  test('retries an upload that broke off, and gives up on a rejected one', async () => {
     const statuses = [500, 200];
     api.disturb(found(), registered, active);
     await client.publish(input, { upload: async () => statuses.shift() ?? 0 });
@@ -371,7 +374,7 @@ describe('publish', () => {
     expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
   });
 
-  test('says that the upload is still being checked, once the time is over', async () => {
+  test('fails after its time limit if the upload is still being checked', async () => {
     api.disturb(found(), registered, pending('awaiting_upload'), pending('awaiting_upload'));
     const waiting = client.publish(input, { ...uploaded, waitMs: 300 });
 

@@ -54,7 +54,7 @@ cases.push({
 
 const cpuShareOf512Mb = 512 / 1769;
 
-/** The time from the start of each function's process to its first answer, over the floor and next to the usual build. */
+/** From the start of each function's process to its first answer, over the floor and next to the usual build. */
 export async function measureColdStarts(
   { servers, folder, deployed, rounds }: Conditions,
   isUsualToo: boolean,

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Installs the packages of a folder's own lock file if they are missing. Packages that few runs need are not in the root's. */
+/** Installs the packages of a folder's own lock file if they are missing: those that few runs need. */
 export async function installPackages(folder: string): Promise<void> {
   const [wanted, installed] = await Promise.all(
     ['package-lock.json', 'node_modules/.package-lock.json'].map(async (name) =>

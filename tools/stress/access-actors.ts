@@ -1,7 +1,7 @@
 import { createSigningKey, signClaims } from '../local/issuer.ts';
 import type { Harness } from './harness.ts';
 
-/** Everyone who may call, and what they send as their Authorization header. */
+/** Every kind of caller, and its Authorization header. */
 export const actors = {
   nobody: () => undefined,
   stranger: ({ bearer }: Harness) => bearer('stranger'),
@@ -20,7 +20,7 @@ export const actors = {
 
 export type Actor = keyof typeof actors;
 
-/** The user behind each actor whose token is good. */
+/** The user of each actor with a valid token. */
 export const users: Partial<Record<Actor, string>> = {
   stranger: 'stranger',
   member: 'member',

@@ -3,18 +3,18 @@ import { type Actor, actors, users } from './access-actors.ts';
 import { hostNodes, nodeStatuses, type personalTokens, publishers, versions } from './fixtures.ts';
 import type { HarnessRequest } from './harness.ts';
 
-/** One actor who asks for one thing, and the errors that may refuse it; without any, it must be done. */
+/** One request of one actor, and the errors that may reject it; without any, it must succeed. */
 export interface AccessCase {
   name: string;
   actor: Actor;
   operation: string;
   request: HarnessRequest;
-  refusals: ErrorCode[];
+  rejections: ErrorCode[];
 }
 
 /*
- * The table of who may do what, written a second time and independently of the code. Where several reasons
- * against a request hold, any one of them may be answered, except that an unknown caller learns nothing more.
+ * The table of who may do what, written a second time and independently of the code. If there are several reasons
+ * against a request, any one of them may be answered, except that an unknown caller learns nothing more.
  */
 export function accessCases(): AccessCase[] {
   const names = Object.keys(actors) as Actor[];
@@ -39,7 +39,7 @@ function updateCases(actor: Actor): AccessCase[] {
     actor,
     operation: 'update-node',
     request: { path: { publisherId: through, nodeId: `${publisher}-${node}` }, body: { author: 'tester' } },
-    refusals: unknownFirst(actor, [
+    rejections: unknownFirst(actor, [
       ...when(through === 'nobodys', 'publisher_not_found'),
       ...when(node === 'absent', 'node_not_found'),
       ...when(node !== 'absent' && through !== publisher, 'forbidden'),
@@ -81,7 +81,7 @@ function publishCase(
       path: { publisherId: publisher, nodeId: `${publisher}-${node}` },
       body: { node: { author: 'tester' }, node_version: { version }, personal_access_token: kind },
     },
-    refusals: unknownFirst(actor, [
+    rejections: unknownFirst(actor, [
       ...when(!isGood, 'invalid_personal_access_token'),
       ...when(!isMember, 'forbidden'),
       ...when(publishers[publisher]?.banned, 'publisher_banned'),
@@ -105,7 +105,7 @@ function hostNodeCases(actor: Actor): AccessCase[] {
           path: { nodeId: `${publisher}-${node}`, version: '1.0.0', hostNodeName: entry },
           body: { category: 'tested', ...(policy && { policy }) },
         },
-        refusals: unknownFirst(actor, [
+        rejections: unknownFirst(actor, [
           ...when(node === 'absent', 'node_not_found'),
           ...(node === 'absent' ? [] : ownerRefusals(actor, publisher)),
           ...stateRefusals(actor, node),
@@ -121,18 +121,18 @@ function hostNodeCases(actor: Actor): AccessCase[] {
 
 function otherCases(actor: Actor): AccessCase[] {
   const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
-  const calls = proxies.map((operation) => ({ operation, refusals: unknownFirst(actor, []) }));
-  return [...calls, { operation: 'bulk-node-versions', refusals: [] }].map(({ operation, refusals }) => ({
+  const calls = proxies.map((operation) => ({ operation, rejections: unknownFirst(actor, []) }));
+  return [...calls, { operation: 'bulk-node-versions', rejections: [] }].map(({ operation, rejections }) => ({
     name: operation,
     actor,
     operation,
     request: {},
-    refusals,
+    rejections,
   }));
 }
 
-function unknownFirst(actor: Actor, refusals: ErrorCode[]): ErrorCode[] {
-  return users[actor] === undefined ? ['unauthorized'] : refusals;
+function unknownFirst(actor: Actor, rejections: ErrorCode[]): ErrorCode[] {
+  return users[actor] === undefined ? ['unauthorized'] : rejections;
 }
 
 function ownerRefusals(actor: Actor, publisher: string): ErrorCode[] {

@@ -9,7 +9,7 @@ import { differences, readTable, restoreTable } from './stores.ts';
 
 const caseCount = { short: 260, usual: Number.POSITIVE_INFINITY, long: Number.POSITIVE_INFINITY };
 
-/** Every actor tries everything: what is allowed is done, and what is refused leaves the table byte-identical. */
+/** Every actor tries every request: an allowed one succeeds, and a rejected one leaves the table byte-identical. */
 export async function checkAccess(options: CheckOptions): Promise<Report> {
   const run = new CheckRun(options);
   const { harness, length, seed, properties } = options;
@@ -41,18 +41,18 @@ const writes = ['update-node', 'publish-node-version', 'update-host-node'];
 
 function verify(
   report: Report,
-  { name, actor, operation, refusals }: AccessCase,
+  { name, actor, operation, rejections }: AccessCase,
   answer: HarnessAnswer,
   changed: string[],
   sent: number,
 ): void {
   const isDone = answer.status < 300;
-  report.count(isDone ? 'cases allowed' : 'cases refused');
-  const isRight = refusals.length === 0 ? isDone : refusals.includes(answer.body.error);
+  report.count(isDone ? 'cases allowed' : 'cases rejected');
+  const isRight = rejections.length === 0 ? isDone : rejections.includes(answer.body.error);
   if (!isRight)
-    report.violate(`${actor}: ${name}`, `expected ${refusals.join(' or ') || 'success'}`, answer.text);
-  if (!isDone && changed.length > 0) report.violate(`${actor}: ${name} was refused, yet changed`, changed);
-  if (!isDone && sent > 0) report.violate(`${actor}: ${name} was refused, yet reached the provider`);
+    report.violate(`${actor}: ${name}`, `expected ${rejections.join(' or ') || 'success'}`, answer.text);
+  if (!isDone && changed.length > 0) report.violate(`${actor}: ${name} was rejected, but changed`, changed);
+  if (!isDone && sent > 0) report.violate(`${actor}: ${name} was rejected, but reached the provider`);
   if (isDone && writes.includes(operation) && changed.length === 0)
-    report.violate(`${actor}: ${name} was answered as done, yet changed nothing`);
+    report.violate(`${actor}: ${name} succeeded, but changed nothing`);
 }

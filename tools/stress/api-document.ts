@@ -13,16 +13,16 @@ interface Operation {
   replies: ReadonlyMap<number, ValidateFunction>;
 }
 
-/** Holds requests and answers to docs/openapi.json: the document, not the code, says what is allowed. */
+/** Checks requests and answers against docs/openapi.json: the document, not the code, says what is allowed. */
 export interface ApiDocument {
   schemas: Record<string, JsonSchema>;
   /** The schema of an operation's request body. */
   bodyOf: (name: string) => JsonSchema;
-  /** Throws where an answer is not as the document has it. */
+  /** Throws if an answer differs from the document. */
   verify: (name: string, answer: HarnessAnswer) => void;
-  /** Values of a field by the schemas that have it; none where there is no such field. */
+  /** Generators of a field's values, one for each schema that has the field. */
   valuesOf: (field: string) => fc.Arbitrary<unknown>[];
-  /** Whether the document takes a request body. */
+  /** Whether the document accepts a request body. */
   takes: (name: string, body: unknown) => boolean;
 }
 
@@ -33,7 +33,7 @@ export async function readApiDocument({ names, sample }: Harness): Promise<ApiDo
   const operations = new Map<string, Operation>();
   for (const name of names) {
     const [method = '', path = ''] = sample(name).routeKey.split(' ');
-    // A greedy parameter is the gateway's spelling; in the document it is one like the others.
+    // A greedy parameter is the gateway's syntax; in the document it is an ordinary one.
     const place = ['paths', path.replace('+}', '}'), method.toLowerCase()];
     const body = schemaIn(at(document, ...place, 'requestBody'));
     const replies = Object.entries(at(root, ...place, 'responses') as Json).map(([status, reply]) => {
@@ -73,7 +73,7 @@ function at(value: unknown, ...path: string[]): unknown {
   return path.reduce((part, key) => (part as Json)[key], value);
 }
 
-/** An answer may say no more than the document does, so its objects take no other fields. */
+/** An answer may have only the fields of the document, so its objects allow no others. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
@@ -84,7 +84,7 @@ function closed(value: unknown): unknown {
   return schema;
 }
 
-/** Fields that only the service sets are accepted and ignored, whatever they hold. */
+/** Fields that only the service sets are accepted and ignored with any value. */
 function withoutReadOnly(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutReadOnly);
   if (typeof value !== 'object' || value === null) return value;
@@ -94,7 +94,7 @@ function withoutReadOnly(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutReadOnly(inner)]));
 }
 
-/** Clients send these for what they do not have, and every optional field takes them. No field is deeper than this. */
+/** Clients send these for absent values, and every optional field accepts them. No field is nested deeper than this. */
 const isEmpty = (value: unknown) =>
   value === '' || value === null || (Array.isArray(value) && value.length === 0);
 

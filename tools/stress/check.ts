@@ -9,7 +9,7 @@ export interface CheckOptions {
   harness: Harness;
   length: Length;
   seed: number;
-  /** Only these properties, by their full names; all of them where absent. */
+  /** Only these properties, by their full names; all of them if absent. */
   properties?: readonly string[] | undefined;
   /** One failure of an earlier run of one property, as its report names it. */
   path?: string | undefined;
@@ -21,16 +21,16 @@ interface Property<Value> {
   name: string;
   runs: number;
   values: fc.Arbitrary<Value>;
-  /** Tried first, among the runs. */
+  /** Values to try first, counted as runs. */
   examples?: readonly Value[];
-  /** Throws where the value shows a fault. */
+  /** Throws if the value shows a failure. */
   holds: (value: Value) => Promise<void>;
 }
 
-/** A failure is good enough after this long: what shrinks slowly is shown as it is by then. */
+/** The time limit of shrinking: after it, the smallest value so far is shown. */
 const maxShrinkMs = 60_000;
 
-/** One check under way: its report, and the properties that fast-check tries and shrinks for it. */
+/** A running check: its report, and the properties that fast-check tries and shrinks for it. */
 export class CheckRun {
   readonly report = new Report();
   readonly options: CheckOptions;
@@ -72,7 +72,7 @@ export class CheckRun {
     const fullPath = [counterexamplePath, commandPath].filter(Boolean).join('/');
     this.report.violate(
       `${name} fails, after ${numShrinks} shrinks`,
-      // An error of another realm, as in tests, is no instance of this one's Error.
+      // An error of another realm, as in tests, is not an instance of this realm's Error.
       (errorInstance as Partial<Error> | undefined)?.message ?? String(errorInstance),
       value,
       `npm run stress -- --only ${name} --seed ${seed} --path ${fullPath}`,
@@ -80,7 +80,7 @@ export class CheckRun {
   }
 }
 
-/** Some of the items, always the same for one seed; all of them where so many are asked for. */
+/** Some of the items, always the same for one seed; all of them if the count is high enough. */
 export function sampleOf<Item>(items: readonly Item[], count: number, seed: number): Item[] {
   if (count >= items.length) return [...items];
   const some = fc.shuffledSubarray([...items], { minLength: count, maxLength: count });

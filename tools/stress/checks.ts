@@ -1,13 +1,13 @@
 import type { Check } from './check.ts';
 
-/** Every check: what it looks for, and where it is. They read the environment, so they are loaded late. */
+/** Every check: what it checks, and its module. The modules read the environment, so they are loaded late. */
 export const checks = {
   access: {
     about: 'who may do what, and fields that callers must not write',
     load: async (): Promise<Check> => (await import('./access.ts')).checkAccess,
   },
   fuzz: {
-    about: 'generated requests: no 5xx, and no answer that docs/openapi.json does not have',
+    about: 'generated requests: no 5xx, and no answer that docs/openapi.json does not allow',
     load: async (): Promise<Check> => (await import('./fuzz.ts')).checkFuzz,
   },
   model: {

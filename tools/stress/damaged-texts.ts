@@ -17,7 +17,7 @@ const nested = (depth: fc.Arbitrary<number>) =>
 const surrogate = fc.constantFrom('\ud800', '\udfff', '\udc00\ud800');
 const sign = fc.constantFrom('\0', '\u0000', '"', '{', '}', ',', '\\', '\u2028', '\ufeff');
 
-/** Ways to damage a body as it is sent, most of which no JSON writer would produce. */
+/** Ways to damage the text of a body, most of which no JSON writer would produce. */
 const changes: readonly fc.Arbitrary<(text: string) => string>[] = [
   fc.nat().map((at) => (text) => text.slice(0, at % (text.length + 1))),
   fc.tuple(fc.nat(), fc.oneof(sign, surrogate)).map(([at, piece]) => splice(at, piece)),
@@ -42,7 +42,7 @@ const changes: readonly fc.Arbitrary<(text: string) => string>[] = [
     .map((other) => () => other),
 ];
 
-/** These take long to make and to read, so they come seldom. */
+/** These are slow to make and to read, so they are rare. */
 const largeChanges: readonly fc.Arbitrary<(text: string) => string>[] = [
   intoValue(fc.constantFrom(400_000, 1_048_577, sixMegabytes - 1000).map((size) => `"${'x'.repeat(size)}"`)),
   intoValue(fc.constantFrom(200_000, 1_048_577).map((size) => `"${'é'.repeat(size)}"`)),
@@ -66,7 +66,7 @@ function splice(at: number, piece: string) {
   };
 }
 
-/** Adds a member before the others, or after them, where it wins over one of the same name. */
+/** Adds a member before the others, or after them, where it overrides one of the same name. */
 function intoObject(member: string) {
   return (text: string) => {
     const isFirst = text.length % 2 === 0;
@@ -75,7 +75,7 @@ function intoObject(member: string) {
   };
 }
 
-/** Puts something in the place of one of the values. */
+/** Replaces one of the values. */
 function intoValue(values: fc.Arbitrary<string>): fc.Arbitrary<(text: string) => string> {
   return fc.tuple(fc.nat(), values).map(([at, value]) => (text) => {
     const places = [...text.matchAll(/(?<=":\s?)(?:"(?:[^"\\]|\\.)*"|[\d.]+|true|false|null)/g)];

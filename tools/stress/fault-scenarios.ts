@@ -6,29 +6,29 @@ import type { HarnessAnswer } from './harness.ts';
 import { download, finalize, type Registry, upload } from './registry.ts';
 import { planOf, type Strike, underPlan } from './wire-faults.ts';
 
-/** What one run works with: a node of its own, and the faults that strike it. */
+/** The context of one run: its own node, and the faults that are injected. */
 export interface Scene {
   registry: Registry;
   nodeId: string;
-  /** What strikes the invocations of the endpoints, and those of the finalizer, one by one. */
+  /** The fault plans of the endpoint's invocations, and of the finalizer's, in order. */
   plans: Strike[][];
   eventPlans: Strike[][];
   isBad: boolean;
-  /** What becomes of S3's event about the upload. */
+  /** How S3's event about the upload is delivered. */
   event: 'prompt' | 'doubled' | 'late' | 'lost';
   verify: VerifyAnswer;
 }
 
 interface Scenario {
-  /** How many calls one of its invocations makes to the stores, at most. */
+  /** The maximum number of calls to the stores in one of its invocations. */
   calls: number;
-  /** Throws where something is not as it must be. */
+  /** Throws if a guarantee is broken. */
   run: (scene: Scene) => Promise<void>;
 }
 
 const version = '1.0.0';
 const maxAttempts = 6;
-/** Lambda runs an event of S3 three times before it gives up. */
+/** Lambda tries an S3 event three times before it gives up. */
 const maxInvocations = 3;
 
 export const scenarios: Record<string, Scenario> = {
@@ -44,11 +44,11 @@ export const scenarios: Record<string, Scenario> = {
       const { author, tags, name } = (await registry.update(nodeId, {})).body;
       assert.equal(name, before.body.name, 'another field changed');
       assert.equal(author === 'new', tags?.[0] === 'new', 'half of the update was written');
-      if (answer.status === 200) assert.equal(author, 'new', 'an update that was answered as done is lost');
+      if (answer.status === 200) assert.equal(author, 'new', 'a successful update is lost');
     },
   },
 
-  /** The only writer can lose no race: a 412 says that another was faster. */
+  /** A single writer cannot lose a race, so it must never be answered 412. */
   'update-if-unchanged': {
     calls: 3,
     async run(scene) {
@@ -59,10 +59,9 @@ export const scenarios: Record<string, Scenario> = {
       const answer = await struck(scene, 'update-node', () =>
         registry.update(nodeId, { author: 'new' }, match),
       );
-      assert.notEqual(answer.status, 412, 'the only writer was told that another had been faster');
+      assert.notEqual(answer.status, 412, 'the only writer was answered 412');
       const { body } = await registry.update(nodeId, {});
-      if (answer.status === 200)
-        assert.equal(body.author, 'new', 'an update that was answered as done is lost');
+      if (answer.status === 200) assert.equal(body.author, 'new', 'a successful update is lost');
     },
   },
 
@@ -76,8 +75,7 @@ export const scenarios: Record<string, Scenario> = {
       );
       const { body } = await registry.editHostNode(nodeId, version, 'host', {});
       assert.equal(body.category, body.function, 'half of the change was written');
-      if (answer.status === 200)
-        assert.equal(body.category, 'new', 'a change that was answered as done is lost');
+      if (answer.status === 200) assert.equal(body.category, 'new', 'a successful change is lost');
     },
   },
 
@@ -92,7 +90,7 @@ export const scenarios: Record<string, Scenario> = {
     },
   },
 
-  /** Whatever fails, a version ends active with the bytes of its publisher, or cleanly refused; never stuck. */
+  /** After any failure, a version ends active with the bytes of its publisher, or cleanly rejected, but never stuck. */
   publish: {
     calls: 4,
     async run(scene) {
@@ -105,20 +103,20 @@ export const scenarios: Record<string, Scenario> = {
       const { node_version: ended } = await registry.version(nodeId, version);
       if (isBad) {
         assert.equal(ended.status, 'NodeVersionStatusPending', 'a bad archive was published');
-        assert.ok(/not a zip/.test(ended.status_reason), 'a bad archive is refused with its reason');
+        assert.ok(/not a zip/.test(ended.status_reason), 'a bad archive is not rejected with its reason');
         return;
       }
       assert.equal(ended.status, 'NodeVersionStatusActive', 'a version is stuck after the sweep');
       assert.equal(ended.id, waiting.id, 'a version changed its id');
       const node = await registry.update(nodeId, {});
       assert.equal(node.body.latest_version?.id, ended.id, 'the latest version did not move');
-      assert.deepEqual(await download(ended.downloadUrl), archive, 'the archive is another one');
-      assert.ok(!(await sweep(began)).includes(nodeId), 'a version is left for the sweep for ever');
+      assert.deepEqual(await download(ended.downloadUrl), archive, 'the archive has other bytes');
+      assert.ok(!(await sweep(began)).includes(nodeId), 'a version is never removed from the sweep');
     },
   },
 };
 
-/** A publisher who begins again until it went well, as real ones do; the last time without faults. */
+/** A publisher who retries until the publish succeeds, like real ones; the last attempt has no faults. */
 async function publishUntilUploaded(scene: Scene, archive: Buffer): Promise<void> {
   const { registry, nodeId, event } = scene;
   for (let attempt = 1; ; attempt += 1) {
@@ -134,7 +132,7 @@ async function publishUntilUploaded(scene: Scene, archive: Buffer): Promise<void
     const url = answer.body.signedUrl;
     await upload(url, archive);
     const deliveries = { prompt: 1, doubled: 2, late: 1, lost: 0 }[event];
-    // A late event comes after its publisher has published the version again, and uploaded to another address.
+    // A late event arrives after its publisher has published the version again and uploaded to another address.
     if (event === 'late' && attempt < maxAttempts && scene.plans.length > 0) {
       const next = await struck(scene, 'publish-node-version', () => registry.publish(nodeId, version));
       if (next.status === 201) await upload(next.body.signedUrl, archive);

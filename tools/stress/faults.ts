@@ -14,10 +14,10 @@ import { type FaultPlan, faultKinds, injectFaults, type Strike } from './wire-fa
 const runs = { short: 25, usual: 1000, long: 3000 };
 const callsOfFinalizer = 12;
 
-/** Throws where an answer is wrong whatever was asked, given what was struck. */
+/** Throws if an answer is wrong for any request, given the faults that were injected. */
 export type VerifyAnswer = (operation: string, answer: HarnessAnswer, plan: FaultPlan) => void;
 
-/** What strikes one invocation whose calls number about `calls`. */
+/** The faults of one invocation that makes about this many calls. */
 export function strikesIn(calls: number): fc.Arbitrary<Strike[]> {
   const strike = fc.record({
     at: fc.integer({ min: 1, max: calls }),
@@ -28,8 +28,8 @@ export function strikesIn(calls: number): fc.Arbitrary<Strike[]> {
 }
 
 /**
- * Whatever fails between the functions and what they depend on: nothing is half written, nothing that was
- * answered as done is lost, nothing is paid for twice, nothing gets stuck, and no secret gets out.
+ * When any call from the functions to a store or provider fails, nothing is half written, no success is lost, nothing
+ * is paid for twice, nothing gets stuck, and no secret leaks.
  */
 export async function checkFaults(options: CheckOptions): Promise<Report> {
   const run = new CheckRun(options);
@@ -42,14 +42,14 @@ export async function checkFaults(options: CheckOptions): Promise<Report> {
     run.report.count(`answers ${answer.status} ${answer.body.error ?? ''}`.trim());
     for (const kind of plan.struck) run.report.count(`faults: ${kind}`);
     document.verify(operation, answer);
-    // Only an unreadable answer of a store may end as an unknown error.
+    // Only an unreadable answer of a store may become an unknown error.
     const isExplained = answer.status !== 500 || plan.struck.includes('garbage');
     assert.ok(isExplained, `a fault of a store became a 500: ${plan.struck} ${log.lastLine}`);
     for (const secret of log.secrets) assert.ok(!answer.text.includes(secret), 'an answer shows a secret');
   };
   try {
     const registry = new Registry(harness);
-    // Much of a scenario is waiting to try again, so they run next to each other, each on nodes of its own.
+    // Scenarios mostly wait for retries, so they run concurrently, each on its own nodes.
     await Promise.all(
       Object.entries(scenarios).map(([name, { calls, run: scenario }]) => {
         let number = 0;
@@ -57,7 +57,7 @@ export async function checkFaults(options: CheckOptions): Promise<Report> {
           name: `faults/${name}`,
           runs: runs[length],
           values: fc.record({
-            // An invocation of the scenario is struck by the next of these, and the last ones by none.
+            // Each invocation of the scenario gets the next of these plans, and the last ones get none.
             plans: fc.array(strikesIn(calls), { minLength: 1, maxLength: 8, size: 'max' }),
             eventPlans: fc.array(strikesIn(callsOfFinalizer), { maxLength: 6, size: 'max' }),
             isBad: fc.nat(7).map((draw) => draw === 7),

@@ -15,18 +15,18 @@ import { finalize, upload } from './registry.ts';
 import { emptyTable } from './stores.ts';
 
 /*
- * The only file here, with stores.ts, that uses the inside of lib: what no endpoint does. Everything that an
+ * Only this file and stores.ts use the inside of lib, for what no endpoint does. Everything that an
  * endpoint can do is set up through the endpoint.
  */
 export { banNode, hostNodeKey, nodeKey, nodeVersionKey, unbanNode };
 
-/** An empty table with nothing but the demo publisher and what it owns. */
+/** A table with only the demo publisher and what it owns. */
 export async function seed(): Promise<void> {
   await emptyTable();
   await seedDemo();
 }
 
-/** The scheduled sweep, over everything that was published since; the nodes whose versions it found unfinished. */
+/** Runs the scheduled sweep over everything published since then. Returns the nodes with unfinished versions. */
 export async function sweep(since: number): Promise<string[]> {
   const soon = Date.now() + 60_000;
   return (await sweepUploads({ from: since, to: soon, deadline: soon })).map(({ nodeId }) => nodeId);
@@ -78,7 +78,7 @@ export async function populate(harness: Harness): Promise<void> {
   }
 }
 
-/** The good token belongs to all publishers but `theirs`, whose members so present that of another. */
+/** The good token belongs to every publisher except `theirs`, whose members therefore send another publisher's token. */
 async function addTokens(publisherId: string): Promise<string> {
   const dayMs = 24 * 60 * 60 * 1000;
   const add = (label: string, token: string, lifetimeMs: number) =>

@@ -10,7 +10,7 @@ export interface FuzzedRequest extends HarnessRequest {
   text: string;
 }
 
-/** Requests of which most are wrong in one way, some in several, and some in none. */
+/** Requests: most have one error, some have several, and some are valid. */
 export function fuzzedRequests(harness: Harness, document: ApiDocument): fc.Arbitrary<FuzzedRequest> {
   const headers = headersWith(authorizations(harness));
   return fc.oneof(
@@ -36,7 +36,7 @@ export function fuzzedRequests(harness: Harness, document: ApiDocument): fc.Arbi
   );
 }
 
-/** The sample of every operation with one field at a bound, or past it. */
+/** The sample of every operation with one field at a bound or beyond it. */
 export function requestsAtBounds({ names, sample }: Harness, document: ApiDocument): FuzzedRequest[] {
   const values = new SchemaValues(document.schemas, false);
   return names.flatMap((name) =>
@@ -47,7 +47,7 @@ export function requestsAtBounds({ names, sample }: Harness, document: ApiDocume
   );
 }
 
-/** The first one so many times as often as the second, and instead of it where a failure needs only that. */
+/** The first one this many times as often as the second. A failure shrinks to the first one if possible. */
 function mostly<A, B>(weight: number, usual: fc.Arbitrary<A>, odd: fc.Arbitrary<B>): fc.Arbitrary<A | B> {
   return fc.oneof({ withCrossShrink: true }, { weight, arbitrary: usual }, { weight: 1, arbitrary: odd });
 }
@@ -57,7 +57,7 @@ function bodyTexts({ sample }: Harness, document: ApiDocument, name: string): fc
   const sent = JSON.parse(text);
   const schema = document.bodyOf(name);
   const [exact, odd] = [new SchemaValues(document.schemas, false), new SchemaValues(document.schemas, true)];
-  // A made-up personal access token is refused before anything more is looked at.
+  // A made-up personal access token is rejected before anything else is checked.
   const withToken = (body: unknown, keepsToken: boolean) =>
     typeof body === 'object' && 'personal_access_token' in sent && !keepsToken
       ? { ...body, personal_access_token: sent.personal_access_token }
@@ -66,7 +66,7 @@ function bodyTexts({ sample }: Harness, document: ApiDocument, name: string): fc
     fc
       .tuple(values.of(schema), fc.nat(9))
       .map(([body, draw]) => JSON.stringify(withToken(body, draw === 9)) ?? '');
-  // All but one field as in the sample: nothing hides what is wrong with that one.
+  // All fields but one are those of the sample, so that no other error hides that one's.
   const oneField = fc.oneof(...exact.fieldsOf(schema)).map((field) => JSON.stringify({ ...sent, ...field }));
   return fc.oneof(
     { withCrossShrink: true },
@@ -79,7 +79,7 @@ function bodyTexts({ sample }: Harness, document: ApiDocument, name: string): fc
   );
 }
 
-/** Without one, the sample's own is sent. */
+/** By default the sample's own is sent. */
 function authorizations({ bearer }: Harness): fc.Arbitrary<Record<string, unknown>> {
   const [head = '', claims = '', signature = ''] = bearer('demo-owner').slice(7).split('.');
   const made = oddValue.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'));
@@ -135,7 +135,7 @@ const oddParameter = fc.oneof(
   anyText(5),
 );
 
-/** A path's parameters, each of them as in the sample, odd, or missing; or none at all. */
+/** A path's parameters, each of them from the sample, odd or missing; or none at all. */
 function paths({ sample }: Harness, name: string): fc.Arbitrary<Record<string, unknown> | undefined> {
   const model: Record<string, fc.Arbitrary<unknown>> = {};
   for (const [key, value] of Object.entries(sample(name).pathParameters ?? { extra: 'x' }))

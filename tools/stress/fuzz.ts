@@ -9,13 +9,13 @@ import { readTable, restoreTable, watchWrites } from './stores.ts';
 
 const runs = { short: 1200, usual: 24_000, long: 72_000 };
 
-/** No request takes this long; one that does has met an expression or a walk that grows faster than its input. */
+/** A request that takes longer has found code whose time grows faster than its input. */
 const maxMs = 5000;
 
 /**
- * Generated requests: no answer of 500 or above, each as docs/openapi.json has it, nothing taken that the document
- * does not take, and of what was refused no trace in the table or at a provider. Every request meets the same
- * table, so that a failure can be replayed.
+ * Generated requests: no answer of 500 or above, each one according to docs/openapi.json, nothing accepted that the
+ * document does not allow, and no trace of a rejected request in the table or at a provider. Every request meets the
+ * same table, so that a failure can be replayed.
  */
 export async function checkFuzz(options: CheckOptions): Promise<Report> {
   const run = new CheckRun(options);
@@ -44,16 +44,16 @@ export async function checkFuzz(options: CheckOptions): Promise<Report> {
           const after = await readTable();
           await restoreTable(before, after);
           for (const [key, { state }] of after)
-            assert.ok(!['running', 'sent'].includes(String(state?.S)), `${key} is left taken`);
+            assert.ok(!['running', 'sent'].includes(String(state?.S)), `${key} is never released`);
         }
         assert.ok(ms < maxMs, `an answer after ${ms} ms`);
         verify(document, request, answer);
         if (answer.status < 400) return;
-        // The record of an Idempotency-Key comes and goes with every request that has one.
+        // Every request with an Idempotency-Key writes and removes its record.
         const others = written.filter((write) => !write.includes('IDEMPOTENCY#'));
-        assert.deepEqual(others, [], `refused, yet written: ${answer.text}`);
+        assert.deepEqual(others, [], `rejected, but written: ${answer.text}`);
         const isSent = harness.simulation.received.length > 0;
-        assert.ok(!isSent || answer.body.error.startsWith('provider_'), `refused, yet sent: ${answer.text}`);
+        assert.ok(!isSent || answer.body.error.startsWith('provider_'), `rejected, but sent: ${answer.text}`);
       },
     });
   } finally {
@@ -71,5 +71,5 @@ function verify(document: ApiDocument, request: FuzzedRequest, answer: HarnessAn
   if (answer.status >= 300) return;
   const body = isBase64Encoded ? Buffer.from(text, 'base64').toString() : text;
   const isTaken = body.isWellFormed() && document.takes(name, JSON.parse(body));
-  assert.ok(isTaken, `taken, though the document does not: ${answer.text}`);
+  assert.ok(isTaken, `accepted, against the document: ${answer.text}`);
 }

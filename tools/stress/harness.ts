@@ -4,11 +4,11 @@ import { issueToken, type SigningKey } from '../local/issuer.ts';
 import type { Simulation } from '../simulators/simulation.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 
-/** One request, in the parts that a check may change; what is left out is the sample event's. */
+/** The parts of a request that a check may change. The rest comes from the sample event. */
 export interface HarnessRequest {
   path?: Record<string, unknown> | undefined;
   headers?: Record<string, unknown> | undefined;
-  /** The body as it is sent. */
+  /** The text of the body, sent unchanged. */
   text?: string | undefined;
   body?: unknown;
   isBase64Encoded?: boolean;
@@ -30,7 +30,7 @@ type Changed = Omit<APIGatewayProxyEventV2, 'headers' | 'pathParameters'> & {
   pathParameters: object | undefined;
 };
 
-/** The eight endpoints in this process, with providers of their own, and tokens for their callers. */
+/** The eight endpoints in this process, with simulated providers and tokens for callers. */
 export interface Harness {
   names: readonly string[];
   call: (name: string, request?: HarnessRequest) => Promise<HarnessAnswer>;
@@ -40,7 +40,7 @@ export interface Harness {
   close: () => Promise<void>;
 }
 
-/** The environment must name the stores and the issuer's key by now; the providers are started here. */
+/** The environment must already name the stores and the issuer's key; the providers are started here. */
 export async function openHarness(): Promise<Harness> {
   const signingKey: SigningKey = JSON.parse(String(process.env.TEST_SIGNING_KEY));
   const simulators = await startSimulators({

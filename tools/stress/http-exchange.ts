@@ -1,12 +1,12 @@
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 
 export interface HttpAnswer {
-  /** 0 where no answer came. */
+  /** 0 if no answer came. */
   status: number;
   text: string;
 }
 
-/** One exchange just as it is given: fetch would tidy up paths and methods that a check wants to send. */
+/** Sends a request unchanged: fetch would normalize paths and methods. */
 export function send(url: string, options: RequestOptions, body: string | undefined): Promise<HttpAnswer> {
   return new Promise((resolve) => {
     const lost = (error: Error) => resolve({ status: 0, text: String(error) });
@@ -19,7 +19,7 @@ export function send(url: string, options: RequestOptions, body: string | undefi
   });
 }
 
-/** The local gateway answers 200 for a function that threw, and shows what it threw. */
+/** The local gateway answers 200 for a function that threw, with the error in the body. */
 export function isCrash(text: string): boolean {
   return text.startsWith('{"errorMessage":');
 }

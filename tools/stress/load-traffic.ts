@@ -4,7 +4,7 @@ import { demo } from '../local/demo.ts';
 import type { LocalStack } from '../local/spawn-stack.ts';
 import { send } from './http-exchange.ts';
 
-/** How one request ended, as its caller saw it. `isFaulted` where it was made to fail. */
+/** The result of one request, as its caller saw it. `isFaulted` if it was made to fail. */
 export interface Sample {
   ms: number;
   status: number;
@@ -16,7 +16,7 @@ interface Planned {
   method: string;
   path: string;
   body: string;
-  /** How the provider is told to misbehave; some paid request then fails. */
+  /** How the provider should misbehave; then some paid request fails. */
   misbehavior?: string;
   isFaulted: boolean;
 }
@@ -52,7 +52,7 @@ const planned: fc.Arbitrary<Planned> = fc
     return isFaulted ? { ...video, misbehavior } : video;
   });
 
-/** Requests to go round in, the same for the same seed. */
+/** A cycle of requests, the same for the same seed. */
 export function plannedRequests(seed: number): Planned[] {
   return fc.sample(planned, { seed, numRuns: 2000 });
 }
@@ -63,7 +63,7 @@ export class Traffic {
   readonly #agent: Agent;
   readonly #misled: { times: number };
 
-  /** `misled` counts what the provider was told to do wrong and has not done yet; all callers share it. */
+  /** `misled` counts the requested misbehaviors that have not happened yet; all callers share it. */
   constructor(stack: LocalStack, connections: number, misled: { times: number }) {
     this.#stack = stack;
     this.#misled = misled;
@@ -75,7 +75,7 @@ export class Traffic {
     const began = performance.now();
     const { status, text } = await this.#request(this.#stack.apiUrl, planned);
     const ms = performance.now() - began;
-    // Which of the paid requests under way a misbehavior strikes is not known, only that each strikes one.
+    // It is unknown which running paid request a misbehavior hits, only that each hits one.
     const isStruck = planned.body === paid && status >= 500 && this.#misled.times > 0;
     if (isStruck) this.#misled.times -= 1;
     return { ms, status, isFaulted: planned.isFaulted || isStruck, text };

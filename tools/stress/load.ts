@@ -12,7 +12,7 @@ const connections = 64;
 const smallConnections = 3;
 const probeMs = 1000;
 
-/** The short form counts requests, not seconds, so that it sees the same on a slow machine as on a fast one. */
+/** The short form counts requests, not seconds, so that it does the same on slow and fast machines. */
 interface Bound {
   requests: number;
   ms: number;
@@ -23,18 +23,18 @@ const bounds = {
   usual: { requests: unbounded, ms: 30_000 },
   long: { requests: unbounded, ms: 600_000 },
 };
-/** By then every function is loaded, and every pool of connections has its size. */
+/** After these, every function is loaded and every connection pool has its size. */
 const warmUps = {
   short: { requests: 500, ms: unbounded },
   usual: { requests: unbounded, ms: 20_000 },
   long: { requests: unbounded, ms: 20_000 },
 };
 
-/** Longer than any connection is kept without work. */
+/** Longer than any idle connection is kept. */
 const quietMs = 75_000;
 const maxGrowth = 0.05;
 
-/** The whole local stack under load: what is not made to fail succeeds, nothing leaks, no caller is starved. */
+/** The whole local stack under load: only requests that are made to fail do, nothing leaks, no caller is starved. */
 export async function checkLoad({ seed, length }: CheckOptions): Promise<Report> {
   const report = new Report();
   const stack = await startLocalStack();
@@ -103,11 +103,11 @@ function judgeAnswers(report: Report, { big, small, seconds }: Driven): void {
   report.count('requests made to fail', samples.filter(({ isFaulted }) => isFaulted).length);
   for (const { status, isFaulted, text } of samples)
     if ((status !== 200 && !isFaulted) || isCrash(text))
-      report.violate('an error that was not made on purpose', status, text);
+      report.violate('an error that was not injected', status, text);
 }
 
 /**
- * Both callers send their next request when they have an answer, so that requests by connection say how long a
+ * Both callers send their next request after each answer, so the number of requests by connection shows how long a
  * caller waits on average. That needs no clock, and a few slow answers do not decide it.
  */
 function judgeFairness(report: Report, { big, small }: Driven): void {
@@ -123,7 +123,7 @@ function judgeFairness(report: Report, { big, small }: Driven): void {
   if (share < 0.5) report.violate('the small caller is starved', small.length, big.length);
 }
 
-/** Compares the second quarter with the last: by then everything is loaded and each pool has its size. */
+/** Compares the second quarter with the last: after the first, everything is loaded and each pool has its size. */
 function judgeMemory(report: Report, memory: readonly number[], isBinding: boolean): void {
   const quarter = Math.floor(memory.length / 4);
   const [early, late] = [memory.slice(quarter, 2 * quarter), memory.slice(-quarter)].map(median) as [
@@ -135,7 +135,7 @@ function judgeMemory(report: Report, memory: readonly number[], isBinding: boole
   if (isBinding && (late - early) / early > maxGrowth) report.violate('memory grows', early, late);
 }
 
-/** A pool of connections grows with the busiest moment so far; a socket left by one request in 1,000 would be more. */
+/** A connection pool grows with the peak load; a socket leaked by one request in 1,000 would be more. */
 const maxMoreFiles = connections;
 
 function judgeHoldings(report: Report, before: Holdings, after: Holdings): void {

@@ -1,7 +1,7 @@
 import { demo } from '../local/demo.ts';
 
 interface LogReader {
-  /** What must be in no log line and in no answer. */
+  /** Texts that no log line and no answer may contain. */
   secrets: readonly string[];
   lastLine: string | undefined;
   leaks: readonly string[];
@@ -9,7 +9,7 @@ interface LogReader {
   stop: () => void;
 }
 
-/** Reads what the functions log in this process, in place of the usual reader. */
+/** Reads what the functions log in this process. */
 export function readLog(): LogReader {
   const { IMAGE_PROVIDER_KEY, VIDEO_PROVIDER_KEY } = process.env;
   const secrets = [demo.personalAccessToken, IMAGE_PROVIDER_KEY, VIDEO_PROVIDER_KEY].map(String);

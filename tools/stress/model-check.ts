@@ -9,7 +9,7 @@ import type { Report } from './report.ts';
 const runs = { short: 40, usual: 1000, long: 3000 };
 const maxCommands = 25;
 
-/** Random sequences of commands against the real handlers and a model of them: both answer and end the same. */
+/** Runs random sequences of commands against the real handlers and a model: answers and final states must be equal. */
 export async function checkModel(options: CheckOptions): Promise<Report> {
   const run = new CheckRun(options);
   await seed();

@@ -5,7 +5,7 @@ import type { HarnessAnswer } from './harness.ts';
 import { labels, type RegistryModel } from './model.ts';
 import { finalize, type Registry, upload } from './registry.ts';
 
-/** The real registry, and how this run spells the two nodes that all commands are about. */
+/** The real registry, and the names of the two nodes of this run that all commands use. */
 export interface Real {
   registry: Registry;
   nodeId: (name: string) => string;
@@ -19,7 +19,7 @@ const node = fc.constantFrom('a', 'b');
 const label = fc.constantFrom(...labels);
 const text = fc.constantFrom('one', 'two', 'three');
 const content = fc.constantFrom('good', 'good', 'bad');
-/** An upload, counted from the latest, so that most commands are about uploads that still matter. */
+/** An upload, counted from the latest, so that most commands concern uploads that still count. */
 const place = fc.nat(4);
 
 export const commandArbitraries: fc.Arbitrary<Command>[] = [
@@ -104,7 +104,7 @@ async function put(model: RegistryModel, { registry }: Real, at: number, content
 async function deliver(model: RegistryModel, at: number, times: number): Promise<void> {
   const target = uploadAt(model, at);
   const events = Array.from({ length: times }, () => finalize(target.signedUrl));
-  assert.ok((await Promise.all(events)).every(Boolean), 'the finalizer takes every event');
+  assert.ok((await Promise.all(events)).every(Boolean), 'the finalizer handles every event');
   model.finalize(target);
 }
 

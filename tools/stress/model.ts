@@ -14,7 +14,7 @@ interface ModelNode {
   versions: Map<string, ModelVersion>;
 }
 
-/** One signed URL that was handed out, and what was put there. */
+/** A signed URL that was issued, and what was uploaded to it. */
 interface ModelUpload {
   node: string;
   version: string;
@@ -22,11 +22,11 @@ interface ModelUpload {
   content?: 'good' | 'bad';
 }
 
-/** Labels by how much they are wanted as a node's latest version, least first. */
+/** Labels by their precedence as a node's latest version, lowest first. */
 export const labels = ['2.0.0-beta.1', '1.9.0', '1.10.0'] as const;
 
 /**
- * The registry as a publisher understands it, in maps. Each method says what the real one must answer, as
+ * The registry as a publisher understands it, in maps. Each method returns what the real one must answer, such as
  * `201` or `403 node_banned`, and makes the same change here.
  */
 export class RegistryModel {
@@ -79,7 +79,7 @@ export class RegistryModel {
     return '200';
   }
 
-  /** Compares everything that can be seen of the real registry. */
+  /** Compares everything that is visible of the real registry. */
   async compare(registry: Registry): Promise<void> {
     const pairs = [...this.nodes.keys()].flatMap((node_id) =>
       labels.map((version) => ({ node_id, version })),

@@ -5,7 +5,7 @@ import { Report } from './report.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
-/** Ways to write a path almost as it is. */
+/** Small changes of a path. */
 const twists: readonly ((path: string) => string)[] = [
   (path) => path,
   (path) => `${path}/`,
@@ -60,10 +60,10 @@ export async function checkNearby({ harness, seed, length }: CheckOptions): Prom
 
 const maxWaitMs = 15_000;
 
-/** Status 0 where no answer comes. A body that is not JSON lets no request through to what it would change. */
+/** Status 0 if no answer comes. The body is not JSON, so that no request changes anything. */
 function ask(stack: LocalStack, method: string, path: string): Promise<HttpAnswer> {
   const headers = { authorization: `Bearer ${stack.token('OWNER')}`, 'content-type': 'application/json' };
   const body = ['GET', 'HEAD', 'TRACE'].includes(method) ? undefined : '{';
-  // A connection of its own: one that the gateway closes after a broken request takes no other with it.
+  // A separate connection: the gateway may close it after a broken request.
   return send(stack.apiUrl + path, { method, headers, agent: false, timeout: maxWaitMs }, body);
 }

@@ -21,7 +21,7 @@ const known: readonly unknown[] = [
   { toJSON: 'x', length: 5, next: null },
 ];
 
-/** Every plane of Unicode with characters, and one each without; rare planes as likely as Latin letters. */
+/** Characters of every plane of Unicode and unassigned code points; rare planes are as likely as Latin letters. */
 const character = fc.oneof(
   ...[
     [0x20, 0x7f],
@@ -39,7 +39,7 @@ const character = fc.oneof(
 /** fast-check's own `binary` text takes a second to set up. */
 export const anyText = (maxLength: number) => fc.string({ unit: character, maxLength });
 
-/** A value that a field is not made for, at any depth. */
+/** An unexpected value of a field, of any depth. */
 export const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...known) },
   { weight: 1, arbitrary: anyText(30) },

@@ -26,8 +26,8 @@ export function stressCommand(run: (choice: Choice) => Promise<void>): Command {
   return createCommand({
     name: 'npm run stress --',
     summary:
-      'Looks for faults in the eight endpoints and the finalizer, with stores and providers of its own',
-    notes: 'Exits with 1 if a check found something, and shows what, with the command that replays it.',
+      'Searches for bugs in the eight endpoints and the finalizer, with separate stores and simulated providers',
+    notes: 'Exits with 1 if a check failed, and shows each failure with the command that replays it.',
     examples: ['--short', '--only fuzz,races --seed 2'],
   })
     .addOption(new Option('--short', 'Seconds instead of minutes').conflicts('long'))
@@ -38,7 +38,7 @@ export function stressCommand(run: (choice: Choice) => Promise<void>): Command {
       namesIn,
       Object.keys(checks),
     )
-    .option('--seed <n>', 'Another sequence of random choices', wholeNumber(0, 999_999_999), 1)
+    .option('--seed <n>', 'A different sequence of random choices', wholeNumber(0, 999_999_999), 1)
     .option('--path <path>', 'Only the one failure that an earlier run reported for its seed')
     .addHelpText('after', `\nChecks:\n${fields(about).replaceAll(/^/gm, '  ')}`)
     .action(async ({ short, long, only, seed, path }: Values, command: Command) => {

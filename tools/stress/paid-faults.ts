@@ -28,7 +28,7 @@ const quick: readonly Misbehavior[] = [
   { kind: 'reply', without: ['task_id'] },
   { kind: 'reply', fields: { task_id: null, credits: 'many', state: 'other', created_at: 5 } },
   { kind: 'status', status: 429, retryAfter: 0 },
-  // A provider may repeat what it was sent, and that includes our key.
+  // A provider may repeat what it was sent, including our key.
   { kind: 'status', status: 400, provider: 'image', message: `bad key ${process.env.IMAGE_PROVIDER_KEY}` },
   { kind: 'status', status: 400, provider: 'video', message: `bad key ${process.env.VIDEO_PROVIDER_KEY}` },
   ...[204, 401, 402, 404, 418, 500, 502, 503].map((status) => ({ kind: 'status', status }) as const),
@@ -45,7 +45,7 @@ const attempt = fc.record({
   strikes: fc.oneof(fc.constant([]), strikesIn(4)),
 });
 
-/** A client that sends one paid request with one key until it knows: there is never a second task. */
+/** A client that repeats one paid request with one key until the result is known never starts a second task. */
 export async function checkPaidFaults(run: CheckRun, verify: VerifyAnswer): Promise<void> {
   const { harness, length } = run.options;
   let number = 0;

@@ -6,14 +6,14 @@ import { hostNodeKey, nodeKey, nodeVersionKey, personalTokens } from './fixtures
 import { oddValue } from './odd-values.ts';
 import { attributesOf, differences, nameOf, readItem, readTable, type StoredItem } from './stores.ts';
 
-/** An operation that writes one item, and the fields of that item which its caller, an owner, must not decide. */
+/** An operation that writes one item, and the fields of that item that an owner must not set. */
 interface Guarded {
   operation: string;
   item: { pk: string; sk: string };
   path: Record<string, string>;
   body: (fields: Record<string, unknown>) => object;
   fields: readonly string[];
-  /** What else the operation writes. */
+  /** The other items that the operation writes. */
   others?: RegExp;
 }
 
@@ -65,13 +65,13 @@ const guarded: Record<string, Guarded> = {
 
 const valuesEach = { short: 4, usual: 200, long: 600 };
 
-/** Whatever an owner writes into a field that is not theirs to write, the stored one stays as it was. */
+/** A protected field keeps its stored value, even if an owner sends another one. */
 export async function checkProtectedFields(run: CheckRun): Promise<void> {
   const { harness, length } = run.options;
   const document = await readApiDocument(harness);
   const headers = { authorization: harness.bearer('owner') };
   for (const [name, { operation, item, path, body, fields, others = /^$/ }] of Object.entries(guarded)) {
-    // What an earlier publish has set is set again by this one.
+    // This publish sets what an earlier one has set.
     await harness.call(operation, { path, headers, body: body({}) });
     const before = await readTable();
     const itemName = nameOf(attributesOf(item));
@@ -81,13 +81,13 @@ export async function checkProtectedFields(run: CheckRun): Promise<void> {
       runs: fields.length * valuesEach[length],
       values: fc.oneof(
         ...fields.map((field) =>
-          // Values that the field would take, and others.
+          // Values that the field would accept, and others.
           fc.record({ field: fc.constant(field), value: fc.oneof(oddValue, ...document.valuesOf(field)) }),
         ),
       ),
       holds: async ({ field, value }) => {
         const answer = await harness.call(operation, { path, headers, body: body({ [field]: value }) });
-        run.report.count(answer.status < 300 ? 'field writes ignored' : 'field writes refused');
+        run.report.count(answer.status < 300 ? 'field writes ignored' : 'field writes rejected');
         assert.ok(answer.status < 500, answer.text);
         const stored = only(await readItem(item));
         assert.deepEqual(stored, only(before.get(itemName)), `${operation} changed a field`);

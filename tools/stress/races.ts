@@ -13,8 +13,8 @@ const maxCallers = 10;
 const maxAttempts = 10;
 
 /**
- * When each caller starts, in milliseconds, and which of its calls to the store is late, if any: its first, the read,
- * or its second, the write. Shrinking looks for fewer callers that still show the fault.
+ * When each caller starts, in milliseconds, and which of its calls to the store is late, if any: the first, a read,
+ * or the second, a write. Shrinking searches for fewer callers that still fail.
  */
 const timings = fc.array(fc.record({ start: fc.nat(3), lateCall: fc.nat(2) }), {
   minLength: 2,
@@ -32,7 +32,7 @@ interface Scene {
   callers: number;
 }
 
-/** Callers who meet: one winner where there can be one, and no update that was answered as done is lost. */
+/** Concurrent callers: exactly one wins where only one can, and no successful update is lost. */
 export async function checkRaces(options: CheckOptions): Promise<Report> {
   const run = new CheckRun(options);
   await seed();
@@ -103,7 +103,7 @@ const races: Record<string, (scene: Scene) => Promise<void>> = {
   },
 
   /**
-   * Each caller reads the list, adds itself, and writes on the condition that no other caller did meanwhile. Reading
+   * Each caller reads the list, adds itself, and writes on the condition that no other caller did in between. Reading
    * is an update without fields, which moves the revision too, so that some callers never get through.
    */
   async append({ registry, nodeId, meet }) {
@@ -139,7 +139,7 @@ const races: Record<string, (scene: Scene) => Promise<void>> = {
       urls.push(String((await registry.publish(nodeId, '1.0.0')).body.signedUrl));
     const archives = await Promise.all(urls.map((_, index) => registry.archive(`upload ${index}`)));
     await Promise.all(urls.map((url, index) => upload(url, archives[index] as Buffer)));
-    // Every second event is about the upload that no longer counts; the last one makes sure of the other.
+    // Every second event is about the superseded upload; the last one is about the other.
     await meet((caller) => finalize(urls[caller % 2] as string).then(() => registry.update(nodeId, {})));
     await finalize(urls[1] as string);
     const { node_version: version } = await registry.version(nodeId, '1.0.0');
@@ -163,7 +163,7 @@ const races: Record<string, (scene: Scene) => Promise<void>> = {
     assert.equal(body.latest_version?.version, highest, 'the highest stable version is the latest');
   },
 
-  /** An update may be written before the ban or be refused; after it, nothing is written. */
+  /** An update may be written before the ban or be rejected; after the ban, nothing is written. */
   async ban({ registry, nodeId, meet }) {
     let whenBanned: string | undefined;
     const [answers] = await Promise.all([

@@ -11,7 +11,7 @@ export interface Pair {
   version: string;
 }
 
-/** The registry as the owner of the demo publisher, the readers of its versions and S3 use it. */
+/** The registry as used by the owner of the demo publisher, by readers of its versions and by S3. */
 export class Registry {
   readonly #harness: Harness;
 
@@ -44,7 +44,7 @@ export class Registry {
     return body.node_versions[0];
   }
 
-  /** A node as an admin sees it, banned or not. */
+  /** A node as an admin sees it, even if it is banned. */
   async nodeForAdmin(nodeId: string) {
     const headers = { authorization: this.#harness.bearer('admin', { admin: true }) };
     return (await this.update(nodeId, {}, headers)).body;
@@ -55,14 +55,14 @@ export class Registry {
   }
 }
 
-/** PUTs an archive to a signed URL, as a publisher does. */
+/** PUTs an archive to a signed URL, like a publisher. */
 export async function upload(signedUrl: string, bytes: Buffer): Promise<void> {
   const headers = { 'content-type': 'application/zip' };
   const { status } = await fetch(signedUrl, { method: 'PUT', body: new Uint8Array(bytes), headers });
   if (status !== 200) throw new Error(`The upload was answered with ${status}.`);
 }
 
-/** Sends S3's event about an upload to the finalizer; false where the finalizer fails and is to be called again. */
+/** Sends S3's event about an upload to the finalizer; false if the finalizer fails and must be called again. */
 export function finalize(signedUrl: string): Promise<boolean> {
   const key = decodeURIComponent(new URL(signedUrl).pathname).replace(/^\/[^/]+\//, '');
   const event = { Records: [{ s3: { object: { key: encodeURIComponent(key) } } }] } as S3Event;

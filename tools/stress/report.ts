@@ -1,7 +1,7 @@
 const maxViolations = 20;
 const maxEvidence = 2000;
 
-/** What a check has done and found. A check that has found nothing must still show that it looked. */
+/** What a check has done and found. The counts show that a check without violations has done its work. */
 export class Report {
   readonly counts: Record<string, number> = {};
   readonly violations: string[] = [];
@@ -10,7 +10,7 @@ export class Report {
     this.counts[what] = (this.counts[what] ?? 0) + by;
   }
 
-  /** Notes a violation with what is needed to see it again. Too many of one kind would only hide the others. */
+  /** Adds a violation with what is needed to reproduce it. Too many of one kind would only hide the others. */
   violate(what: string, ...evidence: unknown[]): void {
     this.count('violations');
     if (this.violations.length < maxViolations)

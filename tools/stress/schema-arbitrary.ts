@@ -21,7 +21,7 @@ export interface JsonSchema {
   format?: string;
 }
 
-/** Sometimes this, sometimes the usual; a failure is shown with the usual where that fails too. */
+/** Sometimes this value, otherwise the usual one. A failure shrinks to the usual one if that fails too. */
 function seldom(times: number, odd: fc.Arbitrary<unknown>, usual: fc.Arbitrary<unknown>) {
   const weighted = [
     { weight: times - 1, arbitrary: usual },
@@ -30,7 +30,7 @@ function seldom(times: number, odd: fc.Arbitrary<unknown>, usual: fc.Arbitrary<u
   return fc.oneof({ withCrossShrink: true }, ...weighted);
 }
 
-/** Generates values that a schema of the API document describes; with `isOdd`, now and then not quite, at any depth. */
+/** Generates values of a schema of the API document; with `isOdd`, sometimes almost valid ones, at any depth. */
 export class SchemaValues {
   readonly #schemas: Record<string, JsonSchema>;
   readonly #isOdd: boolean;
@@ -53,7 +53,7 @@ export class SchemaValues {
     );
   }
 
-  /** For each field of an object that has bounds, an object with only that field, at each bound and past it. */
+  /** For each bounded field of an object, an object with only that field, at each bound and beyond it. */
   edgesOf({ $ref, properties = {} }: JsonSchema): Record<string, unknown>[] {
     if ($ref) return this.edgesOf(this.#resolve($ref));
     return Object.entries(properties).flatMap(([name, { minimum, maximum, maxLength }]) => [
@@ -105,7 +105,7 @@ export class SchemaValues {
   #list({ items = {}, minItems = 0, maxItems = 4 }: JsonSchema, name: string): fc.Arbitrary<unknown[]> {
     const item = this.of(items, name);
     const short = fc.array(item, { minLength: minItems, maxLength: Math.min(maxItems, minItems + 4) });
-    // One item too many; made of one value, for a list may be a thousand long.
+    // One item too many, all with one value, because a list may have a thousand items.
     const long = item.map((value) => Array.from({ length: maxItems + 1 }, () => value));
     return seldom(30, long, short) as fc.Arbitrary<unknown[]>;
   }

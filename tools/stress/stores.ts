@@ -10,7 +10,7 @@ import {
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 
-/** The clients of the functions: what is done to them happens to every call of theirs. */
+/** The clients of the functions: a middleware on them affects every call. */
 export { dynamodb, s3 };
 
 interface Key {
@@ -20,7 +20,7 @@ interface Key {
 
 export type StoredItem = Record<string, AttributeValue>;
 
-/** Every item of the table in its stored form, by key: two images are equal if not one byte differs. */
+/** Every item of the table in its stored form, by key: two images are equal only if every byte is. */
 export type TableImage = ReadonlyMap<string, StoredItem>;
 
 export async function readTable(): Promise<TableImage> {
@@ -38,13 +38,13 @@ export async function readItem(key: Key): Promise<StoredItem | undefined> {
   return (await dynamodb.send(command)).Item;
 }
 
-/** The keys of what was added, removed or changed. */
+/** The keys of the items that were added, removed or changed. */
 export function differences(before: TableImage, after: TableImage): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter((name) => !isDeepStrictEqual(before.get(name), after.get(name)));
 }
 
-/** Brings the table back to an earlier image; `now` is what it holds. */
+/** Restores an earlier image of the table; `now` is the current one. */
 export async function restoreTable(image: TableImage, now: TableImage): Promise<void> {
   const requests = differences(image, now).map((name): WriteRequest => {
     const item = image.get(name);
@@ -58,13 +58,13 @@ export async function restoreTable(image: TableImage, now: TableImage): Promise<
   }
 }
 
-/** Nothing of an earlier check may be found by the next one. */
+/** Removes everything that an earlier check has stored. */
 export async function emptyTable(): Promise<void> {
   await restoreTable(new Map(), await readTable());
 }
 
 export interface WatchedWrites {
-  /** Every write that the table took, as it was sent. */
+  /** Every write that the table accepted, as it was sent. */
   done: string[];
   stop: () => void;
 }
@@ -86,7 +86,7 @@ export function watchWrites(): WatchedWrites {
   return { done, stop: () => dynamodb.middlewareStack.remove(name) };
 }
 
-/** The key of an item as a table image has it. */
+/** The key of an item in a table image. */
 export function nameOf({ pk, sk }: StoredItem): string {
   return `${pk?.S} ${sk?.S}`;
 }

@@ -28,13 +28,13 @@ function show(name: string, { counts, violations }: Report, seconds: number): vo
   const lines = Object.entries(counts)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([what, count]) => `  ${String(count).padStart(8)}  ${what}`);
-  const verdict = violations.length === 0 ? 'found nothing' : 'FOUND SOMETHING';
+  const summary = violations.length === 0 ? 'passed' : 'FAILED';
   const found = violations.map((text) => `  ! ${text}`);
-  print(`${name}: ${verdict} in ${seconds.toFixed(1)} s`, ...lines, ...found, '');
+  print(`${name}: ${summary} in ${seconds.toFixed(1)} s`, ...lines, ...found, '');
   if (violations.length > 0) process.exitCode = 1;
 }
 
-/** The functions log to standard output, where thousands of lines would bury what was found. */
+/** The functions log to standard output, where thousands of lines would hide the report. */
 function discardLog(): void {
   Object.defineProperty(process, 'stdout', { value: { write: () => true }, configurable: true });
 }

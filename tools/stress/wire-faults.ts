@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { dynamodb, s3 } from './stores.ts';
 
 /**
- * What can happen to one call on its way to DynamoDB or S3, below the SDK's own retries: throttled, late, lost
+ * The faults of one call to DynamoDB or S3, below the SDK's own retries: throttled, late, lost
  * before it arrived or after it was carried out, or answered with something unreadable. `die` ends the
  * invocation: no later call gets through.
  */
@@ -12,19 +12,19 @@ export const faultKinds = ['throttle', 'delay', 'drop before', 'drop after', 'ga
 type FaultKind = (typeof faultKinds)[number];
 
 export interface Strike {
-  /** The number of the call, counted over DynamoDB and S3 together. */
+  /** The index of the call, counted over DynamoDB and S3 together. */
   at: number;
   kind: FaultKind;
-  /** Strikes the SDK's retries of the call too, so that they do not get over it. */
+  /** Also fails the SDK's retries of the call, so that they cannot recover. */
   lasts: boolean;
 }
 
-/** Some strikes under way. Each work has its own, so that several can run at once. */
+/** The faults of one piece of work. Each has its own plan, so that several can run at once. */
 export interface FaultPlan {
   strikes: readonly Strike[];
   calls: number;
   struck: FaultKind[];
-  /** The call of each attempt: an attempt that the SDK repeats is the same call. */
+  /** The call of each attempt: a retry of the SDK belongs to the same call. */
   lasting: WeakMap<object, FaultKind>;
   isDead: boolean;
 }
@@ -36,33 +36,33 @@ export function planOf(strikes: readonly Strike[]): FaultPlan {
   return { strikes, calls: 0, struck: [], lasting: new WeakMap(), isDead: false };
 }
 
-/** Lets the plan strike the calls that `work` makes, and no others. */
+/** Applies the plan to the calls that `work` makes, and to no others. */
 export function underPlan<Result>(plan: FaultPlan, work: () => Promise<Result>): Promise<Result> {
   return plans.run(plan, work);
 }
 
-/** The next invocation is another process. */
+/** Starts the next invocation, which is a new process on Lambda. */
 export function revive(): void {
   const plan = plans.getStore();
   if (plan) plan.isDead = false;
 }
 
-/** From here on, plans strike. */
+/** From now on, plans take effect. */
 export async function injectFaults(): Promise<{ stop: () => void }> {
   await retryAtOnce(dynamodb);
   await retryAtOnce(s3);
   const name = 'wireFaults';
-  // The innermost step: here a call has become a request, and its answer is not read yet.
+  // The innermost step: the call has become a request, and its answer has not been read yet.
   const options = { step: 'deserialize', priority: 'low', name } as const;
   dynamodb.middlewareStack.add(
-    (next, call) => (args) => strike(call, () => next(args), refusals.dynamodb),
+    (next, call) => (args) => strike(call, () => next(args), rejections.dynamodb),
     options,
   );
-  s3.middlewareStack.add((next, call) => (args) => strike(call, () => next(args), refusals.s3), options);
+  s3.middlewareStack.add((next, call) => (args) => strike(call, () => next(args), rejections.s3), options);
   return { stop: () => [dynamodb, s3].forEach(({ middlewareStack }) => void middlewareStack.remove(name)) };
 }
 
-/** Strikes a call that goes past the SDKs, such as a PUT to a signed URL. */
+/** Applies the plan to a call without an SDK, such as a PUT to a signed URL. */
 export function overTheWire<Result>(call: () => Promise<Result>): Promise<Result> {
   const wrapped = async () => ({ response: {}, result: await call() });
   return strike({}, wrapped, () => {
@@ -70,10 +70,10 @@ export function overTheWire<Result>(call: () => Promise<Result>): Promise<Result
   }).then(({ result }) => result);
 }
 
-/** The SDK would wait up to seconds before it tries again, and there are thousands of faults to get through. */
+/** The SDK would wait up to seconds before a retry, and there are thousands of faults. */
 async function retryAtOnce({ config }: Pick<typeof dynamodb | typeof s3, 'config'>): Promise<void> {
   const backoff: unknown = Reflect.get(await config.retryStrategy(), 'retryBackoffStrategy');
-  if (typeof backoff !== 'object' || backoff === null) throw new Error('The SDK retries in another way now.');
+  if (typeof backoff !== 'object' || backoff === null) throw new Error('The SDK has changed how it retries.');
   Object.assign(backoff, { computeNextBackoffDelay: () => 1 });
 }
 
@@ -105,7 +105,7 @@ async function strike<Output extends { response: unknown }>(
 function kindFor(plan: FaultPlan, call: object): FaultKind | undefined {
   if (plan.isDead) return 'die';
   const lasting = plan.lasting.get(call);
-  // What was carried out once is not carried out again by a retry that gets lost too.
+  // After a call was executed once, a retry that is also lost must not execute it again.
   if (lasting) return lasting === 'drop after' ? 'drop before' : lasting;
   plan.calls += 1;
   const found = plan.strikes.find(({ at }) => at === plan.calls);
@@ -116,7 +116,7 @@ function kindFor(plan: FaultPlan, call: object): FaultKind | undefined {
   return found.kind;
 }
 
-/** An answer that is not read would keep its connection, of which the SDK has only so many. */
+/** An unread answer would keep its connection, and the SDK has only a limited number of them. */
 async function discarded<Output extends { response: unknown }>(next: () => Promise<Output>): Promise<Output> {
   const output = await next();
   const { body } = output.response as { body?: unknown };
@@ -124,7 +124,7 @@ async function discarded<Output extends { response: unknown }>(next: () => Promi
   return output;
 }
 
-const refusals = {
+const rejections = {
   dynamodb: () =>
     answer(400, '{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException"}'),
   s3: () =>
