@@ -65,7 +65,7 @@ export const areas = {
   publishing: {
     files: [
       'lib/registry/{publishing,latest-version,pending-versions}.ts',
-      'lib/uploads/{upload-events,sweep-uploads}.ts',
+      'lib/uploads/{object-events,upload-events,sweep-uploads}.ts',
     ],
     tests: ['lib/registry/publishing', 'lib/uploads/{sweep-uploads,upload-events}'],
     minScore: 95,
@@ -101,12 +101,26 @@ export const areas = {
     tests: ['lib/bucket/{bucket,object-keys,object-url,signed-upload}', 'lib/archives/byte-source'],
     minScore: 85,
   },
+  extraction: {
+    files: [
+      'lib/extraction/**/*.ts',
+      'lib/archives/text-files.ts',
+      'lib/registry/extraction.ts',
+      'lib/uploads/{archive-events,extract-archive}.ts',
+    ],
+    tests: ['lib/extraction/{language,packs,source}', 'functions/extract-host-nodes'],
+    minScore: 60,
+  },
   boundary: {
     files: [
       'lib/{errors,http-request,json-object,log,metrics,web-address}.ts',
-      'lib/http/{answer,endpoint,bounded-json}.ts',
+      'lib/http/{answer,endpoint,bounded-json,request-id,unknown-route}.ts',
     ],
-    tests: ['lib/{errors,log,http-request,metrics}', 'lib/http/{endpoint,bounded-json}'],
+    tests: [
+      'lib/{errors,log,http-request,metrics}',
+      'lib/http/{endpoint,bounded-json}',
+      'functions/unknown-route',
+    ],
     minScore: 95,
   },
 } as const satisfies Record<string, Area>;

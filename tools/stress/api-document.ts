@@ -36,7 +36,9 @@ export async function readApiDocument({ names, sample }: Harness): Promise<ApiDo
     // A greedy parameter is the gateway's syntax; in the document it is an ordinary one.
     const place = ['paths', path.replace('+}', '}'), method.toLowerCase()];
     const body = schemaIn(at(document, ...place, 'requestBody'));
-    const replies = Object.entries(at(root, ...place, 'responses') as Json).map(([status, reply]) => {
+    // `default` is what the gateway in front answers by itself, which no function ever does.
+    const { default: _, ...responses } = at(root, ...place, 'responses') as Json;
+    const replies = Object.entries(responses).map(([status, reply]) => {
       const schema = { ...schemaIn(reply), components: root.components };
       return [Number(status), ajv.compile(schema)] as const;
     });

@@ -71,8 +71,11 @@ export async function populate(harness: Harness): Promise<void> {
     const publishToken = await addTokens(id);
     for (const name of Object.keys(nodeStatuses)) await addNode(harness, id, `${id}-${name}`, publishToken);
     for (const [name, status] of Object.entries(nodeStatuses)) {
-      const body = { status, tags_admin: ['watched'] };
-      await asAdmin(harness, 'update-node', { publisherId: id, nodeId: `${id}-${name}` }, body);
+      const nodeId = `${id}-${name}`;
+      const isBanned = status === 'NodeStatusBanned';
+      const body = { tags_admin: ['watched'], ...(!isBanned && { status }) };
+      await asAdmin(harness, 'update-node', { publisherId: id, nodeId }, body);
+      if (isBanned) await banNode(nodeId, 'fixture');
     }
     if (banned) await banPublisher(id, 'fixture');
   }
