@@ -25,6 +25,7 @@ const needed = {
     TOKEN_AUDIENCE: 'node-registry',
     TOKEN_JWKS_URL: 'https://issuer.example.com/jwks.json',
   },
+  ci: {},
   metrics: {},
   registry: { TABLE_NAME: 'nodes' },
   bucket: { AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives' },
@@ -44,6 +45,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     PUBLISH_ACCESS_TOKEN: 'required',
     PROXY_ACCESS_TOKEN: 'required',
   },
+  ci: { CI_AUDIENCE: [], CI_ISSUERS: [] },
   archives: {
     MAX_ARCHIVE_BYTES: 100_000_000,
     MAX_ARCHIVE_ENTRIES: 10_000,
