@@ -1,7 +1,7 @@
 import { note } from '../log.ts';
 import type { StatusReasonCode } from '../schemas/node-version.ts';
 import type { Clause } from '../store/expressions.ts';
-import { type Key, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, update, type Write } from '../store/write.ts';

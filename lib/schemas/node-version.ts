@@ -31,7 +31,6 @@ export const StatusReasonCode = z
   .with(z.describe('Why the version has its status, for programs'));
 export type StatusReasonCode = z.infer<typeof StatusReasonCode>;
 
-/** Where a version comes from, by the verified ID token of the job that published it. */
 export const Provenance = z
   .object({
     issuer: z.string().with(z.describe('The issuer of the ID token, which names the CI')),
@@ -42,7 +41,13 @@ export const Provenance = z
     run: z.string().with(z.describe('Id of the workflow run or pipeline')),
     environment: z.optional(z.string()).with(z.describe('Deployment environment of the job')),
   })
-  .with(z.meta({ id: 'Provenance' }));
+  .with(
+    z.meta({
+      id: 'Provenance',
+      description:
+        'The CI job that published the version, by its verified ID token; absent where a person did',
+    }),
+  );
 export type Provenance = z.infer<typeof Provenance>;
 
 const publisherFields = {
@@ -70,7 +75,7 @@ const serviceFields = {
   downloadUrl: z.string().with(z.describe('Where the archive is downloaded; absent until it has arrived')),
   id: z.string().with(z.describe('Unique identifier of the version')),
   node_id: z.string().with(z.describe('Owning node')),
-  provenance: Provenance.with(z.describe('The CI job that published the version; absent where a person did')),
+  provenance: Provenance,
   sha256: z.string().with(z.describe('SHA-256 of the archive in hexadecimal; absent until it has arrived')),
   size_bytes: z.int().with(z.describe('Size of the archive; absent until it has arrived')),
   status: NodeVersionStatus,

@@ -55,7 +55,12 @@ describe('npm run token', () => {
   });
 
   test.each([
-    [[], "Required option '--user <NAME>' not specified."],
+    [[], 'Give either --user for a person, or --ci for a job.'],
+    [['--user', 'x', '--ci', 'octo/nodes'], 'Give either --user for a person, or --ci for a job.'],
+    [
+      ['--ci', 'nodes'],
+      "Option '--ci <OWNER/REPOSITORY>' argument 'nodes' is invalid. It takes an owner and a repository, such as octo/nodes.",
+    ],
     [['--user', 'x', '--admn'], "Unknown option '--admn'. Did you mean --admin?"],
     [
       ['--user', 'x', '--hours', '0'],
