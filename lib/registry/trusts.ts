@@ -87,7 +87,6 @@ export function pinIds(trust: TrustRecord, job: CiJob, last_used_at: string): Wr
     update: trust,
     changes: { repository_id: job.repositoryId, owner_id: job.ownerId, last_used_at },
     when: [
-      ['revoked_at', 'absent'],
       ['repository_id', 'absent'],
       ['pk', 'exists'],
     ],

@@ -193,17 +193,25 @@ describe('a publish with an ID token of a CI', () => {
     expect(again.body.node_version.id).toBe(first.body.node_version.id);
   });
 
-  test('lets one token that is sent for several versions at once publish exactly one', async () => {
-    const token = gitHubToken();
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, index) => publish({ nodeId: 'at-once', version: `1.0.${index}`, token })),
-    );
+  test.each([
+    ['versions', () => 'at-once', (index: number) => `1.0.${index}`],
+    ['nodes', (index: number) => `at-once-${index}`, () => '1.0.0'],
+  ])(
+    'lets one token that is sent for several %s at once publish exactly one',
+    async (_, nodeOf, versionOf) => {
+      const token = gitHubToken();
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, index) =>
+          publish({ nodeId: nodeOf(index), version: versionOf(index), token }),
+        ),
+      );
 
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401, 401]);
-    expect(answers.filter(({ status }) => status === 401).map(({ body }) => body.message)).toEqual(
-      Array(5).fill('The CI token was used for another node version; let the job request a new one.'),
-    );
-  });
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401, 401]);
+      expect(answers.filter(({ status }) => status === 401).map(({ body }) => body.message)).toEqual(
+        Array(5).fill('The CI token was used for another node version; let the job request a new one.'),
+      );
+    },
+  );
 
   test('reads the trusts in the same wave as everything else', async () => {
     await publish({ nodeId: 'waves' });
