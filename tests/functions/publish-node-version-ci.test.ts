@@ -165,7 +165,7 @@ describe('a publish with an ID token of a CI', () => {
       },
     });
 
-    expect(body.node_versions[0].node_version.provenance).toEqual(provenance);
+    expect(JSON.stringify(body.node_versions[0].node_version.provenance)).toBe(JSON.stringify(provenance));
     expect(body.node_versions[1].node_version).not.toHaveProperty('provenance');
     expect(await storedVersion('taken-over', '1.0.0')).not.toHaveProperty('trust_id');
   });
