@@ -342,7 +342,7 @@ describe('a token that was used is rejected', () => {
     await expectRejection(token, 'ci_token_used', message, target);
   });
 
-  test('by its id, whatever else it says', async () => {
+  test('by its id, even if its other claims differ', async () => {
     const jti = randomUUID();
     await publish(gitHubToken({ jti }), { nodeId: 'spent' });
 

@@ -125,7 +125,7 @@ describe('a publish with an ID token of a CI', () => {
     expect([status, body.error]).toEqual([401, 'unauthorized']);
   });
 
-  test('gives no rights of an admin, whoever sends it along', async () => {
+  test('gives no rights of an admin, even next to the token of one', async () => {
     const { body } = await publish({
       nodeId: 'no-admin',
       headers: { authorization: bearer('root', { admin: true }) },
