@@ -5,7 +5,8 @@ import type { ErrorCode } from './errors.ts';
 /**
  * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),
  * or `user` unless the named environment variable says `optional` (a token that is sent is still verified).
- * `bodyToken` is a token of the body that some clients send as the bearer too, which then counts as none.
+ * `bodyToken` is a token of the body that some clients send as the bearer too, which then counts as none. If it is
+ * an ID token of a CI job, the job calls, and neither a bearer nor a person is asked for.
  */
 export type Access =
   | 'anyone'

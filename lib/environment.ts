@@ -8,12 +8,14 @@ const nonEmpty = z.string().check(z.minLength(1));
 const accessTokenSwitch = z._default(z.enum(['required', 'optional']), 'required');
 
 /** An issuer's address is https. Plain http is for an issuer on this same machine, which no deployment has. */
-const secureOrLoopbackUrl = z.string().check(
-  z.refine((value) => {
-    const url = URL.parse(value);
-    return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-  }, 'must be an https address (http only on localhost)'),
-);
+const secureOrLoopbackUrl = z
+  .string()
+  .check(z.refine(isSecureOrLoopback, 'must be an https address (http only on localhost)'));
+
+function isSecureOrLoopback(value: string): boolean {
+  const url = URL.parse(value);
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+}
 
 const isLoopback = (hostname: string) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 
@@ -22,6 +24,36 @@ const endpointUrl = z.string().check(z.refine(isWebAddress, 'must be an absolute
 
 const count = (standard: number) =>
   z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(1))), standard);
+
+const list = () =>
+  z.pipe(
+    z._default(z.string(), ''),
+    z.transform((text) => text.split(',').flatMap((entry) => entry.trim() || [])),
+  );
+
+interface CiIssuer {
+  kind: 'github' | 'gitlab';
+  issuer: string;
+  keySetUrl: string | undefined;
+}
+
+function readCiIssuer(entry: string): CiIssuer | undefined {
+  const [kind, issuer = '', keySetUrl, ...rest] = entry.split(/\s+/);
+  const isComplete = isSecureOrLoopback(issuer) && isSecureOrLoopback(keySetUrl ?? issuer);
+  if ((kind !== 'github' && kind !== 'gitlab') || !isComplete || rest.length > 0) return undefined;
+  return { kind, issuer, keySetUrl };
+}
+
+const ciIssuers = () =>
+  z.pipe(
+    list().check(
+      z.refine(
+        (entries) => entries.every(readCiIssuer),
+        'must be `github` or `gitlab`, an https address and perhaps another, separated by blanks',
+      ),
+    ),
+    z.transform((entries) => entries.flatMap((entry) => readCiIssuer(entry) ?? [])),
+  );
 
 /**
  * Every environment variable of the functions, by concern. docs/reference.md is checked against it.
@@ -54,6 +86,19 @@ export const concerns = {
       ),
       PROXY_ACCESS_TOKEN: accessTokenSwitch.with(
         z.describe('`optional` opens the video operations to callers without a token; for closed networks.'),
+      ),
+    }),
+  ci: () =>
+    z.object({
+      CI_AUDIENCE: list().with(
+        z.describe(
+          'Whom ID tokens of CI jobs must be for, such as the address of the API; commas separate several. Without it none is accepted.',
+        ),
+      ),
+      CI_ISSUERS: ciIssuers().with(
+        z.describe(
+          'Issuers of such tokens next to GitHub Actions and gitlab.com: `github` or `gitlab`, the issuer and, if it is not the usual one, the address of its key set; commas separate several.',
+        ),
       ),
     }),
   metrics: () =>
@@ -135,12 +180,9 @@ export const concerns = {
       VIDEO_EXTEND_SOURCE: z
         ._default(z.enum(['both', 'either']), 'both')
         .with(z.describe('`either` takes `video_url` without `video_creation_id`, and the reverse.')),
-      VIDEO_MODELS_EXTRA: z
-        .pipe(
-          z._default(z.string(), ''),
-          z.transform((names) => names.split(',').flatMap((name) => name.trim() || [])),
-        )
-        .with(z.describe('Model names to accept in addition to the listed ones, separated by commas.')),
+      VIDEO_MODELS_EXTRA: list().with(
+        z.describe('Model names to accept in addition to the listed ones, separated by commas.'),
+      ),
     }),
   secretStore: () =>
     z.object({

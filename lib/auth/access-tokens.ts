@@ -1,11 +1,10 @@
-import { FetchError, WaitPeriodNotYetEndedJwkError } from 'aws-jwt-verify/error';
-import { type Jwks, SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import type { Jwks } from 'aws-jwt-verify/jwk';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import type { Caller } from '../caller.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
-import { httpRequest } from '../http-request.ts';
 import { isObject } from '../json-object.ts';
+import { KeySets } from './key-sets.ts';
 import { RejectedToken, rejected, rejectionOf } from './token-rejections.ts';
 
 const environment = readEnvironment('tokens');
@@ -18,42 +17,7 @@ const environment = readEnvironment('tokens');
 const developmentKeyId = 'development';
 const acceptsDevelopmentKey = environment.TOKEN_ISSUER.startsWith('http:');
 
-const refetchIntervalMs = 10_000;
-
-/**
- * The key set is fetched for a key that is not in it, and at most once in an interval, so that made-up key
- * ids cannot flood the issuer. Keys that are known go on verifying while the issuer is down.
- */
-const refetch = {
-  blockedUntil: 0,
-  issuerIsDown: false,
-  async wait() {
-    if (Date.now() < this.blockedUntil)
-      throw new WaitPeriodNotYetEndedJwkError('the key set was fetched just now');
-  },
-  registerFailedAttempt() {
-    this.blockedUntil = Date.now() + refetchIntervalMs;
-  },
-  registerSuccessfulAttempt() {},
-};
-
-async function fetchKeySet(address: string): Promise<ArrayBuffer> {
-  try {
-    const { status, body } = await httpRequest({
-      url: new URL(address),
-      method: 'GET',
-      timeoutMs: 3000,
-      maxReplyBytes: 1e6,
-    });
-    if (status !== 200) throw new Error(`the issuer answered ${status} for its key set`);
-    refetch.issuerIsDown = false;
-    return new Uint8Array(body).buffer;
-  } catch (error) {
-    refetch.issuerIsDown = true;
-    refetch.registerFailedAttempt();
-    throw new FetchError(address, String(error));
-  }
-}
+const keySets = new KeySets();
 
 const verifier = JwtVerifier.create(
   {
@@ -66,7 +30,7 @@ const verifier = JwtVerifier.create(
       if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey) throw new RejectedToken('bad_signature');
     },
   },
-  { jwksCache: new SimpleJwksCache({ fetcher: { fetch: fetchKeySet }, penaltyBox: refetch }) },
+  { jwksCache: keySets.cache },
 );
 
 if (environment.TOKEN_JWKS !== undefined) verifier.cacheJwks(parseKeySet(environment.TOKEN_JWKS));
@@ -97,9 +61,7 @@ export async function authenticate(authorization: string | undefined): Promise<C
     requireUsable(claims);
     return { userId: String(claims.sub), isAdmin: isAdmin(claims) };
   } catch (cause) {
-    const keySetIsMissing =
-      cause instanceof FetchError || (cause instanceof WaitPeriodNotYetEndedJwkError && refetch.issuerIsDown);
-    if (keySetIsMissing) throw new ApiError('unavailable', { cause });
+    if (keySets.isMissing(environment.TOKEN_JWKS_URL, cause)) throw new ApiError('unavailable', { cause });
     throw rejected(rejectionOf(cause, token, environment.TOKEN_ISSUER), cause);
   }
 }

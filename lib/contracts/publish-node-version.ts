@@ -19,7 +19,11 @@ export const publishNodeVersion = contract({
     personal_access_token: z
       .string()
       .check(z.minLength(1))
-      .with(z.describe('A personal access token of the publisher')),
+      .with(
+        z.describe(
+          'A personal access token of the publisher, or an OpenID Connect ID token of a CI job that the publisher trusts, which also stands for the access token: the Authorization header may then be absent',
+        ),
+      ),
   }),
   reply: z.object({
     node_version: NodeVersion,

@@ -1,15 +1,14 @@
-import { hash } from 'node:crypto';
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod/mini';
-import { authenticate, bearerToken } from '../auth/access-tokens.ts';
 import type { Caller } from '../caller.ts';
+import type { CiJob } from '../ci-job.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
-import { isObject } from '../json-object.ts';
 import { log, note, withLogFields } from '../log.ts';
 import { issueDetails } from '../validation-issues.ts';
+import { admit, type JobOf, tokenIn } from './admit.ts';
 import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
 import { inTime } from './deadline.ts';
@@ -27,6 +26,8 @@ interface Call<C extends Contract> {
   path: z.infer<C['parameters']>;
   body: BodyOf<C>;
   caller: CallerOf<C['access']>;
+  /** The job of a CI that asks, in the place of a person. */
+  job: CiJob | undefined;
   ifMatch: string | undefined;
   /** Milliseconds since the epoch by which everything must be done. */
   deadline: number;
@@ -44,6 +45,7 @@ interface Reply<Body> {
 type Handler<C extends Contract> = (call: Call<C>) => Promise<Reply<ReplyBody<C>>>;
 
 interface Options<C extends Contract> {
+  jobOf?: JobOf;
   /** Renews what a kept answer has that does not last, when an Idempotency-Key brings it again. */
   refresh?: (kept: ReplyBody<C>, call: Call<C>) => Promise<ReplyBody<C>>;
 }
@@ -52,8 +54,6 @@ interface Options<C extends Contract> {
 interface Request extends APIGatewayProxyEventV2 {
   requestId: string;
 }
-
-const environment = readEnvironment('tokens');
 
 /** Time kept back from the invocation's own limit, so that an answer still leaves when work is cut off. */
 const reservedMs = 1000;
@@ -117,12 +117,13 @@ async function respond<C extends Contract>(
   request: Request,
   context: Context,
 ): Promise<Answer> {
-  const { contract } = operation;
+  const { contract, jobOf } = operation;
   const endsAt = Date.now() + (context.getRemainingTimeInMillis?.() ?? defaultLimitMs);
-  const caller = await admit(contract.access, request);
+  const { caller, job } = await admit(contract.access, request, jobOf);
   const call = {
     ...readRequest<C>(operation, request),
     caller: caller as CallerOf<C['access']>,
+    job,
     ifMatch: request.headers['if-match'],
     deadline: endsAt - reservedMs,
   };
@@ -179,38 +180,6 @@ function scopeOf<C extends Contract>({ access }: C, { caller, body }: Unsent<C>)
   if (caller) return `user:${caller.userId}`;
   const token = tokenIn(body, access);
   return token === undefined ? 'anonymous' : `token:${token}`;
-}
-
-/** Finds out who calls, and refuses a caller that must say so and does not. */
-async function admit(access: Access, request: Request): Promise<Caller | undefined> {
-  if (access === 'anyone') return undefined;
-  const { authorization } = request.headers;
-  const caller = await authenticate(authorization).catch((error: unknown) => {
-    if (repeatsBodyToken(access, request)) return undefined;
-    throw error;
-  });
-  if (caller) note({ principal: hash('sha256', caller.userId).slice(0, 16) });
-  else if (access === 'user' || environment[access.userUnless] === 'required')
-    throw new ApiError('unauthorized', { reason: 'missing' });
-  return caller;
-}
-
-/** Some clients send the token of the body as the bearer too. */
-function repeatsBodyToken(access: Access, request: Request): boolean {
-  const bearer = bearerToken(request.headers.authorization);
-  if (bearer === undefined || typeof access !== 'object' || access.bodyToken === undefined) return false;
-  try {
-    return bearer === tokenIn(parseJsonBody(request), access);
-  } catch {
-    // A body that cannot be read repeats nothing, and the token is what is wrong first.
-    return false;
-  }
-}
-
-function tokenIn(body: unknown, access: Access): string | undefined {
-  const field = typeof access === 'object' ? access.bodyToken : undefined;
-  const token = field !== undefined && isObject(body) ? body[field] : undefined;
-  return typeof token === 'string' ? token : undefined;
 }
 
 /** Checks path and body together, so that all issues of a request are named at once. */

@@ -1,22 +1,23 @@
 import { note } from '../log.ts';
 import type { StatusReasonCode } from '../schemas/node-version.ts';
 import type { Clause } from '../store/expressions.ts';
-import { type Key, nodeKey, nodeVersionKey, personalAccessTokenKey, publisherKey } from '../store/keys.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, update, type Write } from '../store/write.ts';
 import type { Upload } from '../upload.ts';
 import { latestOf } from './latest-version.ts';
 import { shownVersion } from './node-versions.ts';
+import { credentialKey } from './credentials.ts';
 import {
+  type CredentialRecord,
+  credentialRecord,
   type NodeRecord,
   type NodeVersionRecord,
   nodeRecord,
   nodeVersionRecord,
   type PublisherRecord,
   publisherRecord,
-  type TokenRecord,
-  tokenRecord,
 } from './records.ts';
 
 /*
@@ -27,7 +28,7 @@ import {
  *        │  ▲                               latest_version moves, then the version leaves the list
  *        └──┘ keepPending: a status_reason
  *
- * Only the upload that the latest publish named leads out of `pending`, and only while node, publisher and token are
+ * Only the upload that the latest publish named leads out of `pending`, and only while node, publisher and credential are
  * in good standing: the transaction that activates checks all three. Each arrow is one conditional write, so it may
  * be taken twice, late or by two at once: the second finds its condition failed and changes nothing. A finalizer
  * that dies between two arrows leaves a listed version, which the next event or sweep takes further.
@@ -74,12 +75,14 @@ async function readUpload(
   );
   const version = nodeVersionRecord(versionItem);
   if (version?.id !== upload.versionId) return { state: 'unknown' };
-  const { publisher_id, node_id, token_id, status } = version;
-  note({ publisher_id, node_id, version: version.version, token_id });
+  const { publisher_id, node_id, token_id, trust_id, status } = version;
+  note({ publisher_id, node_id, version: version.version, token_id, trust_id });
   if (status !== 'NodeVersionStatusPending') return { state: 'published' };
   if (version.upload_id !== upload.uploadId) return { state: 'superseded' };
-  const [publisher, token] = await get(deadline, publisherKey(publisher_id), tokenKey(version));
-  const reason = obstacle(nodeRecord(node), publisherRecord(publisher), tokenRecord(token));
+  const [publisher, credential] = await get(deadline, publisherKey(publisher_id), credentialKey(version));
+  const reason =
+    obstacle(nodeRecord(node), publisherRecord(publisher)) ??
+    revocation(version, credentialRecord(credential));
   return reason ? { state: reason } : { state: 'awaited', version };
 }
 
@@ -115,7 +118,7 @@ export async function activateVersion(
         ],
       },
       {
-        check: tokenKey(version),
+        check: credentialKey(version),
         when: [
           ['pk', 'exists'],
           ['revoked_at', 'absent'],
@@ -145,25 +148,27 @@ export async function keepPending(
 function obstacle(
   node: NodeRecord | undefined,
   publisher: PublisherRecord | undefined,
-  token: TokenRecord | undefined,
 ): PendingReason | undefined {
   if (!publisher || publisher.banned) return pendingBecause('publisher_banned', 'The publisher is banned.');
   if (!node || node.status === 'NodeStatusDeleted')
     return pendingBecause('node_deleted', 'The node is deleted.');
   if (node.status === 'NodeStatusBanned') return pendingBecause('node_banned', 'The node is banned.');
-  if (!token || token.revoked_at !== undefined) {
-    return pendingBecause('token_revoked', 'The token that this version was published with is revoked.');
-  }
   return undefined;
+}
+
+function revocation(
+  { trust_id }: NodeVersionRecord,
+  credential: CredentialRecord | undefined,
+): PendingReason | undefined {
+  if (credential && credential.revoked_at === undefined) return undefined;
+  return trust_id === undefined
+    ? pendingBecause('token_revoked', 'The token that this version was published with is revoked.')
+    : pendingBecause('trust_revoked', 'The publisher trusts the workflow that published it no longer.');
 }
 
 function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {
   const remedy = 'Once that has changed, publish this version again.';
   return { status_reason_code, status_reason: `The archive was not published: ${sentence} ${remedy}` };
-}
-
-function tokenKey({ publisher_id, token_hash }: NodeVersionRecord): Key {
-  return personalAccessTokenKey(publisher_id, token_hash);
 }
 
 function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {

@@ -1,5 +1,10 @@
 import { ApiError } from '../errors.ts';
-import { adminVersionFields, NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
+import {
+  adminVersionFields,
+  NodeVersion,
+  type NodeVersionInput,
+  Provenance,
+} from '../schemas/node-version.ts';
 import { normalizeVersion } from '../schemas/version-label.ts';
 import { isSameNodeId, type Key, keyName, nodeVersionKey } from '../store/keys.ts';
 import { maxBatchKeys, readBatches } from '../store/read.ts';
@@ -11,10 +16,14 @@ export const maxVersionBytes = 120_000;
 
 /** A version as callers see it. The address of the archive is composed here, so that it can move. */
 export function nodeVersionView(version: ShownVersion, downloadUrl: DownloadUrl): NodeVersion {
-  const { archive_key } = version;
+  const { archive_key, provenance } = version;
   const offered = archive_key !== undefined && isDownloadable(version);
   return shownFields<NodeVersion>(
-    { ...version, ...(offered && { downloadUrl: downloadUrl(archive_key) }) },
+    {
+      ...version,
+      ...(offered && { downloadUrl: downloadUrl(archive_key) }),
+      ...(provenance && { provenance: shownFields<Provenance>(provenance, Provenance) }),
+    },
     NodeVersion,
   );
 }

@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
-import { describeError, log, note } from '../log.ts';
+import { note } from '../log.ts';
 import type { NodeInput } from '../schemas/node.ts';
 import { NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
-import type { Item } from '../store/attribute-values.ts';
 import { absent, withChanges } from '../store/expressions.ts';
-import {
-  isSameNodeId,
-  nodeKey,
-  nodeVersionKey,
-  ownedNodeKey,
-  personalAccessTokenKey,
-  publisherKey,
-} from '../store/keys.ts';
+import { isSameNodeId, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
-import { transact, update, type Write } from '../store/write.ts';
+import { transact, type Write } from '../store/write.ts';
 import type { Upload } from '../upload.ts';
+import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
 import { maxVersionBytes, versionFields, waitingForUpload } from './node-versions.ts';
 import {
   nodeChanges,
@@ -35,17 +28,16 @@ import {
   nodeVersionRecord,
   type OwnedNodeRecord,
   shownFields,
-  type TokenRecord,
-  tokenRecord,
 } from './records.ts';
+import { readTrusts } from './trusts.ts';
 
-interface Publication {
+type Publication = Proof & Request;
+
+interface Request {
   publisherId: string;
   nodeId: string;
   node: NodeInput;
   version: NodeVersionInput;
-  /** The SHA-256 of the personal access token. */
-  tokenHash: string;
   caller: Caller | undefined;
   deadline: number;
 }
@@ -68,41 +60,35 @@ interface Registration {
  * failed, read again, and resume what the first one began.
  */
 export async function registerVersion(publication: Publication): Promise<Registration> {
-  const { publisherId, nodeId, version, tokenHash, caller, deadline } = publication;
-  const tokenKey = personalAccessTokenKey(publisherId, tokenHash);
+  const { publisherId, nodeId, version, job, caller, deadline } = publication;
   const versionKey = nodeVersionKey(nodeId, version.version);
   note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
   return untilWritten(deadline, async () => {
-    const [publisherItem, tokenItem, nodeItem, versionItem] = await get(
-      deadline,
-      publisherKey(publisherId),
-      tokenKey,
-      nodeKey(nodeId),
-      versionKey,
-    );
+    const [[publisherItem, proofItem, nodeItem, versionItem], trusts] = await Promise.all([
+      get(
+        deadline,
+        publisherKey(publisherId),
+        proofKey(publisherId, publication),
+        nodeKey(nodeId),
+        versionKey,
+      ),
+      job ? readTrusts(publisherId) : [],
+    ]);
     const publisher = requirePublisher(publisherItem);
-    const token = requireToken(tokenItem);
-    note({ token_id: token.id });
+    const found = { item: proofItem, trusts };
+    const credential = requireCredential(publication, found, { nodeId, versionKey });
     if (caller) requireMember(publisher, caller.userId);
     requireNotBanned(publisher);
     const node = nodeRecord(nodeItem);
     if (node) requireOwnNode(publication, node);
     const existing = nodeVersionRecord(versionItem);
     if (existing && existing.status !== 'NodeVersionStatusPending') throw new ApiError('version_exists');
-    const record = pendingVersion(publication, token, node, existing);
-    const writes = [...writeNode(publication, node), writeVersion(record, existing)];
-    const [failed] = await Promise.all([transact(writes, deadline), noteUse(token)]);
+    const record = pendingVersion(publication, credential, node, existing);
+    const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
+    const [failed] = await Promise.all([transact(writes, deadline), noteUse(credential.record)]);
     if (failed.length > 0) return undefined;
     return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
   });
-}
-
-function requireToken(item: Item | undefined): TokenRecord {
-  const token = tokenRecord(item);
-  if (!token || token.revoked_at !== undefined || token.expires_at <= new Date().toISOString()) {
-    throw new ApiError('invalid_personal_access_token');
-  }
-  return token;
 }
 
 function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord): void {
@@ -113,8 +99,8 @@ function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord):
 }
 
 function pendingVersion(
-  { publisherId, nodeId, version, tokenHash, caller }: Publication,
-  token: TokenRecord,
+  { publisherId, nodeId, version, caller }: Publication,
+  { kept }: Credential,
   node: NodeRecord | undefined,
   existing: NodeVersionRecord | undefined,
 ): NodeVersionRecord {
@@ -132,8 +118,7 @@ function pendingVersion(
     ...waitingForUpload,
     host_node_extract_status: 'pending',
     ...(caller && { published_by: caller.userId }),
-    token_id: token.id,
-    token_hash: tokenHash,
+    ...kept,
     revision: (existing?.revision ?? 0) + 1,
     upload_id: randomUUID(),
     // Spread over sixteen partitions of the index, so that it carries as many publishes as the table does.
@@ -194,25 +179,4 @@ function writeVersion(record: NodeVersionRecord, existing: NodeVersionRecord | u
       ['revision', '=', existing.revision],
     ],
   };
-}
-
-const useIntervalMs = 60_000;
-
-/**
- * The token's last use is not part of the publish: written with it, every publish of a token would wait for the
- * others. So it is written next to it, at most once a minute, once, and a failure changes nothing.
- */
-async function noteUse(token: TokenRecord): Promise<void> {
-  const now = Date.now();
-  if (Date.parse(token.last_used_at ?? '') > now - useIntervalMs) return;
-  const changes = { last_used_at: new Date(now).toISOString() };
-  await update(
-    token,
-    changes,
-    [
-      ['pk', 'exists'],
-      ['revoked_at', 'absent'],
-    ],
-    now,
-  ).catch((error: unknown) => log('warn', 'token_use', { token_id: token.id, ...describeError(error) }));
 }

@@ -29,13 +29,34 @@ export interface PublisherRecord extends Stored, Omit<Publisher, 'id' | 'members
   ban_reason?: string;
 }
 
-export interface TokenRecord extends Stored {
+/** What a publisher publishes with. */
+export interface CredentialRecord extends Stored {
   id: string;
-  label: string;
   created_at: string;
-  expires_at: string;
   last_used_at?: string;
   revoked_at?: string;
+}
+
+export interface TokenRecord extends CredentialRecord {
+  label: string;
+  expires_at: string;
+}
+
+/** The jobs of a CI that may publish. The ids are those of the first job that did. */
+export interface TrustRecord extends CredentialRecord {
+  issuer: string;
+  repository: string;
+  workflow: string;
+  environment?: string;
+  node_id?: string;
+  repository_id?: string;
+  owner_id?: string;
+}
+
+/** What an ID token was used for. Once it has expired, the record may go. */
+export interface IdTokenRecord extends Key {
+  used_for: string;
+  ttl: number;
 }
 
 /** Of a version what its node shows of it too: `latest_version` is a copy, so that one read answers a whole node. */
@@ -52,10 +73,12 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   node_id: string;
   publisher_id: string;
   createdAt: string;
-  /** Who published it, as far as a person's token came with the request, and with which personal access token. */
+  /** Who published it, as far as a person's token came with the request. */
   published_by?: string;
-  token_id: string;
-  token_hash: string;
+  /** With what: a personal access token, or a job that the publisher trusts. */
+  token_id?: string;
+  token_hash?: string;
+  trust_id?: string;
   /** The one upload that may bring the archive. */
   upload_id?: string;
   /** The version of that upload's object that was refused, by S3's id: it is not checked again. */
@@ -124,7 +147,10 @@ export interface HistoryRecord extends Key {
 
 /** The typed reads: under a key lies what this code wrote there. No record is cast anywhere else. */
 export const publisherRecord = typedRead<PublisherRecord>();
+export const credentialRecord = typedRead<CredentialRecord>();
 export const tokenRecord = typedRead<TokenRecord>();
+export const trustRecord = typedRead<TrustRecord>();
+export const idTokenRecord = typedRead<IdTokenRecord>();
 export const nodeRecord = typedRead<NodeRecord>();
 export const nodeVersionRecord = typedRead<NodeVersionRecord>();
 export const ownedNodeRecord = typedRead<OwnedNodeRecord>();

@@ -24,11 +24,31 @@ export const StatusReasonCode = z
     'node_deleted',
     'publisher_banned',
     'token_revoked',
+    'trust_revoked',
     'banned',
     'flagged',
   ])
   .with(z.describe('Why the version has its status, for programs'));
 export type StatusReasonCode = z.infer<typeof StatusReasonCode>;
+
+export const Provenance = z
+  .object({
+    issuer: z.string().with(z.describe('The issuer of the ID token, which names the CI')),
+    repository: z.string().with(z.describe('Repository or project, with its owner')),
+    commit: z.string().with(z.describe('Commit that the job ran on')),
+    ref: z.string().with(z.describe('Branch or tag that the job ran on')),
+    workflow: z.string().with(z.describe('File that defines the job')),
+    run: z.string().with(z.describe('Id of the workflow run or pipeline')),
+    environment: z.optional(z.string()).with(z.describe('Deployment environment of the job')),
+  })
+  .with(
+    z.meta({
+      id: 'Provenance',
+      description:
+        'The CI job that published the version, by its verified ID token; absent where a person did',
+    }),
+  );
+export type Provenance = z.infer<typeof Provenance>;
 
 const publisherFields = {
   changelog: z.string(),
@@ -55,6 +75,7 @@ const serviceFields = {
   downloadUrl: z.string().with(z.describe('Where the archive is downloaded; absent until it has arrived')),
   id: z.string().with(z.describe('Unique identifier of the version')),
   node_id: z.string().with(z.describe('Owning node')),
+  provenance: Provenance,
   sha256: z.string().with(z.describe('SHA-256 of the archive in hexadecimal; absent until it has arrived')),
   size_bytes: z.int().with(z.describe('Size of the archive; absent until it has arrived')),
   status: NodeVersionStatus,

@@ -3,11 +3,13 @@
  *
  *   publisher with its members        PUBLISHER#<id>            PUBLISHER
  *   personal access tokens of one     PUBLISHER#<id>            TOKEN#<sha256>              one query lists them
+ *   CI jobs that one trusts           PUBLISHER#<id>            TRUST#<id>                  one query lists them
  *   nodes of a publisher              PUBLISHER#<id>            NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
  *   host nodes of a node version      NODE#<folded id>#<normal> HOST_NODE#<name>            one query lists them
  *   answers kept for idempotency      IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
+ *   ID tokens that were used          ID_TOKEN#<sha256>         USE                         expire by `ttl`
  *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
  *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
@@ -41,6 +43,15 @@ export function publisherKey(publisherId: string): Key {
 
 export function personalAccessTokenKey(publisherId: string, hash: string): Key {
   return { pk: `PUBLISHER#${publisherId}`, sk: `TOKEN#${hash}` };
+}
+
+export function trustKey(publisherId: string, id: string): Key {
+  return { pk: `PUBLISHER#${publisherId}`, sk: `TRUST#${id}` };
+}
+
+/** Of all publishers together: a token is used once, whoever else trusts its job. */
+export function idTokenKey(hash: string): Key {
+  return { pk: `ID_TOKEN#${hash}`, sk: 'USE' };
 }
 
 export function ownedNodeKey(publisherId: string, nodeId: string): Key {

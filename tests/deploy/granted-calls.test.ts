@@ -12,8 +12,10 @@ import { bucket, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
+import { addTrust } from '../../tools/admin/registry/trusts.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
+import { gitHub, gitHubToken, useCiIssuers } from '../support/ci.ts';
 import { misbehave, proxies } from '../support/proxies.ts';
 import { addToken } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
@@ -103,7 +105,9 @@ const translations: Record<string, (input: Input) => Need[]> = {
   PutItemCommand: (put) => [write('PutItem', put)],
   UpdateItemCommand: (update) => [write('UpdateItem', update)],
   DeleteItemCommand: (remove) => [write('DeleteItem', remove)],
-  QueryCommand: ({ IndexName }) => [{ action: 'dynamodb:Query', target: IndexName }],
+  QueryCommand: ({ IndexName, ExpressionAttributeValues }) => [
+    { action: 'dynamodb:Query', target: IndexName ?? ExpressionAttributeValues[':partition'].S },
+  ],
   HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
   GetObjectCommand: ({ Key, VersionId }) => [{ action: `s3:GetObject${suffix(VersionId)}`, target: Key }],
   DeleteObjectCommand: ({ Key, VersionId }) => [
@@ -130,6 +134,8 @@ for (const { middlewareStack } of [dynamodb, s3]) {
   );
 }
 
+useCiIssuers();
+
 const headers = { authorization: bearer('demo-owner') };
 const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
 
@@ -138,7 +144,8 @@ const tokens: string[] = [];
 
 beforeAll(async () => {
   await seed();
-  tokens.push(await addToken('demo'), await addToken('demo'));
+  tokens.push(await addToken('demo'), await addToken('demo'), gitHubToken());
+  await addTrust('demo', { issuer: gitHub.issuer, repository: 'octo/nodes', workflow: 'release.yml' });
 });
 
 /** A version is published over HTTP; what its URL may do counts as a call too, which the caller makes. */
@@ -173,7 +180,13 @@ describe('what a function calls, it is granted, and what it is granted, it calls
     ['UpdateNodeRole', () => invoke(updateNode, 'update-node', { headers })],
     ['UpdateHostNodeRole', () => invoke(updateHostNode, 'update-host-node', { headers })],
     ['BulkNodeVersionsRole', () => invoke(bulkNodeVersions, 'bulk-node-versions')],
-    ['PublishNodeVersionRole', () => publishByUrl().then(() => publishByUrl('granted'))],
+    [
+      'PublishNodeVersionRole',
+      () =>
+        publishByUrl('ci')
+          .then(() => publishByUrl())
+          .then(() => publishByUrl('granted')),
+    ],
     ['RelightImageRole', () => proxy('relight-image')],
     ['TextToVideoRole', () => proxy('text-to-video')],
     ['ExtendVideoRole', () => proxy('extend-video')],

@@ -89,6 +89,20 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   adminClaimValue: claim,
   publishAccessToken: accessTokens,
   proxyAccessToken: accessTokens,
+  ciIssuers: {
+    good: [
+      '',
+      'gitlab https://git.example.com',
+      'github https://a.example.com https://a.example.com/keys, gitlab https://b.example.com',
+    ],
+    bad: [
+      'https://git.example.com',
+      'jenkins https://ci.example.com',
+      'gitlab http://git.example.com',
+      'github http://localhost:3001/ci',
+      'gitlab https://a.example.com,',
+    ],
+  },
   imageProviderKeyHeader: header,
   imageProviderKeyScheme: scheme,
   videoProviderKeyHeader: header,

@@ -99,6 +99,58 @@ describe('docs/publishing.md, pasted as printed', () => {
   }, 60_000);
 });
 
+describe('a CI job without a stored secret', () => {
+  const tool = async (...args: string[]) =>
+    (await run('npm', ['run', '--silent', ...args], { env: stack.environment })).stdout.trim();
+
+  test('publishes a version, does nothing when run again, and publishes the next one', async () => {
+    const place = await mkdtemp(join(tmpdir(), 'node-registry-ci-'));
+    await writeFile(join(place, 'node.py'), 'print(1)\n');
+    const job = ['--repository', 'octo/nodes', '--workflow', 'release.yml'];
+    await tool(
+      'admin',
+      '--',
+      'trust',
+      'add',
+      demo.publisherId,
+      ...job,
+      '--issuer',
+      'http://localhost:3001/ci',
+    );
+    const publishFromCi = async (version: string) => {
+      const token = await tool('token', '--', '--ci', 'octo/nodes');
+      const node = ['--publisher', demo.publisherId, '--node', 'from-ci', '--version', version];
+      const env = {
+        ...stack.environment,
+        GITLAB_CI: 'true',
+        NODE_REGISTRY_URL: stack.apiUrl,
+        NODE_REGISTRY_ID_TOKEN: token,
+      };
+      return JSON.parse(
+        (
+          await run('npm', ['run', '--silent', 'publish-node', '--', 'publish', place, ...node, '--json'], {
+            env,
+          })
+        ).stdout,
+      );
+    };
+    const results = [
+      await publishFromCi('1.0.0'),
+      await publishFromCi('1.0.0'),
+      await publishFromCi('1.1.0'),
+    ];
+    const shown = JSON.parse(await tool('admin', '--', 'node-version', 'show', 'from-ci', '1.1.0', '--json'));
+    await rm(place, { recursive: true });
+
+    expect(results.map(({ version, status }) => [version, status])).toEqual([
+      ['1.0.0', 'published'],
+      ['1.0.0', 'already_published'],
+      ['1.1.0', 'published'],
+    ]);
+    expect(shown.provenance).toMatchObject({ repository: 'octo/nodes', workflow: 'release.yml' });
+  }, 120_000);
+});
+
 describe('docs/examples', () => {
   const folder = 'docs/examples';
   const texts = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));

@@ -25,6 +25,7 @@ const needed = {
     TOKEN_AUDIENCE: 'node-registry',
     TOKEN_JWKS_URL: 'https://issuer.example.com/jwks.json',
   },
+  ci: {},
   metrics: {},
   registry: { TABLE_NAME: 'nodes' },
   bucket: { AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives' },
@@ -44,6 +45,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     PUBLISH_ACCESS_TOKEN: 'required',
     PROXY_ACCESS_TOKEN: 'required',
   },
+  ci: { CI_AUDIENCE: [], CI_ISSUERS: [] },
   archives: {
     MAX_ARCHIVE_BYTES: 100_000_000,
     MAX_ARCHIVE_ENTRIES: 10_000,
@@ -130,6 +132,7 @@ describe('a variable of the environment', () => {
 
   const address = 'must be an https address (http only on localhost)';
   const endpoint = 'must be an absolute http or https URL';
+  const issuers = 'must be `github` or `gitlab`, an https address and perhaps another, separated by blanks';
 
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'issuer.example.com', address],
@@ -143,6 +146,11 @@ describe('a variable of the environment', () => {
     ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'ssm', endpoint],
     ['tokens', 'PUBLISH_ACCESS_TOKEN', 'no', 'must be one of required, optional'],
     ['videoRules', 'VIDEO_EXTEND_SOURCE', 'neither', 'must be one of both, either'],
+    ['ci', 'CI_ISSUERS', 'jenkins https://ci.example.com', issuers],
+    ['ci', 'CI_ISSUERS', 'github', issuers],
+    ['ci', 'CI_ISSUERS', 'github http://ci.example.com', issuers],
+    ['ci', 'CI_ISSUERS', 'gitlab https://a.example.com http://a.example.com/keys', issuers],
+    ['ci', 'CI_ISSUERS', 'gitlab https://a.example.com https://a.example.com/keys github', issuers],
     ['archives', 'MAX_ARCHIVE_BYTES', '0', 'must be at least 1'],
     ['archives', 'MAX_ARCHIVE_ENTRIES', '1.5', 'must be a whole number'],
     ['archives', 'MAX_UNPACKED_BYTES', 'many', 'must be a number'],
@@ -165,5 +173,14 @@ describe('a variable of the environment', () => {
     process.env.VIDEO_MODELS_EXTRA = ' vidq3, ,vidq4-pro,';
 
     expect(readEnvironment('videoRules')).toMatchObject({ VIDEO_MODELS_EXTRA: ['vidq3', 'vidq4-pro'] });
+  });
+  test('of issuers is read with their kinds and the addresses of their key sets', () => {
+    process.env.CI_ISSUERS =
+      'gitlab https://git.example.com,github  http://localhost:3001 http://localhost:3001/keys';
+
+    expect(readEnvironment('ci').CI_ISSUERS).toEqual([
+      { kind: 'gitlab', issuer: 'https://git.example.com', keySetUrl: undefined },
+      { kind: 'github', issuer: 'http://localhost:3001', keySetUrl: 'http://localhost:3001/keys' },
+    ]);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { JwtVerifier } from 'aws-jwt-verify';
 import type { Jwk } from 'aws-jwt-verify/jwk';
-import { audience, issuerName } from '../../tools/local/addresses.ts';
+import { audience, ciIssuerName, issuerName } from '../../tools/local/addresses.ts';
 import { loadSigningKey, publicKeyOf, startIssuer } from '../../tools/local/issuer.ts';
 import { runProgram } from '../support/run-program.ts';
 
@@ -54,8 +54,41 @@ describe('npm run token', () => {
     expect(adminClaims).toMatchObject({ sub: 'root', role: 'admin', exp: Number(adminClaims.iat) + 3600 });
   });
 
+  test('prints the ID token of a CI job, whose repository has the same ids each time', async () => {
+    const args = ['--ci', 'octo/nodes', '--workflow', 'ci.yml', '--environment', 'production'];
+    const printed = [
+      await printToken(...args),
+      await printToken(...args),
+      await printToken('--ci', 'octo/b'),
+    ];
+    const [first, second, other] = printed.map(({ stdout }) =>
+      JSON.parse(Buffer.from(String(stdout.split('.')[1]), 'base64url').toString()),
+    );
+
+    expect(first).toMatchObject({
+      iss: ciIssuerName,
+      aud: new URL(issuer.url).origin.replace(/\d+$/, (port) => String(Number(port) - 1)),
+      repository: 'octo/nodes',
+      workflow_ref: 'octo/nodes/.github/workflows/ci.yml@refs/tags/v1.0.0',
+      environment: 'production',
+      exp: first.iat + 600,
+    });
+    expect(second).toMatchObject({
+      repository_id: first.repository_id,
+      jti: expect.not.stringMatching(first.jti),
+    });
+    expect(other.repository_id).not.toBe(first.repository_id);
+    expect(other.repository_owner_id).toBe(first.repository_owner_id);
+    expect(other).not.toHaveProperty('environment');
+  });
+
   test.each([
-    [[], "Required option '--user <NAME>' not specified."],
+    [[], 'Give either --user for a person, or --ci for a job.'],
+    [['--user', 'x', '--ci', 'octo/nodes'], 'Give either --user for a person, or --ci for a job.'],
+    [
+      ['--ci', 'nodes'],
+      "Option '--ci <OWNER/REPOSITORY>' argument 'nodes' is invalid. It takes an owner and a repository, such as octo/nodes.",
+    ],
     [['--user', 'x', '--admn'], "Unknown option '--admn'. Did you mean --admin?"],
     [
       ['--user', 'x', '--hours', '0'],

@@ -6,6 +6,7 @@ import * as nodeVersions from './commands/node-versions.ts';
 import * as nodes from './commands/nodes.ts';
 import * as publishers from './commands/publishers.ts';
 import * as tokens from './commands/tokens.ts';
+import * as trusts from './commands/trusts.ts';
 import * as uploads from './commands/uploads.ts';
 
 /** Every command, in the order of the help. A new command is one line here. */
@@ -21,6 +22,9 @@ export const commands: Record<string, Command> = {
   'token create': tokens.create,
   'token list': tokens.list,
   'token revoke': tokens.revoke,
+  'trust add': trusts.add,
+  'trust list': trusts.list,
+  'trust remove': trusts.remove,
   'node list': nodes.list,
   'node show': nodes.show,
   'node ban': nodes.ban,

@@ -41,6 +41,18 @@ export const httpsAddress: Rule = {
   sentence: 'be an https address without a query, and not one of this machine',
 };
 
+/** The issuers of ID tokens, each with its kind and perhaps the address of its key set. */
+export const ciIssuers: Rule = {
+  isKept: (value) =>
+    value.split(',').every((entry) => {
+      const [kind = '', ...addresses] = entry.trim().split(/\s+/);
+      const isCount = addresses.length === 1 || addresses.length === 2;
+      return /^git(?:hub|lab)$/.test(kind) && isCount && addresses.every(httpsAddress.isKept);
+    }),
+  sentence:
+    'be github or gitlab, the https address of an issuer and perhaps that of its key set, separated by blanks; commas separate several',
+};
+
 export const secretName = shape(
   /^(?:ssm:\/[\w./-]+|secretsmanager:[\w/+=.@-]+)$/,
   'name a secret, as ssm:/<name> or secretsmanager:<name>; the key itself would be readable in the template',

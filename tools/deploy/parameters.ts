@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { issueSentence } from '../../lib/validation-issues.ts';
 import {
+  ciIssuers,
   headerName,
   httpsAddress,
   keySet,
@@ -57,6 +58,10 @@ export const parameters: Record<string, z.ZodMiniType> = {
   adminClaimValue: optional(claim, 'The value of that claim, or one of its values.'),
   publishAccessToken: required(accessTokens, 'Whether publishers need an access token, too.'),
   proxyAccessToken: required(accessTokens, 'Whether callers of the video operations need an access token.'),
+  ciIssuers: optional(
+    ciIssuers,
+    'Issuers of ID tokens of CI jobs, next to GitHub Actions and gitlab.com: `github` or `gitlab`, the issuer and perhaps the address of its key set, separated by blanks; commas separate several.',
+  ),
   imageProviderKeyHeader: optional(headerName, 'The header that carries the image provider’s key.'),
   imageProviderKeyScheme: optional(scheme, 'What precedes the key in that header.'),
   videoProviderKeyHeader: optional(headerName, 'The header that carries the video provider’s key.'),

@@ -23,15 +23,22 @@ export const audience = 'node-registry';
 /** The sample events' tokens contain this name for a hundred years, so it does not move with the port. */
 export const issuerName = 'http://localhost:3001';
 
+/** The same issuer, and the same key, as the CI whose jobs `npm run token -- --ci` makes up. */
+export const ciIssuerName = `${issuerName}/ci`;
+
 export function localAddress(port: number): string {
   return `http://localhost:${port}`;
 }
+
+const keySetUrl = `${localAddress(ports.issuer)}/.well-known/jwks.json`;
 
 /** The variables by which functions find the parts of the local stack; serverless.yml reads them from here. */
 export const localEnvironment = {
   AWS_ENDPOINT_URL_DYNAMODB: localAddress(ports.dynamodb),
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
-  TOKEN_JWKS_URL: `${localAddress(ports.issuer)}/.well-known/jwks.json`,
+  TOKEN_JWKS_URL: keySetUrl,
+  CI_AUDIENCE: localAddress(ports.api),
+  CI_ISSUERS: `github ${ciIssuerName} ${keySetUrl}`,
   IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
   VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
 };

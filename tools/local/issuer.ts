@@ -1,9 +1,10 @@
-import { createPrivateKey, generateKeyPairSync, type JsonWebKey, randomUUID, sign } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, hash, type JsonWebKey, randomUUID, sign } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { listen } from '../processes/ports.ts';
-import { audience, issuerName } from './addresses.ts';
+import { audience, ciIssuerName, issuerName, localEnvironment } from './addresses.ts';
 import developmentKey from './development-key.json' with { type: 'json' };
 
 export interface SigningKey {
@@ -62,6 +63,46 @@ export function issueToken(
     iat: now,
     exp: now + expiresInSeconds,
     ...(admin && { role: 'admin' }),
+  });
+}
+
+interface CiJobOptions {
+  repository: string;
+  workflow: string;
+  environment?: string | undefined;
+}
+
+const ciLifetimeSeconds = 10 * 60;
+
+/** An ID token as GitHub Actions gives one to a job of a tag; a repository has the same ids each time. */
+export function issueCiToken(key: SigningKey, { repository, workflow, environment }: CiJobOptions): string {
+  const now = Math.floor(Date.now() / 1000);
+  const ref = 'refs/tags/v1.0.0';
+  const [owner = ''] = repository.split('/');
+  const workflow_ref = `${repository}/.github/workflows/${workflow}@${ref}`;
+  return signClaims(key, {
+    iss: ciIssuerName,
+    aud: localEnvironment.CI_AUDIENCE,
+    sub:
+      environment === undefined
+        ? `repo:${repository}:ref:${ref}`
+        : `repo:${repository}:environment:${environment}`,
+    jti: randomUUID(),
+    iat: now,
+    nbf: now,
+    exp: now + ciLifetimeSeconds,
+    repository,
+    repository_id: String(crc32(repository)),
+    repository_owner: owner,
+    repository_owner_id: String(crc32(owner)),
+    workflow_ref,
+    job_workflow_ref: workflow_ref,
+    ref,
+    sha: hash('sha1', `${repository}${ref}`),
+    run_id: String(now),
+    run_attempt: '1',
+    event_name: 'push',
+    ...(environment !== undefined && { environment }),
   });
 }
 

@@ -1,25 +1,44 @@
+import { InvalidArgumentError } from 'commander';
 import { createCommand, runCommand, wholeNumber } from '../command-line/command.ts';
 import { localAddress, localDirectory, localEnvironment, ports } from './addresses.ts';
-import { issueToken, readSigningKey, type SigningKey } from './issuer.ts';
+import { issueCiToken, issueToken, readSigningKey, type SigningKey } from './issuer.ts';
 
 interface Options {
-  user: string;
+  user?: string;
   admin?: boolean;
   hours: number;
+  ci?: string;
+  workflow: string;
+  environment?: string;
 }
 
 const command = createCommand({
   name: 'npm run token --',
-  summary: 'Prints an access token of the local issuer, for calls to the local stack',
-  examples: ['--user demo-owner', '--user root --admin --hours 1'],
+  summary:
+    'Prints an access token of the local issuer, or the ID token of a CI job, for calls to the local stack',
+  notes:
+    'An ID token publishes once, within ten minutes, for a publisher that trusts the job: see npm run admin -- trust add --help.',
+  examples: [
+    '--user demo-owner',
+    '--user root --admin --hours 1',
+    '--ci octo/nodes --workflow release.yml --environment production',
+  ],
 })
-  .requiredOption('--user <NAME>', 'The user; the demo publisher has demo-owner and demo-member')
+  .option('--user <NAME>', 'The user; the demo publisher has demo-owner and demo-member')
   .option('--admin', 'Allow what only admins may do')
   .option('--hours <N>', 'How long it works, 1 to 8760 hours', wholeNumber(1, 8760), 12)
-  .action(async ({ user, admin = false, hours }: Options) => {
+  .option('--ci <OWNER/REPOSITORY>', 'Instead of a user: the repository of a CI job', repositoryName)
+  .option('--workflow <FILE>', 'The workflow file of that job', 'release.yml')
+  .option('--environment <NAME>', 'The deployment environment of that job')
+  .action(async ({ user, admin = false, hours, ci, ...job }: Options) => {
+    if ((user === undefined) === (ci === undefined))
+      command.error('Give either --user for a person, or --ci for a job.');
     const key = await findKey();
     if (key) {
-      process.stdout.write(`${issueToken(key, { user, admin, expiresInSeconds: hours * 3600 })}\n`);
+      const person = { user: String(user), admin, expiresInSeconds: hours * 3600 };
+      const token =
+        ci === undefined ? issueToken(key, person) : issueCiToken(key, { repository: ci, ...job });
+      process.stdout.write(`${token}\n`);
       return;
     }
     const place = `${localAddress(ports.api)} over ${localDirectory}`;
@@ -29,6 +48,11 @@ const command = createCommand({
 
 const status = await runCommand(command, process.argv.slice(2));
 process.exitCode ||= status;
+
+function repositoryName(text: string): string {
+  if (/^[\w.-]+\/[\w.-]+$/.test(text)) return text;
+  throw new InvalidArgumentError('It takes an owner and a repository, such as octo/nodes.');
+}
 
 /** The key of the stack that runs, so that a token which is printed also works. */
 async function findKey(): Promise<SigningKey | undefined> {

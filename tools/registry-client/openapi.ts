@@ -450,6 +450,7 @@ export interface components {
             readonly id?: string;
             /** @description Owning node */
             readonly node_id?: string;
+            readonly provenance?: components["schemas"]["Provenance"];
             /** @description SHA-256 of the archive in hexadecimal; absent until it has arrived */
             readonly sha256?: string;
             /** @description Size of the archive; absent until it has arrived */
@@ -465,9 +466,26 @@ export interface components {
              * @description Why the version has its status, for programs
              * @enum {string}
              */
-            readonly status_reason_code?: "awaiting_upload" | "archive_refused" | "node_banned" | "node_deleted" | "publisher_banned" | "token_revoked" | "banned" | "flagged";
+            readonly status_reason_code?: "awaiting_upload" | "archive_refused" | "node_banned" | "node_deleted" | "publisher_banned" | "token_revoked" | "trust_revoked" | "banned" | "flagged";
             /** @description Version label in normal form */
             version?: string;
+        };
+        /** @description The CI job that published the version, by its verified ID token; absent where a person did */
+        Provenance: {
+            /** @description The issuer of the ID token, which names the CI */
+            issuer: string;
+            /** @description Repository or project, with its owner */
+            repository: string;
+            /** @description Commit that the job ran on */
+            commit: string;
+            /** @description Branch or tag that the job ran on */
+            ref: string;
+            /** @description File that defines the job */
+            workflow: string;
+            /** @description Id of the workflow run or pipeline */
+            run: string;
+            /** @description Deployment environment of the job */
+            environment?: string;
         };
         PublishNodeVersionReply: {
             node_version: components["schemas"]["NodeVersion"];
@@ -564,6 +582,7 @@ export interface components {
                 readonly id?: string;
                 /** @description Owning node */
                 readonly node_id?: string;
+                readonly provenance?: components["schemas"]["Provenance"];
                 /** @description SHA-256 of the archive in hexadecimal; absent until it has arrived */
                 readonly sha256?: string;
                 /** @description Size of the archive; absent until it has arrived */
@@ -579,7 +598,7 @@ export interface components {
                  * @description Why the version has its status, for programs
                  * @enum {string}
                  */
-                readonly status_reason_code?: "awaiting_upload" | "archive_refused" | "node_banned" | "node_deleted" | "publisher_banned" | "token_revoked" | "banned" | "flagged";
+                readonly status_reason_code?: "awaiting_upload" | "archive_refused" | "node_banned" | "node_deleted" | "publisher_banned" | "token_revoked" | "trust_revoked" | "banned" | "flagged";
                 changelog?: string | null;
                 dependencies?: string[] | null;
                 deprecated?: boolean | null;
@@ -597,7 +616,7 @@ export interface components {
                 /** @description Version label: a semantic version of at most 64 characters; answered in normal form */
                 version: string;
             };
-            /** @description A personal access token of the publisher */
+            /** @description A personal access token of the publisher, or an OpenID Connect ID token of a CI job that the publisher trusts, which also stands for the access token: the Authorization header may then be absent */
             personal_access_token: string;
         };
         Publisher: {

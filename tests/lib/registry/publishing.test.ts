@@ -20,7 +20,7 @@ import {
   storedNode,
 } from '../../support/registry.ts';
 
-type Publication = Parameters<typeof registerVersion>[0];
+type Publication = Extract<Parameters<typeof registerVersion>[0], { tokenHash: string }>;
 
 const tokens: Record<string, string> = {};
 

@@ -49,6 +49,7 @@ export const show = command({
   examples: ['node-version show demo-node 1.0.0', 'node-version show demo-node 1.0.0 --json'],
   async run({ node, version }) {
     const found = await showNodeVersion(node, version);
+    const { repository, commit, workflow } = found.provenance ?? {};
     const text = fields({
       Version: found.version,
       Node: found.node_id,
@@ -59,6 +60,9 @@ export const show = command({
       Dependencies: found.dependencies?.join(', '),
       'Host nodes': extractionOf(found),
       Created: found.createdAt,
+      Repository: repository,
+      Commit: commit,
+      Workflow: workflow,
     });
     return { data: shownVersion(found), text };
   },

@@ -1,0 +1,74 @@
+import type { CiJob } from '../ci-job.ts';
+import { RejectedCiToken } from './ci-token-rejections.ts';
+
+export type CiKind = 'github' | 'gitlab';
+
+type Claims = Record<string, unknown>;
+
+/** Where each kind of CI publishes its key set, from its issuer on. */
+export const keySetPaths: Record<CiKind, string> = {
+  github: '/.well-known/jwks',
+  gitlab: '/oauth/discovery/keys',
+};
+
+/** The job that verified claims describe. What identifies it must be there: nothing is pinned or compared by halves. */
+export function jobOf(kind: CiKind, claims: Claims): CiJob {
+  return {
+    issuer: required(claims, 'iss'),
+    tokenId: required(claims, 'jti'),
+    expiresAt: Number(claims.exp),
+    ...(kind === 'github' ? gitHubJob(claims) : gitLabJob(claims)),
+    environment: text(claims, 'environment'),
+  };
+}
+
+type Described = Omit<CiJob, 'issuer' | 'tokenId' | 'expiresAt' | 'environment'>;
+
+/** `workflow_ref` is the file that was triggered, also where the job itself stands in a workflow which that one uses. */
+function gitHubJob(claims: Claims): Described {
+  const repository = required(claims, 'repository');
+  const file = /^(.+?)\/\.github\/workflows\/([^/@]+)@/.exec(required(claims, 'workflow_ref'));
+  return {
+    repository,
+    repositoryId: required(claims, 'repository_id'),
+    ownerId: required(claims, 'repository_owner_id'),
+    workflow: ownFile(file, repository),
+    ref: required(claims, 'ref'),
+    commit: required(claims, 'sha'),
+    run: required(claims, 'run_id'),
+  };
+}
+
+function gitLabJob(claims: Claims): Described {
+  const repository = required(claims, 'project_path');
+  const file = /^(.+?)\/\/(.+?)@/.exec(required(claims, 'ci_config_ref_uri'));
+  return {
+    repository,
+    repositoryId: required(claims, 'project_id'),
+    ownerId: required(claims, 'namespace_id'),
+    workflow: ownFile(file, `${new URL(required(claims, 'iss')).host}/${repository}`),
+    ref: text(claims, 'ref_path') ?? required(claims, 'ref'),
+    commit: required(claims, 'sha'),
+    run: required(claims, 'pipeline_id'),
+  };
+}
+
+/** A project can run a file of another one, whose owners would then publish in its name. */
+function ownFile(file: RegExpExecArray | null, home: string): string {
+  const [, owner = '', name = ''] = file ?? [];
+  if (owner.toLowerCase() !== home.toLowerCase()) throw new RejectedCiToken('foreign_workflow');
+  return name;
+}
+
+function required(claims: Claims, name: string): string {
+  const value = text(claims, name);
+  if (value === undefined) throw new RejectedCiToken('incomplete');
+  return value;
+}
+
+/** Some issuers write ids as numbers. */
+function text(claims: Claims, name: string): string | undefined {
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

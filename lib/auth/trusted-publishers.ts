@@ -1,0 +1,70 @@
+import { JwtExpiredError, JwtNotBeforeError } from 'aws-jwt-verify/error';
+import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
+import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
+import type { CiJob } from '../ci-job.ts';
+import { readEnvironment } from '../environment.ts';
+import { ApiError } from '../errors.ts';
+import { type CiKind, jobOf, keySetPaths } from './ci-claims.ts';
+import { RejectedCiToken } from './ci-token-rejections.ts';
+import { KeySets } from './key-sets.ts';
+
+/*
+ * ID tokens of CI jobs. What follows from the token alone is checked here; whether a publisher trusts the job is
+ * lib/registry/trusts.ts.
+ */
+
+const environment = readEnvironment('ci');
+
+const issuers = new Map<string, { kind: CiKind; keySetUrl: string }>();
+accept('github', 'https://token.actions.githubusercontent.com');
+accept('gitlab', 'https://gitlab.com');
+for (const { kind, issuer, keySetUrl } of environment.CI_ISSUERS) accept(kind, issuer, keySetUrl);
+
+function accept(
+  kind: CiKind,
+  issuer: string,
+  keySetUrl = issuer.replace(/\/$/, '') + keySetPaths[kind],
+): void {
+  issuers.set(issuer, { kind, keySetUrl });
+}
+
+const keySets = new KeySets();
+const verifier = JwtVerifier.create(
+  // The audience is checked below: the verifier would take a token that is for others too.
+  [...issuers].map(([issuer, { keySetUrl }]) => ({
+    issuer,
+    jwksUri: keySetUrl,
+    audience: null,
+    graceSeconds: 5,
+  })),
+  { jwksCache: keySets.cache },
+);
+
+const audiences = environment.CI_AUDIENCE;
+const maxTokenLength = 16_384;
+
+/** The job that an ID token proves: its issuer first, then signature, time and audience, then what it says. */
+export async function verifyCiToken(token: string): Promise<CiJob> {
+  const issuer = issuers.get(claimedIssuer(token));
+  if (!issuer) throw new RejectedCiToken('unknown_issuer');
+  const claims = await verifier.verify(token).catch((cause: unknown) => {
+    if (keySets.isMissing(issuer.keySetUrl, cause)) throw new ApiError('unavailable', { cause });
+    if (cause instanceof JwtExpiredError) throw new RejectedCiToken('expired', cause);
+    if (cause instanceof JwtNotBeforeError) throw new RejectedCiToken('not_yet_valid', cause);
+    throw new RejectedCiToken('bad_signature', cause);
+  });
+  if (typeof claims.exp !== 'number') throw new RejectedCiToken('incomplete');
+  const named = [claims.aud ?? []].flat();
+  if (named.length === 0 || !named.every((each) => audiences.includes(each)))
+    throw new RejectedCiToken('wrong_audience');
+  return jobOf(issuer.kind, claims);
+}
+
+function claimedIssuer(token: string): string {
+  if (token.length > maxTokenLength) throw new RejectedCiToken('malformed');
+  try {
+    return decomposeUnverifiedJwt(token).payload.iss ?? '';
+  } catch (cause) {
+    throw new RejectedCiToken('malformed', cause);
+  }
+}

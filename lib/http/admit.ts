@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { authenticate, bearerToken } from '../auth/access-tokens.ts';
+import type { Caller } from '../caller.ts';
+import type { CiJob } from '../ci-job.ts';
+import type { Access } from '../contract.ts';
+import { readEnvironment } from '../environment.ts';
+import { ApiError } from '../errors.ts';
+import { isObject } from '../json-object.ts';
+import { note } from '../log.ts';
+import { parseJsonBody } from './json-body.ts';
+
+/** Who asks: a person, a job of a CI, or somebody unknown where that is allowed. */
+export interface Admitted {
+  caller: Caller | undefined;
+  job: CiJob | undefined;
+}
+
+/** The job of a CI that a token of the body proves; undefined for a token of another kind. */
+export type JobOf = (bodyToken: string) => Promise<CiJob | undefined>;
+
+const environment = readEnvironment('tokens');
+
+/** Finds out who calls, and rejects a caller that must say so and does not. A job stands for itself, for no person. */
+export async function admit(
+  access: Access,
+  request: APIGatewayProxyEventV2,
+  jobOf: JobOf | undefined,
+): Promise<Admitted> {
+  if (access === 'anyone') return { caller: undefined, job: undefined };
+  const { authorization } = request.headers;
+  const bodyToken = readBodyToken(access, request);
+  const caller = await authenticate(authorization).catch((error: unknown) => {
+    // Some clients send the token of the body as the bearer too.
+    if (bodyToken !== undefined && bearerToken(authorization) === bodyToken) return undefined;
+    throw error;
+  });
+  const job = bodyToken === undefined ? undefined : await jobOf?.(bodyToken);
+  if (job) return { caller: undefined, job };
+  if (caller) note({ principal: hash('sha256', caller.userId).slice(0, 16) });
+  else if (access === 'user' || environment[access.userUnless] === 'required')
+    throw new ApiError('unauthorized', { reason: 'missing' });
+  return { caller, job };
+}
+
+function readBodyToken(access: Access, request: APIGatewayProxyEventV2): string | undefined {
+  if (typeof access !== 'object' || access.bodyToken === undefined) return undefined;
+  try {
+    return tokenIn(parseJsonBody(request), access);
+  } catch {
+    // A body that cannot be read names no token; it is rejected once the caller is known.
+    return undefined;
+  }
+}
+
+export function tokenIn(body: unknown, access: Access): string | undefined {
+  const field = typeof access === 'object' ? access.bodyToken : undefined;
+  const token = field !== undefined && isObject(body) ? body[field] : undefined;
+  return typeof token === 'string' ? token : undefined;
+}

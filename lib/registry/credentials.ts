@@ -1,0 +1,87 @@
+import type { CiJob } from '../ci-job.ts';
+import { ApiError } from '../errors.ts';
+import { describeError, log, note } from '../log.ts';
+import type { Item } from '../store/attribute-values.ts';
+import { type Key, personalAccessTokenKey, trustKey } from '../store/keys.ts';
+import { update, type Write } from '../store/write.ts';
+import { type CredentialRecord, type NodeVersionRecord, type TrustRecord, tokenRecord } from './records.ts';
+import { pinIds, provenanceOf, requireTrust, usedTokenKey, useToken } from './trusts.ts';
+
+/** What a request publishes with: the SHA-256 of a personal access token, or a job of a CI. */
+export type Proof = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
+
+/** A proof that holds: what is known of it, what stays with the version, and what must be written with it. */
+export interface Credential {
+  record: CredentialRecord;
+  kept: Pick<NodeVersionRecord, 'token_id' | 'token_hash' | 'trust_id' | 'provenance'>;
+  writes: Write[];
+}
+
+/** The record that decides: the token itself, or what an ID token was used for. */
+export function proofKey(publisherId: string, { tokenHash, job }: Proof): Key {
+  return job ? usedTokenKey(job) : personalAccessTokenKey(publisherId, tokenHash);
+}
+
+interface Found {
+  /** What lies under `proofKey`. */
+  item: Item | undefined;
+  trusts: readonly TrustRecord[];
+}
+
+export function requireCredential(
+  { tokenHash, job }: Proof,
+  { item, trusts }: Found,
+  { nodeId, versionKey }: { nodeId: string; versionKey: Key },
+): Credential {
+  if (!job) {
+    const token = requireToken(item);
+    note({ token_id: token.id });
+    return { record: token, kept: { token_id: token.id, token_hash: tokenHash }, writes: [] };
+  }
+  const { repository, run } = job;
+  note({ ci_repository: repository, ci_run: run });
+  const trust = requireTrust(job, nodeId, trusts);
+  note({ trust_id: trust.id });
+  const kept = { trust_id: trust.id, provenance: provenanceOf(job) };
+  const use = useToken(job, item, versionKey);
+  if (trust.repository_id !== undefined) return { record: trust, kept, writes: [use] };
+  // The pin notes the use as well: written next to the transaction, the two would meet on one item.
+  const last_used_at = new Date().toISOString();
+  return { record: { ...trust, last_used_at }, kept, writes: [use, pinIds(trust, job, last_used_at)] };
+}
+
+function requireToken(item: Item | undefined) {
+  const token = tokenRecord(item);
+  if (!token || token.revoked_at !== undefined || token.expires_at <= new Date().toISOString()) {
+    throw new ApiError('invalid_personal_access_token');
+  }
+  return token;
+}
+
+/** The record of what a version was published with. */
+export function credentialKey({ publisher_id, trust_id, token_hash = '' }: NodeVersionRecord): Key {
+  return trust_id === undefined
+    ? personalAccessTokenKey(publisher_id, token_hash)
+    : trustKey(publisher_id, trust_id);
+}
+
+const useIntervalMs = 60_000;
+
+/**
+ * The last use of a credential is no part of the publish: written with it, every publish of a token would wait for
+ * the others. So it is written next to it, at most once a minute, once, and a failure changes nothing.
+ */
+export async function noteUse({ last_used_at = '', id, ...key }: CredentialRecord): Promise<void> {
+  const now = Date.now();
+  if (Date.parse(last_used_at) > now - useIntervalMs) return;
+  const changes = { last_used_at: new Date(now).toISOString() };
+  await update(
+    key,
+    changes,
+    [
+      ['pk', 'exists'],
+      ['revoked_at', 'absent'],
+    ],
+    now,
+  ).catch((error: unknown) => log('warn', 'credential_use', { credential_id: id, ...describeError(error) }));
+}

@@ -1,0 +1,130 @@
+import { hash } from 'node:crypto';
+import type { CiJob } from '../ci-job.ts';
+import { ApiError } from '../errors.ts';
+import type { Provenance } from '../schemas/node-version.ts';
+import type { Item } from '../store/attribute-values.ts';
+import { idTokenKey, isSameNodeId, type Key, keyName, trustKey } from '../store/keys.ts';
+import { query } from '../store/read.ts';
+import type { Write } from '../store/write.ts';
+import { type IdTokenRecord, idTokenRecord, type TrustRecord, trustRecord } from './records.ts';
+
+/** All jobs that a publisher trusts or once trusted. */
+export async function readTrusts(publisherId: string): Promise<TrustRecord[]> {
+  const { pk, sk } = trustKey(publisherId, '');
+  const trusts: TrustRecord[] = [];
+  for await (const page of query({ partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
+    trusts.push(...page.map((item) => trustRecord(item)));
+  return trusts;
+}
+
+/** The trust by which a job may publish a node; what is missing is named, from the repository on. */
+export function requireTrust(job: CiJob, nodeId: string, trusts: readonly TrustRecord[]): TrustRecord {
+  const found = findTrust(
+    job,
+    nodeId,
+    trusts.filter(({ revoked_at }) => revoked_at === undefined),
+  );
+  if (!('missing' in found)) return found;
+  const wasTrusted = !('missing' in findTrust(job, nodeId, trusts));
+  throw rejected(wasTrusted ? 'trust_revoked' : found.missing, job);
+}
+
+/** Why a publisher does not take a job, whose token is a valid one. */
+const rejections = {
+  untrusted_repository: ({ repository, issuer }) =>
+    `The publisher does not trust the repository ${repository} of ${issuer}.`,
+  untrusted_workflow: ({ repository, workflow }) =>
+    `The publisher trusts ${repository}, but not its workflow file ${workflow}.`,
+  untrusted_environment: ({ environment }) =>
+    environment === undefined
+      ? 'The publisher trusts this workflow in an environment only, and the job has none.'
+      : `The publisher trusts this workflow, but not in the environment ${environment}.`,
+  untrusted_node: () => 'The publisher trusts this workflow for another node only.',
+  repository_replaced: ({ repository }) =>
+    `${repository} is not the repository that was trusted: its id or the id of its owner has changed.`,
+  trust_revoked: () => 'The publisher trusts this workflow no longer.',
+  token_used: () => 'The CI token was used for another node version; let the job request a new one.',
+} as const satisfies Record<string, (job: CiJob) => string>;
+
+type TrustRejection = keyof typeof rejections;
+
+function rejected(rejection: TrustRejection, job: CiJob): ApiError {
+  const message = rejections[rejection](job);
+  return new ApiError('invalid_personal_access_token', { message, reason: `ci_${rejection}` });
+}
+
+function findTrust(
+  job: CiJob,
+  nodeId: string,
+  trusts: readonly TrustRecord[],
+): TrustRecord | { missing: TrustRejection } {
+  const ofRepository = trusts.filter(
+    ({ issuer, repository }) =>
+      issuer === job.issuer && repository.toLowerCase() === job.repository.toLowerCase(),
+  );
+  const ofWorkflow = ofRepository.filter(({ workflow }) => workflow === job.workflow);
+  const ofEnvironment = ofWorkflow.filter(
+    ({ environment }) => environment === undefined || environment === job.environment,
+  );
+  const [trust] = ofEnvironment.filter(
+    ({ node_id }) => node_id === undefined || isSameNodeId(node_id, nodeId),
+  );
+  if (ofRepository.length === 0) return { missing: 'untrusted_repository' };
+  if (ofWorkflow.length === 0) return { missing: 'untrusted_workflow' };
+  if (ofEnvironment.length === 0) return { missing: 'untrusted_environment' };
+  if (!trust) return { missing: 'untrusted_node' };
+  // Ids that one trust has pinned hold for all of the repository: a new one of its name gets in by none of them.
+  return ofRepository.every((each) => hasIdsOf(job, each)) ? trust : { missing: 'repository_replaced' };
+}
+
+function hasIdsOf(job: CiJob, { repository_id, owner_id }: TrustRecord): boolean {
+  return repository_id === undefined || (repository_id === job.repositoryId && owner_id === job.ownerId);
+}
+
+/** At its first use a trust takes the ids of the job: from then on only the repository that has them is trusted. */
+export function pinIds(trust: TrustRecord, job: CiJob, last_used_at: string): Write {
+  return {
+    update: trust,
+    changes: { repository_id: job.repositoryId, owner_id: job.ownerId, last_used_at },
+    when: [
+      ['repository_id', 'absent'],
+      ['pk', 'exists'],
+    ],
+  };
+}
+
+export function usedTokenKey({ issuer, tokenId }: Pick<CiJob, 'issuer' | 'tokenId'>): Key {
+  return idTokenKey(hash('sha256', `${issuer}\n${tokenId}`));
+}
+
+/** An ID token publishes one version, which it may resume. */
+export function useToken(job: CiJob, used: Item | undefined, versionKey: Key): Write {
+  const used_for = keyName(versionKey);
+  const earlier = idTokenRecord(used);
+  if (earlier && earlier.used_for !== used_for) throw rejected('token_used', job);
+  const record: IdTokenRecord = { ...usedTokenKey(job), used_for, ttl: job.expiresAt + expiryMarginSeconds };
+  return { put: record, when: { anyOf: [[['pk', 'absent']], [['used_for', '=', used_for]]] } };
+}
+
+/** More than the clocks of an issuer and of this service differ. */
+const expiryMarginSeconds = 300;
+
+export function provenanceOf({
+  issuer,
+  repository,
+  commit,
+  ref,
+  workflow,
+  run,
+  environment,
+}: CiJob): Provenance {
+  return {
+    issuer,
+    repository,
+    commit,
+    ref,
+    workflow,
+    run,
+    ...(environment !== undefined && { environment }),
+  };
+}

@@ -1,0 +1,351 @@
+import { createHmac, createSign, randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/publish-node-version.ts';
+import { addTrust, removeTrust } from '../../tools/admin/registry/trusts.ts';
+import {
+  audience,
+  type Claims,
+  createKey,
+  encode,
+  gitHub,
+  gitHubClaims,
+  gitHubToken,
+  gitLab,
+  gitLabClaims,
+  gitLabToken,
+  sign,
+  useCiIssuers,
+} from '../support/ci.ts';
+import { invoke } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { addPublisher, storedItem } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+/** Tokens that must publish nothing, each with the sentence that its job can act on. */
+
+useCiIssuers();
+
+const sentences = {
+  malformed: 'The CI token is malformed.',
+  unknown_issuer: 'The CI token comes from an issuer that this registry does not accept.',
+  bad_signature: 'The signature of the CI token is not valid.',
+  expired: 'The CI token has expired; let the job request a new one.',
+  not_yet_valid: 'The CI token is not yet valid.',
+  wrong_audience:
+    'The CI token is for another audience, or for others too; request it for this registry alone.',
+  incomplete: 'The CI token lacks a claim that identifies its job.',
+  foreign_workflow: 'The CI token names a workflow file of another repository.',
+} as const;
+
+const now = Math.floor(Date.now() / 1000);
+const stranger = createKey(gitHub.key.kid);
+const valid = gitHubToken();
+const [validHeader = '', validClaims = '', validSignature = ''] = valid.split('.');
+const publicJwk = gitHub.key.publicKey.export({ format: 'jwk' });
+const publicPem = String(gitHub.key.publicKey.export({ type: 'spki', format: 'pem' }));
+
+function hmac(secret: string): string {
+  const input = `${encode({ alg: 'HS256', kid: gitHub.key.kid })}.${encode(gitHubClaims())}`;
+  return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
+}
+
+function raw(header: unknown, claims: unknown): string {
+  const input = `${encode(header)}.${encode(claims)}`;
+  return `${input}.${createSign('RSA-SHA256').update(input).sign(gitHub.key.privateKey, 'base64url')}`;
+}
+
+const header = { alg: 'RS256', kid: gitHub.key.kid };
+const without = (...names: string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
+
+type Row = readonly [name: string, token: string];
+
+const invalid: Record<keyof typeof sentences, readonly Row[]> = {
+  malformed: [
+    ['three letters', 'a.b.c'],
+    ['three parts of nothing', '..'],
+    ['a header that is no JSON', raw('{', gitHubClaims())],
+    ['claims that are no JSON', raw(header, '{"iss":')],
+    ['claims that are a list', raw(header, [gitHubClaims()])],
+    ['an issuer that is a number', gitHubToken({ iss: 5 })],
+    ['an expiry that is text', gitHubToken({ exp: '9999999999' })],
+    ['a blank before it', ` ${valid}`],
+    ['a line end after it', `${valid}\n`],
+    ['alg none without a signature', `${encode({ alg: 'none' })}.${validClaims}.`],
+    ['more characters than any CI writes', gitHubToken({ padding: 'x'.repeat(20_000) })],
+  ],
+  unknown_issuer: [
+    ['another issuer', gitHubToken({ iss: 'https://ci.example.com' })],
+    ['no issuer', gitHubToken(without('iss'))],
+    ['the issuer over http', gitHubToken({ iss: gitHub.issuer.replace('https', 'http') })],
+    ['the issuer with a slash', gitHubToken({ iss: `${gitHub.issuer}/` })],
+    ['the issuer in capitals', gitHubToken({ iss: gitHub.issuer.toUpperCase() })],
+    ['a host that begins as the issuer does', gitHubToken({ iss: `${gitHub.issuer}.example.com` })],
+    ['an issuer named as what every object has', gitHubToken({ iss: 'constructor' })],
+    ['an access token of this registry', bearer('olga').slice('Bearer '.length)],
+  ],
+  bad_signature: [
+    ['the key of a stranger under a known id', sign(gitHubClaims(), stranger)],
+    ['a key that is in no key set', sign(gitHubClaims(), createKey('unknown'))],
+    ['no key id', raw({ alg: 'RS256' }, gitHubClaims())],
+    ['alg none', `${encode({ alg: 'none', kid: gitHub.key.kid })}.${validClaims}.${validSignature}`],
+    ['HS256 with the public key as its secret', hmac(publicPem)],
+    ['HS256 with the public key in its JSON form', hmac(JSON.stringify(publicJwk))],
+    [
+      'a key of its own in the header',
+      sign(gitHubClaims(), stranger, { jwk: stranger.publicKey.export({ format: 'jwk' }) }),
+    ],
+    [
+      'a key set of its own in the header',
+      sign(gitHubClaims(), stranger, { jku: 'https://example.com/keys' }),
+    ],
+    ['another algorithm in the header', sign(gitHubClaims(), gitHub.key, { alg: 'RS512' })],
+    ['claims of another job', `${validHeader}.${encode(gitHubClaims({ run_id: '1' }))}.${validSignature}`],
+    [
+      'the header of another token',
+      `${encode({ ...header, typ: 'at+jwt' })}.${validClaims}.${validSignature}`,
+    ],
+    ['the signature of another token', `${validHeader}.${validClaims}.${gitHubToken().split('.')[2]}`],
+    ['half a signature', valid.slice(0, -100)],
+    ['the key of GitLab for GitHub', sign(gitHubClaims(), gitLab.key)],
+    ['the key of GitHub for GitLab', sign(gitLabClaims(), gitHub.key)],
+    ['the key of a stranger and an expired time', sign(gitHubClaims({ exp: now - 900 }), stranger)],
+  ],
+  expired: [
+    ['a minute ago', gitHubToken({ exp: now - 60 })],
+    ['years ago', gitHubToken({ exp: 1 })],
+    ['a minute ago, of GitLab', gitLabToken({ exp: now - 60 })],
+    ['a minute ago, and for another audience', gitHubToken({ exp: now - 60, aud: 'https://example.com' })],
+  ],
+  not_yet_valid: [
+    ['in a minute', gitHubToken({ nbf: now + 60 })],
+    ['in a minute, of GitLab', gitLabToken({ nbf: now + 60 })],
+  ],
+  wrong_audience: [
+    ['another registry', gitHubToken({ aud: 'https://registry.example.org' })],
+    ["GitHub's default", gitHubToken({ aud: 'https://github.com/octo' })],
+    ['the audience of access tokens', gitHubToken({ aud: 'node-registry' })],
+    ['no audience', gitHubToken(without('aud'))],
+    ['an empty list', gitHubToken({ aud: [] })],
+    ['this registry and another', gitHubToken({ aud: [audience, 'https://example.com'] })],
+    ['an address below this one', gitHubToken({ aud: `${audience}/v2` })],
+    ['a part of the address', gitHubToken({ aud: audience.slice(0, -4) })],
+    ['this registry in capitals', gitHubToken({ aud: audience.toUpperCase() })],
+    ['another registry, of GitLab', gitLabToken({ aud: 'https://gitlab.com' })],
+  ],
+  incomplete: [
+    ...[
+      'exp',
+      'jti',
+      'repository',
+      'repository_id',
+      'repository_owner_id',
+      'workflow_ref',
+      'ref',
+      'sha',
+      'run_id',
+    ].map((name): Row => [`no ${name}`, sign({ ...gitHubClaims(), [name]: undefined }, gitHub.key)]),
+    ['an empty id of the repository', gitHubToken({ repository_id: '' })],
+    ['an id of the repository that is an object', gitHubToken({ repository_id: { id: '7100' } })],
+    ['an id of the owner that is null', gitHubToken({ repository_owner_id: null })],
+    ...['project_path', 'project_id', 'namespace_id', 'ci_config_ref_uri', 'pipeline_id', 'sha', 'jti'].map(
+      (name): Row => [`no ${name}, of GitLab`, sign({ ...gitLabClaims(), [name]: undefined }, gitLab.key)],
+    ),
+    ['the claims of GitLab, of GitHub', sign(gitLabClaims({ iss: gitHub.issuer }), gitHub.key)],
+  ],
+  foreign_workflow: [
+    ...[
+      'octo/evil/.github/workflows/release.yml@refs/heads/main',
+      'evil/octo/nodes/.github/workflows/release.yml@refs/heads/main',
+      'octo/nodes.evil/.github/workflows/release.yml@refs/heads/main',
+      'octo/nodes/.github/release.yml@refs/heads/main',
+      'octo/nodes/.github/workflows/release.yml',
+      'release.yml',
+    ].map((workflow_ref): Row => [workflow_ref, gitHubToken({ workflow_ref })]),
+    ...[
+      'gitlab.com/group/evil//.gitlab-ci.yml@refs/heads/main',
+      'gitlab.com/evil/group/sub/nodes//.gitlab-ci.yml@refs/heads/main',
+      'gitlab.example.com/group/sub/nodes//.gitlab-ci.yml@refs/heads/main',
+      'group/sub/nodes//.gitlab-ci.yml@refs/heads/main',
+      'https://example.com/ci.yml',
+    ].map((ci_config_ref_uri): Row => [ci_config_ref_uri, gitLabToken({ ci_config_ref_uri })]),
+  ],
+};
+
+const github = (repository: string) => ({ issuer: gitHub.issuer, repository, workflow: 'release.yml' });
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner' });
+  await addPublisher('rival', { rita: 'owner' });
+  await addTrust('acme', github('octo/nodes'));
+  await addTrust('acme', { ...github('octo/nodes'), workflow: 'nightly.yml' });
+  await addTrust('acme', { ...github('octo/guarded'), environment: 'production' });
+  await addTrust('acme', { ...github('octo/single'), nodeId: 'only-this' });
+  await addTrust('rival', github('octo/nodes'));
+  await addTrust('rival', github('octo/rival'));
+  const { id } = await addTrust('acme', github('octo/gone'));
+  expect((await publish(gitHubToken({ repository: 'octo/gone' }), { nodeId: 'gone' })).status).toBe(201);
+  await removeTrust('acme', id);
+  // From here on octo/nodes is the repository 7100 of the owner 650.
+  expect((await publish(gitHubToken(), { nodeId: 'first' })).status).toBe(201);
+});
+
+interface Target {
+  publisherId?: string;
+  nodeId?: string;
+  version?: string;
+}
+
+function publish(token: string, { publisherId = 'acme', nodeId = 'target', version = '1.0.0' }: Target = {}) {
+  return invoke(handler, 'publish-node-version', {
+    path: { publisherId, nodeId },
+    body: { personal_access_token: token, node: {}, node_version: { version } },
+    headers: { authorization: undefined },
+  });
+}
+
+async function expectRejection(token: string, reason: string, message: string, target: Target = {}) {
+  const { status, body } = await publish(token, target);
+  const line = JSON.parse(String(loggedLines.at(-1)));
+
+  expect({ status, error: body.error, message: body.message, reason: line.reason }).toEqual({
+    status: 401,
+    error: 'invalid_personal_access_token',
+    message,
+    reason,
+  });
+  expect(await storedItem('NODE#target', 'NODE')).toBeUndefined();
+}
+
+describe.each(Object.entries(invalid) as [keyof typeof sentences, readonly Row[]][])(
+  'a CI token is rejected as %s',
+  (rejection, rows) => {
+    test.each(rows)('%s', async (_, token) => {
+      await expectRejection(token, `ci_token_${rejection}`, sentences[rejection]);
+    });
+  },
+);
+
+describe('a valid token of a job that the publisher does not trust is rejected', () => {
+  const of = (repository: string) =>
+    `The publisher does not trust the repository ${repository} of ${gitHub.issuer}.`;
+  const replaced =
+    'octo/nodes is not the repository that was trusted: its id or the id of its owner has changed.';
+
+  test.each<[string, string, string, Claims]>([
+    [
+      'another repository of the owner',
+      'untrusted_repository',
+      of('octo/other'),
+      { repository: 'octo/other' },
+    ],
+    [
+      'the same name of another owner',
+      'untrusted_repository',
+      of('evil/nodes'),
+      { repository: 'evil/nodes' },
+    ],
+    ['a name that begins alike', 'untrusted_repository', of('octo/nodes2'), { repository: 'octo/nodes2' }],
+    [
+      'a repository that was renamed',
+      'untrusted_repository',
+      of('octo/renamed'),
+      { repository: 'octo/renamed' },
+    ],
+    [
+      'a repository that only another publisher trusts',
+      'untrusted_repository',
+      of('octo/rival'),
+      { repository: 'octo/rival' },
+    ],
+    [
+      'another workflow file',
+      'untrusted_workflow',
+      'The publisher trusts octo/nodes, but not its workflow file ci.yml.',
+      { workflow_ref: 'octo/nodes/.github/workflows/ci.yml@refs/heads/main' },
+    ],
+    [
+      'a workflow file in another case',
+      'untrusted_workflow',
+      'The publisher trusts octo/nodes, but not its workflow file Release.yml.',
+      { workflow_ref: 'octo/nodes/.github/workflows/Release.yml@refs/heads/main' },
+    ],
+    [
+      'a workflow file that only calls the trusted one',
+      'untrusted_workflow',
+      'The publisher trusts octo/nodes, but not its workflow file pull.yml.',
+      {
+        workflow_ref: 'octo/nodes/.github/workflows/pull.yml@refs/pull/1/merge',
+        job_workflow_ref: 'octo/nodes/.github/workflows/release.yml@refs/heads/main',
+      },
+    ],
+    [
+      'no environment where one is named',
+      'untrusted_environment',
+      'The publisher trusts this workflow in an environment only, and the job has none.',
+      { repository: 'octo/guarded' },
+    ],
+    ...['staging', 'Production', 'production '].map((environment): [string, string, string, Claims] => [
+      `the environment ${JSON.stringify(environment)} where another is named`,
+      'untrusted_environment',
+      `The publisher trusts this workflow, but not in the environment ${environment}.`,
+      { repository: 'octo/guarded', environment },
+    ]),
+    [
+      'another node than the trust names',
+      'untrusted_node',
+      'The publisher trusts this workflow for another node only.',
+      { repository: 'octo/single' },
+    ],
+    ['a new repository of the same name', 'repository_replaced', replaced, { repository_id: '7101' }],
+    [
+      'a repository that went to another owner',
+      'repository_replaced',
+      replaced,
+      { repository_owner_id: '651' },
+    ],
+    [
+      'a new repository by another trust, which has pinned no ids yet',
+      'repository_replaced',
+      replaced,
+      { repository_id: '7101', workflow_ref: 'octo/nodes/.github/workflows/nightly.yml@refs/heads/main' },
+    ],
+    [
+      'a repository that is trusted no longer',
+      'trust_revoked',
+      'The publisher trusts this workflow no longer.',
+      { repository: 'octo/gone' },
+    ],
+  ])('%s', async (_, reason, message, changes) => {
+    await expectRejection(gitHubToken(changes), `ci_${reason}`, message);
+  });
+
+  test('a project of GitLab with the name of a trusted repository of GitHub', async () => {
+    const message = `The publisher does not trust the repository octo/nodes of ${gitLab.issuer}.`;
+
+    await expectRejection(gitLabToken({ project_path: 'octo/nodes' }), 'ci_untrusted_repository', message);
+  });
+});
+
+describe('a token that was used is rejected', () => {
+  const message = 'The CI token was used for another node version; let the job request a new one.';
+
+  test.each<[string, Target]>([
+    ['for another version', { nodeId: 'spent', version: '1.0.1' }],
+    ['for other build metadata', { nodeId: 'spent', version: '1.0.0+cu121' }],
+    ['for another node', {}],
+    ['at another publisher who trusts the same job', { publisherId: 'rival' }],
+  ])('%s', async (_, target) => {
+    const token = gitHubToken({ jti: randomUUID() });
+    const first = await publish(token, { nodeId: 'spent' });
+
+    expect(first.status).toBe(201);
+    await expectRejection(token, 'ci_token_used', message, target);
+  });
+
+  test('by its id, even if its other claims differ', async () => {
+    const jti = randomUUID();
+    await publish(gitHubToken({ jti }), { nodeId: 'spent' });
+
+    await expectRejection(gitHubToken({ jti, run_id: '1' }), 'ci_token_used', message);
+  });
+});

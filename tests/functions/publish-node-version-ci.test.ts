@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { handler as bulk } from '../../functions/bulk-node-versions.ts';
+import { handler } from '../../functions/publish-node-version.ts';
+import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
+import { usedTokenKey } from '../../lib/registry/trusts.ts';
+import { addTrust, listTrusts, removeTrust } from '../../tools/admin/registry/trusts.ts';
+import { demoArchive } from '../../tools/local/demo-archive.ts';
+import {
+  type Claims,
+  gitHub,
+  gitHubToken,
+  gitLab,
+  gitLabToken,
+  keySets,
+  useCiIssuers,
+} from '../support/ci.ts';
+import { invoke } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { addPublisher, addToken, countRequests, storedItem } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+import { download, finalize, putObject, storedVersion } from '../support/uploads.ts';
+
+useCiIssuers();
+
+const repository = 'octo/nodes';
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner' });
+  await addTrust('acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml' });
+  await addTrust('acme', {
+    issuer: gitLab.issuer,
+    repository: 'Group/Sub/Nodes',
+    workflow: '.gitlab-ci.yml',
+  });
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+  keySets.areDown = false;
+});
+
+interface Publication {
+  nodeId: string;
+  version?: string;
+  token?: string;
+  headers?: Record<string, string | undefined>;
+  fields?: object;
+}
+
+function publish({ nodeId, version = '1.0.0', token = gitHubToken(), headers, fields }: Publication) {
+  return invoke(handler, 'publish-node-version', {
+    path: { publisherId: 'acme', nodeId },
+    body: { personal_access_token: token, node: {}, node_version: { version, ...fields } },
+    headers: { authorization: undefined, ...headers },
+  });
+}
+
+/** What the presigned address of an answer does, and what S3 then sets off. */
+async function upload(answer: Awaited<ReturnType<typeof publish>>): Promise<void> {
+  const { node_id, version, id } = answer.body.node_version;
+  const uploadId = String((await storedVersion(node_id, version)).upload_id);
+  const staged = { nodeId: node_id, version, versionId: id, uploadId };
+  await putObject(
+    decodeURIComponent(new URL(answer.body.signedUrl).pathname).split('/').slice(2).join('/'),
+    await demoArchive(version),
+  );
+  await finalize(staged);
+}
+
+const provenance = {
+  issuer: gitHub.issuer,
+  repository,
+  commit: 'f'.repeat(40),
+  ref: 'refs/tags/v1.0.0',
+  workflow: 'release.yml',
+  run: '4242',
+};
+
+describe('a publish with an ID token of a CI', () => {
+  test('needs no stored secret: published, interrupted and resumed, and published again', async () => {
+    const interrupted = await publish({ nodeId: 'from-ci' });
+    const resumed = await publish({ nodeId: 'from-ci', fields: { changelog: 'second try' } });
+    await upload(resumed);
+    const second = await publish({ nodeId: 'from-ci', version: '1.1.0' });
+    await upload(second);
+
+    expect([interrupted.status, resumed.status, second.status]).toEqual([201, 201, 201]);
+    expect(publishNodeVersion.reply.parse(resumed.body)).toEqual(resumed.body);
+    expect(resumed.body.node_version.id).toBe(interrupted.body.node_version.id);
+    for (const version of ['1.0.0', '1.1.0']) {
+      const stored = await storedVersion('from-ci', version);
+      expect(stored).toMatchObject({ status: 'NodeVersionStatusActive', provenance });
+      expect(await download(stored.downloadUrl)).toEqual(await demoArchive(version));
+    }
+    expect((await storedItem('NODE#from-ci', 'NODE'))?.latest_version).toMatchObject({
+      version: '1.1.0',
+      provenance,
+    });
+  });
+
+  test.each([
+    ['no Authorization header', {}],
+    ['the same token as the bearer', { isRepeated: true }],
+    ['the access token of somebody who is no member', { authorization: bearer('stranger') }],
+  ])(
+    'asks for no person: %s',
+    async (_, { isRepeated, authorization }: { isRepeated?: boolean; authorization?: string }) => {
+      const token = gitHubToken();
+      const headers = { authorization: isRepeated ? `Bearer ${token}` : authorization };
+
+      const { status, body } = await publish({ nodeId: `alone-${randomUUID()}`, token, headers });
+
+      expect([status, body.error]).toEqual([201, undefined]);
+      expect(await storedVersion(body.node_version.node_id, '1.0.0')).not.toHaveProperty('published_by');
+    },
+  );
+
+  test('still verifies another bearer that is sent', async () => {
+    const { status, body } = await publish({
+      nodeId: 'bad-bearer',
+      headers: { authorization: 'Bearer a.b.c' },
+    });
+
+    expect([status, body.error]).toEqual([401, 'unauthorized']);
+  });
+
+  test('gives no rights of an admin, even next to the token of one', async () => {
+    const { body } = await publish({
+      nodeId: 'no-admin',
+      headers: { authorization: bearer('root', { admin: true }) },
+      fields: { tags_admin: ['safe'] },
+    });
+
+    expect(body.node_version).not.toHaveProperty('tags_admin');
+  });
+
+  test('takes GitLab and its groups, and writes the case of names as the CI does', async () => {
+    const token = gitLabToken({ environment: 'production' });
+    const { status, body } = await publish({ nodeId: 'from-gitlab', token });
+
+    expect(status).toBe(201);
+    expect(body.node_version.provenance).toEqual({
+      issuer: gitLab.issuer,
+      repository: 'group/sub/nodes',
+      commit: 'a'.repeat(40),
+      ref: 'refs/tags/v1.0.0',
+      workflow: '.gitlab-ci.yml',
+      run: '900',
+      environment: 'production',
+    });
+  });
+
+  test('answers the provenance in bulk, and none of a version that a person published over it', async () => {
+    await publish({ nodeId: 'seen' });
+    await publish({ nodeId: 'taken-over' });
+    const token = await addToken('acme');
+    await publish({ nodeId: 'taken-over', token, headers: { authorization: bearer('olga') } });
+    const { body } = await invoke(bulk, 'bulk-node-versions', {
+      body: {
+        node_versions: [
+          { node_id: 'seen', version: '1.0.0' },
+          { node_id: 'taken-over', version: '1.0.0' },
+        ],
+      },
+    });
+
+    expect(JSON.stringify(body.node_versions[0].node_version.provenance)).toBe(JSON.stringify(provenance));
+    expect(body.node_versions[1].node_version).not.toHaveProperty('provenance');
+    expect(await storedVersion('taken-over', '1.0.0')).not.toHaveProperty('trust_id');
+  });
+
+  test('takes no provenance from the body', async () => {
+    const token = await addToken('acme');
+    const fields = { provenance: { ...provenance, repository: 'someone/else' } };
+    const { body } = await publish({
+      nodeId: 'claimed',
+      token,
+      fields,
+      headers: { authorization: bearer('olga') },
+    });
+
+    expect(body.node_version).not.toHaveProperty('provenance');
+  });
+
+  test('lets one token resume its own version, and no other', async () => {
+    const token = gitHubToken();
+    const first = await publish({ nodeId: 'one-token', token });
+    const again = await publish({ nodeId: 'one-token', token });
+    const other = await publish({ nodeId: 'one-token', version: '2.0.0', token });
+
+    expect([first.status, again.status, other.status]).toEqual([201, 201, 401]);
+    expect(again.body.node_version.id).toBe(first.body.node_version.id);
+  });
+
+  test.each([
+    ['versions', () => 'at-once', (index: number) => `1.0.${index}`],
+    ['nodes', (index: number) => `at-once-${index}`, () => '1.0.0'],
+  ])(
+    'lets one token that is sent for several %s at once publish exactly one',
+    async (_, nodeOf, versionOf) => {
+      const token = gitHubToken();
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, index) =>
+          publish({ nodeId: nodeOf(index), version: versionOf(index), token }),
+        ),
+      );
+
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401, 401]);
+      expect(answers.filter(({ status }) => status === 401).map(({ body }) => body.message)).toEqual(
+        Array(5).fill('The CI token was used for another node version; let the job request a new one.'),
+      );
+    },
+  );
+
+  test('reads the trusts in the same wave as everything else', async () => {
+    await publish({ nodeId: 'waves' });
+    const { requests } = await countRequests(() => publish({ nodeId: 'waves' }));
+
+    expect(requests.slice(0, 2).sort()).toEqual(['BatchGetItemCommand', 'QueryCommand']);
+    expect(requests.slice(2)).toEqual(['TransactWriteItemsCommand']);
+  });
+
+  test('keeps what a token was used for until it has expired', async () => {
+    const exp = Math.floor(Date.now() / 1000) + 100;
+    const jti = randomUUID();
+    await publish({ nodeId: 'kept-use', token: gitHubToken({ exp, jti }) });
+    const { pk, sk } = usedTokenKey({ issuer: gitHub.issuer, tokenId: jti });
+    const { ttl } = (await storedItem(pk, sk)) ?? {};
+
+    expect(Number(ttl) - exp).toBeGreaterThan(60);
+    expect(Number(ttl) - exp).toBeLessThan(3600);
+  });
+
+  test('pins the ids of repository and owner with the first version, and none where that fails', async () => {
+    const { id } = await addTrust('acme', {
+      issuer: gitHub.issuer,
+      repository: 'octo/new',
+      workflow: 'release.yml',
+    });
+    const ids = async () => (await listTrusts('acme')).find((trust) => trust.id === id);
+    const token = (changes: Claims = {}) =>
+      gitHubToken({ repository: 'octo/new', repository_id: '81', ...changes });
+    await addPublisher('rival', {});
+    await publish({ nodeId: 'pinned', version: 'nightly', token: token() });
+    const before = await ids();
+    const first = await publish({ nodeId: 'pinned', token: token() });
+
+    expect(before).not.toHaveProperty('repository_id');
+    expect(first.status).toBe(201);
+    expect(await ids()).toMatchObject({
+      repository_id: '81',
+      owner_id: '650',
+      last_used_at: expect.any(String),
+    });
+    expect((await publish({ nodeId: 'pinned', token: token({ repository_id: '82' }) })).status).toBe(401);
+  });
+
+  test('lets of two repositories that follow each other under one name only one be pinned', async () => {
+    await addTrust('acme', { issuer: gitHub.issuer, repository: 'octo/raced', workflow: 'release.yml' });
+    const answers = await Promise.all(
+      ['91', '92', '93'].map((repository_id) =>
+        publish({
+          nodeId: `raced-${repository_id}`,
+          token: gitHubToken({ repository: 'octo/raced', repository_id }),
+        }),
+      ),
+    );
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401]);
+  });
+
+  test('replays an answer to its Idempotency-Key only while the token is valid', async () => {
+    const token = gitHubToken();
+    const key = { 'idempotency-key': randomUUID() };
+    const first = await publish({ nodeId: 'replayed', token, headers: key });
+    const replayed = await publish({ nodeId: 'replayed', token, headers: key });
+    jest.useFakeTimers({
+      now: Date.now() + 10 * 60_000,
+      doNotFake: ['nextTick', 'setImmediate', 'setTimeout'],
+    });
+    const late = await publish({ nodeId: 'replayed', token, headers: key });
+
+    expect(replayed.body.node_version.id).toBe(first.body.node_version.id);
+    expect(replayed.headers).toHaveProperty('idempotent-replayed');
+    expect([late.status, late.body.message]).toEqual([
+      401,
+      'The CI token has expired; let the job request a new one.',
+    ]);
+  });
+
+  test('writes which job published into the log line, and never the token', async () => {
+    const token = gitHubToken();
+    await publish({ nodeId: 'logged', token });
+
+    expect(JSON.parse(String(loggedLines.at(-1)))).toMatchObject({
+      status: 201,
+      ci_repository: repository,
+      ci_run: '4242',
+      trust_id: expect.any(String),
+    });
+    expect(loggedLines.join('\n')).not.toContain(token.slice(0, 40));
+  });
+
+  test('stays pending when its trust is removed before the archive arrives', async () => {
+    const { id } = await addTrust('acme', {
+      issuer: gitHub.issuer,
+      repository: 'octo/out',
+      workflow: 'release.yml',
+    });
+    const answer = await publish({ nodeId: 'stopped', token: gitHubToken({ repository: 'octo/out' }) });
+    await removeTrust('acme', id);
+    await upload(answer);
+
+    expect(await storedVersion('stopped', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusPending',
+      status_reason_code: 'trust_revoked',
+      status_reason: expect.stringContaining('trusts the workflow that published it no longer'),
+    });
+    expect(await storedVersion('stopped', '1.0.0')).not.toHaveProperty('downloadUrl');
+  });
+
+  test('stays pending too when the same trust is added again, until it is published again', async () => {
+    const trust = { issuer: gitHub.issuer, repository: 'octo/back', workflow: 'release.yml' };
+    const { id } = await addTrust('acme', trust);
+    const token = () => gitHubToken({ repository: 'octo/back' });
+    const answer = await publish({ nodeId: 'back', token: token() });
+    await removeTrust('acme', id);
+    await addTrust('acme', trust);
+    await upload(answer);
+    const before = await storedVersion('back', '1.0.0');
+    await upload(await publish({ nodeId: 'back', token: token() }));
+
+    expect(before.status).toBe('NodeVersionStatusPending');
+    expect((await storedVersion('back', '1.0.0')).status).toBe('NodeVersionStatusActive');
+  });
+});

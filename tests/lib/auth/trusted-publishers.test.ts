@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import {
+  audience,
+  createKey,
+  gitHub,
+  gitHubClaims,
+  gitHubToken,
+  gitLab,
+  gitLabClaims,
+  keySets,
+  sign,
+  useCiIssuers,
+} from '../../support/ci.ts';
+
+/** What a token proves and which tokens publish nothing is tested through the front door, in tests/functions. */
+
+useCiIssuers();
+
+beforeEach(() => {
+  Object.assign(keySets, { areDown: false, requests: 0 });
+});
+
+/** A fresh copy of the module, as a cold start has it, with an environment of its own. */
+async function load(environment: Record<string, string> = {}) {
+  const before = { ...process.env };
+  Object.assign(process.env, environment);
+  jest.resetModules();
+  const module = await import('../../../lib/auth/trusted-publishers.ts');
+  process.env = before;
+  return module;
+}
+
+describe('verifyCiToken', () => {
+  test('names the job of GitHub Actions', async () => {
+    const { verifyCiToken } = await load();
+
+    expect(await verifyCiToken(gitHubToken({ environment: 'production' }))).toEqual({
+      issuer: gitHub.issuer,
+      tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      expiresAt: expect.any(Number),
+      repository: 'octo/nodes',
+      repositoryId: '7100',
+      ownerId: '650',
+      workflow: 'release.yml',
+      environment: 'production',
+      ref: 'refs/tags/v1.0.0',
+      commit: 'f'.repeat(40),
+      run: '4242',
+    });
+  });
+
+  test('reads ids that are numbers, and the ref of a GitLab that names no path of it', async () => {
+    const { verifyCiToken } = await load();
+    const claims = gitLabClaims({ project_id: 22, pipeline_id: 900, ref_path: undefined });
+
+    expect(await verifyCiToken(sign(claims, gitLab.key))).toMatchObject({
+      repositoryId: '22',
+      run: '900',
+      ref: 'v1.0.0',
+    });
+  });
+
+  test('fetches a key set once for all tokens, and again for a key that is new', async () => {
+    const { verifyCiToken } = await load();
+    for (let index = 0; index < 5; index += 1) await verifyCiToken(gitHubToken());
+    const before = keySets.requests;
+    const { key } = gitHub;
+    gitHub.key = createKey('github-2');
+    const job = await verifyCiToken(gitHubToken());
+    gitHub.key = key;
+
+    expect(before).toBe(1);
+    expect(keySets.requests).toBe(2);
+    expect(job.repository).toBe('octo/nodes');
+  });
+
+  test('is not made to flood an issuer with requests by made-up key ids', async () => {
+    const { verifyCiToken } = await load();
+    for (let index = 0; index < 20; index += 1) {
+      const token = sign(gitHubClaims(), { ...gitLab.key, kid: `made-up-${index}` });
+      await expect(verifyCiToken(token)).rejects.toMatchObject({ reason: 'ci_token_bad_signature' });
+    }
+
+    expect(keySets.requests).toBe(1);
+  });
+
+  test('is unavailable while an issuer is down, for that issuer alone and until it is up', async () => {
+    jest.useFakeTimers({
+      now: Date.now(),
+      doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'clearTimeout'],
+    });
+    const { verifyCiToken } = await load();
+    keySets.areDown = true;
+    await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ code: 'unavailable' });
+    keySets.areDown = false;
+    await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ code: 'unavailable' });
+    const other = await verifyCiToken(sign(gitLabClaims(), gitLab.key));
+    jest.setSystemTime(Date.now() + 11_000);
+    const later = await verifyCiToken(gitHubToken());
+    jest.useRealTimers();
+
+    expect([other.issuer, later.issuer]).toEqual([gitLab.issuer, gitHub.issuer]);
+  });
+
+  test('goes on with known keys while an issuer is down', async () => {
+    const { verifyCiToken } = await load();
+    await verifyCiToken(gitHubToken());
+    keySets.areDown = true;
+
+    expect(await verifyCiToken(gitHubToken())).toMatchObject({ repository: 'octo/nodes' });
+  });
+
+  test('accepts none where no audience is configured', async () => {
+    const { verifyCiToken } = await load({ CI_AUDIENCE: '' });
+
+    await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ reason: 'ci_token_wrong_audience' });
+  });
+
+  test('accepts each of several audiences', async () => {
+    const { verifyCiToken } = await load({ CI_AUDIENCE: `https://old.example.com, ${audience}` });
+    const token = gitHubToken({ aud: ['https://old.example.com'] });
+
+    expect(await verifyCiToken(token)).toMatchObject({ repository: 'octo/nodes' });
+    expect(await verifyCiToken(gitHubToken())).toMatchObject({ repository: 'octo/nodes' });
+  });
+
+  test('accepts another issuer that is configured, with the files of its own host', async () => {
+    const { CI_ISSUERS = '' } = process.env;
+    const keySetUrl = String(CI_ISSUERS.split(/[ ,]+/).at(-1));
+    const { verifyCiToken } = await load({ CI_ISSUERS: `gitlab https://git.example.com:8443 ${keySetUrl}` });
+    const own = { iss: 'https://git.example.com:8443', project_path: 'group/nodes' };
+    const file = 'git.example.com:8443/group/nodes//ci/release.yml@refs/heads/main';
+
+    expect(
+      await verifyCiToken(sign(gitLabClaims({ ...own, ci_config_ref_uri: file }), gitLab.key)),
+    ).toMatchObject({
+      issuer: 'https://git.example.com:8443',
+      workflow: 'ci/release.yml',
+    });
+    await expect(verifyCiToken(sign(gitLabClaims(own), gitLab.key))).rejects.toMatchObject({
+      reason: 'ci_token_foreign_workflow',
+    });
+  });
+});

@@ -1,0 +1,119 @@
+import { createSign, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll } from '@jest/globals';
+
+/*
+ * ID tokens as GitHub Actions and GitLab sign them for their jobs, and the key sets of both. The functions read where
+ * these are when they meet the first such token.
+ */
+
+export const audience = 'https://registry.example.com';
+
+interface Key {
+  kid: string;
+  privateKey: KeyObject;
+  publicKey: KeyObject;
+}
+
+export function createKey(kid: string): Key {
+  return { kid, ...generateKeyPairSync('rsa', { modulusLength: 2048 }) };
+}
+
+export const gitHub = { issuer: 'https://token.actions.githubusercontent.com', key: createKey('github-1') };
+export const gitLab = { issuer: 'https://gitlab.com', key: createKey('gitlab-1') };
+
+/** What the issuers do: they can be down, and the requests for their key sets are counted. */
+export const keySets = { areDown: false, requests: 0 };
+
+const server = createServer(({ url }, response) => {
+  const { key } = url === '/github' ? gitHub : gitLab;
+  const keys = [{ ...key.publicKey.export({ format: 'jwk' }), kid: key.kid, use: 'sig', alg: 'RS256' }];
+  keySets.requests += 1;
+  response.statusCode = keySets.areDown ? 500 : 200;
+  response.end(JSON.stringify({ keys }));
+});
+
+/** For a test file's top level. */
+export function useCiIssuers(): void {
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = `http://localhost:${(server.address() as AddressInfo).port}`;
+    process.env.CI_AUDIENCE = audience;
+    process.env.CI_ISSUERS = `github ${gitHub.issuer} ${address}/github, gitlab ${gitLab.issuer} ${address}/gitlab`;
+  });
+  afterAll(() => new Promise<void>((resolve) => server.close(() => resolve())));
+}
+
+export type Claims = Record<string, unknown>;
+
+function lifetime() {
+  const now = Math.floor(Date.now() / 1000);
+  return { iat: now, nbf: now - 60, exp: now + 300, jti: randomUUID() };
+}
+
+/** The claims of a job that a tag started; undefined takes one out. */
+export function gitHubClaims(changes: Claims = {}): Claims {
+  const repository = String(changes.repository ?? 'octo/nodes');
+  return {
+    iss: gitHub.issuer,
+    aud: audience,
+    sub: `repo:${repository}:ref:refs/tags/v1.0.0`,
+    ...lifetime(),
+    repository,
+    repository_id: '7100',
+    repository_owner: repository.split('/')[0],
+    repository_owner_id: '650',
+    repository_visibility: 'public',
+    workflow: 'Release',
+    workflow_ref: `${repository}/.github/workflows/release.yml@refs/tags/v1.0.0`,
+    job_workflow_ref: `${repository}/.github/workflows/release.yml@refs/tags/v1.0.0`,
+    ref: 'refs/tags/v1.0.0',
+    ref_type: 'tag',
+    sha: 'f'.repeat(40),
+    run_id: '4242',
+    run_attempt: '1',
+    event_name: 'push',
+    actor: 'octocat',
+    ...changes,
+  };
+}
+
+export function gitLabClaims(changes: Claims = {}): Claims {
+  const project_path = String(changes.project_path ?? 'group/sub/nodes');
+  return {
+    iss: gitLab.issuer,
+    aud: audience,
+    sub: `project_path:${project_path}:ref_type:tag:ref:v1.0.0`,
+    ...lifetime(),
+    project_path,
+    project_id: '22',
+    namespace_path: 'group/sub',
+    namespace_id: '7',
+    ci_config_ref_uri: `gitlab.com/${project_path}//.gitlab-ci.yml@refs/tags/v1.0.0`,
+    ref: 'v1.0.0',
+    ref_path: 'refs/tags/v1.0.0',
+    ref_type: 'tag',
+    sha: 'a'.repeat(40),
+    pipeline_id: '900',
+    job_id: '901',
+    ...changes,
+  };
+}
+
+export function encode(part: unknown): string {
+  return Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url');
+}
+
+export function sign(claims: Claims, key: Key, header: Claims = {}): string {
+  const input = `${encode({ typ: 'JWT', alg: 'RS256', kid: key.kid, ...header })}.${encode(claims)}`;
+  return `${input}.${createSign('RSA-SHA256').update(input).sign(key.privateKey, 'base64url')}`;
+}
+
+export function gitHubToken(changes: Claims = {}): string {
+  return sign(gitHubClaims(changes), gitHub.key);
+}
+
+export function gitLabToken(changes: Claims = {}): string {
+  return sign(gitLabClaims(changes), gitLab.key);
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import type { TrustRecord } from '../../../lib/registry/records.ts';
+import { readTrusts } from '../../../lib/registry/trusts.ts';
+import { absent } from '../../../lib/store/expressions.ts';
+import { isSameNodeId, publisherKey, trustKey } from '../../../lib/store/keys.ts';
+import { administer } from './administration.ts';
+import { showPublisher } from './publishers.ts';
+import { Refusal } from './refusal.ts';
+
+/** The jobs of a CI that a publisher trusts, as far as an administrator says. */
+export interface NewTrust {
+  issuer: string;
+  repository: string;
+  workflow: string;
+  environment?: string | undefined;
+  nodeId?: string | undefined;
+}
+
+export type Trust = Omit<TrustRecord, 'pk' | 'sk' | 'revision'>;
+
+/** One publish reads all trusts of a publisher. */
+const maxTrusts = 100;
+
+export async function addTrust(publisherId: string, wanted: NewTrust): Promise<Trust> {
+  const { issuer, repository, workflow, environment, nodeId } = wanted;
+  await showPublisher(publisherId);
+  return administer(async () => {
+    const trusts = (await readTrusts(publisherId)).filter(({ revoked_at }) => revoked_at === undefined);
+    const same = trusts.find((trust) => isSame(trust, wanted));
+    if (same) throw new Refusal(`"${publisherId}" trusts these jobs already, by the trust ${same.id}.`);
+    if (trusts.length >= maxTrusts)
+      throw new Refusal(`"${publisherId}" has ${maxTrusts} trusts, the maximum: remove one first.`);
+    const id = randomUUID();
+    const trust: Trust = {
+      id,
+      created_at: new Date().toISOString(),
+      issuer,
+      repository,
+      workflow,
+      ...(environment !== undefined && { environment }),
+      ...(nodeId !== undefined && { node_id: nodeId }),
+    };
+    const record: TrustRecord = { ...trustKey(publisherId, id), ...trust, revision: 1 };
+    const of = publisherKey(publisherId);
+    return {
+      change: { of, action: 'trust add', subject: id, detail: describeTrust(trust) },
+      writes: [
+        { put: record, when: absent },
+        { check: of, when: [['pk', 'exists']] },
+      ],
+      result: trust,
+    };
+  });
+}
+
+/** The trusts of a publisher, those that were removed among them, oldest first. */
+export async function listTrusts(publisherId: string): Promise<Trust[]> {
+  await showPublisher(publisherId);
+  const trusts = await readTrusts(publisherId);
+  return trusts.map(visibleTrust).sort((a, b) => a.created_at.localeCompare(b.created_at));
+}
+
+const visibleFields = [
+  'id',
+  'issuer',
+  'repository',
+  'workflow',
+  'environment',
+  'node_id',
+  'repository_id',
+  'owner_id',
+  'created_at',
+  'last_used_at',
+  'revoked_at',
+] as const satisfies (keyof Trust)[];
+
+function visibleTrust(trust: TrustRecord): Trust {
+  const entries = visibleFields.map((name) => [name, trust[name]] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Trust;
+}
+
+/**
+ * Removes a trust for good, and answers since when. Its record stays: versions that are pending by it never become
+ * active, and one that is added again pins its ids again.
+ */
+export async function removeTrust(publisherId: string, id: string): Promise<string> {
+  await showPublisher(publisherId);
+  return administer(async () => {
+    const trust = (await readTrusts(publisherId)).find((each) => each.id === id);
+    if (!trust) throw new Refusal(`The publisher "${publisherId}" has no trust with the id "${id}".`);
+    if (trust.revoked_at !== undefined) return { done: trust.revoked_at };
+    const revoked_at = new Date().toISOString();
+    return {
+      change: {
+        of: publisherKey(publisherId),
+        action: 'trust remove',
+        subject: id,
+        detail: describeTrust(trust),
+      },
+      writes: [{ update: trust, changes: { revoked_at }, when: [['revoked_at', 'absent']] }],
+      result: revoked_at,
+    };
+  });
+}
+
+function isSame(
+  trust: TrustRecord,
+  { issuer, repository, workflow, environment, nodeId }: NewTrust,
+): boolean {
+  const sameNode =
+    trust.node_id === undefined || nodeId === undefined
+      ? trust.node_id === nodeId
+      : isSameNodeId(trust.node_id, nodeId);
+  return (
+    trust.issuer === issuer &&
+    trust.repository.toLowerCase() === repository.toLowerCase() &&
+    trust.workflow === workflow &&
+    trust.environment === environment &&
+    sameNode
+  );
+}
+
+function describeTrust({ issuer, repository, workflow, environment, node_id }: Trust): string {
+  const limits = [
+    ...(environment === undefined ? [] : [`environment ${environment}`]),
+    ...(node_id === undefined ? [] : [`node ${node_id}`]),
+  ];
+  return [`${repository} ${workflow}`, ...limits, issuer].join(', ');
+}
