@@ -22,7 +22,7 @@ type CallerOf<A extends Access> = A extends 'user'
     : Caller | undefined;
 
 /** What a handler gets: the request, parsed and checked, and who asks. */
-interface Call<C extends Contract> {
+export interface Call<C extends Contract> {
   path: z.infer<C['parameters']>;
   body: BodyOf<C>;
   caller: CallerOf<C['access']>;

@@ -60,35 +60,50 @@ interface Registration {
  * failed, read again, and resume what the first one began.
  */
 export async function registerVersion(publication: Publication): Promise<Registration> {
-  const { publisherId, nodeId, version, job, caller, deadline } = publication;
-  const versionKey = nodeVersionKey(nodeId, version.version);
-  note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
-  return untilWritten(deadline, async () => {
-    const [[publisherItem, proofItem, nodeItem, versionItem], trusts] = await Promise.all([
-      get(
-        deadline,
-        publisherKey(publisherId),
-        proofKey(publisherId, publication),
-        nodeKey(nodeId),
-        versionKey,
-      ),
-      job ? readTrusts(publisherId) : [],
-    ]);
-    const publisher = requirePublisher(publisherItem);
-    const found = { item: proofItem, trusts };
-    const credential = requireCredential(publication, found, { nodeId, versionKey });
-    if (caller) requireMember(publisher, caller.userId);
-    requireNotBanned(publisher);
-    const node = nodeRecord(nodeItem);
-    if (node) requireOwnNode(publication, node);
-    const existing = nodeVersionRecord(versionItem);
+  return untilWritten(publication.deadline, async () => {
+    const { credential, node, existing } = await readStanding(publication);
     if (existing && existing.status !== 'NodeVersionStatusPending') throw new ApiError('version_exists');
     const record = pendingVersion(publication, credential, node, existing);
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
-    const [failed] = await Promise.all([transact(writes, deadline), noteUse(credential.record)]);
+    const [failed] = await Promise.all([transact(writes, publication.deadline), noteUse(credential.record)]);
     if (failed.length > 0) return undefined;
     return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
   });
+}
+
+/**
+ * The upload that a version, registered by the same request before, waits for now; undefined if it waits for none.
+ * Whoever could not publish it any more gets no address either: it is the address of the latest publish.
+ */
+export async function findAwaitedUpload(
+  publication: Publication,
+  { id }: NodeVersion,
+): Promise<Upload | undefined> {
+  const { existing } = await readStanding(publication);
+  const isAwaited = existing?.id === id && existing?.status === 'NodeVersionStatusPending';
+  return existing && isAwaited ? awaitedUpload(existing) : undefined;
+}
+
+/** Reads what a publish is decided on, in one round trip, and rejects one that may not happen. */
+async function readStanding(publication: Publication): Promise<{
+  credential: Credential;
+  node: NodeRecord | undefined;
+  existing: NodeVersionRecord | undefined;
+}> {
+  const { publisherId, nodeId, version, job, caller, deadline } = publication;
+  const versionKey = nodeVersionKey(nodeId, version.version);
+  note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
+  const [[publisherItem, proofItem, nodeItem, versionItem], trusts] = await Promise.all([
+    get(deadline, publisherKey(publisherId), proofKey(publisherId, publication), nodeKey(nodeId), versionKey),
+    job ? readTrusts(publisherId) : [],
+  ]);
+  const publisher = requirePublisher(publisherItem);
+  const credential = requireCredential(publication, { item: proofItem, trusts }, { nodeId, versionKey });
+  if (caller) requireMember(publisher, caller.userId);
+  requireNotBanned(publisher);
+  const node = nodeRecord(nodeItem);
+  if (node) requireOwnNode(publication, node);
+  return { credential, node, existing: nodeVersionRecord(versionItem) };
 }
 
 function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord): void {
@@ -131,18 +146,6 @@ function pendingVersion(
 
 function awaitedUpload({ node_id, version, id, upload_id = '' }: NodeVersionRecord): Upload {
   return { nodeId: node_id, version, versionId: id, uploadId: upload_id };
-}
-
-/** The upload that a registered version waits for; undefined if it waits for none. */
-export async function findAwaitedUpload(
-  nodeId: string,
-  { id, version = '' }: NodeVersion,
-  deadline: number,
-): Promise<Upload | undefined> {
-  const [item] = await get(deadline, nodeVersionKey(nodeId, version));
-  const record = nodeVersionRecord(item);
-  const isAwaited = record?.id === id && record?.status === 'NodeVersionStatusPending';
-  return record && isAwaited ? awaitedUpload(record) : undefined;
 }
 
 function writeNode(

@@ -3,8 +3,10 @@ import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler } from '../../functions/publish-node-version.ts';
-import { createPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
+import { nodeKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
+import { putMember, removeMember } from '../../tools/admin/registry/publishers.ts';
 import { invoke } from '../support/invoke.ts';
 import {
   addNode,
@@ -12,6 +14,7 @@ import {
   addToken,
   addVersion,
   countRequests,
+  setFields,
   setPublisherFields,
   storedItem,
   storedNode,
@@ -171,12 +174,12 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(stored).toHaveProperty('last_used_at', expect.stringMatching(/^\d{4}-/));
     });
 
-    test('answers a repeated Idempotency-Key with the first answer, byte for byte', async () => {
+    test('answers a repeated Idempotency-Key with the version of the first answer', async () => {
       const headers = { 'idempotency-key': 'publish-1' };
       const first = await publish({ nodeId: 'keyed', headers });
       const again = await publish({ nodeId: 'keyed', headers });
 
-      expect(again.text).toBe(first.text);
+      expect(again.body.node_version).toEqual(first.body.node_version);
       expect(again.headers['idempotent-replayed']).toBe('true');
       expect((await publish({ nodeId: 'keyed', version: '3.0.0', headers })).body.error).toBe(
         'idempotency_mismatch',
@@ -367,6 +370,29 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(again.body.signedUrl).not.toBe(first.body.signedUrl);
       expect(uploadId(again.body.signedUrl)).toBe(uploadId(first.body.signedUrl));
       expect(await put(again.body.signedUrl, 'zip', 'application/zip')).toBe(200);
+    });
+
+    test('gives no address to a member who was removed, nor for a token that was revoked', async () => {
+      await putMember('acme', 'spy', { role: 'member' });
+      const spied = await addToken('acme');
+      const removed = { nodeId: 'spied-by-member', as: bearer('spy'), headers: key() };
+      const revoked = { nodeId: 'spied-by-token', token: spied, headers: key() };
+      await publish(removed);
+      await publish(revoked);
+      await removeMember('acme', 'spy');
+      const hash = hashPersonalAccessToken(spied);
+      await setFields(personalAccessTokenKey('acme', hash), { revoked_at: new Date().toISOString() });
+
+      expect((await publish(removed)).body).toMatchObject({ error: 'forbidden' });
+      expect((await publish(revoked)).body).toMatchObject({ error: 'invalid_personal_access_token' });
+    });
+
+    test('gives no address for a node that was banned meanwhile', async () => {
+      const publication = { nodeId: 'banned-meanwhile', headers: key() };
+      await publish(publication);
+      await setFields(nodeKey('banned-meanwhile'), { status: 'NodeStatusBanned' });
+
+      expect((await publish(publication)).body.error).toBe('node_banned');
     });
 
     test('answers the address of the publish that resumed the version meanwhile', async () => {

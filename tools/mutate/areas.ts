@@ -17,7 +17,7 @@ export const areas = {
   },
   tokens: {
     files: ['lib/auth/*.ts'],
-    tests: ['lib/auth/personal-access-tokens', 'lib/auth/access-tokens'],
+    tests: ['lib/auth/{personal-access-tokens,access-tokens,trusted-publishers}'],
     minScore: 90,
   },
   finalizer: {
@@ -64,10 +64,14 @@ export const areas = {
   },
   publishing: {
     files: [
-      'lib/registry/{publishing,latest-version,pending-versions}.ts',
+      'lib/registry/{publishing,credentials,trusts,latest-version,pending-versions}.ts',
       'lib/uploads/{object-events,upload-events,sweep-uploads}.ts',
     ],
-    tests: ['lib/registry/publishing', 'lib/uploads/{sweep-uploads,upload-events}'],
+    tests: [
+      'lib/registry/publishing',
+      'lib/uploads/{sweep-uploads,upload-events}',
+      'functions/publish-node-version-ci',
+    ],
     minScore: 95,
   },
   reading: {
@@ -114,7 +118,7 @@ export const areas = {
   boundary: {
     files: [
       'lib/{errors,http-request,json-object,log,metrics,web-address}.ts',
-      'lib/http/{answer,endpoint,bounded-json,request-id,unknown-route}.ts',
+      'lib/http/{admit,answer,endpoint,bounded-json,request-id,unknown-route}.ts',
     ],
     tests: [
       'lib/{errors,log,http-request,metrics}',
