@@ -5,6 +5,6 @@ import { endpoint } from '../lib/http/endpoint.ts';
 import { startExtend } from '../lib/providers/extend-video.ts';
 
 export const handler = endpoint(extendVideo, async ({ body, deadline, beforeSending }) => {
-  const { required, echoes } = await startExtend(body, { deadline, beforeSending });
-  return { body: boundedObject(required, echoes) };
+  const { required, echoes, bought } = await startExtend(body, { deadline, beforeSending });
+  return { body: boundedObject(required, echoes), bought };
 });

@@ -5,6 +5,6 @@ import { endpoint } from '../lib/http/endpoint.ts';
 import { startMultiframe } from '../lib/providers/multiframe-video.ts';
 
 export const handler = endpoint(multiframeVideo, async ({ body, deadline, beforeSending }) => {
-  const { required, echoes } = await startMultiframe(body, { deadline, beforeSending });
-  return { body: boundedObject(required, echoes) };
+  const { required, echoes, bought } = await startMultiframe(body, { deadline, beforeSending });
+  return { body: boundedObject(required, echoes), bought };
 });

@@ -5,6 +5,6 @@ import { endpoint } from '../lib/http/endpoint.ts';
 import { startTextToVideo } from '../lib/providers/text-to-video.ts';
 
 export const handler = endpoint(textToVideo, async ({ body, deadline, beforeSending }) => {
-  const { required, echoes } = await startTextToVideo(body, { deadline, beforeSending });
-  return { body: boundedObject(required, echoes) };
+  const { required, echoes, bought } = await startTextToVideo(body, { deadline, beforeSending });
+  return { body: boundedObject(required, echoes), bought };
 });

@@ -3,3 +3,8 @@ export interface Caller {
   userId: string;
   isAdmin: boolean;
 }
+
+/** Under what name a caller is counted; the prefix keeps a user named `anonymous` apart from those without a token. */
+export function callerName(caller: Pick<Caller, 'userId'> | undefined): string {
+  return caller ? `user:${caller.userId}` : 'anonymous';
+}

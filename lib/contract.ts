@@ -33,6 +33,11 @@ export interface Contract {
   errors: readonly ErrorCode[];
   /** Headers that this operation reads and answers besides those of every operation. */
   headers?: { request: readonly 'If-Match'[]; reply: readonly ('ETag' | 'Deprecation')[] };
+  /**
+   * Whether it spends the operator's money, and who says how much: the provider's reply, or the configuration where
+   * the provider tells no price.
+   */
+  paid?: 'by reply' | 'by price';
   /** Whether an Idempotency-Key is honored. */
   idempotent?: boolean;
 }

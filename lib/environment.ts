@@ -55,6 +55,12 @@ const ciIssuers = () =>
     z.transform((entries) => entries.flatMap((entry) => readCiIssuer(entry) ?? [])),
   );
 
+/** A limit; none where it is empty or 0. */
+const limit = z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(0))), 0);
+
+const ceiling = /^([a-zA-Z]+(?:\/[\w.-]+(?:\/\d+)?)?)=(\d+)$/;
+const entriesOf = (list: string) => list.split(',').flatMap((entry) => entry.trim() || []);
+
 /**
  * Every environment variable of the functions, by concern. docs/reference.md is checked against it.
  *
@@ -174,6 +180,44 @@ export const concerns = {
       VIDEO_PROVIDER_MODEL_PREFIX: z
         ._default(nonEmpty, 'vid')
         .with(z.describe('How the provider spells the `vid` that model names begin with.')),
+    }),
+  spending: () =>
+    z.object({
+      USAGE_RECORDS: z
+        ._default(z.enum(['on', 'off']), 'on')
+        .with(
+          z.describe('`off` keeps no usage records and knows no limits and no blocks; for closed networks.'),
+        ),
+      CREDITS_PER_DAY: limit.with(
+        z.describe('Credits that each caller may spend per UTC day; 0 is no limit.'),
+      ),
+      TASKS_PER_DAY: limit.with(z.describe('Tasks that each caller may start per UTC day; 0 is no limit.')),
+      REQUESTS_PER_MINUTE: limit.with(
+        z.describe('Paid requests that each caller may send per minute; 0 is no limit.'),
+      ),
+      CREDIT_CEILINGS: z
+        .pipe(
+          z._default(
+            z
+              .string()
+              .check(
+                z.refine(
+                  (list) => entriesOf(list).every((entry) => ceiling.test(entry)),
+                  'must be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900',
+                ),
+              ),
+            '',
+          ),
+          z.transform((list) => {
+            const pairs = entriesOf(list).map((entry) => ceiling.exec(entry) ?? []);
+            return new Map(pairs.map(([, task = '', credits]) => [task, Number(credits)]));
+          }),
+        )
+        .with(
+          z.describe(
+            'The most credits that a task may cost, by operation, `operation/model` or `operation/model/seconds`; for `relightImage` it is the price.',
+          ),
+        ),
     }),
   videoRules: () =>
     z.object({

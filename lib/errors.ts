@@ -13,6 +13,7 @@ export const errorCatalogue = {
   forbidden: { status: 403, message: 'The caller may not do this for this publisher.' },
   node_banned: { status: 403, message: 'The node is banned.' },
   publisher_banned: { status: 403, message: 'The publisher is banned.' },
+  caller_blocked: { status: 403, message: 'The operator of this service has blocked this caller.' },
   route_not_found: { status: 404, message: 'There is no such operation.' },
   publisher_not_found: { status: 404, message: 'There is no such publisher.' },
   node_not_found: { status: 404, message: 'There is no such node.' },
@@ -50,6 +51,11 @@ export const errorCatalogue = {
     status: 429,
     message: 'The provider accepts no more work at the moment; try again later.',
   },
+  budget_exhausted: {
+    status: 429,
+    message: 'The budget of this caller for today is used up; it starts over at midnight UTC.',
+  },
+  too_many_requests: { status: 429, message: 'Too many requests; try again when Retry-After has passed.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
   provider_failed: {
     status: 502,
@@ -76,6 +82,9 @@ export type ErrorCode = keyof typeof errorCatalogue;
 
 /** What an operation that calls a provider can answer besides the codes of every operation. */
 export const providerErrors = [
+  'caller_blocked',
+  'budget_exhausted',
+  'too_many_requests',
   'provider_rejected',
   'provider_busy',
   'provider_failed',
@@ -119,6 +128,19 @@ export class ApiError extends Error {
     this.details = options.details ?? [];
     this.headers = { ...standingHeaders[code], ...options.headers };
     this.payment = options.payment ?? 'unknown';
+  }
+
+  /** The same error, with more headers on its answer. */
+  withHeaders(headers: Record<string, string>): ApiError {
+    const { code, message, reason, details, cause, payment } = this;
+    return new ApiError(code, {
+      message,
+      details,
+      cause,
+      payment,
+      headers: { ...this.headers, ...headers },
+      ...(reason !== undefined && { reason }),
+    });
   }
 
   get status(): number {

@@ -93,7 +93,7 @@ describe('a function of the service', () => {
 const floors = [
   ['aws', 'schemas'],
   ['store', 'contracts'],
-  ['registry', 'archives', 'bucket', 'providers', 'auth', 'extraction'],
+  ['registry', 'archives', 'bucket', 'providers', 'auth', 'spend', 'extraction'],
   ['uploads', 'http'],
 ];
 

@@ -16,5 +16,6 @@ export const extendVideo = contract({
   reply: ExtendVideoReply,
   status: 200,
   errors: providerErrors,
+  paid: 'by reply',
   idempotent: true,
 });

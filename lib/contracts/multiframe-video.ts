@@ -16,5 +16,6 @@ export const multiframeVideo = contract({
   reply: MultiframeVideoReply,
   status: 200,
   errors: providerErrors,
+  paid: 'by reply',
   idempotent: true,
 });

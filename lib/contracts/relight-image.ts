@@ -16,5 +16,6 @@ export const relightImage = contract({
   reply: RelightReply,
   status: 200,
   errors: providerErrors,
+  paid: 'by price',
   idempotent: true,
 });

@@ -16,5 +16,6 @@ export const textToVideo = contract({
   reply: TextToVideoReply,
   status: 200,
   errors: providerErrors,
+  paid: 'by reply',
   idempotent: true,
 });

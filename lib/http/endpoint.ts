@@ -1,7 +1,8 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod/mini';
-import type { Caller } from '../caller.ts';
+import type { BoughtTask } from '../bought-task.ts';
+import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../ci-job.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { readEnvironment } from '../environment.ts';
@@ -12,8 +13,10 @@ import { admit, type JobOf, tokenIn } from './admit.ts';
 import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
 import { inTime } from './deadline.ts';
+import type { Claim } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
 import { requestIdOf } from './request-id.ts';
+import { answerInPhases, startAttempt } from './phases.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
   ? Caller
@@ -29,9 +32,10 @@ export interface Call<C extends Contract> {
   /** The job of a CI that asks, in the place of a person. */
   job: CiJob | undefined;
   ifMatch: string | undefined;
+  requestId: string;
   /** Milliseconds since the epoch by which everything must be done. */
   deadline: number;
-  /** To be awaited right before paid work is sent; see lib/http/idempotency.ts. */
+  /** To be awaited right before paid work is sent; see lib/http/phases.ts. */
   beforeSending: () => Promise<void>;
 }
 
@@ -40,6 +44,8 @@ type ReplyBody<C extends Contract> = z.input<C['reply']>;
 interface Reply<Body> {
   body: Body | SerializedJson;
   headers?: Record<string, string> | undefined;
+  /** What a paid request bought. */
+  bought?: BoughtTask;
 }
 
 type Handler<C extends Contract> = (call: Call<C>) => Promise<Reply<ReplyBody<C>>>;
@@ -125,6 +131,7 @@ async function respond<C extends Contract>(
     caller: caller as CallerOf<C['access']>,
     job,
     ifMatch: request.headers['if-match'],
+    requestId: request.requestId,
     deadline: endsAt - reservedMs,
   };
   const key = contract.idempotent ? request.headers['idempotency-key'] : undefined;
@@ -137,13 +144,16 @@ type Unsent<C extends Contract> = Omit<Call<C>, 'beforeSending'>;
 async function answerAlways<C extends Contract>(
   { contract, handler }: Operation<C>,
   call: Unsent<C>,
-  beforeSending = async () => {},
+  claim?: Claim,
 ): Promise<Answer> {
-  const { body, headers } = await handler({ ...call, beforeSending });
-  return jsonAnswer(contract.status, body, headers);
+  const attempt = await startAttempt(contract, call, claim?.keyHash);
+  return answerInPhases({ claim, attempt, deadline: call.deadline }, async (beforeSending) => {
+    const { body, headers, bought } = await handler({ ...call, beforeSending });
+    return { answer: jsonAnswer(contract.status, body, headers), bought };
+  });
 }
 
-/** The same for a request with an Idempotency-Key, whose phases are those of a claim. */
+/** The same for a request with an Idempotency-Key: the claim that it has to its key goes along, or nothing is done. */
 async function answerOnce<C extends Contract>(
   operation: Operation<C>,
   call: Unsent<C>,
@@ -164,22 +174,13 @@ async function answerOnce<C extends Contract>(
       refresh && JSON.stringify(await refresh(JSON.parse(body), { ...call, beforeSending: async () => {} }));
     return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body: renewed ?? body };
   }
-  const { claim } = claimed;
-  try {
-    const answer = await answerAlways(operation, call, () => claim.markSent());
-    await claim.keep(answer);
-    return answer;
-  } catch (error) {
-    await claim.fail(error);
-    throw error;
-  }
+  return answerAlways(operation, call, claimed.claim);
 }
 
-/** Whose Idempotency-Key it is. The prefixes keep a user named `anonymous` apart from callers without a token. */
+/** Whose Idempotency-Key it is. */
 function scopeOf<C extends Contract>({ access }: C, { caller, body }: Unsent<C>): string {
-  if (caller) return `user:${caller.userId}`;
-  const token = tokenIn(body, access);
-  return token === undefined ? 'anonymous' : `token:${token}`;
+  const token = caller ? undefined : tokenIn(body, access);
+  return token === undefined ? callerName(caller) : `token:${token}`;
 }
 
 /** Checks path and body together, so that all issues of a request are named at once. */

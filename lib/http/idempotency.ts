@@ -1,14 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { ApiError } from '../errors.ts';
-import { describeError, log } from '../log.ts';
 import { absent, type Clause, type Condition } from '../store/expressions.ts';
 import { idempotencyKey, idempotencyPartKey, type Key } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { storeError } from '../store/store-errors.ts';
 import { put, remove, type WriteResult } from '../store/write.ts';
+import { afterwards } from './afterwards.ts';
 import type { Answer } from './answer.ts';
-import { inTime } from './deadline.ts';
 
 /*
  * One record per key and caller. A paid request leaves only from `sent`, and no record goes back from there
@@ -53,8 +52,6 @@ interface KeyedRequest {
 const keptForMs = 24 * 60 * 60 * 1000;
 /** What an invocation may still run past its deadline before Lambda ends it, with room for clocks that differ. */
 const leaseMarginMs = 5000;
-/** How long past the deadline an answer may be held back to be kept. */
-const keepMarginMs = 400;
 const maxPartBytes = 380_000;
 
 /** Takes the key for this request, or returns the answer that an earlier one with this key was given. */
@@ -115,6 +112,11 @@ export class Claim {
     this.#deadline = deadline;
   }
 
+  /** Names the key without showing it. */
+  get keyHash(): string {
+    return this.#record.pk.slice(this.#record.pk.indexOf('#') + 1);
+  }
+
   /** From here on the request may cost something. To be awaited right before it is sent. */
   async markSent(): Promise<void> {
     const { written } = await asked(put({ ...this.#record, state: 'sent' }, this.#isOurs(), this.#deadline));
@@ -162,15 +164,9 @@ export class Claim {
     if (!written) throw new Error('another request holds the key');
   }
 
-  /**
-   * The steps after the request cannot change what the caller gets, nor may they hold it back: a store that
-   * hangs would outlast the invocation, and what was paid for would be lost. The lease covers a step that fails.
-   */
+  /** The lease covers a step that fails. */
   async #afterwards(step: string, work: () => Promise<unknown>): Promise<void> {
-    const late = () => new Error('the store took too long');
-    await inTime(work(), this.#deadline + keepMarginMs, late).catch((error: unknown) =>
-      log('warn', 'idempotency', { step, ...describeError(error) }),
-    );
+    await afterwards('idempotency', step, this.#deadline, work);
   }
 }
 

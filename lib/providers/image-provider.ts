@@ -1,3 +1,4 @@
+import type { BoughtTask } from '../bought-task.ts';
 import { readEnvironment } from '../environment.ts';
 import { isObject } from '../json-object.ts';
 import { type RelightReply, type RelightRequest, RelightStatus } from '../schemas/relight.ts';
@@ -17,18 +18,20 @@ const imageProvider: Provider = {
 };
 
 /** Starts a relight task. Clients require a status; a task whose status the provider leaves out is created. */
-export async function startRelight(request: RelightRequest, limits: CallLimits): Promise<RelightReply> {
+export async function startRelight(
+  request: RelightRequest,
+  limits: CallLimits,
+): Promise<{ answer: RelightReply; bought: BoughtTask }> {
   const { taskId, reply } = await callProvider(imageProvider, {
     path: '/v1/ai/image-relight',
     body: request,
     ...limits,
   });
   const { generated, status } = isObject(reply.data) ? reply.data : reply;
-  return {
-    data: {
-      generated: Array.isArray(generated) ? generated.filter((image) => typeof image === 'string') : [],
-      task_id: taskId,
-      status: RelightStatus.safeParse(status).data ?? 'CREATED',
-    },
+  const data = {
+    generated: Array.isArray(generated) ? generated.filter((image) => typeof image === 'string') : [],
+    task_id: taskId,
+    status: RelightStatus.safeParse(status).data ?? 'CREATED',
   };
+  return { answer: { data }, bought: { taskId } };
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { BoughtTask } from '../bought-task.ts';
 import { readEnvironment } from '../environment.ts';
 import type { JsonObject } from '../json-object.ts';
 import { log, note } from '../log.ts';
@@ -8,7 +9,7 @@ import type { Provider } from './provider.ts';
 import { providerKey } from './provider-key.ts';
 import { readCreatedAt, readFields } from './reply-fields.ts';
 
-/** A started video task: what every answer has, and what the provider repeats of the request. */
+/** A started video task: what every answer has, what the provider repeats of the request, and what was bought. */
 export interface VideoTask {
   required: {
     task_id: string;
@@ -17,6 +18,7 @@ export interface VideoTask {
     created_at: string;
   };
   echoes: JsonObject;
+  bought: BoughtTask;
 }
 
 export interface VideoRequest {
@@ -51,16 +53,18 @@ export async function startVideoTask(
 ): Promise<VideoTask> {
   const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix) };
   const { taskId, reply } = await callProvider(videoProvider, { path, body, ...limits });
+  const { state, credits } = readStateAndCredits(reply);
   const required = {
     task_id: taskId,
-    ...readStateAndCredits(reply),
+    state: state ?? 'created',
+    credits: credits ?? 0,
     created_at: readCreatedAt(reply.created_at),
   };
-  return { required, echoes: readEchoes(replyFields, reply) };
+  return { required, echoes: readEchoes(replyFields, reply), bought: { taskId, credits } };
 }
 
 /** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
-function readStateAndCredits(reply: JsonObject): Pick<VideoTask['required'], 'state' | 'credits'> {
+function readStateAndCredits(reply: JsonObject): Partial<Pick<VideoTask['required'], 'state' | 'credits'>> {
   const state = taskFields.state.safeParse(reply.state).data;
   const price = taskFields.credits.safeParse(reply.credits).data;
   const credits = price !== undefined && price >= 0 ? price : undefined;
@@ -69,7 +73,7 @@ function readStateAndCredits(reply: JsonObject): Pick<VideoTask['required'], 'st
     const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
     log('warn', 'provider_reply', { unreadable });
   }
-  return { state: state ?? 'created', credits: credits ?? 0 };
+  return { ...(state !== undefined && { state }), ...(credits !== undefined && { credits }) };
 }
 
 function readEchoes(replyFields: Operation['replyFields'], reply: JsonObject): JsonObject {

@@ -3,8 +3,8 @@ import type { HostNode } from '../schemas/host-node.ts';
 import type { Node, NodeStatus } from '../schemas/node.ts';
 import type { NodeVersion, NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
 import type { Publisher, PublisherRole } from '../schemas/publisher.ts';
-import type { Item } from '../store/attribute-values.ts';
 import type { Key } from '../store/keys.ts';
+import { typedRead } from '../store/typed-read.ts';
 
 /*
  * What the table holds, one type per kind of record; lib/store/keys.ts has their keys. Attributes that an answer
@@ -145,7 +145,7 @@ export interface HistoryRecord extends Key {
   detail?: string;
 }
 
-/** The typed reads: under a key lies what this code wrote there. No record is cast anywhere else. */
+/** The typed reads, one per kind of record. */
 export const publisherRecord = typedRead<PublisherRecord>();
 export const credentialRecord = typedRead<CredentialRecord>();
 export const tokenRecord = typedRead<TokenRecord>();
@@ -156,15 +156,6 @@ export const nodeVersionRecord = typedRead<NodeVersionRecord>();
 export const ownedNodeRecord = typedRead<OwnedNodeRecord>();
 export const hostNodeRecord = typedRead<HostNodeRecord>();
 export const historyRecord = typedRead<HistoryRecord>();
-
-interface TypedRead<Record> {
-  (item: Item): Record;
-  (item: Item | undefined): Record | undefined;
-}
-
-function typedRead<Record>(): TypedRead<Record> {
-  return ((item: Item | undefined) => item as Record | undefined) as TypedRead<Record>;
-}
 
 /**
  * The attributes that a schema names, in its order: bookkeeping never reaches a caller, whatever is added to it,

@@ -7,7 +7,8 @@ interface Expression {
   ExpressionAttributeValues?: Record<string, AttributeValue>;
 }
 
-type Comparison = '=' | '<>' | '<=' | 'exists' | 'absent';
+/** `at most` holds for a number that is not there yet, too: counters begin at nothing. */
+type Comparison = '=' | '<>' | '<=' | 'at most' | 'exists' | 'absent';
 
 /** One clause of a condition: an attribute (or a path into a map), how it is compared, and with what. */
 export type Clause = [attribute: string | string[], comparison: Comparison, value?: unknown];
@@ -37,6 +38,7 @@ export function conditionExpression(condition: Condition): Expression {
     if (comparison === 'exists') return `attribute_exists(${path})`;
     if (comparison === 'absent') return `attribute_not_exists(${path})`;
     values[`:c${index}`] = toAttribute(value);
+    if (comparison === 'at most') return `(attribute_not_exists(${path}) OR ${path} <= :c${index})`;
     return `${path} ${comparison} :c${index}`;
   };
   const texts = alternatives.map((clauses) => clauses.map(text).join(' AND '));
@@ -48,17 +50,31 @@ export function conditionExpression(condition: Condition): Expression {
   };
 }
 
-/** An update by the rule of every partial update here: undefined keeps, null clears, anything else replaces. */
+/** In place of a value: adds to the stored number, which counts as zero while it is absent. */
+export class Plus {
+  readonly amount: number;
+  constructor(amount: number) {
+    this.amount = amount;
+  }
+}
+
+/**
+ * An update by the rule of every partial update here: undefined keeps, null clears, Plus adds, anything else replaces.
+ */
 export function updateExpression(changes: object, condition: Condition) {
   const names: Record<string, string> = { '#revision': 'revision' };
   const values: Record<string, AttributeValue> = { ':one': { N: '1' } };
   const sets: string[] = [];
   const removes: string[] = [];
+  const adds = ['#revision :one'];
   for (const [index, [field, value]] of Object.entries(changes).entries()) {
     if (value === undefined) continue;
     names[`#f${index}`] = field;
     if (value === null) removes.push(`#f${index}`);
-    else {
+    else if (value instanceof Plus) {
+      values[`:f${index}`] = toAttribute(value.amount);
+      adds.push(`#f${index} :f${index}`);
+    } else {
       values[`:f${index}`] = toAttribute(value);
       sets.push(`#f${index} = :f${index}`);
     }
@@ -66,7 +82,7 @@ export function updateExpression(changes: object, condition: Condition) {
   const guard = conditionExpression(condition);
   return {
     UpdateExpression: [
-      'ADD #revision :one',
+      `ADD ${adds.join(', ')}`,
       sets.length > 0 && `SET ${sets.join(', ')}`,
       removes.length > 0 && `REMOVE ${removes.join(', ')}`,
     ]

@@ -11,6 +11,13 @@
  *   answers kept for idempotency      IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
  *   ID tokens that were used          ID_TOKEN#<sha256>         USE                         expire by `ttl`
  *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
+ *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     counters, limits, block
+ *   callers with terms of their own   CALLERS                   TERMS#<caller sha256>       one query lists them
+ *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it
+ *   accounts with open reservations   index `pending`           shards spend-0 to spend-f   sparse, for the sweep
+ *   usage record of a paid attempt    USAGE#<day>#<shard>       <caller sha256>#<attempt>   expire by `ttl`
+ *     of one caller on one day        16 queries, by the beginning of the sort key
+ *     of all callers on one day       16 queries, each of a whole partition
  *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *
@@ -18,6 +25,11 @@
  * item is its own name claim, and no second record can get out of step with it. Members live inside the
  * publisher, and a copy of the latest version inside the node, so that each operation knows all its keys at
  * once and reads them in one batch.
+ *
+ * A partition takes 1,000 writes a second. A paid attempt writes its usage record twice, and the last digit of its
+ * random id spreads a day's records over sixteen partitions: 1,000 tasks a second, of however few callers, are 125
+ * writes a second on each. A caller's account is one item, written twice a task, so that its limit can be exact:
+ * one caller can start 500 tasks a second, fifty times what the gateway lets all callers start.
  */
 
 export interface Key {
@@ -80,6 +92,23 @@ export function idempotencyKey(hash: string): Key {
 
 export function idempotencyPartKey({ pk }: Key, attempt: string, index: number): Key {
   return { pk, sk: `PART#${attempt}#${index}` };
+}
+
+export function accountKey(callerHash: string): Key {
+  return { pk: `CALLER#${callerHash}`, sk: 'ACCOUNT' };
+}
+
+export function termsKey(callerHash: string): Key {
+  return { pk: 'CALLERS', sk: `TERMS#${callerHash}` };
+}
+
+/** An attempt is named by its time and a random id; the id's last digit is its shard. */
+export function usageKey(callerHash: string, attempt: string): Key {
+  return { pk: usagePartition(attempt.slice(0, 10), attempt.slice(-1)), sk: `${callerHash}#${attempt}` };
+}
+
+export function usagePartition(day: string, shard: string): string {
+  return `USAGE#${day}#${shard}`;
 }
 
 /** Whether two ids name the same node: case does not matter, punctuation does. */

@@ -33,6 +33,7 @@ const needed = {
   archives: {},
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
+  spending: {},
   videoRules: {},
   secretStore: { AWS_REGION: 'eu-west-1' },
 } as const satisfies Record<Concern, Record<string, string>>;
@@ -57,6 +58,13 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     VIDEO_PROVIDER_KEY_HEADER: 'authorization',
     VIDEO_PROVIDER_KEY_SCHEME: 'Token',
     VIDEO_PROVIDER_MODEL_PREFIX: 'vid',
+  },
+  spending: {
+    USAGE_RECORDS: 'on',
+    CREDITS_PER_DAY: 0,
+    TASKS_PER_DAY: 0,
+    REQUESTS_PER_MINUTE: 0,
+    CREDIT_CEILINGS: new Map(),
   },
   videoRules: { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: [] },
 };

@@ -1,0 +1,22 @@
+import { describeError, log } from '../log.ts';
+import { inTime } from './deadline.ts';
+
+/** How long past the deadline an answer may be held back for what is written after the request. */
+const marginMs = 400;
+
+/**
+ * The steps after a request cannot change what the caller is told, nor may they keep it from them: a store that hangs
+ * would outlast the invocation, and what was paid for would be lost. What such a step leaves undone is logged, and
+ * has to be safe to leave.
+ */
+export async function afterwards(
+  event: string,
+  step: string,
+  deadline: number,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const late = () => new Error('the store took too long');
+  await inTime(work(), deadline + marginMs, late).catch((error: unknown) =>
+    log('warn', event, { step, ...describeError(error) }),
+  );
+}

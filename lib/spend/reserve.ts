@@ -1,0 +1,121 @@
+import { ApiError } from '../errors.ts';
+import { Plus, type Clause } from '../store/expressions.ts';
+import { get } from '../store/read.ts';
+import { untilWritten } from '../store/retries.ts';
+import { update } from '../store/write.ts';
+import {
+  type AccountRecord,
+  accountRecord,
+  counted,
+  counterName,
+  keyOfAccount,
+  limitsOf,
+  shardOf,
+  type Terms,
+} from './account.ts';
+import { rateLimitFields } from './rate-limit-fields.ts';
+import { dayOf, secondsLeft } from './windows.ts';
+
+export interface Reservation {
+  caller: string;
+  /** The time and the random id that name the attempt. */
+  attempt: string;
+  at: number;
+  /** The most credits that the task may cost; undefined where nobody has said. */
+  ceiling: number | undefined;
+  deadline: number;
+}
+
+/**
+ * The terms of callers that have some of their own, as this process saw them last. They may be out of date, so each
+ * write says which ones it knows: a block or another limit counts from the moment in which it is stored.
+ */
+const seenTerms = new Map<string, Terms>();
+const maxSeenTerms = 1000;
+
+/**
+ * Reserves what a task may cost, by one write that holds only while no limit is passed. The hold that it leaves is
+ * also how a write that was sent twice recognizes itself.
+ */
+export async function reserve(reservation: Reservation): Promise<AccountRecord> {
+  const { caller, attempt, at, ceiling, deadline } = reservation;
+  const key = keyOfAccount(caller);
+  return untilWritten(deadline, async () => {
+    const terms = seenTerms.get(key.pk);
+    const found = canPass(reservation, terms)
+      ? await tryReserve(reservation, terms)
+      : accountRecord((await get(deadline, key))[0]);
+    if (found && `hold:${attempt}` in found) return found;
+    remember(key.pk, found?.terms);
+    const account = found ?? { ...key, caller, revision: 0 };
+    if (account.terms?.blocked) throw new ApiError('caller_blocked', { payment: 'none' });
+    const error = refusal(account, at, ceiling);
+    if (error) throw error;
+    return undefined;
+  });
+}
+
+/** The account as it is afterwards, with the hold, or as it was when the condition did not hold. */
+async function tryReserve(
+  { caller, attempt, at, ceiling = 0, deadline }: Reservation,
+  terms: Terms | undefined,
+): Promise<AccountRecord | undefined> {
+  const limits = limitsOf(terms);
+  const hold = `hold:${attempt}`;
+  const changes: Record<string, unknown> = {
+    caller,
+    pending_shard: shardOf(caller),
+    // Only the day: an index is written again for each change of its keys.
+    pending_since: dayOf(at),
+    [hold]: ceiling,
+  };
+  const condition: Clause[] = [
+    [hold, 'absent'],
+    terms ? [['terms', 'id'], '=', terms.id] : ['terms', 'absent'],
+  ];
+  for (const each of counted) {
+    const amount = each.counter === 'credits' ? ceiling : 1;
+    changes[counterName(each, at)] = new Plus(amount);
+    if (limits[each.limit] > 0)
+      condition.push([counterName(each, at), 'at most', limits[each.limit] - amount]);
+  }
+  const result = await update(keyOfAccount(caller), changes, condition, deadline);
+  return accountRecord(result.written ? result.item : result.found);
+}
+
+/** Whether there is a state of the account that lets the task through, under these terms. */
+function canPass({ ceiling }: Reservation, terms: Terms | undefined): boolean {
+  const { credits_per_day } = limitsOf(terms);
+  return credits_per_day === 0 || (ceiling !== undefined && ceiling <= credits_per_day);
+}
+
+function remember(pk: string, terms: Terms | undefined): void {
+  if (seenTerms.size >= maxSeenTerms) seenTerms.clear();
+  if (terms && !terms.blocked) seenTerms.set(pk, terms);
+  else seenTerms.delete(pk);
+}
+
+/** Why an account does not let a task through; undefined where it does. */
+function refusal(account: AccountRecord, at: number, ceiling: number | undefined): ApiError | undefined {
+  const fields = rateLimitFields(account, at);
+  const limits = limitsOf(account.terms);
+  if (limits.credits_per_day > 0 && (ceiling === undefined || ceiling > limits.credits_per_day)) {
+    const message =
+      ceiling === undefined
+        ? 'This caller has a budget, and the operator has not said what this task may cost.'
+        : `This task may cost ${ceiling} credits, which is more than the ${limits.credits_per_day} of a whole day.`;
+    return new ApiError('budget_exhausted', { message, headers: fields, payment: 'none' });
+  }
+  const full = counted.filter((each) => {
+    const amount = each.counter === 'credits' ? (ceiling ?? 0) : 1;
+    return limits[each.limit] > 0 && (account[counterName(each, at)] ?? 0) + amount > limits[each.limit];
+  });
+  const [first] = full;
+  if (!first) return undefined;
+  const wait = Math.max(...full.map(({ window }) => secondsLeft(window, at)));
+  return new ApiError(first.window === 'day' ? 'budget_exhausted' : 'too_many_requests', {
+    headers: { ...fields, 'retry-after': String(wait) },
+    reason: first.policy,
+    payment: 'none',
+  });
+}

@@ -1,0 +1,30 @@
+/*
+ * A window is part of the name of its counter, so a new one begins at nothing without anything being reset. All of
+ * them are UTC.
+ */
+
+const dayMs = 24 * 60 * 60 * 1000;
+const minuteMs = 60 * 1000;
+
+/** Such as `2026-11-21`. */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** Such as `2026-11-21T09:30`. */
+export function minuteOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 16);
+}
+
+const lengths = { day: dayMs, minute: minuteMs } as const;
+
+export type WindowKind = keyof typeof lengths;
+
+export function windowSeconds(kind: WindowKind): number {
+  return lengths[kind] / 1000;
+}
+
+/** Whole seconds until the next window; whoever waits that long is in it. */
+export function secondsLeft(kind: WindowKind, time: number): number {
+  return Math.ceil((lengths[kind] - (time % lengths[kind])) / 1000);
+}

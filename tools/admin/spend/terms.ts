@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { HistoryRecord } from '../../../lib/registry/records.ts';
+import {
+  type AccountRecord,
+  accountRecord,
+  callerHash,
+  keyOfAccount,
+  type Terms,
+} from '../../../lib/spend/account.ts';
+import type { Limits } from '../../../lib/spend/limits.ts';
+import { type Key, termsKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
+import { typedRead } from '../../../lib/store/typed-read.ts';
+import type { Clause } from '../../../lib/store/expressions.ts';
+import { administer, listHistory, listItems, newDeadline } from '../registry/administration.ts';
+
+/** Lists a caller with terms of its own: accounts themselves are found by their caller only. */
+interface TermsRecord extends Key {
+  caller: string;
+  terms: Terms;
+}
+
+const termsRecord = typedRead<TermsRecord>();
+const always: Clause[] = [['caller', '<>', '']];
+
+export interface CallerTerms {
+  caller: string;
+  terms: Terms | undefined;
+}
+
+/** A value of 0 means no limit; null goes back to the default. */
+export function setLimits(
+  caller: string,
+  changes: { [Name in keyof Limits]?: number | null },
+): Promise<CallerTerms> {
+  const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const detail = named.map(([name, value]) => `${name}=${value ?? 'default'}`).join(' ');
+  return changeTerms(caller, 'limit set', detail, (terms) => {
+    const limits = Object.entries({ ...terms.limits, ...changes }).filter(([, value]) => typeof value === 'number');
+    return { ...terms, limits: Object.fromEntries(limits) };
+  });
+}
+
+export function clearLimits(caller: string): Promise<CallerTerms> {
+  return changeTerms(caller, 'limit clear', undefined, (terms) => ({ ...terms, limits: {} }));
+}
+
+export function blockCaller(caller: string, reason: string): Promise<CallerTerms> {
+  const blocked = { at: new Date().toISOString(), reason };
+  return changeTerms(caller, 'caller block', reason, (terms) => ({ ...terms, blocked }));
+}
+
+export function unblockCaller(caller: string): Promise<CallerTerms> {
+  return changeTerms(caller, 'caller unblock', undefined, ({ blocked: _, ...terms }) => terms);
+}
+
+/** The account has the terms in force; its own item is what reservations are decided on. */
+function changeTerms(
+  caller: string,
+  action: string,
+  detail: string | undefined,
+  change: (terms: Terms) => Terms,
+): Promise<CallerTerms> {
+  const key = keyOfAccount(caller);
+  return administer(async (deadline) => {
+    const account = accountRecord((await get(deadline, key))[0]);
+    const terms = { ...change(account?.terms ?? { id: '', limits: {} }), id: randomUUID() };
+    const seen: Clause = account?.terms ? [['terms', 'id'], '=', account.terms.id] : ['terms', 'absent'];
+    const listed: TermsRecord = { ...termsKey(callerHash(caller)), caller, terms };
+    return {
+      change: { of: key, action, subject: caller, detail },
+      writes: [
+        { update: key, changes: { caller, terms }, when: [seen] },
+        { put: listed, when: { anyOf: [[['pk', 'absent']], always] } },
+      ],
+      result: { caller, terms },
+    };
+  });
+}
+
+export async function showTerms(
+  caller: string,
+): Promise<{ account: AccountRecord | undefined; history: HistoryRecord[] }> {
+  const key = keyOfAccount(caller);
+  const [item] = await get(newDeadline(), key);
+  return { account: accountRecord(item), history: await listHistory(key) };
+}
+
+export async function listTerms(): Promise<CallerTerms[]> {
+  const items = await listItems(termsKey(''));
+  return items.map((item) => termsRecord(item)).map(({ caller, terms }) => ({ caller, terms }));
+}
