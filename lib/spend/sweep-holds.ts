@@ -47,7 +47,8 @@ async function listAccounts(shard: string): Promise<Key[]> {
     partition: ['pending_shard', shard],
     sort: ['pending_since', 'between', '0', '9'],
   });
-  for await (const page of range) keys.push(...page.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
+  for await (const page of range)
+    keys.push(...page.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
   return keys;
 }
 

@@ -36,7 +36,9 @@ export function setLimits(
   const named = Object.entries(changes).filter(([, value]) => value !== undefined);
   const detail = named.map(([name, value]) => `${name}=${value ?? 'default'}`).join(' ');
   return changeTerms(caller, 'limit set', detail, (terms) => {
-    const limits = Object.entries({ ...terms.limits, ...changes }).filter(([, value]) => typeof value === 'number');
+    const limits = Object.entries({ ...terms.limits, ...changes }).filter(
+      ([, value]) => typeof value === 'number',
+    );
     return { ...terms, limits: Object.fromEntries(limits) };
   });
 }
