@@ -13,4 +13,5 @@ Object.assign(process.env, {
   IMAGE_PROVIDER_KEY: 'image-key-of-the-tests',
   VIDEO_PROVIDER_URL: 'http://localhost:3003/video',
   VIDEO_PROVIDER_KEY: 'video-key-of-the-tests',
+  CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=20',
 });

@@ -22,6 +22,10 @@ export const checks = {
     about: 'stores and providers that throttle, lose, delay and garble, in every scenario',
     load: async (): Promise<Check> => (await import('./faults.ts')).checkFaults,
   },
+  spending: {
+    about: 'paid requests while stores and providers fail: no limit is passed, every credit is accounted for',
+    load: async (): Promise<Check> => (await import('./spending.ts')).checkSpending,
+  },
   nearby: {
     about: 'methods and paths close to the routes, over HTTP: always an answer, never a 5xx',
     load: async (): Promise<Check> => (await import('./nearby.ts')).checkNearby,
