@@ -82,9 +82,6 @@ export type ErrorCode = keyof typeof errorCatalogue;
 
 /** What an operation that calls a provider can answer besides the codes of every operation. */
 export const providerErrors = [
-  'caller_blocked',
-  'budget_exhausted',
-  'too_many_requests',
   'provider_rejected',
   'provider_busy',
   'provider_failed',
@@ -93,6 +90,13 @@ export const providerErrors = [
   'provider_credentials',
   'provider_quota',
   'provider_timeout',
+] as const satisfies readonly ErrorCode[];
+
+/** What an operation that costs something can answer before anything is sent. */
+export const paidErrors = [
+  'caller_blocked',
+  'budget_exhausted',
+  'too_many_requests',
 ] as const satisfies readonly ErrorCode[];
 
 export interface ErrorDetail {
@@ -133,7 +137,7 @@ export class ApiError extends Error {
   /** The same error, with more headers on its answer. */
   withHeaders(headers: Record<string, string>): ApiError {
     const { code, message, reason, details, cause, payment } = this;
-    return new ApiError(code, {
+    const error = new ApiError(code, {
       message,
       details,
       cause,
@@ -141,6 +145,7 @@ export class ApiError extends Error {
       headers: { ...this.headers, ...headers },
       ...(reason !== undefined && { reason }),
     });
+    return Object.assign(error, { stack: this.stack });
   }
 
   get status(): number {

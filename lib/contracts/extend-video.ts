@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { providerErrors } from '../errors.ts';
+import { paidErrors, providerErrors } from '../errors.ts';
 import { ExtendVideoReply, extendVideoRequest } from '../schemas/extend-video.ts';
 
 export const extendVideo = contract({
@@ -15,7 +15,7 @@ export const extendVideo = contract({
   body: extendVideoRequest,
   reply: ExtendVideoReply,
   status: 200,
-  errors: providerErrors,
+  errors: [...paidErrors, ...providerErrors],
   paid: 'by reply',
   idempotent: true,
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { providerErrors } from '../errors.ts';
+import { paidErrors, providerErrors } from '../errors.ts';
 import { MultiframeVideoReply, multiframeVideoRequest } from '../schemas/multiframe-video.ts';
 
 export const multiframeVideo = contract({
@@ -15,7 +15,7 @@ export const multiframeVideo = contract({
   body: multiframeVideoRequest,
   reply: MultiframeVideoReply,
   status: 200,
-  errors: providerErrors,
+  errors: [...paidErrors, ...providerErrors],
   paid: 'by reply',
   idempotent: true,
 });

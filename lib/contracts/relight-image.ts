@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { providerErrors } from '../errors.ts';
+import { paidErrors, providerErrors } from '../errors.ts';
 import { RelightReply, RelightRequest } from '../schemas/relight.ts';
 
 export const relightImage = contract({
@@ -15,7 +15,7 @@ export const relightImage = contract({
   body: RelightRequest,
   reply: RelightReply,
   status: 200,
-  errors: providerErrors,
+  errors: [...paidErrors, ...providerErrors],
   paid: 'by price',
   idempotent: true,
 });

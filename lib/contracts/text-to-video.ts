@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { providerErrors } from '../errors.ts';
+import { paidErrors, providerErrors } from '../errors.ts';
 import { TextToVideoReply, textToVideoRequest } from '../schemas/text-to-video.ts';
 
 export const textToVideo = contract({
@@ -15,7 +15,7 @@ export const textToVideo = contract({
   body: textToVideoRequest,
   reply: TextToVideoReply,
   status: 200,
-  errors: providerErrors,
+  errors: [...paidErrors, ...providerErrors],
   paid: 'by reply',
   idempotent: true,
 });

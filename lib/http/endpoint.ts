@@ -15,8 +15,8 @@ import type { SerializedJson } from './bounded-json.ts';
 import { inTime } from './deadline.ts';
 import type { Claim } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
+import { answerInPhases, loadSpending, type Spending, startAttempt } from './phases.ts';
 import { requestIdOf } from './request-id.ts';
-import { answerInPhases, startAttempt } from './phases.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
   ? Caller
@@ -77,9 +77,11 @@ let isColdStart = true;
  */
 export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, options: Options<C> = {}) {
   const body = bodySchema(contract, () => readEnvironment('videoRules'));
+  // While the function starts: no request is in a hurry yet.
+  const spending = loadSpending(contract);
   const pipeline = middy<Request, Answer>(
     (request: Request, context: Context) =>
-      respond({ contract, body, handler, ...options }, request, context),
+      respond({ contract, body, handler, spending, ...options }, request, context),
     // The early answer is ours: middy's starts and stops a timer for every request.
     { timeoutEarlyInMillis: 0 },
   ).onError((failed) => {
@@ -115,6 +117,7 @@ interface Operation<C extends Contract> extends Options<C> {
   contract: C;
   body: z.ZodMiniType;
   handler: Handler<C>;
+  spending: Promise<Spending> | undefined;
 }
 
 /** A request from its token to its answer, top to bottom. */
@@ -142,11 +145,11 @@ async function respond<C extends Contract>(
 type Unsent<C extends Contract> = Omit<Call<C>, 'beforeSending'>;
 
 async function answerAlways<C extends Contract>(
-  { contract, handler }: Operation<C>,
+  { contract, handler, spending }: Operation<C>,
   call: Unsent<C>,
   claim?: Claim,
 ): Promise<Answer> {
-  const attempt = await startAttempt(contract, call, claim?.keyHash);
+  const attempt = await startAttempt(spending, contract, call, claim?.keyHash);
   return answerInPhases({ claim, attempt, deadline: call.deadline }, async (beforeSending) => {
     const { body, headers, bought } = await handler({ ...call, beforeSending });
     return { answer: jsonAnswer(contract.status, body, headers), bought };

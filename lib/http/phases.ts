@@ -16,17 +16,23 @@ interface PaidCall {
   deadline: number;
 }
 
-const isCounted = readEnvironment('spending').USAGE_RECORDS === 'on';
+export type Spending = typeof import('../spend/paid-attempt.ts');
 
-/** The money of a request; undefined where it costs none, or where this stage does not count it. */
+/** What counts money; undefined for what costs none, or where a stage counts none and loads no client of the store. */
+export function loadSpending({ paid }: Contract): Promise<Spending> | undefined {
+  const isCounted = paid !== undefined && readEnvironment('spending').USAGE_RECORDS === 'on';
+  return isCounted ? import('../spend/paid-attempt.ts') : undefined;
+}
+
+/** The money of a request, where it costs some. */
 export async function startAttempt(
+  spending: Promise<Spending> | undefined,
   { paid, name }: Contract,
   { caller, body, requestId, deadline }: PaidCall,
   keyHash: string | undefined,
 ): Promise<PaidAttempt | undefined> {
-  if (paid === undefined || !isCounted) return undefined;
-  // A stage without usage records loads no client of the store for this.
-  const { PaidAttempt } = await import('../spend/paid-attempt.ts');
+  if (paid === undefined || spending === undefined) return undefined;
+  const { PaidAttempt } = await spending;
   const { model, duration } = isObject(body) ? body : {};
   return new PaidAttempt({
     caller: callerName(caller),

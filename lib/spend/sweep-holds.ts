@@ -1,3 +1,4 @@
+import { describeError, log } from '../log.ts';
 import type { Key } from '../store/keys.ts';
 import { pendingIndex } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
@@ -38,6 +39,18 @@ export async function sweepHolds(deadline: number, now = Date.now()): Promise<Sw
   };
   await Promise.all(Array.from({ length: maxAtOnce }, visitNext));
   return swept;
+}
+
+/** The same, with a log line for each hold and one for all. */
+export async function sweepSpending(deadline: number): Promise<void> {
+  const swept = await sweepHolds(deadline);
+  for (const { attempt, finding, error } of swept) {
+    const causes = finding === 'failed' ? describeError(error) : {};
+    log(finding === 'failed' ? 'error' : 'info', 'swept_hold', { attempt, finding, ...causes });
+  }
+  const failed = swept.filter(({ finding }) => finding === 'failed').length;
+  log('info', 'sweep_holds', { holds: swept.length, failed });
+  if (failed > 0) throw new Error(`${failed} of ${swept.length} holds could not be ended.`);
 }
 
 async function listAccounts(shard: string): Promise<Key[]> {

@@ -7,6 +7,8 @@ import type { Finding, Swept } from './sweep-uploads.ts';
 interface Handlers {
   finalize: (key: string, deadline: number) => Promise<UploadResult>;
   sweep: (sweep: { from: number; to: number; deadline: number }) => Promise<Swept[]>;
+  /** What another room has to do every hour; it logs for itself. */
+  alsoHourly: (deadline: number) => Promise<void>;
 }
 
 type UploadEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
@@ -29,21 +31,27 @@ const unexpected = new Set<Finding>(['published', 'completed', 'failed', 'unvisi
  * is a result like any other, and only what may go better next time is thrown, so that Lambda runs the event again,
  * and in the end hands it to the dead-letter queue.
  */
-export function uploadEvents({ finalize, sweep }: Handlers) {
+export function uploadEvents({ finalize, sweep, alsoHourly }: Handlers) {
   return async (event: UploadEvent, context: Remaining): Promise<void> => {
     const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
     if ('Records' in event) {
       return forEachObject(wording, event, (key) => finalize(key, deadline));
     }
-    const now = Date.now();
-    const swept = await sweep({ from: now - lookBackMs, to: now - graceMs, deadline });
-    for (const { nodeId, version, finding, error } of swept) {
-      const causes = finding === 'failed' ? describeError(error) : {};
-      log(finding === 'failed' ? 'error' : 'info', 'swept', { node_id: nodeId, version, finding, ...causes });
-    }
-    const failed = swept.filter(({ finding }) => finding === 'failed').length;
-    const findings = swept.filter(({ finding }) => unexpected.has(finding)).length;
-    log('info', 'sweep', { versions: swept.length, failed, sweep_findings: findings });
-    if (failed > 0) throw new Error(`${failed} of ${swept.length} versions could not be swept.`);
+    // Neither of them may keep the other from its work.
+    const results = await Promise.allSettled([sweepAll(sweep, deadline), alsoHourly(deadline)]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
+}
+
+async function sweepAll(sweep: Handlers['sweep'], deadline: number): Promise<void> {
+  const now = Date.now();
+  const swept = await sweep({ from: now - lookBackMs, to: now - graceMs, deadline });
+  for (const { nodeId, version, finding, error } of swept) {
+    const causes = finding === 'failed' ? describeError(error) : {};
+    log(finding === 'failed' ? 'error' : 'info', 'swept', { node_id: nodeId, version, finding, ...causes });
+  }
+  const failed = swept.filter(({ finding }) => finding === 'failed').length;
+  const findings = swept.filter(({ finding }) => unexpected.has(finding)).length;
+  log('info', 'sweep', { versions: swept.length, failed, sweep_findings: findings });
+  if (failed > 0) throw new Error(`${failed} of ${swept.length} versions could not be swept.`);
 }

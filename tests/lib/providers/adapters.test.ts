@@ -52,8 +52,8 @@ const relightRequest = {
   style: 'standard',
 } as const;
 
-function relight() {
-  return startRelight(relightRequest, limits());
+async function relight() {
+  return (await startRelight(relightRequest, limits())).answer;
 }
 
 async function video(request: { model?: string; prompt?: string } = {}): Promise<Record<string, unknown>> {

@@ -122,7 +122,7 @@ describe('a paid request while the store fails', () => {
     { kind: 'status', status: 429 },
   ];
   const faults: Fault[] = ['before', 'after', 'crash'];
-  const maxSteps = 6;
+  const maxSteps = 9;
 
   test.each(faults.flatMap((fault) => treatments.map((treatment) => [fault, treatment] as const)))(
     'is taken at most once, failing %s any step, with %j',
@@ -150,8 +150,8 @@ describe('a paid request while the store fails', () => {
     },
   );
 
-  test('is not sent if the key cannot be claimed or marked as sent', async () => {
-    for (const at of [1, 2]) {
+  test('is not sent if anything that must be stored first cannot be', async () => {
+    for (const at of [1, 2, 3, 4]) {
       failStore(at, 'before');
       const { status, body, headers } = await call(randomUUID());
       repairStore();
@@ -163,7 +163,7 @@ describe('a paid request while the store fails', () => {
 
   test('is answered even if the answer cannot be stored, and is never sent again', async () => {
     const key = randomUUID();
-    failStore(3, 'before');
+    failStore(5, 'before');
     const first = await call(key);
     repairStore();
     const again = await call(key);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { conditionExpression, updateExpression, withChanges } from '../../../lib/store/expressions.ts';
+import { conditionExpression, Plus, updateExpression, withChanges } from '../../../lib/store/expressions.ts';
 
 describe('conditionExpression', () => {
   test('names attributes and each step of a path by placeholder', () => {
@@ -44,6 +44,13 @@ describe('conditionExpression', () => {
       ExpressionAttributeValues: { ':c1': { N: '1' }, ':c2': { N: '2' } },
     });
   });
+
+  test('lets a counter that is not there yet be at most anything', () => {
+    expect(conditionExpression([['tasks', 'at most', 4]])).toMatchObject({
+      ConditionExpression: '(attribute_not_exists(#c0_0) OR #c0_0 <= :c0)',
+      ExpressionAttributeValues: { ':c0': { N: '4' } },
+    });
+  });
 });
 
 describe('updateExpression', () => {
@@ -56,6 +63,13 @@ describe('updateExpression', () => {
         '#c0_0': 'pk',
       },
       ExpressionAttributeValues: { ':one': { N: '1' }, ':f0': { N: '1' }, ':f3': { S: 'x' } },
+    });
+  });
+
+  test('adds to counters', () => {
+    expect(updateExpression({ a: new Plus(-2), b: 1 }, [['pk', 'exists']])).toMatchObject({
+      UpdateExpression: 'ADD #revision :one, #f0 :f0 SET #f1 = :f1',
+      ExpressionAttributeValues: { ':one': { N: '1' }, ':f0': { N: '-2' }, ':f1': { N: '1' } },
     });
   });
 

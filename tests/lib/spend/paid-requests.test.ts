@@ -1,0 +1,277 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { holdsOf } from '../../../lib/spend/account.ts';
+import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/terms.ts';
+import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+import { acceptedTasks, misbehave, type ProxyName, simulation } from '../../support/proxies.ts';
+import { accountOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
+
+/** What the simulators charge for the sample events, and what tests/support/environment.ts allows them to. */
+const prices = {
+  'relight-image': 1,
+  'text-to-video': 20,
+  'extend-video': 20,
+  'multiframe-video': 20,
+} as const;
+const ceilings = { 'relight-image': 1, 'text-to-video': 74, 'extend-video': 28, 'multiframe-video': 20 };
+const names = Object.keys(prices) as (keyof typeof prices)[];
+
+function lastRequestLine(): Record<string, unknown> {
+  const lines = loggedLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
+  return lines.at(-1);
+}
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+describe('a paid request that a provider takes', () => {
+  test.each(names)('%s is counted at what it cost, with one usage record', async (name) => {
+    const user = await spender();
+    const { status, headers } = await pay(user, name);
+
+    expect(status).toBe(200);
+    expect(headers['x-credits-used']).toBe(String(prices[name]));
+    const account = await accountOf(user);
+    expect(countersOf(account)).toEqual({ credits: prices[name], tasks: 1, requests: 1 });
+    expect(account && holdsOf(account)).toEqual([]);
+    expect(await usageOf(user)).toMatchObject([
+      {
+        caller: `user:${user}`,
+        state: 'taken',
+        credits: prices[name],
+        is_exact: true,
+        task_id: simulation.received[0]?.taskId,
+        request_id: `sample-${name}`,
+      },
+    ]);
+  });
+
+  test('has its model, duration and Idempotency-Key in its usage record', async () => {
+    const user = await spender();
+    await pay(user, 'text-to-video', { headers: { 'idempotency-key': 'some-key' } });
+
+    expect(await usageOf(user)).toMatchObject([
+      {
+        operation: 'textToVideo',
+        model: 'vidq2-turbo',
+        seconds: 5,
+        key_hash: expect.stringMatching(/^\w{64}$/),
+      },
+    ]);
+  });
+
+  test('keeps the whole reservation where the reply does not say what it cost', async () => {
+    const user = await spender();
+    misbehave({ kind: 'reply', fields: { credits: 'many' } });
+    const { headers } = await pay(user);
+
+    expect(headers).not.toHaveProperty('x-credits-used');
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
+    expect(await usageOf(user)).toMatchObject([{ state: 'taken', is_exact: false }]);
+  });
+
+  test('is counted in full above its ceiling, and logged for the alarm', async () => {
+    const user = await spender({ credits_per_day: 80 });
+    misbehave({ kind: 'reply', fields: { credits: 99 } });
+    await pay(user);
+
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 99 });
+    expect(lastRequestLine()).toMatchObject({ credits_counted: 99, credits_above_ceiling: 25 });
+  });
+});
+
+describe('a paid request that is not taken', () => {
+  const refusals: Misbehavior[] = [
+    ...[400, 401, 402, 404, 422, 429].map((status) => ({ kind: 'status', status }) as const),
+    { kind: 'status', status: 503, retryAfter: 60 },
+  ];
+  test.each(refusals)('gives its reservation back, after %j', async (refusal) => {
+    const user = await spender();
+    misbehave(refusal);
+    await pay(user);
+
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0, requests: 1 });
+    expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0 }]);
+  });
+
+  const unknown: Misbehavior[] = [
+    { kind: 'reset' },
+    { kind: 'truncated' },
+    { kind: 'html' },
+    { kind: 'status', status: 500 },
+    { kind: 'reply', without: ['task_id'] },
+  ];
+  test.each(unknown)('keeps its reservation where it may have been taken, after %j', async (misbehavior) => {
+    const user = await spender();
+    misbehave(misbehavior);
+    await pay(user);
+
+    const credits = ceilings['text-to-video'];
+    expect(countersOf(await accountOf(user))).toEqual({ credits, tasks: 1, requests: 1 });
+    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits }]);
+  });
+
+  test('counts nothing and has no record where the body is not valid', async () => {
+    const user = await spender();
+    await pay(user, 'text-to-video', { body: { duration: 99 } });
+
+    expect(await accountOf(user)).toBeUndefined();
+    expect(await usageOf(user)).toEqual([]);
+  });
+
+  test('counts nothing as a replay', async () => {
+    const user = await spender();
+    const headers = { 'idempotency-key': 'again' };
+    const first = await pay(user, 'text-to-video', { headers });
+    const before = await accountOf(user);
+    const again = await pay(user, 'text-to-video', { headers });
+
+    expect(again.text).toBe(first.text);
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true' });
+    expect(again.headers).not.toHaveProperty('ratelimit');
+    expect(await accountOf(user)).toEqual(before);
+    expect(await usageOf(user)).toHaveLength(1);
+  });
+});
+
+describe('429 budget_exhausted', () => {
+  test.each<[ProxyName]>(names.map((name) => [name]))(
+    'stops %s once the day has no room for it',
+    async (name) => {
+      const user = await spender({ credits_per_day: ceilings[name] });
+      const taken = await pay(user, name);
+      const before = await accountOf(user);
+      const stopped = await pay(user, name);
+
+      expect(taken.status).toBe(200);
+      expect([stopped.status, stopped.body.error]).toEqual([429, 'budget_exhausted']);
+      expect(stopped.headers.ratelimit).toContain(`r=${ceilings[name] - prices[name]};`);
+      expect(await accountOf(user)).toEqual(before);
+      expect(await usageOf(user)).toHaveLength(1);
+    },
+  );
+
+  test('stops the tasks of a day, and works again when Retry-After has passed', async () => {
+    const user = await spender({ tasks_per_day: 1 });
+    await pay(user);
+    const refused = await pay(user);
+    const wait = Number(refused.headers['retry-after']);
+
+    expect([refused.status, refused.body.error]).toEqual([429, 'budget_exhausted']);
+    expect(acceptedTasks()).toBe(1);
+    jest.useFakeTimers({
+      now: Date.now() + 1000 * wait,
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
+    });
+    expect((await pay(user)).status).toBe(200);
+  });
+
+  test('says so without Retry-After where no day has room for the task', async () => {
+    const user = await spender({ credits_per_day: 73 });
+    const { status, body, headers } = await pay(user);
+
+    expect([status, body.error]).toEqual([429, 'budget_exhausted']);
+    expect(body.message).toContain('74 credits');
+    expect(headers).not.toHaveProperty('retry-after');
+    expect(headers.ratelimit).toMatch(/^"credits-per-day";r=73;t=\d+$/);
+  });
+
+  test('releases the Idempotency-Key', async () => {
+    const user = await spender({ tasks_per_day: 1 });
+    const headers = { 'idempotency-key': 'for-later' };
+    await pay(user);
+    await pay(user, 'text-to-video', { headers });
+    await setLimits(`user:${user}`, { tasks_per_day: 2 });
+
+    expect((await pay(user, 'text-to-video', { headers })).status).toBe(200);
+  });
+});
+
+describe('429 too_many_requests', () => {
+  test('stops the requests of a minute, and works again when Retry-After has passed', async () => {
+    const user = await spender({ requests_per_minute: 2 });
+    const answers = [await pay(user), await pay(user), await pay(user)];
+    const wait = Number(answers[2]?.headers['retry-after']);
+
+    // A minute may end between two of the calls.
+    if (answers[2]?.status === 200) return;
+    expect(answers[2]?.body.error).toBe('too_many_requests');
+    expect(wait).toBeLessThanOrEqual(60);
+    jest.useFakeTimers({
+      now: Date.now() + 1000 * wait,
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
+    });
+    expect((await pay(user)).status).toBe(200);
+  });
+});
+
+describe('403 caller_blocked', () => {
+  test('stops a caller at once, also in a process that knows other terms, until it is unblocked', async () => {
+    const user = await spender({ credits_per_day: 1000 });
+    expect((await pay(user)).status).toBe(200);
+    await blockCaller(`user:${user}`, 'a leaked token');
+    const before = await accountOf(user);
+    const blocked = [await pay(user), await pay(user)];
+    await unblockCaller(`user:${user}`);
+
+    expect(blocked.map(({ status, body }) => [status, body.error])).toEqual([
+      [403, 'caller_blocked'],
+      [403, 'caller_blocked'],
+    ]);
+    expect(before?.terms?.blocked?.reason).toBe('a leaked token');
+    expect(blocked[0]?.text).not.toContain('leaked');
+    expect(acceptedTasks()).toBe(1);
+    expect((await pay(user)).status).toBe(200);
+  });
+});
+
+describe('the RateLimit fields', () => {
+  test('say what the account holds at that moment, one member for each limit', async () => {
+    const user = await spender({ credits_per_day: 2000, tasks_per_day: 10, requests_per_minute: 5 });
+    const { headers } = await pay(user);
+
+    expect(headers['ratelimit-policy']).toBe(
+      '"credits-per-day";q=2000;w=86400, "tasks-per-day";q=10;w=86400, "requests-per-minute";q=5;w=60',
+    );
+    expect(headers.ratelimit).toMatch(
+      /^"credits-per-day";r=1980;t=\d+, "tasks-per-day";r=9;t=\d+, "requests-per-minute";r=4;t=\d+$/,
+    );
+  });
+
+  test('come with errors of the provider too', async () => {
+    const user = await spender({ credits_per_day: 2000 });
+    misbehave({ kind: 'status', status: 400 });
+    const { headers } = await pay(user);
+
+    expect(headers.ratelimit).toMatch(/^"credits-per-day";r=2000;t=\d+$/);
+  });
+
+  test('are absent for a caller without limits', async () => {
+    const { headers } = await pay(await spender());
+
+    expect(headers).not.toHaveProperty('ratelimit');
+    expect(headers).not.toHaveProperty('ratelimit-policy');
+  });
+});
+
+test('the log warns once at 80 and once at 95 percent of a day', async () => {
+  const user = await spender({ tasks_per_day: 20 });
+  const warnings: unknown[] = [];
+  for (let task = 0; task < 20; task += 1) {
+    await pay(user, 'relight-image');
+    warnings.push(lastRequestLine().budget_warning);
+  }
+
+  expect(warnings).toEqual([...Array(15).fill(undefined), 80, undefined, undefined, 95, undefined]);
+});
+
+test('limits hold from the moment in which they are set, for what was spent before too', async () => {
+  const user = await spender();
+  await pay(user, 'multiframe-video');
+  await setLimits(`user:${user}`, { credits_per_day: 39 });
+
+  expect((await pay(user, 'multiframe-video')).status).toBe(429);
+  await setLimits(`user:${user}`, { credits_per_day: 40 });
+  expect((await pay(user, 'multiframe-video')).status).toBe(200);
+});
