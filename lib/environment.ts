@@ -121,6 +121,15 @@ export const concerns = {
     z.object({
       TABLE_NAME: nonEmpty.with(z.describe('The DynamoDB table.')),
     }),
+  publishing: () =>
+    z.object({
+      MAX_PENDING_VERSIONS: count(100).with(
+        z.describe('How many versions of a publisher may wait for their archives at the same time.'),
+      ),
+      MAX_NEW_NODES_PER_DAY: count(50).with(
+        z.describe('How many new nodes a publisher may publish per UTC day.'),
+      ),
+    }),
   bucket: () =>
     z.object({
       AWS_REGION: nonEmpty.with(z.describe('The region of the bucket; set by Lambda itself.')),

@@ -40,6 +40,7 @@ export const publishNodeVersion = contract({
     'node_id_taken',
     'conflict',
     'record_too_large',
+    'too_many_requests',
   ],
   idempotent: true,
 });

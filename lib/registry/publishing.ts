@@ -5,7 +5,7 @@ import { note } from '../log.ts';
 import type { NodeInput } from '../schemas/node.ts';
 import { NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
 import { absent, withChanges } from '../store/expressions.ts';
-import { isSameNodeId, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
+import { isSameNodeId, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey, publishingKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, type Write } from '../store/write.ts';
@@ -20,6 +20,7 @@ import {
   requireNodeFits,
   requireSameBan,
 } from './nodes.ts';
+import { noteAddition, requireRoom } from './publishing-limits.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
 import {
   type NodeRecord,
@@ -27,6 +28,8 @@ import {
   nodeRecord,
   nodeVersionRecord,
   type OwnedNodeRecord,
+  type PublishingRecord,
+  publishingRecord,
   shownFields,
 } from './records.ts';
 import { readTrusts } from './trusts.ts';
@@ -60,12 +63,16 @@ interface Registration {
  * failed, read again, and resume what the first one began.
  */
 export async function registerVersion(publication: Publication): Promise<Registration> {
-  return untilWritten(publication.deadline, async () => {
-    const { credential, node, existing } = await readStanding(publication);
+  const { publisherId, nodeId, version, deadline } = publication;
+  return untilWritten(deadline, async () => {
+    const { credential, publishing, node, existing } = await readStanding(publication);
     if (existing && existing.status !== 'NodeVersionStatusPending') throw new ApiError('version_exists');
     const record = pendingVersion(publication, credential, node, existing);
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
-    const [failed] = await Promise.all([transact(writes, publication.deadline), noteUse(credential.record)]);
+    const addition = { publisherId, nodeId, version: version.version, isNewNode: !node };
+    const gone = existing ? [] : await requireRoom(publishing, addition, deadline);
+    const noteNew = async () => (existing ? undefined : noteAddition(addition, gone, deadline));
+    const [failed] = await Promise.all([transact(writes, deadline), noteUse(credential.record), noteNew()]);
     if (failed.length > 0) return undefined;
     return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
   });
@@ -87,14 +94,22 @@ export async function findAwaitedUpload(
 /** Reads what a publish is decided on, in one round trip, and rejects one that may not happen. */
 async function readStanding(publication: Publication): Promise<{
   credential: Credential;
+  publishing: PublishingRecord | undefined;
   node: NodeRecord | undefined;
   existing: NodeVersionRecord | undefined;
 }> {
   const { publisherId, nodeId, version, job, caller, deadline } = publication;
   const versionKey = nodeVersionKey(nodeId, version.version);
   note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
-  const [[publisherItem, proofItem, nodeItem, versionItem], trusts] = await Promise.all([
-    get(deadline, publisherKey(publisherId), proofKey(publisherId, publication), nodeKey(nodeId), versionKey),
+  const [[publisherItem, publishingItem, proofItem, nodeItem, versionItem], trusts] = await Promise.all([
+    get(
+      deadline,
+      publisherKey(publisherId),
+      publishingKey(publisherId),
+      proofKey(publisherId, publication),
+      nodeKey(nodeId),
+      versionKey,
+    ),
     job ? readTrusts(publisherId) : [],
   ]);
   const publisher = requirePublisher(publisherItem);
@@ -103,7 +118,8 @@ async function readStanding(publication: Publication): Promise<{
   requireNotBanned(publisher);
   const node = nodeRecord(nodeItem);
   if (node) requireOwnNode(publication, node);
-  return { credential, node, existing: nodeVersionRecord(versionItem) };
+  const publishing = publishingRecord(publishingItem);
+  return { credential, publishing, node, existing: nodeVersionRecord(versionItem) };
 }
 
 function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord): void {

@@ -112,6 +112,14 @@ type BeforeBan = Pick<NodeVersionRecord, 'status' | 'pending_shard' | 'pending_s
   status_reason_code?: StatusReasonCode | undefined;
 };
 
+/** What bounds a publisher's publishing: how many new nodes it has on a day, and versions that may be pending. */
+export interface PublishingRecord
+  extends Key,
+    Partial<Record<`nodes:${string}`, number>>,
+    Partial<Record<`pending:${string}`, string>> {
+  revision: number;
+}
+
 export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_version' | 'translations'> {
   id: string;
   publisher_id: string;
@@ -151,6 +159,7 @@ export const credentialRecord = typedRead<CredentialRecord>();
 export const tokenRecord = typedRead<TokenRecord>();
 export const trustRecord = typedRead<TrustRecord>();
 export const idTokenRecord = typedRead<IdTokenRecord>();
+export const publishingRecord = typedRead<PublishingRecord>();
 export const nodeRecord = typedRead<NodeRecord>();
 export const nodeVersionRecord = typedRead<NodeVersionRecord>();
 export const ownedNodeRecord = typedRead<OwnedNodeRecord>();

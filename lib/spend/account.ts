@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { accountKey, type Key } from '../store/keys.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { defaultLimits, type LimitName, type Limits } from './limits.ts';
-import { dayOf, minuteOf, type WindowKind } from './windows.ts';
+import { dayOf, minuteOf, type WindowKind } from '../windows.ts';
 
 /** What administrators decided about a caller. */
 export interface Terms {

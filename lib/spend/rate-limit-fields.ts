@@ -1,5 +1,5 @@
 import { type AccountRecord, counted, counterName, limitsOf } from './account.ts';
-import { secondsLeft, windowSeconds } from './windows.ts';
+import { secondsLeft, windowSeconds } from '../windows.ts';
 
 /**
  * What an account leaves its caller, as the fields of draft-ietf-httpapi-ratelimit-headers: one member for each limit

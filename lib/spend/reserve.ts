@@ -14,7 +14,7 @@ import {
   type Terms,
 } from './account.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
-import { dayOf, secondsLeft } from './windows.ts';
+import { dayOf, secondsLeft } from '../windows.ts';
 
 export interface Reservation {
   caller: string;

@@ -1,7 +1,7 @@
 import { Plus } from '../store/expressions.ts';
 import { update } from '../store/write.ts';
 import { type AccountRecord, accountRecord, counterName, keyOfAccount } from './account.ts';
-import { dayOf, minuteOf } from './windows.ts';
+import { dayOf, minuteOf } from '../windows.ts';
 
 interface Settlement {
   caller: string;

@@ -1,7 +1,7 @@
 import { note } from '../log.ts';
 import { update } from '../store/write.ts';
 import { type AccountRecord, counted, counterName, limitsOf } from './account.ts';
-import { dayOf } from './windows.ts';
+import { dayOf } from '../windows.ts';
 
 const warningPercents = [95, 80];
 

@@ -4,6 +4,7 @@
  *   publisher with its members        PUBLISHER#<id>            PUBLISHER
  *   personal access tokens of one     PUBLISHER#<id>            TOKEN#<sha256>              one query lists them
  *   CI jobs that one trusts           PUBLISHER#<id>            TRUST#<id>                  one query lists them
+ *   what a publisher has under way    PUBLISHER#<id>            PUBLISHING                  new nodes, pending versions
  *   nodes of a publisher              PUBLISHER#<id>            NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
@@ -51,6 +52,10 @@ export const pendingIndex = 'pending';
 
 export function publisherKey(publisherId: string): Key {
   return { pk: `PUBLISHER#${publisherId}`, sk: 'PUBLISHER' };
+}
+
+export function publishingKey(publisherId: string): Key {
+  return { pk: `PUBLISHER#${publisherId}`, sk: 'PUBLISHING' };
 }
 
 export function personalAccessTokenKey(publisherId: string, hash: string): Key {

@@ -162,10 +162,10 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       });
     });
 
-    test('takes two requests to DynamoDB, and notes the last use of the token', async () => {
+    test('takes two round trips to DynamoDB, the second with what counts for the publisher, and notes the last use of the token', async () => {
       const { requests } = await countRequests(() => publish({ nodeId: 'counted' }));
 
-      expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand']);
+      expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand', 'UpdateItemCommand']);
       const { createHash } = await import('node:crypto');
       const stored = await storedItem(
         'PUBLISHER#acme',

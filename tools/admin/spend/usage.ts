@@ -48,7 +48,7 @@ export interface UsageSum {
 export function sumUsage(records: readonly UsageRecord[], by: readonly Grouping[]): UsageSum[] {
   const sums = new Map<string, UsageSum>();
   for (const record of records) {
-    const group = Object.fromEntries(by.map((name) => [name, valueOf(record, name)]));
+    const group = Object.fromEntries(by.map((name) => [name, groupValue(record, name)]));
     const key = JSON.stringify(group);
     const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, refused: 0 };
     sums.set(key, sum);
@@ -60,6 +60,6 @@ export function sumUsage(records: readonly UsageRecord[], by: readonly Grouping[
   return [...sums.values()].sort((a, b) => b.credits - a.credits);
 }
 
-function valueOf(record: UsageRecord, name: Grouping): string {
+function groupValue(record: UsageRecord, name: Grouping): string {
   return name === 'day' ? record.at.slice(0, 10) : (record[name] ?? '');
 }

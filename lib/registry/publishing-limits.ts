@@ -1,0 +1,97 @@
+import { readEnvironment } from '../environment.ts';
+import { ApiError } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import { type Condition, Plus } from '../store/expressions.ts';
+import { type Key, nodeVersionKey, publishingKey } from '../store/keys.ts';
+import { readBatches } from '../store/read.ts';
+import { update } from '../store/write.ts';
+import { dayOf, secondsLeft } from '../windows.ts';
+import { nodeVersionRecord, type PublishingRecord } from './records.ts';
+
+/*
+ * A publisher's item counts its new nodes of the day, and names the versions that it began to publish. It is read
+ * with the rest of a publish and written next to it, so it costs no time, and of publishes that run at once some may
+ * pass a limit together. No name is removed when its archive arrives: once there are as many as may be pending, each
+ * is looked up, and those that are not pending any more go. So the list cannot drift from the truth for good.
+ */
+
+const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = readEnvironment('publishing');
+
+const always: Condition = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
+
+/** What a publish adds. */
+export interface Addition {
+  publisherId: string;
+  nodeId: string;
+  version: string;
+  isNewNode: boolean;
+}
+
+/** Archives arrive at any time, so this is only when to look again. */
+const pendingRetrySeconds = 60;
+
+/** Names that are not pending any more; an error where there is no room. */
+export async function requireRoom(
+  publishing: PublishingRecord | undefined,
+  { isNewNode }: Addition,
+  deadline: number,
+): Promise<string[]> {
+  const now = Date.now();
+  if (isNewNode && (publishing?.[`nodes:${dayOf(now)}`] ?? 0) >= MAX_NEW_NODES_PER_DAY) {
+    const message = `A publisher can publish ${MAX_NEW_NODES_PER_DAY} new nodes a day; try again after midnight UTC.`;
+    throw tooMany(message, secondsLeft('day', now));
+  }
+  const listed = Object.keys(publishing ?? {}).filter((name) => name.startsWith('pending:'));
+  if (listed.length < MAX_PENDING_VERSIONS) return [];
+  const pending = await findPending(listed, deadline);
+  if (pending.size >= MAX_PENDING_VERSIONS) {
+    const message = `${pending.size} versions of this publisher wait for their archives; upload those first.`;
+    throw tooMany(message, pendingRetrySeconds);
+  }
+  return listed.filter((name) => !pending.has(name));
+}
+
+/** Notes what a publish adds; `gone` are names that go. What fails here is not counted, which the next one survives. */
+export async function noteAddition(
+  { publisherId, nodeId, version, isNewNode }: Addition,
+  gone: readonly string[],
+  deadline: number,
+): Promise<void> {
+  const now = Date.now();
+  const { pk } = nodeVersionKey(nodeId, version);
+  const changes = {
+    ...Object.fromEntries(gone.map((name) => [name, null])),
+    [`nodes:${dayOf(now - 24 * 60 * 60 * 1000)}`]: null,
+    ...(isNewNode && { [`nodes:${dayOf(now)}`]: new Plus(1) }),
+    [`pending:${version}:${pk}`]: new Date(now).toISOString(),
+  };
+  await update(publishingKey(publisherId), changes, always, deadline).catch((error: unknown) =>
+    log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) }),
+  );
+}
+
+async function findPending(names: readonly string[], deadline: number): Promise<Set<string>> {
+  const byPartition = new Map(names.map((name) => [name, keyOf(name)]));
+  const pending = new Set<string>();
+  const fields = ['pk', 'sk', 'status'];
+  for await (const { items, unread } of readBatches([...byPartition.values()], { deadline, fields })) {
+    if (unread.length > 0) throw new ApiError('unavailable');
+    for (const version of items.map((item) => nodeVersionRecord(item))) {
+      if (version.status === 'NodeVersionStatusPending') pending.add(nameOf(version));
+    }
+  }
+  return pending;
+}
+
+function nameOf({ pk, sk }: Key): string {
+  return `pending:${sk.slice('VERSION#'.length)}:${pk}`;
+}
+
+function keyOf(name: string): Key {
+  const [, version = '', ...pk] = name.split(':');
+  return { pk: pk.join(':'), sk: `VERSION#${version}` };
+}
+
+function tooMany(message: string, seconds: number): ApiError {
+  return new ApiError('too_many_requests', { message, headers: { 'retry-after': String(seconds) } });
+}
