@@ -217,10 +217,12 @@ export const concerns = {
               ),
             '',
           ),
-          z.transform((list) => {
-            const pairs = entriesOf(list).map((entry) => ceiling.exec(entry) ?? []);
-            return new Map(pairs.map(([, task = '', credits]) => [task, Number(credits)]));
-          }),
+          z.transform((list) =>
+            entriesOf(list).map((entry): [task: string, credits: number] => {
+              const [, task = '', credits] = ceiling.exec(entry) ?? [];
+              return [task, Number(credits)];
+            }),
+          ),
         )
         .with(
           z.describe(

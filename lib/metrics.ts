@@ -44,6 +44,7 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
     },
     ...(line.idempotent_replay ? [replay] : []),
     ...(line.provider === undefined ? [] : [providerCall(line)]),
+    ...(line.credits_above_ceiling === undefined ? [] : [aboveCeiling]),
   ],
   upload: ({ lag_ms }) => [
     { dimensions: ['outcome'], metrics: { uploads: 'Count' }, fields: { uploads: 1 } },
@@ -56,6 +57,13 @@ const replay: Measurement = {
   dimensions: ['function'],
   metrics: { idempotent_replays: 'Count' },
   fields: { idempotent_replays: 1 },
+};
+
+/** A limit is exact only as long as this does not happen. */
+const aboveCeiling: Measurement = {
+  dimensions: [],
+  metrics: { replies_above_ceiling: 'Count' },
+  fields: { replies_above_ceiling: 1 },
 };
 
 /** What counts against a provider. That it is out of our credits or busy, or refuses a bad request, does not. */

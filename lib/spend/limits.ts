@@ -24,9 +24,10 @@ export const defaultLimits: Limits = {
   requests_per_minute: environment.REQUESTS_PER_MINUTE,
 };
 
+const ceilings = new Map(environment.CREDIT_CEILINGS);
+
 /** The most credits that a task may cost, by the entry that says most about it; undefined where none does. */
 export function ceilingOf({ operation, model, seconds }: Task): number | undefined {
-  const ceilings = environment.CREDIT_CEILINGS;
   return (
     ceilings.get(`${operation}/${model}/${seconds}`) ??
     ceilings.get(`${operation}/${model}`) ??

@@ -72,6 +72,8 @@ export class PaidAttempt {
     const ceiling = this.#ceiling ?? 0;
     const isAbove = credits !== undefined && this.#ceiling !== undefined && credits > ceiling;
     note({
+      // What a provider says itself is in the log line already.
+      ...(this.#price !== undefined && { credits: this.#price }),
       credits_counted: credits ?? ceiling,
       ...(isAbove && { credits_above_ceiling: credits - ceiling }),
     });

@@ -66,7 +66,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     CREDITS_PER_DAY: 0,
     TASKS_PER_DAY: 0,
     REQUESTS_PER_MINUTE: 0,
-    CREDIT_CEILINGS: new Map(),
+    CREDIT_CEILINGS: [],
   },
   videoRules: { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: [] },
 };

@@ -27,6 +27,7 @@ const perSecond = wholeNumber(1, 10_000);
 const burst = wholeNumber(1, 5_000);
 const reserved = wholeNumber(1, 1_000);
 const dollars = wholeNumber(1, 10_000_000);
+const limit = wholeNumber(0, 1_000_000_000);
 const capacity = wholeNumber(1, 1_000_000);
 const accessTokens = oneOf('required', 'optional');
 
@@ -79,6 +80,25 @@ export const parameters: Record<string, z.ZodMiniType> = {
   maxArchiveEntries: optional(wholeNumber(1, 1_000_000), 'The maximum number of files and folders in it.'),
   maxUnpackedBytes: optional(wholeNumber(1, 100_000_000_000), 'The maximum size that it unpacks to.'),
   maxUnpackedRatio: optional(wholeNumber(1, 10_000), 'How many times its own size it may unpack to.'),
+  usageRecords: required(
+    oneOf('on', 'off'),
+    'Whether paid requests are recorded and counted. `off` knows no limits and no blocked callers.',
+  ),
+  creditsPerDay: optional(limit, 'Credits that each caller may spend per UTC day.'),
+  tasksPerDay: optional(limit, 'Tasks that each caller may start per UTC day.'),
+  requestsPerMinute: optional(limit, 'Paid requests that each caller may send per minute.'),
+  creditCeilings: optional(
+    shape(
+      /^[a-zA-Z]+(?:\/[\w.-]+(?:\/\d+)?)?=\d+(?:, ?[a-zA-Z]+(?:\/[\w.-]+(?:\/\d+)?)?=\d+)*$/,
+      'be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900',
+    ),
+    'The most that a task may cost; a caller with a budget needs one. For `relightImage` it is the price.',
+  ),
+  maxPendingVersions: optional(
+    wholeNumber(1, 1000),
+    'How many versions of a publisher may wait for their archives.',
+  ),
+  maxNewNodesPerDay: optional(wholeNumber(1, 100_000), 'How many new nodes a publisher may publish per day.'),
   tableName: required(
     shape(/^[\w.-]{3,255}$/, 'be 3 to 255 letters, digits, dots, hyphens and underscores'),
     'The table.',
@@ -156,6 +176,11 @@ const rules: [fails: (values: Values, region: string) => boolean, sentence: stri
   [
     ({ domainName, certificateArn }) => Boolean(domainName) !== Boolean(certificateArn),
     'domainName and certificateArn must be given together.',
+  ],
+  [
+    ({ usageRecords, creditsPerDay, tasksPerDay, requestsPerMinute }) =>
+      usageRecords === 'off' && Boolean(creditsPerDay || tasksPerDay || requestsPerMinute),
+    'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
   ],
   [({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName), 'hostedZoneId needs domainName.'],
   [

@@ -1,5 +1,5 @@
 import type { Contract } from '../../lib/contract.ts';
-import { type ErrorCode, errorCatalogue } from '../../lib/errors.ts';
+import { type ErrorCode, errorCatalogue, paidErrors, providerErrors } from '../../lib/errors.ts';
 import { sampleError, sampleIssues } from './examples.ts';
 import { headerReferences, headersOfStatus } from './headers.ts';
 import type { JsonObject } from './json.ts';
@@ -53,6 +53,7 @@ function success(contract: Contract): JsonObject {
     'x-request-id',
     ...(contract.headers?.reply ?? []),
     ...(contract.idempotent ? ['Idempotent-Replayed'] : []),
+    ...(contract.paid ? [...budgetHeaders, 'X-Credits-Used'] : []),
   ];
   const sample = { value: sampleReplies[contract.name] };
   return {
@@ -60,6 +61,14 @@ function success(contract: Contract): JsonObject {
     headers: headerReferences(headers),
     content: { 'application/json': { schema: reference(replyName(contract)), examples: { sample } } },
   };
+}
+
+const budgetHeaders = ['RateLimit-Policy', 'RateLimit'];
+
+/** Once the caller's account was read, every answer says what is left. */
+function saysBudget({ paid }: Contract, codes: readonly ErrorCode[]): boolean {
+  const known: readonly ErrorCode[] = [...paidErrors, ...providerErrors];
+  return paid !== undefined && codes.some((code) => known.includes(code));
 }
 
 function refusal(contract: Contract, status: number, codes: ErrorCode[]): JsonObject {
@@ -71,7 +80,10 @@ function refusal(contract: Contract, status: number, codes: ErrorCode[]): JsonOb
   ]);
   return {
     description: codes.map((code) => `\`${code}\`: ${asMarkdown(errorCatalogue[code].message)}`).join('\n\n'),
-    headers: headerReferences(headersOfStatus(status)),
+    headers: headerReferences([
+      ...headersOfStatus(status),
+      ...(saysBudget(contract, codes) ? budgetHeaders : []),
+    ]),
     content: {
       'application/json': {
         schema: { allOf: [reference('Error'), { properties: { error: { enum: codes } } }] },

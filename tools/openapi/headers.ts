@@ -51,6 +51,17 @@ export const answerHeaders: Record<string, JsonObject> = {
     schema: text,
     example: '2',
   },
+  'RateLimit-Policy': {
+    description: 'The limits that are set for this caller (draft-ietf-httpapi-ratelimit-headers)',
+    schema: text,
+    example: '"credits-per-day";q=2000;w=86400',
+  },
+  RateLimit: {
+    description: 'What is left of each limit, and after how many seconds it starts over',
+    schema: text,
+    example: '"credits-per-day";r=1980;t=43200',
+  },
+  'X-Credits-Used': { description: 'What the task cost, if it is known', schema: text, example: '20' },
   'WWW-Authenticate': { description: 'How to authenticate', schema: text, example: 'Bearer' },
 };
 

@@ -202,7 +202,7 @@ export interface components {
              * @description What went wrong, for programs; a code never changes its meaning
              * @enum {string}
              */
-            error: "invalid_request" | "provider_rejected" | "unauthorized" | "invalid_personal_access_token" | "forbidden" | "node_banned" | "publisher_banned" | "route_not_found" | "publisher_not_found" | "node_not_found" | "node_version_not_found" | "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch" | "precondition_failed" | "request_too_large" | "record_too_large" | "unsupported_media_type" | "provider_busy" | "internal_error" | "provider_failed" | "provider_unreachable" | "provider_invalid_reply" | "provider_credentials" | "provider_quota" | "unavailable" | "provider_timeout";
+            error: "invalid_request" | "provider_rejected" | "unauthorized" | "invalid_personal_access_token" | "forbidden" | "node_banned" | "publisher_banned" | "caller_blocked" | "route_not_found" | "publisher_not_found" | "node_not_found" | "node_version_not_found" | "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch" | "precondition_failed" | "request_too_large" | "record_too_large" | "unsupported_media_type" | "provider_busy" | "budget_exhausted" | "too_many_requests" | "internal_error" | "provider_failed" | "provider_unreachable" | "provider_invalid_reply" | "provider_credentials" | "provider_quota" | "unavailable" | "provider_timeout";
             /** @description What went wrong, for a person */
             message: string;
             /** @description The x-request-id of the answer */
@@ -970,6 +970,21 @@ export interface components {
          */
         "Retry-After": string;
         /**
+         * @description The limits that are set for this caller (draft-ietf-httpapi-ratelimit-headers)
+         * @example "credits-per-day";q=2000;w=86400
+         */
+        "RateLimit-Policy": string;
+        /**
+         * @description What is left of each limit, and after how many seconds it starts over
+         * @example "credits-per-day";r=1980;t=43200
+         */
+        RateLimit: string;
+        /**
+         * @description What the task cost, if it is known
+         * @example 20
+         */
+        "X-Credits-Used": string;
+        /**
          * @description How to authenticate
          * @example Bearer
          */
@@ -1230,6 +1245,20 @@ export interface operations {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
                         error?: "unsupported_media_type";
+                    };
+                };
+            };
+            /** @description `too_many_requests`: Too many requests; try again when Retry-After has passed. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        error?: "too_many_requests";
                     };
                 };
             };
@@ -1656,6 +1685,9 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Credits-Used": components["headers"]["X-Credits-Used"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1670,6 +1702,8 @@ export interface operations {
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1690,6 +1724,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
                         error?: "unauthorized";
+                    };
+                };
+            };
+            /** @description `caller_blocked`: The operator of this service has blocked this caller. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        error?: "caller_blocked";
                     };
                 };
             };
@@ -1739,17 +1788,25 @@ export interface operations {
                     };
                 };
             };
-            /** @description `provider_busy`: The provider accepts no more work at the moment; try again later. */
+            /**
+             * @description `budget_exhausted`: The budget of this caller for today is used up; it starts over at midnight UTC.
+             *
+             *     `too_many_requests`: Too many requests; try again when Retry-After has passed.
+             *
+             *     `provider_busy`: The provider accepts no more work at the moment; try again later.
+             */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "provider_busy";
+                        error?: "budget_exhausted" | "too_many_requests" | "provider_busy";
                     };
                 };
             };
@@ -1778,6 +1835,8 @@ export interface operations {
             502: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1796,6 +1855,8 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1809,6 +1870,8 @@ export interface operations {
             504: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1844,6 +1907,9 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Credits-Used": components["headers"]["X-Credits-Used"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1858,6 +1924,8 @@ export interface operations {
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1878,6 +1946,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
                         error?: "unauthorized";
+                    };
+                };
+            };
+            /** @description `caller_blocked`: The operator of this service has blocked this caller. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        error?: "caller_blocked";
                     };
                 };
             };
@@ -1927,17 +2010,25 @@ export interface operations {
                     };
                 };
             };
-            /** @description `provider_busy`: The provider accepts no more work at the moment; try again later. */
+            /**
+             * @description `budget_exhausted`: The budget of this caller for today is used up; it starts over at midnight UTC.
+             *
+             *     `too_many_requests`: Too many requests; try again when Retry-After has passed.
+             *
+             *     `provider_busy`: The provider accepts no more work at the moment; try again later.
+             */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "provider_busy";
+                        error?: "budget_exhausted" | "too_many_requests" | "provider_busy";
                     };
                 };
             };
@@ -1966,6 +2057,8 @@ export interface operations {
             502: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1984,6 +2077,8 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1997,6 +2092,8 @@ export interface operations {
             504: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2032,6 +2129,9 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Credits-Used": components["headers"]["X-Credits-Used"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2046,6 +2146,8 @@ export interface operations {
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2066,6 +2168,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
                         error?: "unauthorized";
+                    };
+                };
+            };
+            /** @description `caller_blocked`: The operator of this service has blocked this caller. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        error?: "caller_blocked";
                     };
                 };
             };
@@ -2115,17 +2232,25 @@ export interface operations {
                     };
                 };
             };
-            /** @description `provider_busy`: The provider accepts no more work at the moment; try again later. */
+            /**
+             * @description `budget_exhausted`: The budget of this caller for today is used up; it starts over at midnight UTC.
+             *
+             *     `too_many_requests`: Too many requests; try again when Retry-After has passed.
+             *
+             *     `provider_busy`: The provider accepts no more work at the moment; try again later.
+             */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "provider_busy";
+                        error?: "budget_exhausted" | "too_many_requests" | "provider_busy";
                     };
                 };
             };
@@ -2154,6 +2279,8 @@ export interface operations {
             502: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2172,6 +2299,8 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2185,6 +2314,8 @@ export interface operations {
             504: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2220,6 +2351,9 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "X-Credits-Used": components["headers"]["X-Credits-Used"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2234,6 +2368,8 @@ export interface operations {
             400: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2254,6 +2390,21 @@ export interface operations {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
                         error?: "unauthorized";
+                    };
+                };
+            };
+            /** @description `caller_blocked`: The operator of this service has blocked this caller. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"] & {
+                        /** @enum {unknown} */
+                        error?: "caller_blocked";
                     };
                 };
             };
@@ -2303,17 +2454,25 @@ export interface operations {
                     };
                 };
             };
-            /** @description `provider_busy`: The provider accepts no more work at the moment; try again later. */
+            /**
+             * @description `budget_exhausted`: The budget of this caller for today is used up; it starts over at midnight UTC.
+             *
+             *     `too_many_requests`: Too many requests; try again when Retry-After has passed.
+             *
+             *     `provider_busy`: The provider accepts no more work at the moment; try again later.
+             */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "provider_busy";
+                        error?: "budget_exhausted" | "too_many_requests" | "provider_busy";
                     };
                 };
             };
@@ -2342,6 +2501,8 @@ export interface operations {
             502: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2360,6 +2521,8 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2373,6 +2536,8 @@ export interface operations {
             504: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
