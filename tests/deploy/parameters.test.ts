@@ -44,6 +44,7 @@ const scheme = { good: ['', 'Bearer', 'Token'], bad: ['Bearer ', 'a b', ':'] };
 const perSecond = { good: ['1', '10000'], bad: ['', '0', '-1', 'abc', '1.5', '10001', '1e3'] };
 const burst = { good: ['1', '5000'], bad: ['', '0', 'abc', '5001'] };
 const reserved = { good: ['', '1', '1000'], bad: ['0', 'all', '1001', '-5'] };
+const limit = { good: ['', '0', '2000'], bad: ['-1', '1.5', 'none'] };
 const capacity = { good: ['1', '12000'], bad: ['', '0', '4k', '1000001'] };
 const count = { good: ['', '1', '100000'], bad: ['0', '-1', '10MB', '1.5'] };
 
@@ -114,6 +115,16 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   maxArchiveEntries: count,
   maxUnpackedBytes: count,
   maxUnpackedRatio: { good: ['', '100'], bad: ['0', '10001', 'x'] },
+  usageRecords: { good: ['on', 'off'], bad: ['', 'true'] },
+  creditsPerDay: limit,
+  tasksPerDay: limit,
+  requestsPerMinute: limit,
+  creditCeilings: {
+    good: ['', 'relightImage=1', 'textToVideo=600, textToVideo/vidq3-pro=800,textToVideo/vid2.0/16=900'],
+    bad: ['textToVideo', 'textToVideo=', 'textToVideo=1.5', 'a=1;b=2', 'a/b/c=1', 'a=1,'],
+  },
+  maxPendingVersions: { good: ['', '100', '1000'], bad: ['0', '1001', 'x'] },
+  maxNewNodesPerDay: { good: ['', '50'], bad: ['0', '-1', 'x'] },
   tableName: { good: ['node-registry-prod', 'a.b_c'], bad: ['', 'a b', 'ab', 'a/b', 'a'.repeat(256)] },
   downloadBaseUrl: {
     good: ['', 'https://cdn.example.com/nodes'],
@@ -253,6 +264,11 @@ describe('parameters together', () => {
       'a certificate without a domain',
       { certificateArn },
       'domainName and certificateArn must be given together.',
+    ],
+    [
+      'limits that nothing counts for',
+      { usageRecords: 'off', creditsPerDay: '100' },
+      'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
     ],
     ['a zone without a domain', { hostedZoneId: 'Z123' }, 'hostedZoneId needs domainName.'],
     [

@@ -50,6 +50,7 @@ const alarms: [string, string[]][] = [
   ['image-provider-errors', [`${own} provider_errors`, `${own} provider_calls`]],
   ['video-provider-errors', [`${own} provider_errors`, `${own} provider_calls`]],
   ['credits-per-hour', [`${own} credits`]],
+  ['credit-ceiling', [`${own} replies_above_ceiling`]],
   ['finalize-upload-dead-letters', ['AWS/SQS ApproximateNumberOfMessagesVisible']],
   ['sweep-findings', [`${own} sweep_findings`]],
   ['sweep-missing', [`${own} sweep_findings`]],

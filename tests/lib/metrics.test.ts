@@ -94,7 +94,7 @@ describe('the metrics of a request', () => {
   });
 
   test.each([
-    ['a success', undefined, { provider_errors: 0, provider_credentials_refused: 0 }],
+    ['a success', undefined, { credits: 1, provider_errors: 0, provider_credentials_refused: 0 }],
     ['a failure of the provider', 500, { provider_errors: 1, provider_credentials_refused: 0 }],
     ['a rejected key', 401, { provider_errors: 0, provider_credentials_refused: 1 }],
     ['a request that it rejects', 422, { provider_errors: 0, provider_credentials_refused: 0 }],

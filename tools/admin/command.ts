@@ -9,6 +9,8 @@ export interface Command {
   options: Record<string, Option>;
   /** Command lines without `npm run admin --`, for --help. */
   examples: readonly string[];
+  /** Run where the noun comes without a verb. */
+  isDefault?: boolean;
   /** For a command that stops the work of others: what it is about to do. It must be confirmed on a deployed table. */
   impact?(parameters: Record<string, string>): Promise<string>;
   run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<Outcome>;

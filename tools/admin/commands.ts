@@ -1,6 +1,8 @@
 import type { Command } from './command.ts';
+import * as callers from './commands/callers.ts';
 import * as history from './commands/history.ts';
 import * as hostNodes from './commands/host-nodes.ts';
+import * as limits from './commands/limits.ts';
 import * as members from './commands/members.ts';
 import * as nodeVersions from './commands/node-versions.ts';
 import * as nodes from './commands/nodes.ts';
@@ -8,6 +10,7 @@ import * as publishers from './commands/publishers.ts';
 import * as tokens from './commands/tokens.ts';
 import * as trusts from './commands/trusts.ts';
 import * as uploads from './commands/uploads.ts';
+import * as usage from './commands/usage.ts';
 
 /** Every command, in the order of the help. A new command is one line here. */
 export const commands: Record<string, Command> = {
@@ -38,5 +41,13 @@ export const commands: Record<string, Command> = {
   'host-node list': hostNodes.list,
   'history publisher': history.ofPublisher,
   'history node': history.ofNode,
+  'limit set': limits.set,
+  'limit show': limits.show,
+  'limit list': limits.list,
+  'limit clear': limits.clear,
+  'caller block': callers.block,
+  'caller unblock': callers.unblock,
+  'usage sum': usage.sum,
+  'usage compare': usage.compare,
   'uploads sweep': uploads.sweep,
 };

@@ -35,7 +35,8 @@ export function createProgram(output: Output): Program {
     .configureHelp({ formatHelp: formatOverview, subcommandTerm: termOf });
   for (const [words, command] of Object.entries(commands)) {
     const [noun = '', verb = ''] = words.split(' ');
-    nounOf(program, noun, output).addCommand(createVerb(verb, command, output));
+    const { isDefault = false } = command;
+    nounOf(program, noun, output).addCommand(createVerb(verb, command, output), { isDefault });
   }
   return program;
 }

@@ -1,0 +1,28 @@
+import { command } from '../command.ts';
+import { callerOf } from '../spend/caller-name.ts';
+import { blockCaller, unblockCaller } from '../spend/terms.ts';
+
+export const block = command({
+  parameters: ['user'],
+  summary: "Stop a caller's paid requests at once",
+  notes:
+    'For a leaked token: it goes on being valid until it expires, but buys nothing any more. What is under way is not stopped. The registry operations are not affected.',
+  options: { reason: { value: 'TEXT', about: 'Why; callers do not see it', required: true } },
+  examples: [`caller block 'auth0|1234' --reason "token on a public page; ticket 7"`],
+  impact: async ({ user }) => `stops all paid requests of ${user}`,
+  async run({ user }, { reason }) {
+    const { terms } = await blockCaller(callerOf(user), reason);
+    return { data: { user, blocked: terms?.blocked }, text: `${user} is blocked.` };
+  },
+});
+
+export const unblock = command({
+  parameters: ['user'],
+  summary: 'Let a blocked caller pay again',
+  options: {},
+  examples: [`caller unblock 'auth0|1234'`],
+  async run({ user }) {
+    await unblockCaller(callerOf(user));
+    return { data: { user }, text: `${user} is not blocked any more.` };
+  },
+});
