@@ -8,7 +8,7 @@ import { settle, timeOf } from './settle.ts';
 import { completeUsage, readUsage } from './usage-records.ts';
 
 /** `released`: nothing was sent. `counted`: it may have been. `settled`: it was recorded what became of it. */
-export type HoldFinding = 'released' | 'counted' | 'settled' | 'failed';
+type HoldFinding = 'released' | 'counted' | 'settled' | 'failed';
 
 export interface SweptHold {
   caller: string;

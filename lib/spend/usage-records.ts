@@ -8,7 +8,7 @@ import type { Task } from './limits.ts';
 import { timeOf } from './settle.ts';
 
 /** What became of a paid attempt: as for Payment, and before it is known. */
-export type UsageState = 'reserved' | 'taken' | 'refused' | 'unknown';
+type UsageState = 'reserved' | 'taken' | 'refused' | 'unknown';
 
 /** One attempt to buy something, kept for as long as a provider's bill may be disputed. */
 export interface UsageRecord extends Key, Task {

@@ -78,6 +78,19 @@ describe('npm run stress -- --short', () => {
 
   test(
     'nearby: methods and paths close to the routes always get an answer, and never a 5xx',
+    'no caller spends more than it may, and every credit is accounted for, whatever fails',
+    async () => {
+      const counts = await run('spending');
+
+      expect(counts['records taken']).toBeGreaterThan(50);
+      expect(counts['records unknown']).toBeGreaterThan(5);
+      expect(counts['answers 429 budget_exhausted']).toBeGreaterThan(20);
+    },
+    maxMs,
+  );
+
+  test(
+    'methods and paths close to the routes are always answered, and never with a 5xx',
     async () => {
       const counts = await run('nearby');
 

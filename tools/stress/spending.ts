@@ -18,7 +18,7 @@ import type { Harness } from './harness.ts';
 import type { Report } from './report.ts';
 import { injectFaults, planOf, type Strike, underPlan } from './wire-faults.ts';
 
-const runs = { short: 60, usual: 600, long: 3000 };
+const runs = { short: 30, usual: 600, long: 3000 };
 /** Nothing here is silent for long, and a crowd takes its time. */
 const remainingMs = 20_000;
 const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
@@ -77,7 +77,7 @@ export async function checkSpending(options: CheckOptions): Promise<Report> {
       name: 'spending/crowd',
       runs: { short: 1, usual: 3, long: 10 }[length],
       values: fc.record({ credits_per_day: fc.integer({ min: 100, max: 900 }) }),
-      holds: (limits) => checkCrowd(run.report, harness, { ...limits, tasks_per_day: 0 }),
+      holds: (limits) => checkCrowd(run, { ...limits, tasks_per_day: 0 }),
     });
   } finally {
     faults.stop();
@@ -87,12 +87,14 @@ export async function checkSpending(options: CheckOptions): Promise<Report> {
 
 type SetLimits = Pick<Limits, 'credits_per_day' | 'tasks_per_day'>;
 
-/** 64 parallel calls on one budget, and 8 on each of 40 others. */
-async function checkCrowd(report: Report, harness: Harness, limits: SetLimits): Promise<void> {
+/** 64 parallel calls on one budget, and 8 on each of 40 others; in the short form, 4 on each of 5. */
+async function checkCrowd({ report, options }: CheckRun, limits: SetLimits): Promise<void> {
+  const { harness, length } = options;
+  const [others, each] = length === 'short' ? [5, 4] : [40, 8];
   harness.simulation.reset();
   const call = { operation: 'text-to-video', hasKey: false, strikes: [] } as const;
-  const users = await Promise.all(Array.from({ length: 41 }, () => newCaller(limits)));
-  const times = users.flatMap((user, index) => Array.from({ length: index === 0 ? 64 : 8 }, () => user));
+  const users = await Promise.all(Array.from({ length: 1 + others }, () => newCaller(limits)));
+  const times = users.flatMap((user, index) => Array.from({ length: index === 0 ? 64 : each }, () => user));
   await Promise.all(times.map((user) => send(report, harness, user, call)));
   await verifyAccounts(
     report,

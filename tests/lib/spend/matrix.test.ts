@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+
+process.env.PROXY_ACCESS_TOKEN = 'optional';
+process.env.CREDIT_CEILINGS =
+  'relightImage=1,textToVideo=40,textToVideo/vidq3-pro=90,textToVideo/vid2.0/5=25,multiframeVideo=60';
+const { acceptedTasks, proxies } = await import('../../support/proxies.ts');
+const { invoke, sampleBody } = await import('../../support/invoke.ts');
+const { bearer } = await import('../../support/tokens.ts');
+const { remove } = await import('../../../lib/store/write.ts');
+const { keyOfAccount } = await import('../../../lib/spend/account.ts');
+const { blockCaller, setLimits } = await import('../../../tools/admin/spend/terms.ts');
+
+/*
+ * Who may buy what, written a second time and independently of the code: for each operation and model what a task may
+ * cost at most (nothing where that is not configured) and what the simulators charge for it.
+ */
+const tasks = [
+  { name: 'relight-image', model: undefined, ceiling: 1, price: 1 },
+  { name: 'text-to-video', model: undefined, ceiling: 40, price: 20 },
+  { name: 'text-to-video', model: 'vidq3-pro', ceiling: 90, price: 20 },
+  { name: 'text-to-video', model: 'vidq2-pro-fast', ceiling: 40, price: 20 },
+  { name: 'text-to-video', model: 'vidq2-pro', ceiling: 40, price: 20 },
+  { name: 'text-to-video', model: 'vidq2-turbo', ceiling: 40, price: 20 },
+  { name: 'text-to-video', model: 'vidq1', ceiling: 40, price: 20 },
+  { name: 'text-to-video', model: 'vidq1-classic', ceiling: 40, price: 20 },
+  { name: 'text-to-video', model: 'vid2.0', ceiling: 25, price: 20 },
+  { name: 'extend-video', model: 'vidq2-pro', ceiling: undefined, price: 20 },
+  { name: 'extend-video', model: 'vidq2-turbo', ceiling: undefined, price: 20 },
+  { name: 'multiframe-video', model: 'vidq2-pro', ceiling: 60, price: 20 },
+  { name: 'multiframe-video', model: 'vidq2-turbo', ceiling: 60, price: 20 },
+] as const;
+
+type Task = (typeof tasks)[number];
+type Expected = '200' | '403 caller_blocked' | '429 budget_exhausted' | '429 too_many_requests';
+
+interface LimitState {
+  limits: (ceiling: number, price: number) => Record<string, number>;
+  /** Whether the caller has started one such task before. */
+  after?: 'a task';
+  isBlocked?: true;
+  expected: Expected;
+  /** Where the operator has not said what the task may cost. */
+  withoutCeiling: Expected;
+  /** Whether waiting helps. */
+  waits?: true;
+}
+
+const used = '429 budget_exhausted';
+const states: Record<string, LimitState> = {
+  'no limit': { limits: () => ({}), expected: '200', withoutCeiling: '200' },
+  'a limit of 0': { limits: () => ({ credits_per_day: 0 }), expected: '200', withoutCeiling: '200' },
+  'credits for exactly one': {
+    limits: (ceiling) => ({ credits_per_day: ceiling }),
+    expected: '200',
+    withoutCeiling: used,
+  },
+  'one credit too few on any day': {
+    limits: (ceiling) => ({ credits_per_day: Math.max(1, ceiling - 1) }),
+    expected: used,
+    withoutCeiling: used,
+  },
+  'one credit too few today': {
+    limits: (ceiling, price) => ({ credits_per_day: ceiling + price - 1 }),
+    after: 'a task',
+    expected: used,
+    withoutCeiling: used,
+    waits: true,
+  },
+  'credits for one more': {
+    limits: (ceiling, price) => ({ credits_per_day: ceiling + price }),
+    after: 'a task',
+    expected: '200',
+    withoutCeiling: used,
+  },
+  'no task left': {
+    limits: () => ({ tasks_per_day: 1 }),
+    after: 'a task',
+    expected: used,
+    withoutCeiling: used,
+    waits: true,
+  },
+  'no request left this minute': {
+    limits: () => ({ requests_per_minute: 1 }),
+    after: 'a task',
+    expected: '429 too_many_requests',
+    withoutCeiling: '429 too_many_requests',
+    waits: true,
+  },
+  blocked: {
+    limits: () => ({}),
+    isBlocked: true,
+    expected: '403 caller_blocked',
+    withoutCeiling: '403 caller_blocked',
+  },
+};
+
+beforeAll(() => {
+  // No day and no minute ends meanwhile.
+  jest.useFakeTimers({
+    now: new Date().setUTCSeconds(30),
+    doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
+  });
+});
+afterAll(() => {
+  jest.useRealTimers();
+});
+
+function buy({ name, model }: Task, user: string | undefined) {
+  return invoke(proxies[name], name, {
+    body: { ...sampleBody(name), ...(name === 'text-to-video' ? { model } : model && { model }) },
+    headers: { authorization: user === undefined ? undefined : bearer(user) },
+  });
+}
+
+async function check(task: Task, state: LimitState, user: string | undefined): Promise<void> {
+  const caller = user === undefined ? 'anonymous' : `user:${user}`;
+  const { ceiling, price } = task;
+  await remove(keyOfAccount(caller), [['pk', 'exists']], Date.now() + 5000);
+  if (state.after) expect((await buy(task, user)).status).toBe(200);
+  await setLimits(caller, state.limits(ceiling ?? price, price));
+  if (state.isBlocked) await blockCaller(caller, 'test');
+  const before = acceptedTasks();
+  const { status, body, headers } = await buy(task, user);
+
+  const isUnpriced = ceiling === undefined;
+  const expected = isUnpriced ? state.withoutCeiling : state.expected;
+  // A price of 1 is also the least limit there is.
+  const fitsAnyway = task.ceiling === 1 && state === states['one credit too few on any day'];
+  expect([status, body.error].join(' ').trim()).toBe(fitsAnyway ? '200' : expected);
+  expect(acceptedTasks() - before).toBe(status === 200 ? 1 : 0);
+  const isForNow = state.waits && !(isUnpriced && 'credits_per_day' in state.limits(1, 1));
+  expect(headers['retry-after'] !== undefined).toBe(Boolean(isForNow));
+}
+
+describe.each(Object.entries(states))('a caller with %s', (_, state) => {
+  test.each(tasks)('with a token, at $name $model', (task) => check(task, state, `matrix-${randomUUID()}`));
+
+  test.each(tasks.filter(({ name }) => name !== 'relight-image'))(
+    'without a token, at $name $model',
+    (task) => check(task, state, undefined),
+  );
+
+  test('without a token is not let in to relight at all', async () => {
+    expect((await buy(tasks[0], undefined)).status).toBe(401);
+  });
+});
