@@ -18,7 +18,12 @@ async function handle(event: S3Event | object, handlers: Partial<Handlers>): Pro
   jest.spyOn(process, 'uptime').mockReturnValueOnce(1.1).mockReturnValueOnce(1.1124);
   loggedLines.length = 0;
   const unexpected = () => Promise.reject(new Error('unexpected'));
-  const handler = uploadEvents({ finalize: unexpected, sweep: unexpected, alsoHourly: async () => {}, ...handlers });
+  const handler = uploadEvents({
+    finalize: unexpected,
+    sweep: unexpected,
+    alsoHourly: async () => {},
+    ...handlers,
+  });
   await handler(event as S3Event | EventBridgeEvent<'Scheduled Event', unknown>, {
     getRemainingTimeInMillis: () => remainingMs,
   });
