@@ -1,65 +1,16 @@
 import * as z from 'zod/mini';
+import {
+  accessTokenSwitch,
+  ciIssuers,
+  count,
+  creditCeilings,
+  endpointUrl,
+  limit,
+  list,
+  nonEmpty,
+  secureOrLoopbackUrl,
+} from './environment-values.ts';
 import { issueSentence } from './validation-issues.ts';
-import { isWebAddress } from './web-address.ts';
-
-const nonEmpty = z.string().check(z.minLength(1));
-
-/** `required` (the default) or `optional`: whether callers without an access token are let in. */
-const accessTokenSwitch = z._default(z.enum(['required', 'optional']), 'required');
-
-/** An issuer's address is https. Plain http is for an issuer on this same machine, which no deployment has. */
-const secureOrLoopbackUrl = z
-  .string()
-  .check(z.refine(isSecureOrLoopback, 'must be an https address (http only on localhost)'));
-
-function isSecureOrLoopback(value: string): boolean {
-  const url = URL.parse(value);
-  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-}
-
-const isLoopback = (hostname: string) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-
-/** Another endpoint of an AWS service, such as the local stack's. */
-const endpointUrl = z.string().check(z.refine(isWebAddress, 'must be an absolute http or https URL'));
-
-const count = (standard: number) =>
-  z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(1))), standard);
-
-const list = () =>
-  z.pipe(
-    z._default(z.string(), ''),
-    z.transform((text) => text.split(',').flatMap((entry) => entry.trim() || [])),
-  );
-
-interface CiIssuer {
-  kind: 'github' | 'gitlab';
-  issuer: string;
-  keySetUrl: string | undefined;
-}
-
-function readCiIssuer(entry: string): CiIssuer | undefined {
-  const [kind, issuer = '', keySetUrl, ...rest] = entry.split(/\s+/);
-  const isComplete = isSecureOrLoopback(issuer) && isSecureOrLoopback(keySetUrl ?? issuer);
-  if ((kind !== 'github' && kind !== 'gitlab') || !isComplete || rest.length > 0) return undefined;
-  return { kind, issuer, keySetUrl };
-}
-
-const ciIssuers = () =>
-  z.pipe(
-    list().check(
-      z.refine(
-        (entries) => entries.every(readCiIssuer),
-        'must be `github` or `gitlab`, an https address and perhaps another, separated by blanks',
-      ),
-    ),
-    z.transform((entries) => entries.flatMap((entry) => readCiIssuer(entry) ?? [])),
-  );
-
-/** A limit; none where it is empty or 0. */
-const limit = z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(0))), 0);
-
-const ceiling = /^([a-zA-Z]+(?:\/[\w.-]+(?:\/\d+)?)?)=(\d+)$/;
-const entriesOf = (list: string) => list.split(',').flatMap((entry) => entry.trim() || []);
 
 /**
  * Every environment variable of the functions, by concern. docs/reference.md is checked against it.
@@ -204,31 +155,11 @@ export const concerns = {
       REQUESTS_PER_MINUTE: limit.with(
         z.describe('Paid requests that each caller may send per minute; 0 is no limit.'),
       ),
-      CREDIT_CEILINGS: z
-        .pipe(
-          z._default(
-            z
-              .string()
-              .check(
-                z.refine(
-                  (list) => entriesOf(list).every((entry) => ceiling.test(entry)),
-                  'must be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900',
-                ),
-              ),
-            '',
-          ),
-          z.transform((list) =>
-            entriesOf(list).map((entry): [task: string, credits: number] => {
-              const [, task = '', credits] = ceiling.exec(entry) ?? [];
-              return [task, Number(credits)];
-            }),
-          ),
-        )
-        .with(
-          z.describe(
-            'The most credits that a task may cost, by operation, `operation/model` or `operation/model/seconds`; for `relightImage` it is the price.',
-          ),
+      CREDIT_CEILINGS: creditCeilings().with(
+        z.describe(
+          'The most credits that a task may cost, by operation, `operation/model` or `operation/model/seconds`; for `relightImage` it is the price.',
         ),
+      ),
     }),
   videoRules: () =>
     z.object({

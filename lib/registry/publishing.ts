@@ -5,7 +5,14 @@ import { note } from '../log.ts';
 import type { NodeInput } from '../schemas/node.ts';
 import { NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
 import { absent, withChanges } from '../store/expressions.ts';
-import { isSameNodeId, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey, publishingKey } from '../store/keys.ts';
+import {
+  isSameNodeId,
+  nodeKey,
+  nodeVersionKey,
+  ownedNodeKey,
+  publisherKey,
+  publishingKey,
+} from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, type Write } from '../store/write.ts';

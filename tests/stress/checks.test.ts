@@ -77,8 +77,7 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
-    'nearby: methods and paths close to the routes always get an answer, and never a 5xx',
-    'no caller spends more than it may, and every credit is accounted for, whatever fails',
+    'spending: no caller spends more than it may, and every credit is accounted for, whatever fails',
     async () => {
       const counts = await run('spending');
 
@@ -90,7 +89,7 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
-    'methods and paths close to the routes are always answered, and never with a 5xx',
+    'nearby: methods and paths close to the routes always get an answer, and never a 5xx',
     async () => {
       const counts = await run('nearby');
 
