@@ -279,7 +279,8 @@ describe('serverless invoke local', () => {
     const command = ['invoke', 'local', '-f', functionName, '-p', `events/${name}.json`];
     const { stdout } = await run('serverless', command, { env: offsetOnly() });
 
-    if (name === 'finalize-upload') expect(stdout).toContain('"event":"upload"');
+    const event = { 'finalize-upload': 'upload', 'extract-host-nodes': 'extraction' }[name];
+    if (event) expect(stdout).toContain(`"event":"${event}"`);
     else {
       const { statusCode } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{\n') + 1));
       expect(name === 'unknown-route' ? [404] : [200, 201]).toContain(statusCode);

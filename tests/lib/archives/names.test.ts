@@ -115,13 +115,14 @@ describe('checkDistinct', () => {
     expect(() => checkDistinct(['a', 'a!', 'a.b', 'ab/', 'ab/c', 'ab/c.d', 'b/a', 'b/'])).not.toThrow();
   });
 
-  test('checks 10,000 names of 1,000 characters in 64 folders each within a second', () => {
+  test('checks 10,000 names of 1,000 characters in 64 folders each in linear time', () => {
     const folders = 'folder-of-14/'.repeat(63);
     const names = Array.from({ length: 10_000 }, (_, index) => `${index}/${folders}`.padEnd(1000, 'x'));
     const started = process.cpuUsage();
     checkDistinct(names);
     checkDistinct(names.map((name, index) => `${name.slice(0, 990)}${index}`));
 
-    expect(process.cpuUsage(started).user / 1000).toBeLessThan(1000);
+    // A third of a second on a quiet machine; in time quadratic in the folders it took fifteen.
+    expect(process.cpuUsage(started).user / 1000).toBeLessThan(4000);
   });
 });
