@@ -9,7 +9,7 @@ const call = (key: string): Promise<Result> =>
   invoke(proxies['text-to-video'], 'text-to-video', {
     headers: { 'idempotency-key': key },
     // A silent provider costs each test this time, of which a busy machine needs half a second before sending.
-    remainingMs: 2500,
+    remainingMs: 3500,
   });
 
 const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work));
@@ -26,7 +26,7 @@ const misbehaviors: [Misbehavior | undefined, string][] = [
   [{ kind: 'reset' }, '409 idempotency_consumed'],
   [{ kind: 'stall' }, '409 idempotency_consumed'],
   [{ kind: 'stall', stage: 'after_headers' }, '409 idempotency_consumed'],
-  [{ kind: 'delay', ms: 3000 }, '409 idempotency_consumed'],
+  [{ kind: 'delay', ms: 4000 }, '409 idempotency_consumed'],
   [{ kind: 'trickle', ms: 500, bytes: 1 }, '409 idempotency_consumed'],
   [{ kind: 'reset', stage: 'after_headers' }, '409 idempotency_consumed'],
   [{ kind: 'truncated' }, '409 idempotency_consumed'],
