@@ -1,16 +1,17 @@
 /** What comes of `work`, or the error of `late` soon after `until` (milliseconds since the epoch). */
-export async function inTime<Result>(
-  work: Promise<Result>,
-  until: number,
-  late: () => Error,
-): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const lateness = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), Math.max(0, until - Date.now()));
+export function inTime<Result>(work: Promise<Result>, until: number, late: () => Error): Promise<Result> {
+  // Written out: with Promise.race and finally it takes twice the time, for each request.
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), Math.max(0, until - Date.now()));
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  try {
-    return await Promise.race([work, lateness]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -149,12 +149,17 @@ async function answerAlways<C extends Contract>(
   call: Unsent<C>,
   claim?: Claim,
 ): Promise<Answer> {
-  const attempt = await startAttempt(spending, contract, call, claim?.keyHash);
-  return answerInPhases({ claim, attempt, deadline: call.deadline }, async (beforeSending) => {
+  const work = async (beforeSending: () => Promise<void>) => {
     const { body, headers, bought } = await handler({ ...call, beforeSending });
     return { answer: jsonAnswer(contract.status, body, headers), bought };
-  });
+  };
+  const attempt = spending && (await startAttempt(spending, contract, call, claim?.keyHash));
+  if (!claim && !attempt) return (await work(unpaid)).answer;
+  return answerInPhases({ claim, attempt, deadline: call.deadline }, work);
 }
+
+/** Nothing has to be written before such a request is sent. */
+async function unpaid(): Promise<void> {}
 
 /** The same for a request with an Idempotency-Key: the claim that it has to its key goes along, or nothing is done. */
 async function answerOnce<C extends Contract>(
@@ -174,7 +179,7 @@ async function answerOnce<C extends Contract>(
     note({ idempotent_replay: true });
     const { statusCode, headers, body } = claimed.kept;
     const renewed =
-      refresh && JSON.stringify(await refresh(JSON.parse(body), { ...call, beforeSending: async () => {} }));
+      refresh && JSON.stringify(await refresh(JSON.parse(body), { ...call, beforeSending: unpaid }));
     return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body: renewed ?? body };
   }
   return answerAlways(operation, call, claimed.claim);
