@@ -237,6 +237,28 @@ describe('publish-node on a bad network', () => {
   });
 });
 
+describe('publish-node reports a refusal only when the registry refused, on', () => {
+  test.each<[string, Parameters<typeof api.disturb>[0], number, string]>([
+    ['a page of another server', { status: 404 }, 2, 'There is no registry at http://localhost:'],
+    ['a server without such a route', { status: 405, body: { message: 'No' } }, 2, 'There is no registry at'],
+    ['an operation it does not have', { status: 404, body: { error: 'route_not_found' } }, 2, '--base-url'],
+    ['a failure', { status: 500, body: { error: 'internal_error', message: 'Ours.' } }, 5, 'Ours.'],
+    ['an answer that is not JSON', { status: 200, body: 'x' as unknown as object }, 5, 'without JSON.'],
+    [
+      'a refusal',
+      { status: 403, body: { error: 'forbidden', message: 'No.' } },
+      3,
+      'The registry refused: No.',
+    ],
+  ])('%s', async (_, answer, code, sentence) => {
+    api.disturb(answer);
+    const ending = await publishNode(['status', '--node', 'x', '--version', '1.0.0'], { env: access });
+
+    expect(ending).toMatchObject({ code, stderr: expect.stringContaining(sentence) });
+    expect(ending.stderr.includes('refused')).toBe(code === 3);
+  });
+});
+
 describe('publish-node when the registry rejects a publish', () => {
   test.each<[string, string[], string]>([
     ['an invalid personal access token', ['--token', 'nrp_wrong'], 'The personal access token is unknown'],
