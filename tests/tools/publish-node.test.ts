@@ -108,6 +108,16 @@ describe('publish-node with a folder', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('node       by-npm-run')]);
   });
 
+  test('publishes it to the local stack of this repository, also when its ports are moved', async () => {
+    await write({ 'pyproject.toml': project('moved'), 'node.py': 'x' });
+    const env = { ...access, NODE_REGISTRY_URL: undefined, LOCAL_PORT_OFFSET: '-2999', INIT_CWD: folder };
+    const { stderr } = await runFile(process.execPath, ['tools/publish-node/from-here.ts', 'status'], {
+      env,
+    });
+
+    expect(stderr).toContain('The registry at http://localhost:1 cannot be reached.');
+  });
+
   test('publishes it once: a second run says so and sends nothing', async () => {
     await write({ 'pyproject.toml': project('twice'), 'node.py': 'x' });
     await publishFolder();
