@@ -206,7 +206,7 @@ describe('the archive of a git folder has exactly the files of git, and the same
 });
 
 describe('the archive of a folder without git', () => {
-  test('leaves out what tools leave behind, unless .gitignore or includes bring it back', async () => {
+  test('leaves out what tools leave behind, unless includes bring it back', async () => {
     await writeFiles(folder, {
       ...{ 'web/.git/config': '', '.DS_Store': '', 'web/Thumbs.db': '', 'a/__pycache__/x.py': '', 'b.pyc': '' },
       ...{ '.venv/bin/python': '', 'venv/x': '', 'web/node_modules/m.js': '', '.mypy_cache/x': '' },
@@ -216,8 +216,6 @@ describe('the archive of a folder without git', () => {
 
     expect(await names()).toEqual(['node.py']);
     expect(await names({ includes: ['web/node_modules'] })).toEqual(['node.py', 'web/node_modules/m.js']);
-    await writeFiles(folder, { '.gitignore': '!.vscode/\n' });
-    expect(await names()).toEqual(['.gitignore', '.vscode/kept.json', 'node.py']);
   });
 
   test('leaves out what .gitignore files name, at every depth', async () => {

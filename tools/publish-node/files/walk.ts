@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 
-/** What tools leave behind. A .gitignore may bring one back, as `includes` may. */
+/** What tools leave behind; `includes` may bring it back. */
 const leftBehind = [
   ...['.DS_Store', 'Thumbs.db', '__pycache__/', '*.pyc', '.venv/', 'venv/', 'node_modules/'],
   ...['.mypy_cache/', '.pytest_cache/', '.ruff_cache/', '.tox/', '.idea/', '.vscode/'],
