@@ -205,6 +205,7 @@ describe('publish-node completes a failed run', () => {
       expect.stringContaining('event-lost 1.0.0 is pending.'),
     ]);
     expect(waiting.stdout).toContain('reason      Waiting for the archive');
+    expect(waiting.stdout).toContain('To finish it: publish-node publish\n');
     expect(await publishFolder()).toMatchObject({ code: 0 });
     expect(await publishNode(['status', folder], { env: access })).toMatchObject({
       code: 0,
