@@ -260,9 +260,12 @@ describe('publish-node and version labels', () => {
     expect(normalizeVersion(proposal)).toBeDefined();
   });
 
-  test.each(['nightly', '1!2.0', '1!1.0', '', 'latest', '1.x', '1..2', 'v'])('proposes no label for %j', (label) => {
-    expect(semanticSpelling(label)).toBeUndefined();
-  });
+  test.each(['nightly', '1!2.0', '1!1.0', '', 'latest', '1.x', '1..2', 'v'])(
+    'proposes no label for %j',
+    (label) => {
+      expect(semanticSpelling(label)).toBeUndefined();
+    },
+  );
 
   test('sends nothing for an invalid label', async () => {
     await writeFiles(folder, { 'node.py': '' });
