@@ -221,6 +221,11 @@ describe('the documents', () => {
     expect(rows.map((row) => row.split('`')[1]).sort()).toEqual([...StatusReasonCode.options].sort());
   });
 
+  test('README.md names every function, and states no number of them', () => {
+    expect(Object.keys(functions).filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+    expect(readme).not.toMatch(/\b(?:ninth|(?:nine|ten|eleven) functions)\b/i);
+  });
+
   test.each(documents)('%s names only scripts that exist', (_, text) => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => String(name));

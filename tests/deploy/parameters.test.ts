@@ -298,6 +298,15 @@ describe('parameters together', () => {
   });
 });
 
+test('the README gives npm run deploy every required parameter, and npm run package the same stage', () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const [, given = ''] = /^npm run deploy -- --stage prod (.*?)\n```/ms.exec(readme) ?? [];
+  const named = [...given.matchAll(/--param=(\w+)=/g)].map(([, name]) => name);
+
+  expect(named.sort()).toEqual(Object.keys(requiredParameters).sort());
+  expect(readme).toContain(`npm run package -- --stage prod --param=${Object.keys(requiredParameters)[0]}=`);
+});
+
 describe('a stage is rejected, in sentences and before anything is made', () => {
   const flags = (values: Record<string, string>) =>
     Object.entries(values).map(([name, value]) => `--param=${name}=${value}`);

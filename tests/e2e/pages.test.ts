@@ -54,6 +54,18 @@ inBrowser(`in a browser${note}`, () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     });
 
+    test('fits its width with a long route in the last requests', async () => {
+      await page.route('**/state', async (route) => {
+        const response = await route.fetch();
+        const { requests, ...others } = await response.json();
+        const long = { at: new Date().toISOString(), route: `PUT /${'x'.repeat(200)}`, status: 404, ms: 1 };
+        await route.fulfill({ response, json: { ...others, requests: [long, ...requests] } });
+      });
+      await page.locator('#requests tr', { hasText: 'PUT /xxx' }).first().waitFor();
+
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    });
+
     test('sends a call by keyboard and shows its answer, its task and its callbacks', async () => {
       await page.getByRole('button', { name: 'Send: Generate a video from text' }).focus();
       await page.keyboard.press('Enter');

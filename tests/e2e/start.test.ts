@@ -61,7 +61,7 @@ describe('npm start', () => {
     const second = await startLocalStack({ ...stack.place, offset }).catch((error: Error) => error.message);
     await new Promise((resolve) => blocker.close(resolve));
 
-    expect(second).toMatch(/Port \d+ \(\w+\) is taken\./);
+    expect(second).toMatch(/Port \d+ \(\w+\) is taken\..*LOCAL_PORT_OFFSET=100 npm start/);
     expect(second).not.toContain('    at ');
     expect((await request('POST', '/bulk/nodes/versions', { node_versions: [] })).status).toBe(200);
   });

@@ -206,6 +206,24 @@ describe('the archive of a git folder has exactly the files of git, and the same
 });
 
 describe('the archive of a folder without git', () => {
+  test('leaves out what tools leave behind, unless includes bring it back', async () => {
+    await writeFiles(folder, {
+      ...{
+        'web/.git/config': '',
+        '.DS_Store': '',
+        'web/Thumbs.db': '',
+        'a/__pycache__/x.py': '',
+        'b.pyc': '',
+      },
+      ...{ '.venv/bin/python': '', 'venv/x': '', 'web/node_modules/m.js': '', '.mypy_cache/x': '' },
+      ...{ '.pytest_cache/x': '', '.ruff_cache/x': '', '.tox/x': '', '.idea/x': '', '.vscode/kept.json': '' },
+      'node.py': '',
+    });
+
+    expect(await names()).toEqual(['node.py']);
+    expect(await names({ includes: ['web/node_modules'] })).toEqual(['node.py', 'web/node_modules/m.js']);
+  });
+
   test('leaves out what .gitignore files name, at every depth', async () => {
     await writeFiles(folder, {
       '.gitignore': '*.log\nbuild/\n!keep.log\n',
@@ -280,10 +298,10 @@ describe('the publisher of a pack', () => {
   });
 
   test.each([
-    ['/etc/passwd', 'is a link to what is not published itself.'],
-    ['hidden.txt', 'is a link to what is not published itself.'],
+    ['/etc/passwd', 'is a link to something that is not published.'],
+    ['hidden.txt', 'is a link to something that is not published.'],
     ['nowhere', 'is a link to nothing.'],
-    ['sub', 'is a link to what is not published itself.'],
+    ['sub', 'is a link to something that is not published.'],
   ])(
     'gets an error for a link to %s, which could lead out of the published files',
     async (target, sentence) => {

@@ -133,7 +133,7 @@ describe('publish-node in a CI job without an ID token fails, and sends nothing'
   test('on a person’s computer when --identity names a CI', async () => {
     expect(await publish(stored, '--identity', 'ci')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('This is no CI that gives out ID tokens.'),
+      stderr: expect.stringContaining('This is not a CI that issues ID tokens.'),
     });
   });
 });

@@ -253,16 +253,19 @@ describe('publish-node and version labels', () => {
     ['1.0.0_beta', '1.0.0-beta.0'],
     ['v1.0.0RC1', '1.0.0-rc.1'],
     ['1,2,3', '1.2.3'],
-    ['1!2.0', '2.0.0'],
+    ['0!2.0', '2.0.0'],
     ['1.0.0rc1+cu118', '1.0.0-rc.1+cu118'],
   ])('proposes the right spelling of %s', (label, proposal) => {
     expect(semanticSpelling(label)).toBe(proposal);
     expect(normalizeVersion(proposal)).toBeDefined();
   });
 
-  test.each(['nightly', '', 'latest', '1.x', '1..2', 'v'])('proposes no label for %j', (label) => {
-    expect(semanticSpelling(label)).toBeUndefined();
-  });
+  test.each(['nightly', '1!2.0', '1!1.0', '', 'latest', '1.x', '1..2', 'v'])(
+    'proposes no label for %j',
+    (label) => {
+      expect(semanticSpelling(label)).toBeUndefined();
+    },
+  );
 
   test('sends nothing for an invalid label', async () => {
     await writeFiles(folder, { 'node.py': '' });

@@ -108,6 +108,16 @@ describe('publish-node with a folder', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('node       by-npm-run')]);
   });
 
+  test('publishes it to the local stack of this repository, also when its ports are moved', async () => {
+    await write({ 'pyproject.toml': project('moved'), 'node.py': 'x' });
+    const env = { ...access, NODE_REGISTRY_URL: undefined, LOCAL_PORT_OFFSET: '-2999', INIT_CWD: folder };
+    const { stderr } = await runFile(process.execPath, ['tools/publish-node/from-here.ts', 'status'], {
+      env,
+    });
+
+    expect(stderr).toContain('The registry at http://localhost:1 cannot be reached.');
+  });
+
   test('publishes it once: a second run says so and sends nothing', async () => {
     await write({ 'pyproject.toml': project('twice'), 'node.py': 'x' });
     await publishFolder();
@@ -195,6 +205,7 @@ describe('publish-node completes a failed run', () => {
       expect.stringContaining('event-lost 1.0.0 is pending.'),
     ]);
     expect(waiting.stdout).toContain('reason      Waiting for the archive');
+    expect(waiting.stdout).toContain('To finish it: publish-node publish\n');
     expect(await publishFolder()).toMatchObject({ code: 0 });
     expect(await publishNode(['status', folder], { env: access })).toMatchObject({
       code: 0,
@@ -234,6 +245,28 @@ describe('publish-node on a bad network', () => {
 
     expect(code).toBe(5);
     expect(stderr).toContain('The registry at http://localhost:1 cannot be reached.');
+  });
+});
+
+describe('publish-node reports a refusal only when the registry refused, on', () => {
+  test.each<[string, Parameters<typeof api.disturb>[0], number, string]>([
+    ['a page of another server', { status: 404 }, 2, 'There is no registry at http://localhost:'],
+    ['a server without such a route', { status: 405, body: { message: 'No' } }, 2, 'There is no registry at'],
+    ['an operation it does not have', { status: 404, body: { error: 'route_not_found' } }, 2, '--base-url'],
+    ['a failure', { status: 500, body: { error: 'internal_error', message: 'Ours.' } }, 5, 'Ours.'],
+    ['an answer that is not JSON', { status: 200, body: 'x' as unknown as object }, 5, 'without JSON.'],
+    [
+      'a refusal',
+      { status: 403, body: { error: 'forbidden', message: 'No.' } },
+      3,
+      'The registry refused: No.',
+    ],
+  ])('%s', async (_, answer, code, sentence) => {
+    api.disturb(answer);
+    const ending = await publishNode(['status', '--node', 'x', '--version', '1.0.0'], { env: access });
+
+    expect(ending).toMatchObject({ code, stderr: expect.stringContaining(sentence) });
+    expect(ending.stderr.includes('refused')).toBe(code === 3);
   });
 });
 

@@ -90,6 +90,24 @@ describe('named methods of the client', () => {
     });
   });
 
+  test('show the headers of the final answer where it is an error, and of no earlier one', async () => {
+    const busy = { status: 503, headers: { 'retry-after': '0' }, body: { error: 'unavailable' } };
+    const limits = { status: 409, headers: { ratelimit: '"tasks";r=0' }, body: { error: 'version_exists' } };
+    const heard: (string | null)[] = [];
+    const onResponse = ({ status, headers }: Response) => {
+      heard.push(`${status} ${headers.get('ratelimit')}`);
+    };
+    api.disturb(busy, limits, 'hang up', 'hang up', 'hang up', {
+      status: 200,
+      body: 'a page' as unknown as object,
+    });
+    await errorOf(client.videos.fromText(video, { onResponse }));
+    await errorOf(client.videos.fromText(video, { onResponse }));
+    await errorOf(client.videos.fromText(video, { onResponse }));
+
+    expect(heard).toEqual(['409 "tasks";r=0', '200 null']);
+  });
+
   test.each([
     ['50% (a/b)', '50%2525%20(a%252Fb)'],
     ['why? #1', 'why%253F%20%25231'],

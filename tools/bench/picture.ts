@@ -22,7 +22,7 @@ export function picture({ date, machine, figures }: Report): string {
     return label + bar(y, median, 'ours') + bar(y + barHeight + 3, usual, 'usual');
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">
-<title>Cold starts of the nine functions</title>
+<title>Cold starts of the functions</title>
 <style>
   svg { background: #fff } text { fill: #333 } .name { text-anchor: end } .title { font-size: 17px; font-weight: 600 }
   .ours { fill: #0f766e } .usual { fill: #cbd5e1 } .floor { stroke: #b91c1c; stroke-dasharray: 3 3 } .note { fill: #666; font-size: 12px }

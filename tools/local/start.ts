@@ -148,7 +148,7 @@ async function requireFreePorts(): Promise<void> {
   for (const [part, port] of Object.entries(ports)) {
     if (await isPortFree(port)) continue;
     throw new Error(
-      `Port ${port} (${part}) is taken. Stop the program that listens there, then start again.`,
+      `Port ${port} (${part}) is taken. Stop the program that listens there, or add a number to every port: LOCAL_PORT_OFFSET=100 npm start`,
     );
   }
 }

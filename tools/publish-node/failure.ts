@@ -39,6 +39,7 @@ export class Failure extends Error {
   }
 }
 
+const wrongAddress = ['route_not_found', 'method_not_allowed'];
 const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking', 'invalid_reply'];
 
 /** What the registry said, as an ending of the command. */
@@ -49,8 +50,12 @@ export function failureOf(error: RegistryError): Failure {
   if (code === 'unreachable') {
     return new Failure('tryAgain', `${message} Name another: --base-url, or NODE_REGISTRY_URL.`, facts);
   }
+  if (wrongAddress.includes(code) || (code === 'invalid_reply' && (status === 404 || status === 405))) {
+    return new Failure('usage', `${message} Name another: --base-url, or NODE_REGISTRY_URL.`, facts);
+  }
   const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
-  return new Failure(isTemporary ? 'tryAgain' : 'refused', `The registry refused: ${message}`, facts);
+  if (isTemporary) return new Failure('tryAgain', message, facts);
+  return new Failure('refused', `The registry refused: ${message}`, facts);
 }
 
 const maxShown = 20;

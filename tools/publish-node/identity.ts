@@ -39,7 +39,7 @@ function ciOf(environment: NodeJS.ProcessEnv, isWanted: boolean) {
   if (environment.GITHUB_ACTIONS === 'true') return 'GitHub Actions';
   if (environment.GITLAB_CI === 'true') return 'GitLab';
   if (isWanted)
-    throw new Failure('usage', 'This is no CI that gives out ID tokens.', { code: 'no_id_token' });
+    throw new Failure('usage', 'This is not a CI that issues ID tokens.', { code: 'no_id_token' });
   return undefined;
 }
 

@@ -18,7 +18,7 @@ token in NODE_REGISTRY_TOKEN.`;
 const exitCodeHelp = `
 Exit codes:
   0  done: the version is published, by this run or an earlier one of the same files
-  2  the command line or the folder is not right; nothing was sent
+  2  the command line, the folder or the address is not right; nothing was published
   3  the registry refused to publish; nothing was published
   4  the registry refused the archive; change the files and run again
   5  the network or the registry failed, or the upload is still being checked; run again`;

@@ -33,7 +33,8 @@ export async function publishCommand(folder: string, flags: PublishFlags): Promi
   const packed = await pack(folder, {
     includes: [...(project.includes ?? []), ...flags.include],
     allow: [...(project.allow ?? []), ...flags.allow],
-    onChosen: (files, bytes) => say(`Packing ${files} files, ${megabytes(bytes)}.`),
+    onChosen: (files, bytes) =>
+      say(`Packing ${files} ${files === 1 ? 'file' : 'files'}, ${megabytes(bytes)}.`),
   });
   for (const note of [...packed.notes, ...metadataNotes(project)]) say(note);
   if (identity === undefined) {

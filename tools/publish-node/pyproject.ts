@@ -96,7 +96,7 @@ function check(content: string): z.infer<typeof PyProject> {
   const parsed = PyProject.safeParse(value);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-    throw new Failure('usage', 'The pyproject.toml is not right.', { problems });
+    throw new Failure('usage', 'The pyproject.toml has mistakes.', { problems });
   }
   refuseUnknownKeys(value);
   return parsed.data;
@@ -109,7 +109,7 @@ function refuseUnknownKeys(value: unknown): void {
   const problems = Object.keys(table)
     .filter((key) => !known.includes(key))
     .map((key) => ({ path: `tool.node-registry.${key}`, message: `is no key.${didYouMean(key, known)}` }));
-  if (problems.length > 0) throw new Failure('usage', 'The pyproject.toml is not right.', { problems });
+  if (problems.length > 0) throw new Failure('usage', 'The pyproject.toml has mistakes.', { problems });
 }
 
 function licenseOf(license: z.infer<typeof PyProject>['project']['license']): string | undefined {

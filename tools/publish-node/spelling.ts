@@ -9,7 +9,7 @@ const stages: Record<string, string> = {
   rc: 'rc',
 };
 const shape = new RegExp(
-  String.raw`^v?(?:\d+!)?(?<core>\d+(?:\.\d+){0,2})(?:\.(?<fourth>\d+(?:\.\d+)*))?` +
+  String.raw`^v?(?:0+!)?(?<core>\d+(?:\.\d+){0,2})(?:\.(?<fourth>\d+(?:\.\d+)*))?` +
     String.raw`(?:[-_.]?(?<stage>a|alpha|b|beta|c|rc|pre|preview|dev|post|rev)[-_.]?(?<count>\d+)?)?` +
     String.raw`(?:[-_.]?dev[-_.]?(?<dev>\d+))?(?:\+(?<build>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`,
 );
@@ -17,7 +17,7 @@ const shape = new RegExp(
 /**
  * The semantic spelling of a version that is nearly one, as Python projects write them: `1.0.0rc1` is `1.0.0-rc.1`,
  * and what comes after a release is build metadata, which makes it a version of its own. Undefined where there is
- * none to propose.
+ * none to propose, as with an epoch, which would be lost.
  */
 export function semanticSpelling(label: string): string | undefined {
   const parts = shape.exec(label.trim().toLowerCase().replaceAll(',', '.'))?.groups;

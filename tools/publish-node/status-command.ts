@@ -35,6 +35,7 @@ export async function statusCommand(folder: string, flags: StatusFlags): Promise
   };
   print(flags.json, found, [
     `${node} ${version} is ${state}.`,
+    ...(found.status_reason_code === 'awaiting_upload' ? ['To finish it: publish-node publish'] : []),
     ...Object.entries(rows).flatMap(([name, value]) => (value ? [`${name.padEnd(10)}  ${value}`] : [])),
   ]);
   if (state === 'active') return exitCodes.done;

@@ -18,7 +18,12 @@ export interface Refusal {
   isFromService: boolean;
 }
 
-export function refusalOf(response: Response, text: string): Refusal {
+/** What an answer brings: the body of a success, or the error that it stands for. */
+export function readAnswer(response: Response, text: string, baseUrl: string): { data: object } | Refusal {
+  return response.ok ? successOf(response, text) : refusalOf(response, text, baseUrl);
+}
+
+function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
   const body = parse(text);
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid');
   const facts = {
@@ -33,18 +38,23 @@ export function refusalOf(response: Response, text: string): Refusal {
     return { error, isFromService: true };
   }
   const known = message === undefined ? undefined : gatewayCodes[response.status];
-  const sentence = `The registry answered ${response.status}${message === undefined ? '' : `: ${message}`}.`;
+  const answered = `answered ${response.status}${message === undefined ? '' : `: ${message}`}.`;
+  const isElsewhere = response.status === 404 || response.status === 405;
+  const sentence = isElsewhere
+    ? `There is no registry at ${baseUrl}, which ${answered}`
+    : `The registry ${answered}`;
   return { error: new RegistryError(known ?? 'invalid_reply', sentence, facts), isFromService: false };
 }
 
-/** The body of a success. Something in between may answer 200 with a page of its own. */
-export function dataOf(response: Response, text: string): unknown {
+/** Something in between may answer 200 with a page of its own. */
+function successOf(response: Response, text: string): { data: object } | Refusal {
   const data = parse(text);
-  if (typeof data === 'object' && data !== null) return data;
-  throw new RegistryError('invalid_reply', `The registry answered ${response.status} without JSON.`, {
+  if (typeof data === 'object' && data !== null) return { data };
+  const error = new RegistryError('invalid_reply', `The registry answered ${response.status} without JSON.`, {
     status: response.status,
     requestId: response.headers.get('x-request-id') ?? undefined,
   });
+  return { error, isFromService: false };
 }
 
 function parse(text: string): unknown {

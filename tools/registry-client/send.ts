@@ -1,4 +1,4 @@
-import { dataOf, type Refusal, refusalOf } from './read-answer.ts';
+import { type Refusal, readAnswer } from './read-answer.ts';
 import { RegistryError } from './registry-error.ts';
 import type { CallOptions } from './types.ts';
 
@@ -29,11 +29,13 @@ export async function send<Data>(settings: Settings, call: Call, options: CallOp
   const end = Date.now() + settings.patienceMs;
   const init = await requestOf(settings, call, options);
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await sendOnce(settings, call.path, init, options);
-    if ('data' in outcome) return outcome.data as Data;
-    const pauseMs = mayRepeat(call, outcome) ? pauseBefore(attempt, outcome.error) : undefined;
+    const { response, outcome } = await sendOnce(settings, call.path, init, options.signal);
+    const isRefused = 'error' in outcome;
+    const pauseMs = isRefused && mayRepeat(call, outcome) ? pauseBefore(attempt, outcome.error) : undefined;
     if (pauseMs === undefined || attempt >= settings.attempts || Date.now() + pauseMs > end) {
-      throw outcome.error;
+      if (response) options.onResponse?.(response);
+      if (isRefused) throw outcome.error;
+      return outcome.data as Data;
     }
     await pause(pauseMs, options.signal);
   }
@@ -55,14 +57,18 @@ async function requestOf({ accessToken }: Settings, call: Call, options: CallOpt
   };
 }
 
-type Outcome = { data: unknown } | Refusal;
+interface Answer {
+  /** Absent where none came. */
+  response?: Response;
+  outcome: { data: object } | Refusal;
+}
 
 async function sendOnce(
   { baseUrl, timeoutMs }: Settings,
   path: string,
   init: RequestInit,
-  { signal, onResponse }: CallOptions,
-): Promise<Outcome> {
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
   let response: Response;
@@ -75,11 +81,9 @@ async function sendOnce(
     const error = timeout.aborted
       ? new RegistryError('timed_out', `The registry did not answer within ${timeoutMs} ms.`, { cause })
       : new RegistryError('unreachable', `The registry at ${baseUrl} cannot be reached.`, { cause });
-    return { error, isFromService: false };
+    return { outcome: { error, isFromService: false } };
   }
-  const outcome = response.ok ? { data: dataOf(response, text) } : refusalOf(response, text);
-  if ('data' in outcome) onResponse?.(response);
-  return outcome;
+  return { response, outcome: readAnswer(response, text, baseUrl) };
 }
 
 /** Nothing was done: these say so by their meaning. */

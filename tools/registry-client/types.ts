@@ -24,7 +24,7 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Names the request in the service's log; the service makes one up otherwise. */
   requestId?: string;
-  /** Hears the final answer, for its headers: ETag, Idempotent-Replayed, RateLimit, X-Credits-Used. */
+  /** Hears the final answer, an error too, for its headers: ETag, Idempotent-Replayed, RateLimit, X-Credits-Used. */
   onResponse?: (response: Response) => void;
 }
 

@@ -16,6 +16,12 @@ export class IgnoreRules {
     this.#rules = rules;
   }
 
+  /** These rules and patterns for the whole folder. */
+  and(patterns: readonly string[]): IgnoreRules {
+    const ignores = ignore({ ignorecase: false }).add(patterns);
+    return new IgnoreRules([...this.#rules, { folder: '', ignores }]);
+  }
+
   /** These rules and those of one more file, which lies deeper. */
   async with(root: string, path: string): Promise<IgnoreRules> {
     const ignores = ignore({ ignorecase: false }).add(await readFile(join(root, path), 'utf8'));

@@ -56,7 +56,7 @@ async function requireFiles(root: string, paths: readonly string[]): Promise<voi
     if (name !== undefined && published.has(name)) continue;
     problems.push({
       path,
-      message: `is a link to ${name === undefined ? 'nothing' : 'what is not published itself'}. Put the file in its place.`,
+      message: `is a link to ${name === undefined ? 'nothing' : 'something that is not published'}. Put the file in its place.`,
     });
   }
   if (problems.length === 0) return;

@@ -4,9 +4,15 @@ import { join } from 'node:path';
 import { Failure } from '../failure.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 
+/** What tools leave behind; `includes` may bring it back. */
+const leftBehind = [
+  ...['.DS_Store', 'Thumbs.db', '__pycache__/', '*.pyc', '.venv/', 'venv/', 'node_modules/'],
+  ...['.mypy_cache/', '.pytest_cache/', '.ruff_cache/', '.tox/', '.idea/', '.vscode/'],
+];
+
 /** The files below a folder that no .gitignore leaves out, as paths with `/`. */
 export async function walk(root: string): Promise<string[]> {
-  return walkFrom(root, '', new IgnoreRules(), ['.gitignore']);
+  return walkFrom(root, '', new IgnoreRules().and(leftBehind), ['.gitignore']);
 }
 
 /** Every file below a folder of it. */
