@@ -31,9 +31,9 @@ export function archiveEntry(entry: Entry): ArchiveEntry {
   checkName(names.name);
   if (names.olderName !== names.name) checkName(names.olderName);
   if (names.unicodeName !== undefined && names.unicodeName !== names.name) throw twoNames(names.name);
-  checkOrigin(names.name, entry);
   const { compressionMethod: method, generalPurposeBitFlag } = entry;
   if (method !== methods.stored && method !== methods.deflated) throw rarelyPacked(names.name);
+  checkOrigin(names.name, entry);
   const checked = {
     ...names,
     flags: generalPurposeBitFlag,
