@@ -21,6 +21,9 @@ const knownFlags = 0x6 | flags.describedAfter | flags.utf8;
 /** Of the format, times ten. All later ones, and bzip2 in 46, need methods that are refused anyway. */
 const maxVersionNeeded = 45;
 
+/** The bytes that stay beyond ASCII when unzip converts a name. */
+const beyondAscii = /[\x80-\x97\x99-\xBA\xBD\xBE\xC6\xC7\xCC\xCF-\xD4\xD6-\xD8\xDB\xDD-\xF1\xF3-\xFF]/;
+
 export function isMadeOnUnix(versionMadeBy: number): boolean {
   return unix.includes(versionMadeBy >>> 8);
 }
@@ -33,6 +36,7 @@ export function checkOrigin(name: string, entry: Entry): void {
       `${quote(name)} was packed for a rare system (${system}). Make the zip on Windows, macOS or Linux.`,
     );
   }
+  if (!unix.includes(system)) checkConversion(name, entry.fileNameRaw);
   checkAttributes(name, entry.externalFileAttributes);
   checkVersionNeeded(name, entry.versionNeededToExtract);
   if ((entry.generalPurposeBitFlag & anyEncryption) !== 0) throw encrypted();
@@ -44,6 +48,16 @@ export function checkVersionNeeded(name: string, version: number): void {
   if (version > maxVersionNeeded) {
     throw new ArchiveProblem(`${quote(name)} needs a rare version of the zip format. Make it a plain zip.`);
   }
+}
+
+/**
+ * Of names that were not made on Unix, unzip converts each byte from code page 850, even if they are marked as UTF-8.
+ * Most become other letters beyond ASCII, but these become plain ones: a harmless name turns into "__init__.py".
+ */
+function checkConversion(name: string, bytes: Buffer): void {
+  const isTurned = (part: string) => /[\x80-\xFF]/.test(part) && !beyondAscii.test(part);
+  if (!bytes.toString('latin1').split('/').some(isTurned)) return;
+  throw new ArchiveProblem(`the name ${quote(name)} becomes another name in some programs. Rename it.`);
 }
 
 function checkAttributes(name: string, external: number): void {

@@ -129,6 +129,27 @@ describe('a name beyond ASCII that is not marked as UTF-8', () => {
   });
 });
 
+describe('a name that is marked as UTF-8', () => {
+  /** To unzip they are "__init__.py" and "-". */
+  const names = ['\u0718\u0718\u0558nit__.py', 'a/\u0118/b'];
+
+  test.each(names)(
+    'is rejected if unzip makes ASCII of it, because it was not made on Unix: %j',
+    async (name) => {
+      for (const madeBy of [0x0014, 0x0b32]) {
+        await expect(check({ name, madeBy })).rejects.toThrow('becomes another name in some programs.');
+      }
+      expect(await check({ name, madeBy: 0x0314 })).toEqual(sum);
+    },
+  );
+
+  test('is accepted from jar, Windows and others that state DOS', async () => {
+    for (const name of ['ä.py', '日本/ノ.py', '\u0118ä', '🦊.json']) {
+      expect(await check({ name, madeBy: 0x0014 })).toEqual(sum);
+    }
+  });
+});
+
 describe('what an entry needs of the program that unpacks it', () => {
   test.each([10, 20, 45])('is accepted as version %i', async (versionNeeded) => {
     expect(await check({ ...file, versionNeeded })).toEqual(sum);
