@@ -9,9 +9,16 @@ export class ArchiveProblem extends Error {
 
 const maxQuoteLength = 100;
 
+/**
+ * No width, no ink or no direction of their own: they only make one name look like another. Emoji need the variation
+ * selectors. The last two are annotation marks and the empty braille pattern.
+ */
+export const invisible = /[[\p{Default_Ignorable_Code_Point}--[\uFE00-\uFE0F]]\uFFF9-\uFFFB\u2800]/v;
+const unprintable = new RegExp(`[\\p{C}\\p{Zl}\\p{Zp}${invisible.source}]`, 'gv');
+
 /** A name out of the archive for such a sentence: it may be of any length and hold anything. */
 export function quote(name: string): string {
-  const printable = name.slice(0, maxQuoteLength).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+  const printable = name.slice(0, maxQuoteLength).replace(unprintable, '?');
   return `"${printable}${name.length > maxQuoteLength ? '…' : ''}"`;
 }
 
@@ -40,6 +47,20 @@ export function hiddenBytes(): ArchiveProblem {
 
 export function twoNames(name: string): ArchiveProblem {
   return new ArchiveProblem(`${quote(name)} has two different names in it. Make the zip again.`);
+}
+
+export function unmarkedName(name: string): ArchiveProblem {
+  return new ArchiveProblem(
+    `the name ${quote(name)} is not marked as UTF-8. Make the zip with a program that marks it, or name the file in ASCII.`,
+  );
+}
+
+export function fileAndFolder(name: string): ArchiveProblem {
+  return new ArchiveProblem(`${quote(name)} is both a file and a folder. Rename one.`);
+}
+
+export function rarelyPacked(name: string): ArchiveProblem {
+  return new ArchiveProblem(`${quote(name)} is packed in a rare way. Use the ordinary "deflate" method.`);
 }
 
 export function zip64(): ArchiveProblem {

@@ -93,8 +93,8 @@ function isWholeDirectory(record: Buffer, entries: number, bytes: number): boole
 function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number, limits: ArchiveLimits): void {
   if (entries.every(isFolder)) throw noFiles();
   checkDistinct(entries.map(({ name }) => name));
-  if (entries.some(({ name, plainName }) => name !== plainName)) {
-    checkDistinct(entries.map(({ plainName }) => plainName));
+  if (entries.some(({ name, olderName }) => name !== olderName)) {
+    checkDistinct(entries.map(({ olderName }) => olderName));
   }
   const unpacked = entries.reduce((total, { bytes }) => total + bytes, 0);
   if (unpacked > limits.MAX_UNPACKED_BYTES) {

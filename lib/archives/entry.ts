@@ -1,15 +1,16 @@
+import { isUtf8 } from 'node:buffer';
 import { type Entry, getFileNameLowLevel } from 'yauzl';
-import { ArchiveProblem, encrypted, quote, twoNames } from './archive-problem.ts';
+import { ArchiveProblem, quote, rarelyPacked, twoNames, unmarkedName } from './archive-problem.ts';
+import { checkOrigin, flags, isMadeOnUnix } from './entry-origin.ts';
 import { unicodeNameOf } from './extra-fields.ts';
-import { checkName, checkPath } from './names.ts';
+import { checkName } from './names.ts';
 
 /** What is kept of an entry of the directory; comments and extra fields may take megabytes. */
 export interface ArchiveEntry {
-  /** The name as programs of today read it. */
   name: string;
-  /** The bytes of the name as older programs take them; an extra field can give newer ones another name. */
-  plainName: string;
-  /** The name in that extra field. */
+  /** The name in programs that read what is not marked as UTF-8 in the code page of the first PCs. */
+  olderName: string;
+  /** The name in an extra field, if there is one: the same as above. */
   unicodeName: string | undefined;
   flags: number;
   method: number;
@@ -19,8 +20,6 @@ export interface ArchiveEntry {
   crc32: number;
 }
 
-const kinds = { mask: 0o170000, file: 0o100000, folder: 0o040000, symbolicLink: 0o120000 } as const;
-const flags = { encrypted: 0x1, describedAfter: 0x8, utf8: 0x800, masked: 0x2000 } as const;
 const methods = { stored: 0, deflated: 8 } as const;
 
 /** Nothing at all, deflated, takes two bytes; some programs pack folders so. */
@@ -30,18 +29,11 @@ const maxEmptyBytes = 2;
 export function archiveEntry(entry: Entry): ArchiveEntry {
   const names = namesOf(entry);
   checkName(names.name);
-  if (names.plainName !== names.name) checkPath(names.plainName);
-  if (names.unicodeName !== undefined && hasOneReading(entry) && !isSameName(entry, names.unicodeName)) {
-    throw twoNames(names.name);
-  }
-  checkKind(names.name, (entry.externalFileAttributes >>> 16) & kinds.mask);
+  if (names.olderName !== names.name) checkName(names.olderName);
+  if (names.unicodeName !== undefined && names.unicodeName !== names.name) throw twoNames(names.name);
   const { compressionMethod: method, generalPurposeBitFlag } = entry;
-  if (method !== methods.stored && method !== methods.deflated) {
-    throw new ArchiveProblem(
-      `${quote(names.name)} is packed in a rare way. Use the ordinary "deflate" method.`,
-    );
-  }
-  if ((generalPurposeBitFlag & (flags.encrypted | flags.masked)) !== 0) throw encrypted();
+  if (method !== methods.stored && method !== methods.deflated) throw rarelyPacked(names.name);
+  checkOrigin(names.name, entry);
   const checked = {
     ...names,
     flags: generalPurposeBitFlag,
@@ -68,30 +60,23 @@ export function isDescribedAfter(entry: ArchiveEntry): boolean {
   return (entry.flags & flags.describedAfter) !== 0;
 }
 
-function namesOf({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry) {
-  return {
-    name: getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true),
-    plainName: fileNameRaw.toString('latin1'),
-    unicodeName: unicodeNameOf(extraFields, fileNameRaw),
-  };
+/**
+ * Names beyond ASCII should be marked as UTF-8, but macOS and Info-ZIP on Unix write UTF-8 without the mark. Programs
+ * then take it for UTF-8 or for code page 437. Both readings have the same ASCII characters, so folders, endings and
+ * modules of Python keep their names; each reading is checked like a name of its own. Bytes that are not UTF-8 have
+ * no common reading at all, and what was not made on Unix is converted by some programs.
+ */
+function namesOf({ generalPurposeBitFlag, fileNameRaw, extraFields, versionMadeBy }: Entry) {
+  const name = fileNameRaw.toString('utf8');
+  const hasOneReading =
+    (generalPurposeBitFlag & flags.utf8) !== 0 || fileNameRaw.every((byte) => byte < 0x80);
+  const unicodeName = unicodeNameOf(extraFields, fileNameRaw);
+  if (!hasOneReading && (!isUtf8(fileNameRaw) || !isMadeOnUnix(versionMadeBy))) throw unmarkedName(name);
+  return { name, olderName: hasOneReading ? name : readAsCodePage437(fileNameRaw), unicodeName };
 }
 
-/** Bytes beyond ASCII that are not marked as UTF-8 are read in many ways; there the extra field may say which. */
-function hasOneReading({ generalPurposeBitFlag, fileNameRaw }: Entry): boolean {
-  return (generalPurposeBitFlag & flags.utf8) !== 0 || fileNameRaw.every((byte) => byte < 0x80);
-}
-
-function isSameName({ fileNameRaw }: Entry, name: string): boolean {
-  return fileNameRaw.toString('utf8') === name;
-}
-
-function checkKind(name: string, kind: number): void {
-  if (kind === kinds.symbolicLink) {
-    throw new ArchiveProblem(`${quote(name)} is a symbolic link. Put the file itself in its place.`);
-  }
-  if (kind !== 0 && kind !== kinds.file && kind !== kinds.folder) {
-    throw new ArchiveProblem(`${quote(name)} is a device or a pipe. Leave it out.`);
-  }
+function readAsCodePage437(bytes: Buffer): string {
+  return getFileNameLowLevel(0, bytes, [], true);
 }
 
 function checkSizes(entry: ArchiveEntry): void {

@@ -6,7 +6,7 @@ const ids = { zip64: 0x0001, unicodePath: 0x7075 } as const;
 const unicodePathHeaderBytes = 5;
 
 /**
- * The name that an entry's extra fields give it instead of its plain one. Extra fields can also state other sizes
+ * The name that an entry's extra fields give it next to its plain one. Extra fields can also state other sizes
  * and another place than the header has; both are refused, because not every program reads them.
  */
 export function unicodeNameOf(fields: readonly ExtraField[], plainName: Buffer): string | undefined {
@@ -17,6 +17,6 @@ export function unicodeNameOf(fields: readonly ExtraField[], plainName: Buffer):
   // A field with another checksum was made for another name: some programs ignore it, and some do not.
   const isMeant =
     data.length > unicodePathHeaderBytes && data[0] === 1 && data.readUInt32LE(1) === crc32(plainName);
-  if (another || !isMeant) throw twoNames(plainName.toString('latin1'));
+  if (another || !isMeant) throw twoNames(plainName.toString('utf8'));
   return data.toString('utf8', unicodePathHeaderBytes);
 }

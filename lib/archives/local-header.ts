@@ -2,6 +2,7 @@ import { parseExtraFields } from 'yauzl';
 import type { ByteSource } from './byte-source.ts';
 import { damaged, hiddenBytes, overlapping, twoNames, untrueSize } from './archive-problem.ts';
 import { type ArchiveEntry, isDescribedAfter, isStored } from './entry.ts';
+import { checkVersionNeeded } from './entry-origin.ts';
 import { unicodeNameOf } from './extra-fields.ts';
 
 /*
@@ -21,6 +22,7 @@ export async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, n
   if (source.position + localHeaderBytes > next) throw overlapping(entry.name);
   const header = await source.take(localHeaderBytes);
   if (header.readUInt32LE(0) !== localHeader) throw damaged(entry.name);
+  checkVersionNeeded(entry.name, header.readUInt16LE(4));
   const [nameBytes, extraBytes] = [header.readUInt16LE(26), header.readUInt16LE(28)];
   if (source.position + nameBytes + extraBytes > next) throw overlapping(entry.name);
   const name = await source.take(nameBytes);
@@ -47,7 +49,8 @@ export async function readDescriptor(source: ByteSource, entry: ArchiveEntry, by
 }
 
 function checkNames(entry: ArchiveEntry, name: Buffer, extra: Buffer): void {
-  if (name.toString('latin1') !== entry.plainName) throw twoNames(entry.name);
+  // The entry's name is valid UTF-8, so no other bytes read as it.
+  if (name.toString('utf8') !== entry.name) throw twoNames(entry.name);
   const fields = extraFields(entry, extra);
   if (unicodeNameOf(fields, name) !== entry.unicodeName) throw twoNames(entry.name);
 }

@@ -1,7 +1,9 @@
-import { ArchiveProblem, quote } from './archive-problem.ts';
+import { ArchiveProblem, fileAndFolder, invisible, quote } from './archive-problem.ts';
 
 const maxNameLength = 1000;
 const maxFolderDepth = 64;
+/** What the file systems of Linux and macOS take. */
+const maxSegmentBytes = 255;
 
 /** Windows takes these for something other than a name, cuts trailing dots and blanks, and opens devices. */
 const notOnWindows = [
@@ -10,20 +12,8 @@ const notOnWindows = [
   /(?:^|\/)(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9\u00b9\u00b2\u00b3]) *(?:[./]|$)/i,
 ];
 
-/** No width or no direction of their own: they only make one name look like another. Emoji need the selectors. */
-const invisible = /[\p{Default_Ignorable_Code_Point}--[\uFE00-\uFE0F]]/v;
-
 /** Refuses a name that leaves the folder it is unpacked into, that a system cannot write, or that deceives. */
 export function checkName(name: string): void {
-  checkPath(name);
-  if (/[\x80-\x9F\u2028\u2029\uFFFD]/.test(name)) throw notText(name);
-  if (invisible.test(name)) {
-    throw new ArchiveProblem(`the name ${quote(name)} has invisible characters. Rename the file.`);
-  }
-}
-
-/** As above, of bytes that only older programs read as this text: the dangerous characters are all ASCII. */
-export function checkPath(name: string): void {
   if (name === '') throw new ArchiveProblem('it has a file without a name. Make the zip again.');
   if (name.length > maxNameLength) {
     throw new ArchiveProblem(
@@ -31,18 +21,29 @@ export function checkPath(name: string): void {
     );
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  if (/[\x00-\x1F\x7F]/.test(name)) throw notText(name);
+  if (/[\x00-\x1F\x7F-\x9F\u2028\u2029\uFFFD]/.test(name)) {
+    throw new ArchiveProblem(`the name ${quote(name)} has characters that are not text. Rename the file.`);
+  }
+  if (invisible.test(name)) {
+    throw new ArchiveProblem(`the name ${quote(name)} has invisible characters. Rename the file.`);
+  }
   if (name.includes('\\')) {
     throw new ArchiveProblem(
       `the name ${quote(name)} has a backslash. Make the zip with "/" between folders.`,
     );
   }
-  if (/^(?:\/|[A-Za-z]:)/.test(name)) {
+  if (/^(?:[A-Za-z]:)?\//.test(name)) {
     throw new ArchiveProblem(
       `the name ${quote(name)} is an absolute path. Zip the folder with relative paths.`,
     );
   }
+  if (/^[A-Za-z]:/.test(name)) {
+    throw new ArchiveProblem(
+      `the name ${quote(name)} begins with ${quote(name.slice(0, 2))}, which Windows takes for a drive. Rename it.`,
+    );
+  }
   checkSegments(name);
+  checkEnding(name);
   if (notOnWindows.some((pattern) => pattern.test(name))) {
     throw new ArchiveProblem(`the name ${quote(name)} cannot be written on Windows. Rename it.`);
   }
@@ -65,6 +66,22 @@ function checkSegments(name: string): void {
       `the name ${quote(name)} lies in more than ${maxFolderDepth} folders. Make them fewer.`,
     );
   }
+  const isTooLong = (segment: string) => Buffer.byteLength(segment) > maxSegmentBytes;
+  if (name.length * 3 > maxSegmentBytes && segments.some(isTooLong)) {
+    throw new ArchiveProblem(
+      `the name ${quote(name)} has a part longer than ${maxSegmentBytes} bytes. Shorten it.`,
+    );
+  }
+}
+
+/** The number of a version on VMS: unzip cuts it off, whatever system the archive was made on. */
+function checkEnding(name: string): void {
+  const [ending] = /;\d*(?=\/|$)/.exec(name) ?? [];
+  if (ending !== undefined) {
+    throw new ArchiveProblem(
+      `the name ${quote(name)} ends in ${quote(ending)}, which some programs cut off. Rename it.`,
+    );
+  }
 }
 
 /**
@@ -76,11 +93,18 @@ export function checkDistinct(names: readonly string[]): void {
   const sorted = names
     .map((name) => ({ name, path: sortable(name) }))
     .sort((one, other) => (one.path < other.path ? -1 : 1));
-  for (const [index, { name, path }] of sorted.entries()) {
+  for (const [index, one] of sorted.entries()) {
     const next = sorted[index + 1];
-    if (next?.path === path) throw meeting(name, next.name);
-    if (!isFolder(name) && next?.path.startsWith(path + separator)) throw fileAndFolder(name);
+    if (!next) return;
+    checkFolders(one, next);
+    if (next.path === one.path) throw meeting(one.name, next.name);
+    if (!isFolder(one.name) && next.path.startsWith(one.path + separator)) throw fileAndFolder(one.name);
   }
+}
+
+interface Sortable {
+  name: string;
+  path: string;
 }
 
 /** Less than any character that a name may have. */
@@ -88,23 +112,33 @@ const separator = '\0';
 
 function sortable(name: string): string {
   // Both ways, for letters of which only one way finds the partner: the Kelvin sign, the final sigma, the sharp s.
-  return withoutSlash(name).normalize('NFC').toLowerCase().toUpperCase().replaceAll('/', separator);
+  return name.normalize('NFC').toLowerCase().toUpperCase().replaceAll('/', separator);
+}
+
+/** Folders that differ only in case are two on Linux, and hold each other's files elsewhere. */
+function checkFolders(one: Sortable, next: Sortable): void {
+  const shared = sharedFolders(one.path, next.path);
+  const folder = one.name.split('/', shared).join('/');
+  const other = next.name.split('/', shared).join('/');
+  if (folder === other) return;
+  throw new ArchiveProblem(
+    `the folders ${quote(folder)} and ${quote(other)} are one folder on systems that ignore case. Rename one.`,
+  );
+}
+
+function sharedFolders(path: string, other: string): number {
+  let folders = 0;
+  for (let at = 0; at < path.length && path[at] === other[at]; at += 1) {
+    if (path[at] === separator) folders += 1;
+  }
+  return folders;
 }
 
 function meeting(name: string, other: string): ArchiveProblem {
   if (name === other) return new ArchiveProblem(`it has two files named ${quote(name)}. Keep one.`);
-  if (isFolder(name) !== isFolder(other)) return fileAndFolder(withoutSlash(name));
   return new ArchiveProblem(
     `${quote(name)} and ${quote(other)} are one file on systems that ignore case. Rename one.`,
   );
-}
-
-function fileAndFolder(name: string): ArchiveProblem {
-  return new ArchiveProblem(`${quote(name)} is both a file and a folder. Rename one.`);
-}
-
-function notText(name: string): ArchiveProblem {
-  return new ArchiveProblem(`the name ${quote(name)} has characters that are not text. Rename the file.`);
 }
 
 function isFolder(name: string): boolean {

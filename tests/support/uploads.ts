@@ -13,6 +13,7 @@ import { nodeVersionView } from '../../lib/registry/node-versions.ts';
 import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { demo } from '../../tools/local/demo.ts';
+import { encodeEventKey } from '../../tools/local/s3-event-key.ts';
 import { sampleEvent } from './invoke.ts';
 import { storedItem } from './registry.ts';
 
@@ -46,7 +47,7 @@ export function eventOf(...uploads: Upload[]): S3Event {
   return {
     Records: uploads.map((upload) => {
       const record = structuredClone(Records[0]);
-      record.s3.object.key = stagingKey(upload);
+      record.s3.object.key = encodeEventKey(stagingKey(upload));
       return record;
     }),
   };

@@ -7,6 +7,11 @@ export interface ZipFile {
   method?: number;
   flags?: number;
   mode?: number;
+  /** The low bits of the external attributes, as DOS has them. */
+  attributes?: number;
+  /** The system that made it in the high byte, and the version of the format in the low one. */
+  madeBy?: number;
+  versionNeeded?: number;
   extra?: Buffer;
   comment?: string;
   /** What the directory states, if it differs from the data. */
@@ -19,6 +24,7 @@ export interface ZipFile {
     bytes?: number;
     method?: number;
     flags?: number;
+    versionNeeded?: number;
     signature?: number;
     extra?: Buffer;
   };
@@ -110,7 +116,7 @@ export function zip(files: ZipFile[], options: ZipOptions = {}): Buffer {
 }
 
 function headersOf(file: ZipFile, offset: number) {
-  const { method = 8, flags = utf8Names, extra = Buffer.alloc(0), local = {} } = file;
+  const { method = 8, flags = utf8Names, extra = Buffer.alloc(0), versionNeeded = 20, local = {} } = file;
   const name = Buffer.from(file.name);
   const packed = packedOf(file);
   const { crc32: sum, packedBytes, bytes } = statedOf(file);
@@ -118,7 +124,7 @@ function headersOf(file: ZipFile, offset: number) {
 
   const header = Buffer.alloc(30);
   header.writeUInt32LE(local.signature ?? 0x04034b50, 0);
-  header.writeUInt16LE(20, 4);
+  header.writeUInt16LE(local.versionNeeded ?? versionNeeded, 4);
   header.writeUInt16LE(local.flags ?? flags, 6);
   header.writeUInt16LE(local.method ?? method, 8);
   header.writeUInt32LE(local.crc32 ?? sum, 14);
@@ -131,8 +137,8 @@ function headersOf(file: ZipFile, offset: number) {
   const comment = Buffer.from(file.comment ?? '');
   const central = Buffer.alloc(46);
   central.writeUInt32LE(0x02014b50, 0);
-  central.writeUInt16LE(0x0314, 4);
-  central.writeUInt16LE(20, 6);
+  central.writeUInt16LE(file.madeBy ?? 0x0314, 4);
+  central.writeUInt16LE(versionNeeded, 6);
   central.writeUInt16LE(flags, 8);
   central.writeUInt16LE(method, 10);
   central.writeUInt32LE(sum, 16);
@@ -141,7 +147,7 @@ function headersOf(file: ZipFile, offset: number) {
   central.writeUInt16LE(name.length, 28);
   central.writeUInt16LE(extra.length, 30);
   central.writeUInt16LE(comment.length, 32);
-  central.writeUInt32LE(((file.mode ?? 0o100644) << 16) >>> 0, 38);
+  central.writeUInt32LE((((file.mode ?? 0o100644) << 16) | (file.attributes ?? 0)) >>> 0, 38);
   central.writeUInt32LE(offset, 42);
   return {
     local: Buffer.concat([header, localName, localExtra]),

@@ -1,8 +1,16 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
+import { handler } from '../../functions/finalize-upload.ts';
+import { bucket as bucketName } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
-import { eventOf } from '../support/uploads.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { startS3 } from '../../tools/local/s3.ts';
+import { eventOf, publish, put, storedVersion } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
 
 const upload = { nodeId: 'a', version: '1.0.0', versionId: 'b', uploadId: 'c' };
 
@@ -59,4 +67,21 @@ test('a published archive calls the extraction, and nothing else does', async ()
   await local.stop();
 
   expect(seen).toEqual(['archives/a/1.0.0/b-c.zip']);
+});
+
+test('an upload of a version with build metadata is published, by the event that the embedded S3 sends', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'node-registry-events-'));
+  const bucket = await startS3(0, directory, bucketName);
+  process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
+  const keys: string[] = [];
+  bucket.onObjectCreated(({ Records }) => keys.push(...Records.map(({ s3 }) => s3.object.key)));
+  const local = finalizeOnUpload(bucket, async () => handler);
+  await seed();
+  const withMetadata = await publish('built', '1.0.0+cu118');
+  await put(withMetadata, zip([{ name: 'node.py', data: 'print("hello")\n' }]));
+  await local.stop();
+  await rm(directory, { recursive: true });
+
+  expect(keys).toContain(stagingKey(withMetadata).replace('+', '%2B'));
+  expect(await storedVersion('built', '1.0.0+cu118')).toMatchObject({ status: 'NodeVersionStatusActive' });
 });

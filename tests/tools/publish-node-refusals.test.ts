@@ -136,6 +136,10 @@ describe('publish-node and paths that the registry rejects', () => {
     'not-\uFFFD-text.py',
     `${'d/'.repeat(65)}a.py`,
     `${'x'.repeat(1001)}`,
+    'main.py;1',
+    'v;/a.py',
+    'empty\u2800braille.py',
+    `${'é'.repeat(128)}`,
   ])('rejects the path %j before the upload', (path) => {
     expect(pathProblems(['fine.py', path])).toHaveLength(1);
   });
@@ -145,6 +149,8 @@ describe('publish-node and paths that the registry rejects', () => {
     ['é.py', 'e\u0301.py'],
     ['lib/x.py', 'lib'],
     ['straße.py', 'STRASSE.py'],
+    ['Dir/a.py', 'dir/b.py'],
+    ['x/Dir/a.py', 'x/dir/b/c.py'],
   ])('rejects %j next to %j before the upload', (one, other) => {
     expect(pathProblems([one, other])).toHaveLength(1);
   });
@@ -174,6 +180,8 @@ describe('publish-node and paths that the registry rejects', () => {
       'NUL',
       'com1',
       '..',
+      ';',
+      ';1',
     ];
     const hidden = [
       '\u202E',
@@ -184,6 +192,8 @@ describe('publish-node and paths that the registry rejects', () => {
       '\u2028',
       '\u0085',
       '\u3164',
+      '\u2800',
+      '\uFFF9',
       '\u{E0100}',
       '\uFE0F',
     ];

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import S3rver from '@20minutes/s3rver';
 import type { S3Event } from 'aws-lambda';
 import { s3Conditions } from './s3-conditions.ts';
+import { encodeEventKey } from './s3-event-key.ts';
 import { answerRefusals } from './s3-request.ts';
 import { requireSignature } from './s3-signatures.ts';
 import { s3VersionedStore } from './s3-versioned-store.ts';
@@ -40,8 +41,20 @@ export async function startS3(port: number, directory: string, ...bucketNames: s
   const address = await server.run();
   const onObjectCreated: Server['onObjectCreated'] = (listener) => {
     server.on('event', (event: S3Event) => {
-      if (event.Records.every(({ eventName }) => eventName.startsWith('ObjectCreated:'))) listener(event);
+      if (event.Records.every(({ eventName }) => eventName.startsWith('ObjectCreated:'))) {
+        listener(withEncodedKeys(event));
+      }
     });
   };
   return { url: `http://localhost:${address.port}`, stop: () => server.close(), onObjectCreated };
+}
+
+/** The embedded server's own events have the keys as they are. */
+function withEncodedKeys({ Records }: S3Event): S3Event {
+  return {
+    Records: Records.map((record) => {
+      const object = { ...record.s3.object, key: encodeEventKey(record.s3.object.key) };
+      return { ...record, s3: { ...record.s3, object } };
+    }),
+  };
 }

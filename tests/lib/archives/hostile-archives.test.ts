@@ -85,7 +85,7 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
   [
     'a path that leads up in the Unicode name',
     with_({ extra: unicodePath('../x', 'node.py') }),
-    'the name "../x" leads out',
+    '"node.py" has two different names in it.',
   ],
   [
     'a path that leads up in the plain name',
@@ -144,6 +144,11 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     '"a/b" is both a file and a folder.',
   ],
   ['a rare method', with_({ method: 12 }), '"node.py" is packed in a rare way.'],
+  [
+    'a rare method that needs a later version',
+    with_({ method: 14, versionNeeded: 63 }),
+    '"node.py" is packed in a rare way.',
+  ],
   ['another method before the data', with_({ local: { method: 0 } }), '"node.py" is damaged.'],
   [
     'too many entries',

@@ -16,7 +16,10 @@ describe('checkName', () => {
     'com/lpt/nulls',
     `${'f/'.repeat(64)}a`,
     'f/'.repeat(64),
-    'x'.repeat(1000),
+    `${'x'.repeat(255)}/${'ä'.repeat(127)}`,
+    `${'x'.repeat(199)}/`.repeat(5),
+    'a;b.py',
+    'v;1.py',
   ])('accepts the name %j', (name) => {
     expect(() => checkName(name)).not.toThrow();
   });
@@ -33,7 +36,14 @@ describe('checkName', () => {
     ['with a backslash', '..\\..\\x.py', 'has a backslash'],
     ['from the root', '/etc/passwd', 'is an absolute path'],
     ['with a drive', 'C:/windows/x.dll', 'is an absolute path'],
-    ['with a drive and no root', 'C:x.dll', 'is an absolute path'],
+    ['with a drive and no root', 'C:x.dll', 'begins with "C:", which Windows takes for a drive'],
+    ['with one letter before a colon', 'a:b', 'begins with "a:", which Windows takes for a drive'],
+    ['with a segment of 256 bytes', `a/${'x'.repeat(256)}`, 'longer than 255 bytes'],
+    ['with a folder of 256 bytes', `${'x'.repeat(256)}/a`, 'longer than 255 bytes'],
+    ['with a segment of 256 bytes in 128 letters', 'ä'.repeat(128), 'longer than 255 bytes'],
+    ['with the number of a version', 'main.py;1', 'ends in ";1", which some programs cut off'],
+    ['with a bare semicolon at its end', 'main.py;', 'ends in ";", which some programs cut off'],
+    ['with a version before its slash', 'a;20/b', 'ends in ";20", which some programs cut off'],
     ['that leads up', '../../x.py', 'leads out of the folder'],
     ['that leads down and up', 'a/../../x.py', 'leads out of the folder'],
     ['with a dot segment', './x.py', 'is not a plain path'],
@@ -67,6 +77,7 @@ describe('checkName', () => {
       '\u3164',
       '\u{e0041}',
     ],
+    ...['\ufff9', '\ufffa', '\ufffb', '\u2800'],
   ])('rejects a name with a bidirectional or invisible character: %j', (character) => {
     expect(() => checkName(`node${character}.py`)).toThrow('has invisible characters.');
   });
@@ -103,16 +114,23 @@ describe('checkDistinct', () => {
     [['a', 'a!', 'a/b'], '"a" is both a file and a folder.'],
     [['A', 'a/b'], '"A" is both a file and a folder.'],
     [['a/', 'a'], '"a" is both a file and a folder.'],
-    [['a/', 'A/'], 'are one file'],
+    [['a/', 'A/'], 'are one folder'],
+    [['Dir/a', 'dir/b'], 'the folders "Dir" and "dir" are one folder on systems that ignore case.'],
+    [['Dir/', 'dir/b'], 'the folders "Dir" and "dir" are one folder'],
+    [['x/Dir/', 'x/dir/b'], 'the folders "x/Dir" and "x/dir" are one folder'],
+    [['x/Dir/a', 'x/c', 'x/dir/b/c'], 'the folders "x/Dir" and "x/dir" are one folder'],
+    [['caf\u00e9/a', 'cafe\u0301/b'], 'are one folder'],
   ])('rejects names that meet in one file: %j', (names, reason) => {
     expect(() => checkDistinct(names)).toThrow(reason);
     expect(() => checkDistinct(names.toReversed())).toThrow(
-      /are one file|two files|both a file and a folder/,
+      /are one (?:file|folder)|two files|both a file and a folder/,
     );
   });
 
   test('accepts names that only begin alike', () => {
-    expect(() => checkDistinct(['a', 'a!', 'a.b', 'ab/', 'ab/c', 'ab/c.d', 'b/a', 'b/'])).not.toThrow();
+    expect(() =>
+      checkDistinct(['a', 'a!', 'a.b', 'ab/', 'ab/c', 'ab/c.d', 'b/a', 'b/', 'B1/a', 'b2/a', 'x/Y', 'z/y']),
+    ).not.toThrow();
   });
 
   test('checks 10,000 names of 1,000 characters in 64 folders each in linear time', () => {

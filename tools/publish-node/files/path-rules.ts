@@ -3,10 +3,12 @@ import { limits } from './limits.ts';
 
 const maxLength = 1000;
 const maxDepth = 64;
+/** What the file systems of Linux and macOS take. */
+const maxSegmentBytes = 255;
 const device = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)/i;
 const notOnWindows = /[<>:"|?*]/;
-/** Without the variation selectors, which emoji need. */
-const invisible = /[\p{Default_Ignorable_Code_Point}--[\uFE00-\uFE0F]]/v;
+/** Without the variation selectors, which emoji need; with annotation marks and the empty braille pattern. */
+const invisible = /[[\p{Default_Ignorable_Code_Point}--[\uFE00-\uFE0F]]\uFFF9-\uFFFB\u2800]/v;
 
 /** The paths that the registry would refuse after the upload, or that some system could not unpack. */
 export function pathProblems(paths: readonly string[]): Problem[] {
@@ -20,6 +22,9 @@ export function pathProblems(paths: readonly string[]): Problem[] {
 function problemOf(path: string): string | undefined {
   const segments = path.split('/');
   if (path.length > maxLength) return `has more than ${maxLength} characters. Shorten it.`;
+  if (segments.some((segment) => Buffer.byteLength(segment) > maxSegmentBytes)) {
+    return `has a part longer than ${maxSegmentBytes} bytes. Shorten it.`;
+  }
   if (segments.length - 1 > maxDepth) return `lies more than ${maxDepth} folders deep. Move it up.`;
   if (/[\p{Cc}\u2028\u2029\uFFFD]/u.test(path)) return 'has characters that are not text. Rename it.';
   if (invisible.test(path)) return 'has characters that cannot be seen. Rename it.';
@@ -28,6 +33,9 @@ function problemOf(path: string): string | undefined {
   if (path === '__proto__') return 'has a name that cannot be packed. Rename it.';
   if (segments.some((segment) => /[. ]$/.test(segment))) {
     return 'ends with a dot or a space, which Windows drops. Rename it.';
+  }
+  if (segments.some((segment) => /;\d*$/.test(segment))) {
+    return 'ends in what unzip takes for the number of a version, and cuts off. Rename it.';
   }
   const reserved = segments.find((segment) => device.test(segment));
   return reserved === undefined ? undefined : `has the name of a Windows device, "${reserved}". Rename it.`;
@@ -44,11 +52,20 @@ function clashes(paths: readonly string[]): Problem[] {
     }
     files.set(folded(path), path);
   }
-  const folders = new Set(paths.flatMap(foldersOf));
+  const folders = new Map<string, string>();
+  for (const folder of new Set(paths.flatMap(foldersOf))) {
+    const other = folders.get(folded(folder));
+    if (other === undefined) folders.set(folded(folder), folder);
+    else problems.push(oneFolder(folder, other));
+  }
   for (const [name, path] of files) {
     if (folders.has(name)) problems.push({ path, message: 'is both a file and a folder. Rename one.' });
   }
   return problems;
+}
+
+function oneFolder(path: string, other: string): Problem {
+  return { path, message: `is one folder with ${other} on systems that ignore case. Rename one.` };
 }
 
 function countProblems(count: number): Problem[] {
@@ -64,7 +81,7 @@ function folded(path: string): string {
 }
 
 function foldersOf(path: string): string[] {
-  const segments = folded(path).split('/');
+  const segments = path.split('/');
   return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'));
 }
 
