@@ -27,9 +27,9 @@ export const areas = {
   },
   archives: {
     files: [
-      'lib/archives/{archive-file,archive-problem,check-archive,content,directory,entry,extra-fields,local-header,names,reader,unpack}.ts',
+      'lib/archives/{archive-file,archive-problem,check-archive,content,directory,entry,entry-origin,extra-fields,local-header,names,reader,unpack}.ts',
     ],
-    tests: ['lib/archives/{hostile-archives,check-archive,names,reader,streaming-unpackers}'],
+    tests: ['lib/archives/{hostile-archives,check-archive,names,one-meaning,reader,streaming-unpackers}'],
     minScore: 92,
   },
   outcomes: {
@@ -64,7 +64,7 @@ export const areas = {
   },
   publishing: {
     files: [
-      'lib/registry/{publishing,credentials,trusts,latest-version,pending-versions}.ts',
+      'lib/registry/{publishing,publishing-limits,credentials,trusts,latest-version,pending-versions}.ts',
       'lib/uploads/{object-events,upload-events,sweep-uploads}.ts',
     ],
     tests: [
@@ -77,7 +77,7 @@ export const areas = {
   reading: {
     files: [
       'lib/registry/{node-versions,records}.ts',
-      'lib/store/{attribute-values,read,retries,store-errors,table,write}.ts',
+      'lib/store/{attribute-values,read,retries,store-errors,table,typed-read,write}.ts',
     ],
     tests: ['lib/registry/node-versions', 'lib/store/{attribute-values,read,store-errors,write}'],
     minScore: 95,
@@ -93,7 +93,11 @@ export const areas = {
     minScore: 95,
   },
   configuration: {
-    files: ['lib/environment.ts', 'lib/aws/{credentials,endpoints,sha256}.ts', 'lib/http/deadline.ts'],
+    files: [
+      'lib/{environment,environment-values}.ts',
+      'lib/aws/{credentials,endpoints,sha256}.ts',
+      'lib/http/deadline.ts',
+    ],
     tests: ['lib/environment', 'lib/aws/credentials', 'lib/http/deadline', 'lib/bucket/signed-upload'],
     minScore: 80,
   },
@@ -104,6 +108,11 @@ export const areas = {
     ],
     tests: ['lib/bucket/{bucket,object-keys,object-url,signed-upload}', 'lib/archives/byte-source'],
     minScore: 85,
+  },
+  spending: {
+    files: ['lib/spend/*.ts', 'lib/windows.ts'],
+    tests: ['lib/spend/*'],
+    minScore: 80,
   },
   extraction: {
     files: [
@@ -118,7 +127,7 @@ export const areas = {
   boundary: {
     files: [
       'lib/{errors,http-request,json-object,log,metrics,web-address}.ts',
-      'lib/http/{admit,answer,endpoint,bounded-json,request-id,unknown-route}.ts',
+      'lib/http/{admit,afterwards,answer,endpoint,phases,bounded-json,request-id,unknown-route}.ts',
     ],
     tests: [
       'lib/{errors,log,http-request,metrics}',

@@ -108,7 +108,7 @@ function testRows(name: ProxyName, rows: Row[]): void {
 
   test('a reply that is incomplete at the deadline is answered by its status', async () => {
     for (const [misbehavior] of silent) misbehave({ ...misbehavior, provider: providerOf(name) });
-    const calls = silent.map(() => invoke(proxies[name], name, { remainingMs: 2100 }));
+    const calls = silent.map(() => invoke(proxies[name], name, { remainingMs: 3000 }));
     const answers = (await Promise.all(calls)).map(({ status, body }) => `${status} ${body.error}`);
 
     expect(answers.sort()).toEqual(silent.map(([, status, code]) => `${status} ${code}`).sort());
@@ -129,7 +129,7 @@ describe('a misbehaving video provider', () => {
 });
 
 describe('the answer to the caller of a provider that failed', () => {
-  const call = () => invoke(proxies['text-to-video'], 'text-to-video', { remainingMs: 2100 });
+  const call = () => invoke(proxies['text-to-video'], 'text-to-video', { remainingMs: 3000 });
 
   test('lists the invalid parameters that the image provider lists', async () => {
     misbehave({

@@ -44,7 +44,7 @@ async function callEverything(): Promise<void> {
     const key = name === 'relight-image' ? secrets.imageKey : secrets.videoKey;
     for (const misbehavior of misbehaviorsOf(key)) {
       if (misbehavior) misbehave(misbehavior);
-      answers.push(await invoke(proxies[name], name, { headers, body, remainingMs: 2100 }));
+      answers.push(await invoke(proxies[name], name, { headers, body, remainingMs: 3000 }));
     }
     const invalid = { ...body, model: image, style: image, callback_url: image, webhook_url: image };
     answers.push(await invoke(proxies[name], name, { headers, body: invalid }));
