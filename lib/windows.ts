@@ -24,7 +24,7 @@ export function windowSeconds(kind: WindowKind): number {
   return lengths[kind] / 1000;
 }
 
-/** Whole seconds until the next window; whoever waits that long is in it. */
+/** Whole seconds until the next window; a caller that waits that long is in it. */
 export function secondsLeft(kind: WindowKind, time: number): number {
   return Math.ceil((lengths[kind] - (time % lengths[kind])) / 1000);
 }

@@ -20,7 +20,7 @@ import type { Keywords, Value } from './values/values.ts';
 
 equipTypes();
 
-/** Runs a pack's declarations. Its parts are in `language`; what it knows of Python's library and of the host is beside. */
+/** Runs a pack's declarations. Its parts are in `language`; what it knows of the library and the host is next to it. */
 export class Interpreter implements Machine {
   readonly budget: Budget;
   readonly heap: Heap;

@@ -5,7 +5,7 @@ import { inTime } from './deadline.ts';
 const marginMs = 400;
 
 /**
- * The steps after a request cannot change what the caller is told, nor may they keep it from them: a store that hangs
+ * The steps after a request cannot change what the caller gets, nor may they hold it back: a store that hangs
  * would outlast the invocation, and what was paid for would be lost. What such a step leaves undone is logged, and
  * has to be safe to leave.
  */

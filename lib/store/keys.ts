@@ -66,7 +66,7 @@ export function trustKey(publisherId: string, id: string): Key {
   return { pk: `PUBLISHER#${publisherId}`, sk: `TRUST#${id}` };
 }
 
-/** Of all publishers together: a token is used once, whoever else trusts its job. */
+/** Of all publishers together: a token is used once, even if other publishers trust its job. */
 export function idTokenKey(hash: string): Key {
   return { pk: `ID_TOKEN#${hash}`, sk: 'USE' };
 }

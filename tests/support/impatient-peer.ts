@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 /**
  * Runs in a worker thread: an HTTP server that closes a connection soon after it became idle. It sets its own
- * connection header, because Node would add one that tells the client when the connection will be closed.
+ * connection header, because Node would add one that says when the connection will be closed.
  */
 const server = createServer((request, response) => {
   response.setHeader('connection', 'keep-alive');

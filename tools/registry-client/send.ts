@@ -98,7 +98,7 @@ function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
   const { status, retryAfter } = error;
   if ((status === 429 || status === 503) && retryAfter !== undefined) return true;
   if (isFromService) return false;
-  // The gateway throttles before it calls the function; its 503 may be about one that ran, as a lost answer may.
+  // The gateway throttles before it calls the function; its 503 can come after one that ran, as a lost answer can.
   if (status === 429) return true;
   return (status === undefined || status === 503) && call.isRepeatable;
 }

@@ -8,7 +8,7 @@ import { schemaModel } from './schema-types.ts';
 
 /*
  * What is known of the host application. Its folders hold what somebody installed, so lists of files are symbolic:
- * empty, and unknown to whoever asks for an item.
+ * empty, and unknown when an item is asked for.
  */
 
 const symbolic = new Native('a list of files', () => new List([], true));

@@ -77,7 +77,7 @@ export function allocate(machine: Machine, cls: Class, args: Value[], keywords: 
   return instance;
 }
 
-/** A text or number takes its value from the first argument, whatever else `__init__` wants. */
+/** A text or number takes its value from the first argument, even if `__init__` wants others. */
 function payloadArgs(cls: Class, builtin: Class, args: Value[]): Value[] {
   const takesOne = [strType, intType, floatType, tupleType].includes(builtin);
   return takesOne && cls !== builtin ? args.slice(0, 1) : args;

@@ -12,7 +12,7 @@ NODE_CLASS_MAPPINGS = {"A": A}
 const shared = 'x = []\nfor i in range(45):\n    x = [x, x]\n';
 const tuples = 'x = ()\nfor i in range(45):\n    x = (x, x)\n';
 
-/** What a pack can do to whoever reads it, by kind. */
+/** What a pack can do to its reader, by kind. */
 export const hostilePacks: [kind: string, files: PackFiles | string][] = [
   ['brackets nested by the thousand', `x = ${'('.repeat(50_000)}${')'.repeat(50_000)}`],
   ['lists nested by the thousand', `x = ${'['.repeat(50_000)}${']'.repeat(50_000)}`],
