@@ -14,7 +14,7 @@ Object.assign(process.env, {
   VIDEO_PROVIDER_URL: 'http://localhost:3003/video',
   VIDEO_PROVIDER_KEY: 'video-key-of-the-tests',
   // A test file has few publishers and many nodes.
-  MAX_PENDING_VERSIONS: '1000',
-  MAX_NEW_NODES_PER_DAY: '1000',
+  MAX_PENDING_VERSIONS: '100000',
+  MAX_NEW_NODES_PER_DAY: '100000',
   CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=20',
 });
