@@ -1,77 +1,28 @@
-import { randomUUID } from 'node:crypto';
-import { request } from 'node:http';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler } from '../../functions/publish-node-version.ts';
-import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { createPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
-import { nodeKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
-import { putMember, removeMember } from '../../tools/admin/registry/publishers.ts';
 import { invoke } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { addPublishers, publish, put } from '../support/publish.ts';
 import {
   addNode,
-  addPublisher,
   addToken,
   addVersion,
   countRequests,
-  setFields,
   setPublisherFields,
   storedItem,
   storedNode,
 } from '../support/registry.ts';
-import { loggedLines } from '../support/logged-lines.ts';
 import { bearer } from '../support/tokens.ts';
 
 let token: string;
 let rivalToken: string;
 
 beforeAll(async () => {
-  await addPublisher('acme', { olga: 'owner', mats: 'member' });
-  await addPublisher('rival', { rita: 'owner' });
-  token = await addToken('acme');
-  rivalToken = await addToken('rival');
+  ({ token, rivalToken } = await addPublishers());
 });
-
-interface Publication {
-  publisherId?: string;
-  nodeId: string;
-  version?: string;
-  node?: object;
-  fields?: object;
-  token?: string;
-  as?: string;
-  headers?: Record<string, string | undefined>;
-}
-
-function publish({
-  publisherId = 'acme',
-  nodeId,
-  version = '1.0.0',
-  node = {},
-  fields = {},
-  ...rest
-}: Publication) {
-  return invoke(handler, 'publish-node-version', {
-    path: { publisherId, nodeId },
-    body: { personal_access_token: rest.token ?? token, node, node_version: { version, ...fields } },
-    headers: { authorization: rest.as ?? bearer('mats'), ...rest.headers },
-  });
-}
-
-function put(url: string, body: string, contentType: string | undefined): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      'content-length': String(body.length),
-      ...(contentType && { 'content-type': contentType }),
-    };
-    const upload = request(url, { method: 'PUT', headers }, (response) => {
-      response.resume();
-      response.once('end', () => resolve(response.statusCode ?? 0));
-    });
-    upload.once('error', reject);
-    upload.end(body);
-  });
-}
 
 describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   describe('201', () => {
@@ -172,18 +123,6 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
         `TOKEN#${createHash('sha256').update(token).digest('hex')}`,
       );
       expect(stored).toHaveProperty('last_used_at', expect.stringMatching(/^\d{4}-/));
-    });
-
-    test('answers a repeated Idempotency-Key with the version of the first answer', async () => {
-      const headers = { 'idempotency-key': 'publish-1' };
-      const first = await publish({ nodeId: 'keyed', headers });
-      const again = await publish({ nodeId: 'keyed', headers });
-
-      expect(again.body.node_version).toEqual(first.body.node_version);
-      expect(again.headers['idempotent-replayed']).toBe('true');
-      expect((await publish({ nodeId: 'keyed', version: '3.0.0', headers })).body.error).toBe(
-        'idempotency_mismatch',
-      );
     });
   });
 
@@ -352,56 +291,6 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
 
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       expect(answers.find(({ status }) => status === 409)?.body.error).toBe('node_id_taken');
-    });
-  });
-
-  describe('a publish with an Idempotency-Key, repeated', () => {
-    const key = () => ({ 'idempotency-key': randomUUID() });
-    const uploadId = (signedUrl: string) => new URL(signedUrl).pathname.split('/').at(-1);
-
-    test('answers the same version with a freshly signed address', async () => {
-      const publication = { nodeId: 'replayed', headers: key() };
-      const first = await publish(publication);
-      await new Promise((resolve) => setTimeout(resolve, 1100));
-      const again = await publish(publication);
-
-      expect(again.headers['idempotent-replayed']).toBe('true');
-      expect(again.body.node_version).toEqual(first.body.node_version);
-      expect(again.body.signedUrl).not.toBe(first.body.signedUrl);
-      expect(uploadId(again.body.signedUrl)).toBe(uploadId(first.body.signedUrl));
-      expect(await put(again.body.signedUrl, 'zip', 'application/zip')).toBe(200);
-    });
-
-    test('gives no address to a member who was removed, nor for a token that was revoked', async () => {
-      await putMember('acme', 'spy', { role: 'member' });
-      const spied = await addToken('acme');
-      const removed = { nodeId: 'spied-by-member', as: bearer('spy'), headers: key() };
-      const revoked = { nodeId: 'spied-by-token', token: spied, headers: key() };
-      await publish(removed);
-      await publish(revoked);
-      await removeMember('acme', 'spy');
-      const hash = hashPersonalAccessToken(spied);
-      await setFields(personalAccessTokenKey('acme', hash), { revoked_at: new Date().toISOString() });
-
-      expect((await publish(removed)).body).toMatchObject({ error: 'forbidden' });
-      expect((await publish(revoked)).body).toMatchObject({ error: 'invalid_personal_access_token' });
-    });
-
-    test('gives no address for a node that was banned meanwhile', async () => {
-      const publication = { nodeId: 'banned-meanwhile', headers: key() };
-      await publish(publication);
-      await setFields(nodeKey('banned-meanwhile'), { status: 'NodeStatusBanned' });
-
-      expect((await publish(publication)).body.error).toBe('node_banned');
-    });
-
-    test('answers the address of the publish that resumed the version meanwhile', async () => {
-      const publication = { nodeId: 'replayed-late', headers: key() };
-      await publish(publication);
-      const resumed = await publish({ nodeId: 'replayed-late' });
-      const again = await publish(publication);
-
-      expect(uploadId(again.body.signedUrl)).toBe(uploadId(resumed.body.signedUrl));
     });
   });
 

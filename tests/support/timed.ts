@@ -1,4 +1,18 @@
-import { jest } from '@jest/globals';
+import { afterEach, beforeEach, jest } from '@jest/globals';
+
+/** Waits take no time, and half of the maximum that each may take: 20 ms, 40 ms and so on, up to 500 ms. */
+export function fakeWaits(): void {
+  beforeEach(() => {
+    jest.useFakeTimers();
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
+}
+
+export const inSeconds = (seconds: number) => Date.now() + 1000 * seconds;
 
 /** The result of the work, and its duration if only its own waits take time. Needs fake timers. */
 export async function timed<T>(work: Promise<T>): Promise<{ result?: T; error?: unknown; ms: number }> {

@@ -1,59 +1,16 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import * as z from 'zod/mini';
-import type { Access, Contract } from '../../../lib/contract.ts';
+import type { Access } from '../../../lib/contract.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { invoke, type Result, sampleEvent } from '../../support/invoke.ts';
+import { SerializedJson } from '../../../lib/http/bounded-json.ts';
+import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
+import { type Call, fail, open } from '../../support/open-endpoint.ts';
 import { bearer } from '../../support/tokens.ts';
 
-/** The module reads the environment when it is loaded, so it is set first. */
-Object.assign(process.env, { PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
-const { endpoint } = await import('../../../lib/http/endpoint.ts');
-const { SerializedJson } = await import('../../../lib/http/bounded-json.ts');
-
-const contract = {
-  name: 'echo',
-  method: 'POST',
-  path: '/echo/{place}',
-  summary: 'Echo',
-  description: 'Echoes.',
-  access: 'anyone' as Access,
-  parameters: z.object({ place: z.string().check(z.maxLength(5)) }),
-  body: z.object({ text: z._default(z.string(), 'nothing'), times: z.optional(z.int()) }),
-  reply: z.unknown(),
-  status: 201,
-  errors: [],
-} as const satisfies Contract;
-
-type Call = Parameters<Parameters<typeof endpoint<Contract>>[1]>[0];
-type Handler = (call: Call) => Promise<{ body: unknown; headers?: Record<string, string> | undefined }>;
-type Changes = NonNullable<Parameters<typeof invoke>[2]>;
-
-const echo: Handler = async ({ path, body, caller }) => ({ body: { path, body, caller } });
-
-function open(
-  changes: Partial<Contract> = {},
-  handle: Handler = echo,
-  options: Parameters<typeof endpoint<Contract>>[2] = {},
-) {
-  const handler = endpoint<Contract>({ ...contract, ...changes }, handle, options);
-  const call = ({ headers, ...rest }: Changes = {}): Promise<Result> =>
-    invoke(handler, 'relight-image', {
-      path: { place: 'here' },
-      body: {},
-      headers: { authorization: undefined, ...headers },
-      ...rest,
-    });
-  return { handler, call };
-}
-
-const fail =
-  (error: unknown): Handler =>
-  () =>
-    Promise.reject(error);
 const lines = () => loggedLines.map((line) => JSON.parse(line));
 const coldStarts: boolean[] = [];
 
@@ -341,120 +298,5 @@ describe('the log line of a request', () => {
 
   test('reports a cold start for the first request only', () => {
     expect(coldStarts).toEqual([true, false, false]);
-  });
-});
-
-describe('an Idempotency-Key', () => {
-  const olga = bearer('olga');
-  const proxy = { access: { userUnless: 'PROXY_ACCESS_TOKEN' } } as const;
-  const answered = async () => ({ body: { a: 1 } });
-
-  /** An operation that counts the runs of its handler; a call returns the count, and the answer's status or code. */
-  function counted(
-    changes: Partial<Contract> = {},
-    handle: () => Promise<{ body: unknown }> = answered,
-    options: Parameters<typeof endpoint<Contract>>[2] = {},
-  ) {
-    let runs = 0;
-    const { call } = open(
-      { idempotent: true, ...changes },
-      async ({ beforeSending }) => {
-        runs += 1;
-        await beforeSending();
-        return handle();
-      },
-      options,
-    );
-    return async (key: string | undefined, authorization?: string, rest: Changes = {}) => {
-      const { status, headers, body } = await call({
-        ...rest,
-        headers: { 'idempotency-key': key, authorization },
-      });
-      return [runs, body.error ?? status, headers['idempotent-replayed'], body.a];
-    };
-  }
-
-  test('runs the handler once, and replays its answer', async () => {
-    const key = randomUUID();
-    const ask = counted();
-
-    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
-    expect(await ask(key)).toEqual([1, 201, 'true', 1]);
-    expect(lines().map(({ idempotent_replay }) => idempotent_replay)).toEqual([undefined, true]);
-  });
-
-  test('never replays a failure: a retry runs again if nothing was bought', async () => {
-    const key = randomUUID();
-    const ask = counted({}, fail(new ApiError('provider_rejected', { payment: 'none' })) as never);
-
-    expect(await ask(key)).toEqual([1, 'provider_rejected', undefined, undefined]);
-    expect(await ask(key)).toEqual([2, 'provider_rejected', undefined, undefined]);
-  });
-
-  test('is used up by a failure that may have bought something', async () => {
-    const key = randomUUID();
-    const ask = counted({}, fail(new ApiError('provider_failed')) as never);
-
-    expect(await ask(key)).toEqual([1, 'provider_failed', undefined, undefined]);
-    expect(await ask(key)).toEqual([1, 'idempotency_consumed', undefined, undefined]);
-  });
-
-  test('renews the parts of a replayed answer that expire', async () => {
-    const key = randomUUID();
-    const refresh = async (kept: unknown) => ({ a: (kept as { a: number }).a + 1 });
-    const ask = counted({}, answered, { refresh });
-
-    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
-    expect(await ask(key)).toEqual([1, 201, 'true', 2]);
-    expect(await ask(key)).toEqual([1, 201, 'true', 2]);
-  });
-
-  test('is optional: without one each request runs', async () => {
-    const ask = counted();
-
-    expect(await ask(undefined)).toEqual([1, 201, undefined, 1]);
-    expect(await ask(undefined)).toEqual([2, 201, undefined, 1]);
-  });
-
-  test('is ignored by an operation that does not take one', async () => {
-    const key = randomUUID();
-    const ask = counted({ idempotent: false });
-
-    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
-    expect(await ask(key)).toEqual([2, 201, undefined, 1]);
-  });
-
-  test('belongs to its caller, or to the token in the body, or to all callers without a token', async () => {
-    const key = randomUUID();
-    const body = (text: string) => ({ body: { text } });
-    const byBody = counted({ access: { ...proxy.access, bodyToken: 'text' } });
-    const byNobody = counted(proxy);
-
-    expect(await byBody(key, olga, body('a'))).toEqual([1, 201, undefined, 1]);
-    expect(await byBody(key, bearer('mats'), body('a'))).toEqual([2, 201, undefined, 1]);
-    expect(await byBody(key, undefined, body('a'))).toEqual([3, 201, undefined, 1]);
-    expect(await byBody(key, undefined, body('b'))).toEqual([4, 201, undefined, 1]);
-    expect(await byBody(key, olga, body('b'))).toEqual([4, 'idempotency_mismatch', undefined, undefined]);
-    expect(await byNobody(key, undefined, body('a'))).toEqual([1, 201, undefined, 1]);
-    expect(await byNobody(key, undefined, body('b'))).toEqual([
-      1,
-      'idempotency_mismatch',
-      undefined,
-      undefined,
-    ]);
-    expect(await byNobody(key, bearer('anonymous'), body('b'))).toEqual([2, 201, undefined, 1]);
-  });
-
-  test('belongs to one operation, one path and one body', async () => {
-    const key = randomUUID();
-    const ask = counted();
-    const other = counted({ name: 'other' });
-    const mismatch = [1, 'idempotency_mismatch', undefined, undefined];
-
-    expect(await ask(key)).toEqual([1, 201, undefined, 1]);
-    expect(await ask(key, undefined, { path: { place: 'there' } })).toEqual(mismatch);
-    expect(await ask(key, undefined, { body: { text: 'x' } })).toEqual(mismatch);
-    expect(await other(key)).toEqual([0, ...mismatch.slice(1)]);
-    expect(await ask(key)).toEqual([1, 201, 'true', 1]);
   });
 });

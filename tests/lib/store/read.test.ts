@@ -1,26 +1,15 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { answerInTurn } from '../../support/intercept.ts';
-import { timed } from '../../support/timed.ts';
+import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 const [a, b] = [nodeKey('a'), nodeKey('b')];
 const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
 
-/** Half of each maximum wait: 20 ms, 40 ms and so on, up to 500 ms. */
-beforeEach(() => {
-  jest.useFakeTimers();
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  jest.useRealTimers();
-  jest.restoreAllMocks();
-});
-
-const inSeconds = (seconds: number) => Date.now() + 1000 * seconds;
+fakeWaits();
 const request = (...keys: object[]) => ({
   RequestItems: { [tableName]: { Keys: keys.map((key) => toAttributes({ ...key })), ConsistentRead: true } },
 });

@@ -3,7 +3,7 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
 import { absent } from '../../../lib/store/expressions.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
@@ -12,23 +12,12 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { put, remove, transact, update } from '../../../lib/store/write.ts';
 import { answerInTurn } from '../../support/intercept.ts';
 import { SilentServer } from '../../support/silent-server.ts';
-import { timed } from '../../support/timed.ts';
+import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 const key = nodeKey('a');
 const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
 
-/** Half of each maximum wait: 20 ms, 40 ms and so on, up to 500 ms. */
-beforeEach(() => {
-  jest.useFakeTimers();
-  jest.spyOn(Math, 'random').mockReturnValue(0.5);
-});
-
-afterEach(() => {
-  jest.useRealTimers();
-  jest.restoreAllMocks();
-});
-
-const inSeconds = (seconds: number) => Date.now() + 1000 * seconds;
+fakeWaits();
 
 /** A transaction that the store canceled, with one reason for each item. */
 function canceled(...reasons: { Code: string; Message?: string }[]): Error {

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { nodeKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
+import { putMember, removeMember } from '../../tools/admin/registry/publishers.ts';
+import { addPublishers, publish, put } from '../support/publish.ts';
+import { addToken, setFields } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+beforeAll(addPublishers);
+
+describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the same Idempotency-Key', () => {
+  const key = () => ({ 'idempotency-key': randomUUID() });
+  const uploadId = (signedUrl: string) => new URL(signedUrl).pathname.split('/').at(-1);
+
+  test('answers the same version with a freshly signed address', async () => {
+    const publication = { nodeId: 'replayed', headers: key() };
+    const first = await publish(publication);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const again = await publish(publication);
+
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.body.node_version).toEqual(first.body.node_version);
+    expect(again.body.signedUrl).not.toBe(first.body.signedUrl);
+    expect(uploadId(again.body.signedUrl)).toBe(uploadId(first.body.signedUrl));
+    expect(await put(again.body.signedUrl, 'zip', 'application/zip')).toBe(200);
+  });
+
+  test('gives no address to a member who was removed, nor for a token that was revoked', async () => {
+    await putMember('acme', 'spy', { role: 'member' });
+    const spied = await addToken('acme');
+    const removed = { nodeId: 'spied-by-member', as: bearer('spy'), headers: key() };
+    const revoked = { nodeId: 'spied-by-token', token: spied, headers: key() };
+    await publish(removed);
+    await publish(revoked);
+    await removeMember('acme', 'spy');
+    const hash = hashPersonalAccessToken(spied);
+    await setFields(personalAccessTokenKey('acme', hash), { revoked_at: new Date().toISOString() });
+
+    expect((await publish(removed)).body).toMatchObject({ error: 'forbidden' });
+    expect((await publish(revoked)).body).toMatchObject({ error: 'invalid_personal_access_token' });
+  });
+
+  test('gives no address for a node that was banned meanwhile', async () => {
+    const publication = { nodeId: 'banned-meanwhile', headers: key() };
+    await publish(publication);
+    await setFields(nodeKey('banned-meanwhile'), { status: 'NodeStatusBanned' });
+
+    expect((await publish(publication)).body.error).toBe('node_banned');
+  });
+
+  test('answers the address of the publish that resumed the version meanwhile', async () => {
+    const publication = { nodeId: 'replayed-late', headers: key() };
+    await publish(publication);
+    const resumed = await publish({ nodeId: 'replayed-late' });
+    const again = await publish(publication);
+
+    expect(uploadId(again.body.signedUrl)).toBe(uploadId(resumed.body.signedUrl));
+  });
+
+  test('is rejected for another version', async () => {
+    const headers = { 'idempotency-key': 'publish-1' };
+    const first = await publish({ nodeId: 'keyed', headers });
+    const again = await publish({ nodeId: 'keyed', headers });
+
+    expect(again.body.node_version).toEqual(first.body.node_version);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect((await publish({ nodeId: 'keyed', version: '3.0.0', headers })).body.error).toBe(
+      'idempotency_mismatch',
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import * as z from 'zod/mini';
+import type { Access, Contract } from '../../lib/contract.ts';
+import { invoke, type Result } from './invoke.ts';
+
+/** The module reads the environment when it is loaded, so it is set first. */
+Object.assign(process.env, { PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
+const { endpoint } = await import('../../lib/http/endpoint.ts');
+
+/** An operation that needs nothing but the boundary. */
+const contract = {
+  name: 'echo',
+  method: 'POST',
+  path: '/echo/{place}',
+  summary: 'Echo',
+  description: 'Echoes.',
+  access: 'anyone' as Access,
+  parameters: z.object({ place: z.string().check(z.maxLength(5)) }),
+  body: z.object({ text: z._default(z.string(), 'nothing'), times: z.optional(z.int()) }),
+  reply: z.unknown(),
+  status: 201,
+  errors: [],
+} as const satisfies Contract;
+
+export type Call = Parameters<Parameters<typeof endpoint<Contract>>[1]>[0];
+type Handler = (call: Call) => Promise<{ body: unknown; headers?: Record<string, string> | undefined }>;
+export type Changes = NonNullable<Parameters<typeof invoke>[2]>;
+
+const echo: Handler = async ({ path, body, caller }) => ({ body: { path, body, caller } });
+
+export type Options = Parameters<typeof endpoint<Contract>>[2];
+
+export function open(changes: Partial<Contract> = {}, handle: Handler = echo, options: Options = {}) {
+  const handler = endpoint<Contract>({ ...contract, ...changes }, handle, options);
+  const call = ({ headers, ...rest }: Changes = {}): Promise<Result> =>
+    invoke(handler, 'relight-image', {
+      path: { place: 'here' },
+      body: {},
+      headers: { authorization: undefined, ...headers },
+      ...rest,
+    });
+  return { handler, call };
+}
+
+export const fail =
+  (error: unknown): Handler =>
+  () =>
+    Promise.reject(error);
