@@ -68,9 +68,9 @@ export const areas = {
       'lib/uploads/{object-events,upload-events,sweep-uploads}.ts',
     ],
     tests: [
-      'lib/registry/publishing',
+      'lib/registry/{publishing,publishing-limits}',
       'lib/uploads/{sweep-uploads,upload-events}',
-      'functions/publish-node-version-ci',
+      'functions/publish-node-version{-ci,-ci-rejections,-repeated}',
     ],
     minScore: 95,
   },
@@ -131,7 +131,7 @@ export const areas = {
     ],
     tests: [
       'lib/{errors,log,http-request,metrics}',
-      'lib/http/{endpoint,bounded-json}',
+      'lib/http/{endpoint,endpoint-idempotency,bounded-json}',
       'functions/unknown-route',
     ],
     minScore: 95,
