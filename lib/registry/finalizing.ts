@@ -140,7 +140,7 @@ export async function keepPending(
   refusedObject?: string,
 ): Promise<boolean> {
   const key = nodeVersionKey(upload.nodeId, upload.version);
-  const changes = { ...reason, ...(refusedObject !== undefined && { refused_object: refusedObject }) };
+  const changes = { ...reason, refused_object: refusedObject };
   return (await update(key, changes, awaitsUpload(upload), deadline)).written;
 }
 
@@ -208,9 +208,9 @@ async function moveLatest(
   node: NodeRecord | undefined,
   deadline: number,
 ): Promise<boolean> {
-  const latest = node?.latest_version;
-  const isUsable = node?.status === 'NodeStatusActive';
-  if (!node || !isUsable || latestOf(latest ? [latest, version] : [version]) !== version) return true;
+  if (node?.status !== 'NodeStatusActive') return true;
+  const latest = node.latest_version;
+  if (latestOf(latest ? [latest, version] : [version]) !== version) return true;
   const seen: Clause = latest ? [['latest_version', 'id'], '=', latest.id] : ['latest_version', 'absent'];
   const { host_node_extract_status: extractStatus } = version;
   const failed = await transact(

@@ -3,12 +3,13 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
 import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
+import { nodeKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
-import { storedNode } from '../support/registry.ts';
+import { setFields, storedNode } from '../support/registry.ts';
 import { download, eventOf, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
@@ -244,6 +245,10 @@ describe('the event of an upload', () => {
         event: 'upload',
         function: 'finalizeUpload',
         key: stagingKey(upload),
+        publisher_id: 'demo',
+        node_id: 'logged',
+        version: '1.0.0',
+        token_id: expect.any(String),
         size_bytes: archive.length,
         outcome: 'published',
         ms: expect.any(Number),
@@ -272,6 +277,18 @@ describe('the logged result of an upload', () => {
       ...['published', 'published_before', 'refused', 'superseded', 'missing', 'unknown', 'unknown'],
     ]);
     expect(lines[2].reason).toContain('it is not a zip file.');
+  });
+
+  test('is blocked, with the reason, while its node is deleted', async () => {
+    const upload = await publish('logged-blocked', '1.0.0');
+    await put(upload, archive);
+    await setFields(nodeKey('logged-blocked'), { status: 'NodeStatusDeleted' });
+    loggedLines.length = 0;
+    await finalize(upload);
+
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 'info', outcome: 'blocked', reason: 'node_deleted' }),
+    ]);
   });
 
   test('is published_before if another finalizer won', async () => {

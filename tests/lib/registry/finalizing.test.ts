@@ -6,12 +6,13 @@ import {
   findUploadState,
   keepPending,
 } from '../../../lib/registry/finalizing.ts';
-import { personalAccessTokenKey } from '../../../lib/store/keys.ts';
+import { nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import type { Upload } from '../../../lib/upload.ts';
 import { banNode, unbanNode } from '../../../tools/admin/registry/nodes.ts';
 import { banNodeVersion, flagNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
 import { banPublisher, unbanPublisher } from '../../../tools/admin/registry/publishers.ts';
+import { addTrust, removeTrust } from '../../../tools/admin/registry/trusts.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
@@ -98,21 +99,26 @@ describe('activateVersion', () => {
 
   /** Written directly, because the administration would also ban the pending version. */
   const obstacles = [
-    ['node_banned', setStatus('NodeStatusBanned'), setStatus('NodeStatusActive')],
-    ['node_deleted', setStatus('NodeStatusDeleted'), setStatus('NodeStatusActive')],
-    ['publisher_banned', setPublisher(true), setPublisher(null)],
-    ['token_revoked', setToken('2026-01-01T00:00:00Z'), setToken(null)],
+    ['node_banned', 'The node is banned.', setStatus('NodeStatusBanned'), setStatus('NodeStatusActive')],
+    ['node_deleted', 'The node is deleted.', setStatus('NodeStatusDeleted'), setStatus('NodeStatusActive')],
+    ['publisher_banned', 'The publisher is banned.', setPublisher(true), setPublisher(null)],
+    [
+      'token_revoked',
+      'The token that this version was published with is revoked.',
+      setToken('2026-01-01T00:00:00Z'),
+      setToken(null),
+    ],
   ] as const;
 
   test.each(obstacles)(
     'does not activate a version while its state is %s, and does after that has ended',
-    async (code, begin, end) => {
+    async (code, sentence, begin, end) => {
       const upload = await publish(`obstacle-${code.replace('_', '-')}`, '1.0.0');
       await begin(upload.nodeId);
 
       const expected = {
         status_reason_code: code,
-        status_reason: expect.stringContaining('publish this version again'),
+        status_reason: `The archive was not published: ${sentence} Once that has changed, publish this version again.`,
       };
       expect(await findUploadState(upload, deadline())).toEqual(expected);
       expect(await activate(upload)).toEqual(expected);
@@ -126,7 +132,7 @@ describe('activateVersion', () => {
 
   test.each(obstacles)(
     'does not activate a version that becomes %s right before the write',
-    async (code, begin, end) => {
+    async (code, _, begin, end) => {
       const upload = await publish(`late-${code.replace('_', '-')}`, '1.0.0');
       beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => begin(upload.nodeId));
 
@@ -137,6 +143,21 @@ describe('activateVersion', () => {
       await end(upload.nodeId);
     },
   );
+
+  test('does not activate a version of a CI job while the publisher does not trust its workflow', async () => {
+    const upload = await publish('obstacle-trust', '1.0.0');
+    const job = { issuer: 'https://ci.example', repository: 'acme/pack', workflow: 'release.yml' };
+    const { id } = await addTrust(publisherId, job);
+    await setFields(nodeVersionKey('obstacle-trust', '1.0.0'), { trust_id: id });
+    await removeTrust(publisherId, id);
+
+    expect(await activate(upload)).toMatchObject({
+      status_reason_code: 'trust_revoked',
+      status_reason: expect.stringContaining('trusts the workflow that published it no longer.'),
+    });
+    await setFields(trustKey(publisherId, id), { revoked_at: null });
+    expect(await activate(upload)).toBe('activated');
+  });
 
   test.each([
     ['node', (nodeId: string) => banNode(nodeId, 'spam'), unbanNode],

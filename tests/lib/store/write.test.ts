@@ -3,7 +3,7 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
 import { absent } from '../../../lib/store/expressions.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
