@@ -75,7 +75,7 @@ function isRinging(name: string, samples: Sample[]): boolean {
 }
 
 const headers = { authorization: bearer('demo-owner') };
-const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 } as Context;
 const relight = () => invoke(proxies['relight-image'], 'relight-image', { headers });
 const video = (name: 'text-to-video' | 'extend-video' | 'multiframe-video') =>
   invoke(proxies[name], name, { headers });
