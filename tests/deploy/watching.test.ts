@@ -58,7 +58,10 @@ const alarms: [string, string[]][] = [
 ];
 
 /** With a reservation there is one more. */
-const allAlarms: [string, string[]][] = [...alarms, ['reserved-throttles', Array(5).fill('AWS/Lambda Throttles')]];
+const allAlarms: [string, string[]][] = [
+  ...alarms,
+  ['reserved-throttles', Array(5).fill('AWS/Lambda Throttles')],
+];
 
 function alarmNamed(name: string, stage = plain): Part {
   return ofType(stage, 'AWS::CloudWatch::Alarm').find(
