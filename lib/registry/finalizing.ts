@@ -19,6 +19,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from './records.ts';
+import { awaitsUpload, isUsedUp, type refusalOf, unclaimed } from './upload-checks.ts';
 
 /*
  * What happens to a version once it is registered. *Listed* means that it is in the index `pending`, the list of
@@ -52,7 +53,7 @@ export type UploadState = 'awaited' | 'refused' | Hindrance;
 
 /**
  * `superseded`: the version was published again meanwhile, and waits for another upload. `refused`: it waits for
- * this one, but not for the bytes in this version of the object, which were refused before.
+ * this one, but not for the bytes in this version of the object, or in any more: they were refused before.
  */
 export async function findUploadState(
   upload: Upload,
@@ -61,7 +62,7 @@ export async function findUploadState(
 ): Promise<UploadState> {
   const read = await readUpload(upload, deadline);
   if (read.state !== 'awaited' || objectVersion === undefined) return read.state;
-  return read.version.refused_object === objectVersion ? 'refused' : 'awaited';
+  return read.version.refused_object === objectVersion || isUsedUp(read.version) ? 'refused' : 'awaited';
 }
 
 async function readUpload(
@@ -105,6 +106,8 @@ export async function activateVersion(
       sha256: archive.sha256,
       upload_id: null,
       refused_object: null,
+      refusals: null,
+      ...unclaimed,
       published_at: new Date().toISOString(),
     };
     const writes: Write[] = [
@@ -129,19 +132,14 @@ export async function activateVersion(
   });
 }
 
-/**
- * The version stays pending, and its publisher can read why; bytes that were refused are remembered, so that they
- * are not checked again. False if it no longer waits for this upload.
- */
+/** The version stays pending, and its publisher can read why. False if it no longer waits for this upload. */
 export async function keepPending(
   upload: Upload,
-  reason: PendingReason,
+  reason: PendingReason | ReturnType<typeof refusalOf>,
   deadline: number,
-  refusedObject?: string,
 ): Promise<boolean> {
   const key = nodeVersionKey(upload.nodeId, upload.version);
-  const changes = { ...reason, refused_object: refusedObject };
-  return (await update(key, changes, awaitsUpload(upload), deadline)).written;
+  return (await update(key, { ...reason, ...unclaimed }, awaitsUpload(upload), deadline)).written;
 }
 
 /** What keeps a version from becoming active, regardless of its archive. */
@@ -169,14 +167,6 @@ function revocation(
 function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {
   const remedy = 'Once that has changed, publish this version again.';
   return { status_reason_code, status_reason: `The archive was not published: ${sentence} ${remedy}` };
-}
-
-function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {
-  return [
-    ['id', '=', versionId],
-    ['status', '=', 'NodeVersionStatusPending'],
-    ['upload_id', '=', uploadId],
-  ];
 }
 
 /** Finishes a version that is no longer pending: updates the node's latest_version, and takes it off the list. */

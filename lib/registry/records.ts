@@ -83,6 +83,11 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   upload_id?: string;
   /** The version of that upload's object that was refused, by S3's id: it is not checked again. */
   refused_object?: string;
+  /** How many archives came to that upload's address and were refused. */
+  refusals?: number;
+  /** Which finalizer checks an archive for it, and until when, in milliseconds. */
+  checked_by?: string;
+  checked_until?: number;
   /** Present while something is left to do; the index `pending` lists these. */
   pending_shard?: string;
   pending_since?: string;
