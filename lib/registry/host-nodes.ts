@@ -64,16 +64,14 @@ export function changeHostNode({
   });
 }
 
-/** Fields that only a person sets, or that are no field at all. */
-const untouchable = ['policy', 'host_node_name'];
-
-/** The fields that a person has written or cleared so far; entries of before extraction are a person's as a whole. */
+/** The fields that a person has written or cleared so far. No extraction writes a policy, so it need not be kept. */
 function touchedBy(changes: HostNodeInput, current: HostNodeRecord | undefined): string[] {
   const now = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
-  const touched = new Set([...touchedFields(current), ...now]);
-  return [...touched].filter((field) => !untouchable.includes(field)).sort();
+  const touched = new Set(['host_node_name', ...touchedFields(current), ...now]);
+  return [...touched].filter((field) => field !== 'policy').sort();
 }
 
+/** As the record says; entries of before extraction are a person's as a whole. */
 export function touchedFields(current: HostNodeRecord | undefined): readonly string[] {
   if (!current) return [];
   if (current.touched) return current.touched;
