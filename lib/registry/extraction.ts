@@ -1,10 +1,10 @@
 import type { HostNode } from '../schemas/host-node.ts';
-import { absent, type Condition } from '../store/expressions.ts';
+import type { Condition } from '../store/expressions.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, update, type Write } from '../store/write.ts';
-import { touchedFields } from './host-nodes.ts';
+import { touchedFields, unchangedSince } from './host-nodes.ts';
 import { dueWork } from './pending-versions.ts';
 import { type HostNodeRecord, hostNodeRecord, nodeRecord, nodeVersionRecord } from './records.ts';
 
@@ -91,8 +91,8 @@ async function writeHostNode(
     if (Number(current?.extracted_by ?? 0) > entry.extracted_by) return true;
     const touched = touchedFields(current);
     const changes = Object.entries(entry).filter(([field]) => !touched.includes(field));
-    const unchanged: Condition = current ? [['revision', '=', current.revision]] : absent;
-    const result = await update(key, { ...Object.fromEntries(changes), touched }, unchanged, deadline);
+    const written = { ...Object.fromEntries(changes), touched };
+    const result = await update(key, written, unchangedSince(current), deadline);
     if (result.written) return true;
     current = result.found && hostNodeRecord(result.found);
     return undefined;

@@ -58,10 +58,22 @@ export function changeHostNode({
     if (!publisher && !caller.isAdmin) throw new ApiError('forbidden');
     if (publisher) requireOwner(publisher, caller);
     requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
-    const unchanged: Condition = current ? [['revision', '=', current.revision]] : absent;
-    const result = await update(key, fields, unchanged, deadline);
+    const result = await update(key, fields, unchangedSince(current), deadline);
     return result.written ? shownFields<HostNode>(hostNodeRecord(result.item), HostNode) : undefined;
   });
+}
+
+/**
+ * Holds only if nobody has written since. The revision is not enough: an entry that was removed meanwhile and made
+ * again begins with the same one.
+ */
+export function unchangedSince(current: HostNodeRecord | undefined): Condition {
+  if (!current) return absent;
+  const { revision, write_id } = current;
+  return [
+    ['revision', '=', revision],
+    write_id === undefined ? ['write_id', 'absent'] : ['write_id', '=', write_id],
+  ];
 }
 
 /** The fields that a person has written or cleared so far. No extraction writes a policy, so it need not be kept. */

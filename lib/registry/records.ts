@@ -145,6 +145,8 @@ export interface HostNodeRecord extends Stored, HostNode {
   touched?: readonly string[];
   /** The version of the extractor that wrote the other fields. */
   extracted_by?: number;
+  /** Of the last write; random. */
+  write_id?: string;
 }
 
 /** One change that an administrator made, written in the transaction that made it. */

@@ -1,8 +1,7 @@
 import type { ExtractedArchive } from '../../../lib/registry/extraction.ts';
-import { touchedFields } from '../../../lib/registry/host-nodes.ts';
+import { touchedFields, unchangedSince } from '../../../lib/registry/host-nodes.ts';
 import { type HostNodeRecord, hostNodeRecord } from '../../../lib/registry/records.ts';
 import { HostNode } from '../../../lib/schemas/host-node.ts';
-import type { Condition } from '../../../lib/store/expressions.ts';
 import { hostNodeKey } from '../../../lib/store/keys.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { remove, update } from '../../../lib/store/write.ts';
@@ -28,7 +27,7 @@ async function removeExtracted(entry: HostNodeRecord, deadline: number): Promise
   let current: HostNodeRecord | undefined = entry;
   await untilWritten(deadline, async () => {
     if (current?.extracted_by === undefined) return true;
-    const unchanged: Condition = [['revision', '=', current.revision]];
+    const unchanged = unchangedSince(current);
     const touched = touchedFields(current);
     const result =
       touched.length === 0
