@@ -70,7 +70,7 @@ export const show = command({
 });
 
 /** How its host nodes were read, and why not. */
-function extractionOf({
+export function extractionOf({
   host_node_extract_status: status,
   host_node_extract_reason: reason,
   extraction,
