@@ -15,6 +15,8 @@ import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
 import { listHostNodes } from '../../../tools/admin/registry/nodes.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { beforeNext } from '../../support/intercept.ts';
 import {
   addNode,
   addPublisher,
@@ -175,6 +177,19 @@ describe('a host node that a newer extraction does not find', () => {
       { ...withoutOpen(read('read by 2')), host_node_name: 'stays' },
     ]);
   });
+});
+
+test('an edit of an entry that was removed and made again is not written over', async () => {
+  const archive = await addExtractable('made-again');
+  await writeHostNodes(archive, found(1, ['entry']), inTime());
+  const replaced = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
+    await removeOtherHostNodes(archive, new Set(), inTime());
+    await edit('made-again', 'entry', { category: 'theirs' });
+  });
+  await writeHostNodes(archive, found(2, ['entry']), inTime());
+
+  expect(replaced.happened()).toBe(true);
+  expect(await listHostNodes('made-again', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
 });
 
 function withoutOpen(fields: object): object {
