@@ -93,7 +93,7 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   extraction?: ExtractionSummary;
 }
 
-export interface ExtractionSummary {
+interface ExtractionSummary {
   /** The extractor's version. */
   by: number;
   at: string;
