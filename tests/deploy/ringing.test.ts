@@ -207,6 +207,7 @@ const gateway = (minutes: number[], requests: number, errors: Record<string, num
 const ofFunction = (name: string) => ({ FunctionName: `\${${name}LambdaFunction}` });
 const table = { TableName: `\${Table}` };
 const queue = { QueueName: `\${FinalizeUploadFailures.QueueName}` };
+const extractionQueue = { QueueName: `\${ExtractHostNodesFailures.QueueName}` };
 const bucket = { BucketName: 'archives-of-the-tests', StorageType: 'StandardStorage' };
 const lastFifteen = [now - 10, now - 5, now];
 /** Invocations that were turned away in the whole account, and those of them that were of a function. */
@@ -251,6 +252,11 @@ describe('an alarm on the metrics of AWS', () => {
       'finalize-upload-dead-letters',
       fromAws('AWS/SQS ApproximateNumberOfMessagesVisible', queue, 1),
       fromAws('AWS/SQS ApproximateNumberOfMessagesVisible', queue, 0),
+    ],
+    [
+      'extract-host-nodes-dead-letters',
+      fromAws('AWS/SQS ApproximateNumberOfMessagesVisible', extractionQueue, 1),
+      fromAws('AWS/SQS ApproximateNumberOfMessagesVisible', queue, 1),
     ],
     [
       'bucket-size',

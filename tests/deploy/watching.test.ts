@@ -52,6 +52,7 @@ const alarms: [string, string[]][] = [
   ['credits-per-hour', [`${own} credits`]],
   ['credit-ceiling', [`${own} replies_above_ceiling`]],
   ['finalize-upload-dead-letters', ['AWS/SQS ApproximateNumberOfMessagesVisible']],
+  ['extract-host-nodes-dead-letters', ['AWS/SQS ApproximateNumberOfMessagesVisible']],
   ['sweep-findings', [`${own} sweep_findings`]],
   ['sweep-missing', [`${own} sweep_findings`]],
   ['bucket-size', ['AWS/S3 BucketSizeBytes']],

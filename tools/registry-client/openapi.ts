@@ -439,6 +439,8 @@ export interface components {
              * @enum {string}
              */
             readonly host_node_extract_status?: "pending" | "success" | "failed";
+            /** @description Why they could not be read, or not all of them; absent unless that failed */
+            readonly host_node_extract_reason?: string;
             /**
              * Format: date-time
              * @description Creation time of the version
@@ -571,6 +573,8 @@ export interface components {
                  * @enum {string}
                  */
                 readonly host_node_extract_status?: "pending" | "success" | "failed";
+                /** @description Why they could not be read, or not all of them; absent unless that failed */
+                readonly host_node_extract_reason?: string;
                 /**
                  * Format: date-time
                  * @description Creation time of the version

@@ -91,7 +91,15 @@ const resources = {
       tags: texts,
       tags_admin: texts,
     },
-    ignored: ['host_node_extract_status', 'createdAt', 'downloadUrl', 'id', 'node_id', 'status_reason'],
+    ignored: [
+      'host_node_extract_status',
+      'host_node_extract_reason',
+      'createdAt',
+      'downloadUrl',
+      'id',
+      'node_id',
+      'status_reason',
+    ],
   },
   'host node': {
     schema: HostNodeInput,

@@ -115,6 +115,7 @@ describe('a scheduled event', () => {
       since: '',
       reasonCode: undefined,
       awaits: undefined,
+      archiveKey: undefined,
       finding,
       ...(finding === 'failed' && { error: new Error('S3 is down.') }),
     }));
