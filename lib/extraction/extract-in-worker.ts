@@ -15,9 +15,9 @@ export interface ExtractionTask {
  */
 const resourceLimits = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 /** Real packs take less than a second. */
-const maxMilliseconds = 9_000;
+const maxMilliseconds = 8_000;
 /** The evaluator looks at the clock itself, and says more when it stops itself. */
-const graceMilliseconds = 1_000;
+const graceMilliseconds = 2_000;
 
 /** Next to this module: a bundle in dist, or the source as it is. */
 const workerFile = new URL(

@@ -108,15 +108,20 @@ function* partsOf(roots: readonly Part[], max = Number.POSITIVE_INFINITY): Gener
     const part = stack.pop();
     if (part === undefined) return;
     yield part;
-    for (const value of Object.values(part).reverse())
-      for (const inner of partsIn(value).reverse()) stack.push(inner);
+    const inner = Object.values(part).flatMap(partsIn);
+    for (let index = inner.length - 1; index >= 0; index -= 1) stack.push(inner[index] as Part);
   }
 }
 
-function partsIn(value: unknown): Part[] {
-  const isPart = (each: unknown): each is Part =>
-    typeof each === 'object' && each !== null && 'nodeType' in each;
-  return [value].flat().filter(isPart);
+function partsIn(value: unknown): readonly Part[] {
+  if (typeof value !== 'object' || value === null) return none;
+  return Array.isArray(value) ? value.filter(isPart) : isPart(value) ? [value] : none;
+}
+
+const none: readonly Part[] = [];
+
+function isPart(value: unknown): value is Part {
+  return typeof value === 'object' && value !== null && 'nodeType' in value;
 }
 
 function addImports(imported: Map<string, string>, part: Part): void {

@@ -15,7 +15,7 @@ export interface FoundHostNodes {
 }
 
 /** As long as the registry takes. */
-const maxMilliseconds = 9_000;
+const maxMilliseconds = 8_000;
 
 export async function hostNodesOf(
   folder: string,

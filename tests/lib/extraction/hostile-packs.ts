@@ -212,5 +212,19 @@ export const hostilePacks: [kind: string, files: PackFiles | string][] = [
     'exceptions in a loop',
     'while True:\n    try:\n        1 / 0\n    except Exception as e:\n        continue\n    finally:\n        pass',
   ],
+  [
+    'risky calls by the megabyte in files that nobody imports',
+    {
+      '__init__.py': listed,
+      ...Object.fromEntries(
+        Array.from({ length: 8 }, (_, index) => [`file${index}.py`, 'eval(x)\n'.repeat(120_000)]),
+      ),
+    },
+  ],
+  ['commands that nearly install packages', `${listed}x = [${'["pip", "-q", "-q"], '.repeat(30_000)}]`],
+  [
+    'imports of imports of risky modules',
+    `${'import subprocess as a\na = a.a\na.run.a.a.a.a.a.a.a.a.a.a.a()\n'.repeat(20_000)}`,
+  ],
   ['code in a text', 'exec("while True: pass")\neval("9**9**9")\ncompile("x", "y", "exec")'],
 ];

@@ -15,6 +15,11 @@ describe('a hostile pack ends with a status within 10 seconds', () => {
   });
 });
 
+test('more than sixty kinds of hostile packs are tried, each once', () => {
+  expect(new Set(hostilePacks.map(([kind]) => kind)).size).toBe(hostilePacks.length);
+  expect(hostilePacks.length).toBeGreaterThan(60);
+});
+
 /** Those that ask for the most memory. */
 const hungry = [
   'a list doubled',
