@@ -119,9 +119,14 @@ export const areas = {
       'lib/extraction/**/*.ts',
       'lib/archives/text-files.ts',
       'lib/registry/extraction.ts',
-      'lib/uploads/{archive-events,extract-archive}.ts',
+      'lib/uploads/{archive-events,extract-archive,sweep-extractions}.ts',
     ],
-    tests: ['lib/extraction/{language,packs,source}', 'functions/extract-host-nodes'],
+    tests: [
+      'lib/extraction/{language,packs,risks,source}',
+      'lib/registry/extraction',
+      'lib/uploads/sweep-extractions',
+      'functions/extract-host-nodes',
+    ],
     minScore: 60,
   },
   boundary: {
