@@ -117,6 +117,7 @@ export const areas = {
   extraction: {
     files: [
       'lib/extraction/**/*.ts',
+      'lib/text-files.ts',
       'lib/archives/text-files.ts',
       'lib/registry/extraction.ts',
       'lib/uploads/{archive-events,extract-archive,sweep-extractions}.ts',
