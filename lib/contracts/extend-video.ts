@@ -17,5 +17,6 @@ export const extendVideo = contract({
   status: 200,
   errors: [...paidErrors, ...providerErrors],
   paid: 'by reply',
+  notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
 });

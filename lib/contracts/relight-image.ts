@@ -17,5 +17,6 @@ export const relightImage = contract({
   status: 200,
   errors: [...paidErrors, ...providerErrors],
   paid: 'by price',
+  notifies: { provider: 'image', field: 'webhook_url' },
   idempotent: true,
 });

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
+import type { Contract } from '../contract.ts';
+import type { TaskState } from '../schemas/video.ts';
 import type { Key } from '../store/keys.ts';
 import { typedRead } from '../store/typed-read.ts';
 
-/** Who notifies: each provider has its own words for the states of a task. */
-export type NotifyingProvider = 'image' | 'video';
-
-/** The states of a task, from its start to its end; the last two are final. */
-export type TaskState = 'created' | 'queueing' | 'processing' | 'success' | 'failed';
+/** Each provider has its own words for the states of a task. */
+export type NotifyingProvider = NonNullable<Contract['notifies']>['provider'];
 
 /** A task whose provider notifies this service. It is found by the hash of its ticket, which only the provider has. */
 export interface TaskRecord extends Key {
@@ -58,7 +57,7 @@ export interface NotificationRecord extends Key {
 export const notificationRecord = typedRead<NotificationRecord>();
 
 /** Tasks and notifications are kept so long after the last write; an off-peak task may take 48 hours. */
-export const keptForDays = 14;
+const keptForDays = 14;
 
 export function ttlFrom(time: number): number {
   return Math.ceil(time / 1000) + keptForDays * 24 * 60 * 60;

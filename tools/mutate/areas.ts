@@ -114,6 +114,14 @@ export const areas = {
     tests: ['lib/spend/*'],
     minScore: 80,
   },
+  notifications: {
+    files: [
+      'lib/notifications/{provider-notification,receive,records,relayed-task}.ts',
+      'lib/http/{provider-signature,receive-notification}.ts',
+    ],
+    tests: ['functions/receive-notification', 'lib/notifications/relayed-*', 'lib/http/provider-signature'],
+    minScore: 90,
+  },
   extraction: {
     files: [
       'lib/extraction/**/*.ts',

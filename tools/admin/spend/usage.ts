@@ -1,4 +1,4 @@
-import { callerHash } from '../../../lib/spend/account.ts';
+import { callerHash } from '../../../lib/caller.ts';
 import { type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
 import { usagePartition } from '../../../lib/store/keys.ts';
 import { listItems } from '../registry/administration.ts';
