@@ -45,8 +45,8 @@ export const areas = {
     minScore: 95,
   },
   keys: {
-    files: ['lib/providers/{provider,provider-key,secret-store}.ts'],
-    tests: ['lib/providers/provider-key'],
+    files: ['lib/aws/{secret-store,stored-secret}.ts', 'lib/providers/provider.ts'],
+    tests: ['lib/aws/stored-secret'],
     minScore: 90,
   },
   validators: {

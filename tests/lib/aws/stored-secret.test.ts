@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { callProvider } from '../../../lib/providers/call-provider.ts';
-import { providerKey } from '../../../lib/providers/provider-key.ts';
+import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
 
 interface Asked {
@@ -48,11 +48,11 @@ afterAll(() => {
   store.close();
 });
 
-describe('a literal provider key', () => {
+describe('a literal secret', () => {
   test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
     'is read as %j and never forgotten',
     async (value) => {
-      const key = providerKey(value);
+      const key = storedSecret(value);
       key.forget();
 
       expect(await key.read(deadline())).toBe(value);
@@ -61,11 +61,11 @@ describe('a literal provider key', () => {
   );
 });
 
-describe('a provider key by reference', () => {
+describe('a secret by reference', () => {
   test('is read from SSM with decryption', async () => {
     holdsParameter('from-ssm');
 
-    expect(await providerKey('ssm:/node-registry/key').read(deadline())).toBe('from-ssm');
+    expect(await storedSecret('ssm:/node-registry/key').read(deadline())).toBe('from-ssm');
     expect(asked[0]?.method).toBe('POST');
     expect(asked[0]?.headers).toMatchObject({
       'x-amz-target': 'AmazonSSM.GetParameter',
@@ -77,21 +77,21 @@ describe('a provider key by reference', () => {
   test('is read from Secrets Manager', async () => {
     answer = { status: 200, content: { SecretString: 'from-secrets-manager\n' } };
 
-    expect(await providerKey('secretsmanager:prod/key').read(deadline())).toBe('from-secrets-manager');
+    expect(await storedSecret('secretsmanager:prod/key').read(deadline())).toBe('from-secrets-manager');
     expect(asked[0]?.headers['x-amz-target']).toBe('secretsmanager.GetSecretValue');
     expect(JSON.parse(String(asked[0]?.body))).toEqual({ SecretId: 'prod/key' });
   });
 
   test.each(['ssm', 'secretsmanager'])('is requested with a valid signature for %s', async (service) => {
     answer = { status: 200, content: { Parameter: { Value: 'x' }, SecretString: 'x' } };
-    await providerKey(`${service}:key`).read(deadline());
+    await storedSecret(`${service}:key`).read(deadline());
 
     expect(asked[0]?.headers.authorization).toBe(expectedSignature(service, asked[0] as Asked));
   });
 
   test('is read once, while the function loads', async () => {
     holdsParameter('early');
-    const key = providerKey('ssm:/node-registry/key');
+    const key = storedSecret('ssm:/node-registry/key');
     for (let turn = 0; turn < 100 && asked.length === 0; turn += 1)
       await new Promise((resolve) => setTimeout(resolve, 10));
     expect(asked).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('a provider key by reference', () => {
 
   test('is read again by the request that needs it if reading failed', async () => {
     answer = { status: 400, content: { __type: 'ParameterNotFound' } };
-    const key = providerKey('ssm:/node-registry/key');
+    const key = storedSecret('ssm:/node-registry/key');
 
     await expect(key.read(deadline())).rejects.toMatchObject({
       code: 'unavailable',
@@ -115,7 +115,7 @@ describe('a provider key by reference', () => {
 
   test('is waited for only until the deadline of the request', async () => {
     answer = { status: 500, content: {} };
-    const key = providerKey('ssm:/node-registry/key');
+    const key = storedSecret('ssm:/node-registry/key');
     await key.read(deadline()).catch(() => {});
     answer = 'never';
     const began = performance.now();
@@ -127,7 +127,7 @@ describe('a provider key by reference', () => {
   test('is not taken from an answer that is an error', async () => {
     answer = { status: 400, content: { Parameter: { Value: 'no key' } } };
 
-    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
+    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
       cause: new Error('ssm answered 400  for the secret "/key"'),
     });
   });
@@ -135,7 +135,7 @@ describe('a provider key by reference', () => {
   test('is never quoted in the error about a reply that cannot be read', async () => {
     answer = { status: 200, content: '{"Parameter":{"Value":"half a sec' };
 
-    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
+    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
       code: 'unavailable',
       cause: new Error('ssm answered 200  for the secret "/key"'),
     });
@@ -154,7 +154,7 @@ describe('a provider key by reference', () => {
   ])('is reported as missing in the answer %j', async (content) => {
     answer = { status: 200, content };
 
-    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
+    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
       code: 'unavailable',
       cause: new Error('ssm answered 200  for the secret "/key"'),
     });
@@ -168,7 +168,7 @@ describe('a key that the provider rejects', () => {
     const provider = {
       name: 'image',
       url: `${simulators.url}/image`,
-      key: providerKey('ssm:/key'),
+      key: storedSecret('ssm:/key'),
       keyHeader: 'x-api-key',
       keyScheme: '',
       echoesRequest: false,
@@ -189,7 +189,7 @@ describe('a key that the provider rejects', () => {
 
   test('is read again at most every five seconds', async () => {
     holdsParameter('revoked');
-    const key = providerKey('ssm:/key');
+    const key = storedSecret('ssm:/key');
     for (let count = 0; count < 10; count += 1) {
       await key.read(deadline());
       key.forget();
