@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { providerKey } from '../providers/provider-key.ts';
+import { storedSecret } from '../aws/stored-secret.ts';
 
 type Headers = Record<string, string | undefined>;
 
@@ -9,7 +9,7 @@ export type SignatureCheck = (headers: Headers, body: Buffer, deadline: number) 
 /** Checks an HMAC-SHA256 of the body as it came, in hexadecimal digits, which some providers put `sha256=` before. */
 export function signatureCheck(keyReference: string | undefined, header: string): SignatureCheck {
   if (keyReference === undefined) return async () => true;
-  const key = providerKey(keyReference);
+  const key = storedSecret(keyReference);
   const name = header.toLowerCase();
   return async (headers, body, deadline) => {
     const expected = createHmac('sha256', await key.read(deadline))
