@@ -62,11 +62,17 @@ async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promis
     body: bytes.toString(),
     contentType: isPlainType.test(contentType) ? contentType : 'application/json',
     deadline,
-  });
+  }).catch(tryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, hash, state } = receipt;
   note({ notification: result, ticket_hash: hash.slice(0, 16), task_state: state });
   return jsonAnswer(200, {});
+}
+
+/** A lost race is nothing that a provider did wrong, so it is told to call again. */
+function tryAgain(error: unknown): never {
+  const isLostRace = error instanceof ApiError && error.code === 'conflict';
+  throw isLostRace ? new ApiError('unavailable', { cause: error }) : error;
 }
 
 const isPlainType = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;

@@ -1,46 +1,17 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { notificationsOf, pathOf, storedTask, unknownTicket } from '../support/relay.ts';
-import { type ProxyName, simulation } from '../support/proxies.ts';
-import { handler } from '../../functions/receive-notification.ts';
-import { handler as unknownRoute } from '../../functions/unknown-route.ts';
+import { notificationsOf, storedTask } from '../support/relay.ts';
+import { everythingOf, hook, lastLine, say, started } from '../support/notified.ts';
+import type { ProxyName } from '../support/proxies.ts';
+import { callerHash } from '../../lib/caller.ts';
 import { pendingIndex, usageKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
-import { callerHash } from '../../lib/caller.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
-import { invoke } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
-import { countRequests, setFields } from '../support/registry.ts';
-import { pay, spender, usageOf } from '../support/spending.ts';
-
-interface Path {
-  provider: string;
-  ticket: string;
-}
-
-const hook = 'https://caller.example.com/hook';
-
-/** Starts a task whose caller wants notifications, and returns what the provider may call. */
-async function started(name: ProxyName = 'text-to-video', user?: string): Promise<Path> {
-  const field = name === 'relight-image' ? 'webhook_url' : 'callback_url';
-  await pay(user ?? (await spender()), name, { body: { [field]: hook } });
-  return pathOf(simulation.received.at(-1)?.body[field]);
-}
-
-type Changes = Parameters<typeof invoke>[2];
-
-function say(path: Path, body: object, changes: Changes = {}) {
-  return invoke(handler, 'receive-notification', { path: { ...path }, body, ...changes });
-}
-
-async function everythingOf({ ticket }: Path) {
-  return { task: await storedTask(ticket), notifications: await notificationsOf(ticket) };
-}
-
-function lastLine(): Record<string, unknown> {
-  return JSON.parse(String(loggedLines.at(-1)));
-}
+import { countRequests } from '../support/registry.ts';
+import { spender, usageOf } from '../support/spending.ts';
 
 beforeEach(() => {
   loggedLines.length = 0;
@@ -218,106 +189,6 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     });
   });
 
-  describe('404', () => {
-    const wrong: [string, string, (path: Path) => { path?: Path; body?: object; changes?: Changes }][] = [
-      ['an unknown ticket', 'unknown_ticket', (path) => ({ path: { ...path, ticket: unknownTicket() } })],
-      [
-        'the ticket of the other provider',
-        'unknown_ticket',
-        (path) => ({
-          path: { ...path, provider: 'image' },
-          body: { state: 'success', status: 'COMPLETED' },
-        }),
-      ],
-      ['a provider that does not exist', 'provider', (path) => ({ path: { ...path, provider: 'audio' } })],
-      ['a short ticket', 'ticket', (path) => ({ path: { ...path, ticket: path.ticket.slice(1) } })],
-      ['a long ticket', 'ticket', (path) => ({ path: { ...path, ticket: `${path.ticket}A` } })],
-      [
-        'a ticket of other characters',
-        'ticket',
-        (path) => ({ path: { ...path, ticket: `${path.ticket.slice(1)}+` } }),
-      ],
-      ['an empty ticket', 'ticket', (path) => ({ path: { ...path, ticket: '' } })],
-      ['no state', 'state', () => ({ body: { id: '1' } })],
-      ['an unknown state', 'state', () => ({ body: { state: 'paused' } })],
-      ['a state that is the name of a property', 'state', () => ({ body: { state: 'constructor' } })],
-      ['a state that is no text', 'state', () => ({ body: { state: ['success'] } })],
-      ['the other provider’s field', 'state', () => ({ body: { status: 'COMPLETED' } })],
-      ['an empty body', 'state', () => ({ changes: { rawBody: '' } })],
-      ['no JSON', 'state', () => ({ changes: { rawBody: 'state=success' } })],
-      ['JSON with a byte order mark', 'state', () => ({ changes: { rawBody: '\uFEFF{"state":"success"}' } })],
-      ['a list', 'state', () => ({ changes: { rawBody: '[{"state":"success"}]' } })],
-      ['null', 'state', () => ({ changes: { rawBody: 'null' } })],
-      ['more than 64 KB', 'too_large', () => ({ body: { state: 'success', text: 'x'.repeat(64 * 1024) } })],
-      [
-        'more than 64 KB of long characters',
-        'too_large',
-        () => ({
-          body: { state: 'success', text: 'é'.repeat(33 * 1024) },
-        }),
-      ],
-      [
-        'more than 64 KB as base64',
-        'too_large',
-        () => ({
-          changes: { rawBody: Buffer.alloc(65 * 1024, ' ').toString('base64'), isBase64Encoded: true },
-        }),
-      ],
-      ['5 MB', 'too_large', () => ({ body: { state: 'success', text: 'x'.repeat(5_000_000) } })],
-      [
-        'bytes that are not UTF-8',
-        'not_utf8',
-        () => ({
-          changes: {
-            rawBody: Buffer.from('{"state":"success\xff"}', 'latin1').toString('base64'),
-            isBase64Encoded: true,
-          },
-        }),
-      ],
-      [
-        'half a character',
-        'not_utf8',
-        () => ({ changes: { rawBody: '{"state":"success","text":"\ud800"}' } }),
-      ],
-    ];
-
-    test.each(wrong)(
-      'is the answer to %s, as for any unknown path, and changes nothing',
-      async (_, reason, make) => {
-        const path = await started();
-        await say(path, { state: 'queueing' });
-        const before = await everythingOf(path);
-        const { path: called = path, body = { state: 'success' }, changes = {} } = make(path);
-        const { result, requests } = await countRequests(() => say(called, body, changes));
-        const line = lastLine();
-        const elsewhere = await invoke(unknownRoute, 'unknown-route', {
-          headers: { 'x-request-id': 'sample-receive-notification' },
-        });
-
-        expect(result).toEqual(elsewhere);
-        expect(line).toMatchObject({ status: 404, code: 'route_not_found', reason });
-        expect(await everythingOf(path)).toEqual(before);
-        expect(requests).toEqual(reason === 'unknown_ticket' ? ['BatchGetItemCommand'] : []);
-      },
-    );
-
-    test('is the answer for a task that has expired but is not deleted yet', async () => {
-      const path = await started();
-      const task = await storedTask(path.ticket);
-      await setFields(task ?? { pk: '', sk: '' }, { ttl: Math.floor(Date.now() / 1000) - 1 });
-      const { status } = await say(path, { state: 'success' });
-
-      expect([status, lastLine().reason]).toEqual([404, 'unknown_ticket']);
-      expect(await notificationsOf(path.ticket)).toEqual([]);
-    });
-
-    test('is the answer where the event has no headers and no path', async () => {
-      const { status } = await invoke(handler, 'unknown-route');
-
-      expect([status, lastLine().reason]).toEqual([404, 'provider']);
-    });
-  });
-
   describe('5xx', () => {
     test.each(['BatchGetItemCommand', 'TransactWriteItemsCommand'])(
       'is the answer while the store fails at %s, so that the provider calls again',
@@ -337,6 +208,22 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       },
       20_000,
     );
+
+    test('is 503 where other calls have changed the task each time until the deadline', async () => {
+      const path = await started();
+      const remove = intercept(dynamodb, ({ command, send }) => {
+        if (command !== 'TransactWriteItemsCommand') return send();
+        throw new TransactionCanceledException({
+          message: 'lost',
+          $metadata: {},
+          CancellationReasons: [{ Code: 'ConditionalCheckFailed' }, { Code: 'None' }],
+        });
+      });
+      const { status, headers } = await say(path, { state: 'success' }, { remainingMs: 1500 });
+      remove();
+
+      expect([status, headers['retry-after']]).toEqual([503, '1']);
+    });
 
     test('after a write whose answer was lost leads to one notification when the provider calls again', async () => {
       const path = await started();

@@ -119,7 +119,7 @@ export const areas = {
       'lib/notifications/{provider-notification,receive,records,relayed-task}.ts',
       'lib/http/{provider-signature,receive-notification}.ts',
     ],
-    tests: ['functions/receive-notification', 'lib/notifications/relayed-*', 'lib/http/provider-signature'],
+    tests: ['functions/receive-notification*', 'lib/notifications/relayed-*', 'lib/http/provider-signature'],
     minScore: 90,
   },
   extraction: {

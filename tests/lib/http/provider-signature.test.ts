@@ -1,30 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 process.env.VIDEO_NOTIFICATION_KEY = 'the-key-of-the-video-provider';
 process.env.VIDEO_NOTIFICATION_KEY_HEADER = 'X-Video-Signature';
-const { notificationsOf, pathOf } = await import('../../support/relay.ts');
-const { simulation } = await import('../../support/proxies.ts');
-const { handler } = await import('../../../functions/receive-notification.ts');
-const { invoke } = await import('../../support/invoke.ts');
-const { loggedLines } = await import('../../support/logged-lines.ts');
+const { notificationsOf } = await import('../../support/relay.ts');
+const { lastLine, say, started } = await import('../../support/notified.ts');
 const { countRequests } = await import('../../support/registry.ts');
-const { pay, spender } = await import('../../support/spending.ts');
 
-const hook = 'https://caller.example.com/hook';
 const rawBody = '{"state":"success", "text":"é"}';
 const sign = (text: string, key = 'the-key-of-the-video-provider') =>
   createHmac('sha256', key).update(text).digest('hex');
-
-async function started(name: 'text-to-video' | 'relight-image' = 'text-to-video') {
-  const field = name === 'relight-image' ? 'webhook_url' : 'callback_url';
-  await pay(await spender(), name, { body: { [field]: hook } });
-  return pathOf(simulation.received.at(-1)?.body[field]);
-}
-
-beforeEach(() => {
-  loggedLines.length = 0;
-});
 
 describe('a notification of a provider whose key is configured', () => {
   test.each([
@@ -34,7 +19,7 @@ describe('a notification of a provider whose key is configured', () => {
   ])('is taken with %s', async (_, signature) => {
     const path = await started();
     const headers = { 'x-video-signature': signature };
-    const { status } = await invoke(handler, 'receive-notification', { path, rawBody, headers });
+    const { status } = await say(path, {}, { rawBody, headers });
 
     expect(status).toBe(200);
     expect(await notificationsOf(path.ticket)).toHaveLength(1);
@@ -44,7 +29,7 @@ describe('a notification of a provider whose key is configured', () => {
     const path = await started();
     const headers = { 'x-video-signature': sign(rawBody) };
     const encoded = { rawBody: Buffer.from(rawBody).toString('base64'), isBase64Encoded: true };
-    const { status } = await invoke(handler, 'receive-notification', { path, headers, ...encoded });
+    const { status } = await say(path, {}, { headers, ...encoded });
 
     expect(status).toBe(200);
   });
@@ -59,22 +44,17 @@ describe('a notification of a provider whose key is configured', () => {
     ['one in the wrong header', { 'x-signature': sign(rawBody) }],
   ])('is rejected with %s as an unknown path, before the store is asked', async (_, headers) => {
     const path = await started();
-    const { result, requests } = await countRequests(() =>
-      invoke(handler, 'receive-notification', { path, rawBody, headers }),
-    );
+    const { result, requests } = await countRequests(() => say(path, {}, { rawBody, headers }));
 
     expect([result.status, result.body.error]).toEqual([404, 'route_not_found']);
-    expect(JSON.parse(String(loggedLines.at(-1)))).toMatchObject({ reason: 'signature' });
+    expect(lastLine()).toMatchObject({ reason: 'signature' });
     expect(requests).toEqual([]);
     expect(await notificationsOf(path.ticket)).toEqual([]);
   });
 
   test('leaves the other provider without a signature', async () => {
     const path = await started('relight-image');
-    const { status } = await invoke(handler, 'receive-notification', {
-      path: { ...path },
-      body: { status: 'COMPLETED' },
-    });
+    const { status } = await say(path, { status: 'COMPLETED' });
 
     expect(status).toBe(200);
   });

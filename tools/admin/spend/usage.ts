@@ -33,7 +33,7 @@ function daysBetween(from: string, to: string): string[] {
 }
 
 /** What usage records are summed up by. */
-export const groupings = ['caller', 'operation', 'model', 'day'] as const;
+export const groupings = ['caller', 'operation', 'model', 'day', 'final_state'] as const;
 export type Grouping = (typeof groupings)[number];
 
 export interface UsageSum {
