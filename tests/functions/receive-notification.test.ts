@@ -4,6 +4,7 @@ import { notificationsOf, storedTask } from '../support/relay.ts';
 import { everythingOf, hook, lastLine, say, started } from '../support/notified.ts';
 import type { ProxyName } from '../support/proxies.ts';
 import { callerHash } from '../../lib/caller.ts';
+import { notifyShards } from '../../lib/notifications/records.ts';
 import { pendingIndex, usageKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
@@ -70,6 +71,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         },
       ]);
       expect(String(notification?.pending_since) >= before).toBe(true);
+      expect(notifyShards).toContain(notification?.pending_shard);
       expect(await dueIn(String(notification?.pending_shard))).toContain(task?.pk);
     });
 
@@ -110,6 +112,18 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         ['NOTIFICATION#0003', 'success'],
       ]);
       expect(task).toMatchObject({ state: 'success', sequence: 3, revision: 4 });
+    });
+
+    test('keeps the task id that the provider named first', async () => {
+      const path = await started();
+      for (const [state, id] of [
+        ['created', 7],
+        ['queueing', 'first'],
+        ['processing', 'second'],
+      ])
+        await say(path, { state, id });
+
+      expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: 'first' });
     });
 
     test('changes nothing for a state that does not move the task on', async () => {

@@ -11,7 +11,7 @@ import { get, query } from '../../lib/store/read.ts';
 
 /** A test file that imports this one before any function has the service notify its callers. */
 process.env.NOTIFICATIONS = 'relay';
-process.env.NOTIFICATION_URL = 'https://api.example.com/notifications';
+process.env.NOTIFICATION_URL = 'https://api.example.com/notifications/';
 
 const ourAddress = /^https:\/\/api\.example\.com\/notifications\/(image|video)\/([\w-]{43})$/;
 

@@ -18,7 +18,7 @@ export interface ProviderCall {
   strikes: readonly Strike[];
 }
 
-export const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
+const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
 
 export interface PaidTask {
   operation: (typeof operations)[number];
