@@ -14,7 +14,7 @@ export const secureOrLoopbackUrl = z
   .check(z.refine(isSecureOrLoopback, 'must be an https address (http only on localhost)'));
 
 function isSecureOrLoopback(value: string): boolean {
-  const url = URL.parse(value);
+  const url = isWebAddress(value) ? URL.parse(value) : null;
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
 }
 

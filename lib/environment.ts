@@ -108,6 +108,16 @@ export const concerns = {
         z.describe('How many times its own size an archive may unpack to.'),
       ),
     }),
+  extraction: () =>
+    z.object({
+      EXTRACTION_TAGS: z
+        ._default(z.enum(['on', 'off']), 'on')
+        .with(
+          z.describe(
+            'Whether what the code of a version calls, such as `calls-eval`, becomes part of its `tags_admin`.',
+          ),
+        ),
+    }),
   imageProvider: () =>
     z.object({
       IMAGE_PROVIDER_URL: secureOrLoopbackUrl.with(z.describe('The base address of the image provider.')),

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
+import { isTextFile, maxTextBytes, maxTextFileBytes } from '../text-files.ts';
 import { readEnvironment } from '../environment.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readDirectory } from './directory.ts';
@@ -8,11 +9,6 @@ import { ArchiveReader } from './reader.ts';
 
 const limits = readEnvironment('archives');
 const inflate = promisify(inflateRaw);
-
-const text = /\.(?:py|json|toml|txt|ya?ml|md|csv|ini|cfg)$/i;
-/** A larger file is no source code, and is not read at all. */
-const maxFileBytes = 1_000_000;
-const maxTextBytes = 20_000_000;
 
 const localHeaderBytes = 30;
 const stored = 0;
@@ -28,7 +24,7 @@ export async function readTextFiles(file: ArchiveFile): Promise<Map<string, stri
   let left = maxTextBytes;
   for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
     if (isFolder(entry)) continue;
-    const isRead = text.test(entry.name) && entry.bytes <= Math.min(left, maxFileBytes);
+    const isRead = isTextFile(entry.name) && entry.bytes <= Math.min(left, maxTextFileBytes);
     if (isRead) left -= entry.bytes;
     files.set(entry.name, isRead ? await readText(reader, entry) : undefined);
   }
@@ -36,11 +32,12 @@ export async function readTextFiles(file: ArchiveFile): Promise<Map<string, stri
 }
 
 async function readText(reader: ArchiveReader, entry: ArchiveEntry): Promise<string | undefined> {
-  if (entry.packedBytes > maxFileBytes) return undefined;
+  if (entry.packedBytes > maxTextFileBytes) return undefined;
   const header = await reader.bytesAt(entry.offset, localHeaderBytes);
   const start = entry.offset + localHeaderBytes + header.readUInt16LE(26) + header.readUInt16LE(28);
   if (entry.packedBytes === 0) return '';
   const packed = await reader.bytesAt(start, entry.packedBytes);
-  const bytes = entry.method === stored ? packed : await inflate(packed, { maxOutputLength: maxFileBytes });
+  const bytes =
+    entry.method === stored ? packed : await inflate(packed, { maxOutputLength: maxTextFileBytes });
   return bytes.toString('utf8');
 }

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../json-object.ts';
 import { environmentCredentials } from './credentials.ts';
 import { serviceHost } from './endpoints.ts';
 import { Sha256 } from './sha256.ts';
+import { WrongSecret } from './wrong-secret.ts';
 
 /*
  * One signed POST reads a secret, with the signer that the upload URLs already use. A client of the SDK for
@@ -69,18 +70,30 @@ export async function readSecret(store: string, name: string, timeoutMs: number)
   });
   const content = parseObject(reply.body);
   const secret = reply.status === 200 ? read(content) : undefined;
+  if (typeof secret === 'string' && isJsonObject(secret)) {
+    throw new WrongSecret(
+      `${store}:${name} is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`,
+    );
+  }
   if (typeof secret === 'string' && isHeaderText.test(secret.trim())) return secret.trim();
   throw new Error(`${service} answered ${reply.status} ${content.__type ?? ''} for the secret "${name}"`);
 }
 
+/** Secrets Manager's console makes one unless its user chooses plain text. */
+function isJsonObject(secret: string): boolean {
+  return secret.trim().startsWith('{') && parseObject(Buffer.from(secret)) !== notAnObject;
+}
+
 const isHeaderText = /^[\x20-\x7e]+$/;
+
+const notAnObject: JsonObject = {};
 
 /** The parser's own error quotes what it could not read, which must not get into a log. */
 function parseObject(body: Buffer): JsonObject {
   try {
     const content: unknown = JSON.parse(body.toString());
-    return isObject(content) ? content : {};
+    return isObject(content) ? content : notAnObject;
   } catch {
-    return {};
+    return notAnObject;
   }
 }

@@ -1,4 +1,6 @@
 import { ApiError } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import { WrongSecret } from './wrong-secret.ts';
 
 export interface StoredSecret {
   read: (deadline: number) => Promise<string>;
@@ -30,7 +32,10 @@ export function storedSecret(value: string): StoredSecret {
     reading = attempt;
     return attempt;
   };
-  begin(readTimeoutMs);
+  // Nobody has to wait for a first request to learn that none will succeed.
+  begin(readTimeoutMs).catch((error: unknown) => {
+    if (error instanceof WrongSecret) log('error', 'provider_key', describeError(error));
+  });
 
   return {
     read: async (deadline) => {
@@ -38,7 +43,9 @@ export function storedSecret(value: string): StoredSecret {
       const known = await reading?.catch(() => undefined);
       if (known !== undefined) return known;
       return begin(Math.min(readTimeoutMs, deadline - Date.now())).catch((cause: unknown) => {
-        throw new ApiError('unavailable', { cause });
+        // What is stored is wrong, so that trying again does not help.
+        const code = cause instanceof WrongSecret ? 'internal_error' : 'unavailable';
+        throw new ApiError(code, { cause, payment: 'none' });
       });
     },
     forget: () => {

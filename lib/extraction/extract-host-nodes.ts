@@ -52,6 +52,8 @@ export interface Extraction {
   /** Why it failed, as a sentence for the pack's author. */
   reason?: string;
   nodes: ExtractedNode[];
+  /** What its code calls that an administrator may want to know of. */
+  risks: string[];
   /** Statements that were skipped. */
   notes: string[];
   steps: number;
@@ -69,13 +71,17 @@ export interface ExtractionOptions {
 export function extractHostNodes(files: Files, options: ExtractionOptions = {}): Extraction {
   const budget = new Budget(options.steps ?? limits.packSteps, options.expired);
   const machine = new Interpreter(files, options.name ?? 'pack', budget);
-  const end = (nodes: ExtractedNode[], reason?: string): Extraction => ({
-    status: reason === undefined ? 'success' : 'failed',
-    ...(reason === undefined ? {} : { reason }),
-    nodes,
-    notes: machine.notes,
-    steps: budget.used,
-  });
+  const end = (nodes: ExtractedNode[], reason?: string): Extraction => {
+    machine.risks.readRest(machine.files.code(), options.expired);
+    return {
+      status: reason === undefined ? 'success' : 'failed',
+      ...(reason === undefined ? {} : { reason }),
+      nodes,
+      risks: machine.risks.found,
+      notes: machine.notes,
+      steps: budget.used,
+    };
+  };
   try {
     const listed = listNodes(machine);
     const nodes = describeAll(machine, listed.entries);

@@ -61,5 +61,5 @@ export async function extractInWorker(
 
 function givenUp(why: string, error?: Error): Extraction {
   const notes = error === undefined ? [] : [`${error.name}: ${error.message}`.slice(0, 300)];
-  return { status: 'failed', reason: `It was given up: ${why}.`, nodes: [], notes, steps: 0 };
+  return { status: 'failed', reason: `It was given up: ${why}.`, nodes: [], risks: [], notes, steps: 0 };
 }

@@ -39,6 +39,12 @@ export class FileTree {
     return this.#files.get(path);
   }
 
+  /** The code of the pack, whether it is imported or not. */
+  *code(): Generator<[file: string, text: string]> {
+    for (const [path, text] of this.#files)
+      if (text !== undefined && path.endsWith('.py')) yield [path, text];
+  }
+
   list(path: string): string[] {
     return [...(this.#folders.get(path) ?? [])];
   }

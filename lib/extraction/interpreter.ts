@@ -10,6 +10,7 @@ import { execute } from './language/statements.ts';
 import { libraryModels } from './library/models.ts';
 import { type Budget, limits } from './limits.ts';
 import { Modules } from './modules.ts';
+import { Risks } from './risks.ts';
 import { equipTypes } from './types/constructors.ts';
 import { setName } from './values/access.ts';
 import { Heap } from './values/heap.ts';
@@ -25,6 +26,7 @@ export class Interpreter implements Machine {
   readonly budget: Budget;
   readonly heap: Heap;
   readonly files: FileTree;
+  readonly risks = new Risks();
   /** What was skipped, for the pack's author. */
   readonly notes: string[] = [];
   readonly #modules: Modules;

@@ -15,6 +15,8 @@ export const limits = {
   patternCharacters: 500,
   matchedCharacters: 20_000,
   notes: 50,
+  riskParts: 3_000_000,
+  riskCharacters: 8_000_000,
 } as const;
 
 /** Building text costs a step for this many characters, which bounds memory as steps bound time. */

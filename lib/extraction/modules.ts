@@ -160,7 +160,9 @@ export class Modules {
     if (this.#parsed > limits.parsedCharacters) return raise('ImportError', 'the pack has too much code');
     this.#machine.budget.spend(countTokens(text));
     try {
-      return parseSource(text);
+      const source = parseSource(text);
+      this.#machine.risks.read(file, text, source.body);
+      return source;
     } catch (error) {
       const why = error instanceof Error ? error.message.slice(0, 200) : '';
       this.#machine.note(`${file} cannot be read: ${why}`);

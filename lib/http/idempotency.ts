@@ -175,7 +175,7 @@ async function readAnswer(holder: IdempotencyRecord, deadline: number): Promise<
   const keys = Array.from({ length: parts - 1 }, (_, index) =>
     idempotencyPartKey(holder, attempt, index + 1),
   );
-  const rest = keys.length > 0 ? await get(deadline, ...keys) : [];
+  const rest = await get(deadline, ...keys);
   const pieces = [holder, ...rest].map((item) => (item as AnswerPart).bytes);
   return JSON.parse(gunzipSync(Buffer.concat(pieces)).toString());
 }

@@ -22,6 +22,7 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): 
   const text = isBase64Encoded ? decode(body) : body;
   if (body.length > maxBytes || isLongerInUtf8(text, maxBytes)) throw new ApiError('request_too_large');
   refuseMalformed(text);
+  if (!isBase64Encoded && text.includes(replacement)) throw bodyIssue(notUnicode);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -31,6 +32,9 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): 
   if (text.includes('\\u')) refuseHalfCharacters(value);
   return value;
 }
+
+/** What the gateway makes of bytes that are not UTF-8; who means the character itself can escape it. */
+const replacement = '\ufffd';
 
 /** Of UTF-8, for a unit of UTF-16; a pair of them takes four. */
 const maxBytesPerUnit = 3;

@@ -13,9 +13,12 @@ export function readFields(shape: Record<string, z.ZodMiniType>, reply: JsonObje
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
+/** What nobody could use to ask for a task is no id: something else must have gone wrong in such a reply. */
+const taskId = /^[\x21-\x7e]{1,256}$/;
+
 export function readTaskId(value: unknown): string | undefined {
   const id = typeof value === 'number' ? String(value) : value;
-  return typeof id === 'string' && id !== '' ? id : undefined;
+  return typeof id === 'string' && taskId.test(id) ? id : undefined;
 }
 
 const timestamp = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,6})?\d*(Z|[+-]\d\d:\d\d)$/;

@@ -1,22 +1,17 @@
-import { absent, type Clause, type Condition } from '../store/expressions.ts';
+import type { HostNode } from '../schemas/host-node.ts';
+import type { Condition } from '../store/expressions.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, update, type Write } from '../store/write.ts';
-import type { HostNode } from '../schemas/host-node.ts';
-import { touchedFields } from './host-nodes.ts';
-import {
-  type ExtractionSummary,
-  type HostNodeRecord,
-  hostNodeRecord,
-  nodeRecord,
-  nodeVersionRecord,
-} from './records.ts';
+import { touchedFields, unchangedSince } from './host-nodes.ts';
+import { dueWork } from './pending-versions.ts';
+import { type HostNodeRecord, hostNodeRecord, nodeRecord, nodeVersionRecord } from './records.ts';
 
 /*
  * Host nodes that were read out of an archive. An extraction writes only what no person touched, and never a policy;
- * every entry is written over the revision that it was decided on. So events may come twice, late or in any order,
- * among any edits, and the entries end the same.
+ * every entry is written over the revision that it was decided on, and never over what a newer extractor wrote. So
+ * events may come twice, late or in any order, among any edits, and the entries end the same.
  */
 
 /** Which archive host nodes were read from. */
@@ -32,20 +27,33 @@ export type ExtractedFields = {
   [Field in keyof Omit<HostNode, 'policy' | 'host_node_name'>]-?: HostNode[Field] | null;
 };
 
+/** What was read out of an archive. */
+export interface FoundHostNodes {
+  /** The extractor's version. */
+  by: number;
+  status: 'success' | 'failed';
+  /** Why it failed. */
+  reason?: string | undefined;
+  nodes: ReadonlyMap<string, ExtractedFields>;
+  openFields: number;
+  /** For administrators. */
+  tags: readonly string[];
+}
+
 /** `early`: the version is not active yet, or its node does not show it yet. */
 export type ExtractionState = 'awaited' | 'early' | 'extracted_before' | 'unknown';
 
 export async function findExtractionState(
   archive: ExtractedArchive,
-  extractor: string,
+  by: number,
   deadline: number,
 ): Promise<ExtractionState> {
   const [item] = await get(deadline, nodeVersionKey(archive.nodeId, archive.version));
   const version = nodeVersionRecord(item);
   if (version?.id !== archive.versionId) return 'unknown';
-  if (version.status === 'NodeVersionStatusPending' || version.pending_shard !== undefined) return 'early';
+  if (version.status === 'NodeVersionStatusPending' || dueWork(version) === 'upload') return 'early';
   if (version.sha256 !== archive.sha256) return 'unknown';
-  return version.extraction?.by === extractor ? 'extracted_before' : 'awaited';
+  return version.extraction && version.extraction.by >= by ? 'extracted_before' : 'awaited';
 }
 
 const maxWritesAtOnce = 20;
@@ -53,8 +61,7 @@ const maxWritesAtOnce = 20;
 /** Writes the entries of a version, a few at a time. */
 export async function writeHostNodes(
   archive: ExtractedArchive,
-  nodes: ReadonlyMap<string, ExtractedFields>,
-  extractor: string,
+  { nodes, by }: Pick<FoundHostNodes, 'nodes' | 'by'>,
   deadline: number,
 ): Promise<void> {
   const keys = [...nodes.keys()].map((name) => hostNodeKey(archive.nodeId, archive.version, name));
@@ -64,62 +71,82 @@ export async function writeHostNodes(
     for (const [place, [name, fields]] of left) {
       const key = keys[place];
       const seen = items[place];
-      if (key) await writeHostNode(key, name, fields, seen && hostNodeRecord(seen), extractor, deadline);
+      const entry = { ...fields, host_node_name: name, extracted_by: by };
+      if (key) await writeHostNode(key, entry, seen && hostNodeRecord(seen), deadline);
     }
   };
   await Promise.all(Array.from({ length: maxWritesAtOnce }, writeNext));
 }
 
+type Entry = ExtractedFields & { host_node_name: string; extracted_by: number };
+
 async function writeHostNode(
   key: Key,
-  name: string,
-  fields: ExtractedFields,
+  entry: Entry,
   seen: HostNodeRecord | undefined,
-  extracted_by: string,
   deadline: number,
 ): Promise<void> {
   let current = seen;
   await untilWritten(deadline, async () => {
-    const touched = new Set(touchedFields(current));
-    const changes = Object.entries(fields).filter(([field]) => !touched.has(field));
-    const unchanged: Condition = current ? [['revision', '=', current.revision]] : absent;
-    const entry = {
-      ...Object.fromEntries(changes),
-      host_node_name: name,
-      extracted_by,
-      touched: [...touched],
-    };
-    const result = await update(key, entry, unchanged, deadline);
+    if (Number(current?.extracted_by ?? 0) > entry.extracted_by) return true;
+    const touched = touchedFields(current);
+    const changes = Object.entries(entry).filter(([field]) => !touched.includes(field));
+    const written = { ...Object.fromEntries(changes), touched };
+    const result = await update(key, written, unchangedSince(current), deadline);
     if (result.written) return true;
     current = result.found && hostNodeRecord(result.found);
     return undefined;
   });
 }
 
-/** Notes on the version how its extraction ended, and on its node's copy. False where another archive took its place. */
+/**
+ * Notes on the version how its extraction ended, and on its node's copy, and takes it off the list of what is due.
+ * False where another archive took its place, or a newer extractor was here. `also` is written with it.
+ */
 export async function finishExtraction(
   archive: ExtractedArchive,
-  status: 'success' | 'failed',
-  extraction: ExtractionSummary,
+  { by, status, reason, nodes, openFields, tags }: FoundHostNodes,
   deadline: number,
+  also: readonly Write[] = [],
 ): Promise<boolean> {
   const versionKey = nodeVersionKey(archive.nodeId, archive.version);
   return untilWritten(deadline, async () => {
     const [versionItem, nodeItem] = await get(deadline, versionKey, nodeKey(archive.nodeId));
     const version = nodeVersionRecord(versionItem);
     if (version?.id !== archive.versionId || version.sha256 !== archive.sha256) return false;
-    const same: Clause[] = [
-      ['id', '=', archive.versionId],
-      ['sha256', '=', archive.sha256],
-    ];
+    if ((version.extraction?.by ?? 0) > by) return false;
+    // An administrator's own tags stay, also where the extraction found the same.
+    const own = (version.tags_admin ?? []).filter((tag) => !version.extraction?.tags?.includes(tag));
+    const added = tags.filter((tag) => !own.includes(tag));
+    const shown = {
+      host_node_extract_status: status,
+      host_node_extract_reason: reason ?? null,
+      tags_admin: own.length + added.length > 0 ? [...own, ...added] : null,
+    };
+    const at = new Date().toISOString();
+    const extraction = { by, at, nodes: nodes.size, open_fields: openFields, tags: added };
+    const unlisted = dueWork(version) === 'extraction' && { pending_shard: null, pending_since: null };
     const writes: Write[] = [
-      { update: versionKey, changes: { host_node_extract_status: status, extraction }, when: same },
+      { update: version, changes: { ...shown, extraction, ...unlisted }, when: onRevision(version) },
     ];
     const node = nodeRecord(nodeItem);
     if (node?.latest_version?.id === archive.versionId) {
-      const latest_version = { ...node.latest_version, host_node_extract_status: status };
-      writes.push({ update: node, changes: { latest_version }, when: [['revision', '=', node.revision]] });
+      const entries = Object.entries({ ...node.latest_version, ...shown });
+      const latest_version = Object.fromEntries(entries.filter(([, value]) => value !== null));
+      writes.push({ update: node, changes: { latest_version }, when: onRevision(node) });
     }
-    return (await transact(writes, deadline)).length === 0 ? true : undefined;
+    return (await transact([...writes, ...also], deadline)).length === 0 ? true : undefined;
   });
+}
+
+/** Takes a version off the list whose extraction is done, such as one that a lifted ban has put back there. */
+export async function unlistExtracted(archive: ExtractedArchive, deadline: number): Promise<void> {
+  const key = nodeVersionKey(archive.nodeId, archive.version);
+  const version = nodeVersionRecord((await get(deadline, key))[0]);
+  if (!version?.extraction || dueWork(version) !== 'extraction') return;
+  await update(key, { pending_shard: null, pending_since: null }, onRevision(version), deadline);
+}
+
+function onRevision({ revision }: { revision: number }): Condition {
+  return [['revision', '=', revision]];
 }

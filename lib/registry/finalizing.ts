@@ -1,5 +1,5 @@
 import { note } from '../log.ts';
-import type { StatusReasonCode } from '../schemas/node-version.ts';
+import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
 import type { Clause } from '../store/expressions.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
@@ -8,6 +8,7 @@ import { transact, update, type Write } from '../store/write.ts';
 import type { Upload } from '../upload.ts';
 import { latestOf } from './latest-version.ts';
 import { shownVersion } from './node-versions.ts';
+import { dueWork, extractionShard } from './pending-versions.ts';
 import { credentialKey } from './credentials.ts';
 import {
   type CredentialRecord,
@@ -19,13 +20,14 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from './records.ts';
+import { awaitsUpload, isUsedUp, type refusalOf, unclaimed } from './upload-checks.ts';
 
 /*
  * What happens to a version once it is registered. *Listed* means that it is in the index `pending`, the list of
  * what is left to do:
  *
- *   pending, listed ──activateVersion──> active, listed ──completeVersion──> active
- *        │  ▲                               latest_version moves, then the version leaves the list
+ *   pending, listed ──activateVersion──> active, listed ──completeVersion──> active, listed for its extraction
+ *        │  ▲                               latest_version moves, then the version leaves the finalizer's shards
  *        └──┘ keepPending: a status_reason
  *
  * Only the upload that the latest publish named leads out of `pending`, and only while node, publisher and credential are
@@ -33,6 +35,8 @@ import {
  * be taken twice, late or by two at once: the second finds its condition failed and changes nothing. A finalizer
  * that dies between two arrows leaves a listed version, which the next event or sweep takes further.
  */
+
+const pending: NodeVersionStatus = 'NodeVersionStatusPending';
 
 interface PublishedArchive {
   key: string;
@@ -52,7 +56,7 @@ export type UploadState = 'awaited' | 'refused' | Hindrance;
 
 /**
  * `superseded`: the version was published again meanwhile, and waits for another upload. `refused`: it waits for
- * this one, but not for the bytes in this version of the object, which were refused before.
+ * this one, but not for the bytes in this version of the object, or in any more: they were refused before.
  */
 export async function findUploadState(
   upload: Upload,
@@ -61,7 +65,7 @@ export async function findUploadState(
 ): Promise<UploadState> {
   const read = await readUpload(upload, deadline);
   if (read.state !== 'awaited' || objectVersion === undefined) return read.state;
-  return read.version.refused_object === objectVersion ? 'refused' : 'awaited';
+  return read.version.refused_object === objectVersion || isUsedUp(read.version) ? 'refused' : 'awaited';
 }
 
 async function readUpload(
@@ -77,7 +81,7 @@ async function readUpload(
   if (version?.id !== upload.versionId) return { state: 'unknown' };
   const { publisher_id, node_id, token_id, trust_id, status } = version;
   note({ publisher_id, node_id, version: version.version, token_id, trust_id });
-  if (status !== 'NodeVersionStatusPending') return { state: 'published' };
+  if (status !== pending) return { state: 'published' };
   if (version.upload_id !== upload.uploadId) return { state: 'superseded' };
   const [publisher, credential] = await get(deadline, publisherKey(publisher_id), credentialKey(version));
   const reason =
@@ -105,6 +109,8 @@ export async function activateVersion(
       sha256: archive.sha256,
       upload_id: null,
       refused_object: null,
+      refusals: null,
+      ...unclaimed,
       published_at: new Date().toISOString(),
     };
     const writes: Write[] = [
@@ -129,19 +135,14 @@ export async function activateVersion(
   });
 }
 
-/**
- * The version stays pending, and its publisher can read why; bytes that were refused are remembered, so that they
- * are not checked again. False if it no longer waits for this upload.
- */
+/** The version stays pending, and its publisher can read why. False if it no longer waits for this upload. */
 export async function keepPending(
   upload: Upload,
-  reason: PendingReason,
+  reason: PendingReason | ReturnType<typeof refusalOf>,
   deadline: number,
-  refusedObject?: string,
 ): Promise<boolean> {
   const key = nodeVersionKey(upload.nodeId, upload.version);
-  const changes = { ...reason, refused_object: refusedObject };
-  return (await update(key, changes, awaitsUpload(upload), deadline)).written;
+  return (await update(key, { ...reason, ...unclaimed }, awaitsUpload(upload), deadline)).written;
 }
 
 /** What keeps a version from becoming active, regardless of its archive. */
@@ -171,30 +172,28 @@ function pendingBecause(status_reason_code: StatusReasonCode, sentence: string):
   return { status_reason_code, status_reason: `The archive was not published: ${sentence} ${remedy}` };
 }
 
-function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {
-  return [
-    ['id', '=', versionId],
-    ['status', '=', 'NodeVersionStatusPending'],
-    ['upload_id', '=', uploadId],
-  ];
-}
-
-/** Finishes a version that is no longer pending: updates the node's latest_version, and takes it off the list. */
+/** Finishes a version that is no longer pending: updates the node's latest_version, and hands it on to extraction. */
 export async function completeVersion(nodeId: string, version: string, deadline: number): Promise<void> {
   const versionKey = nodeVersionKey(nodeId, version);
   await untilWritten(deadline, async () => {
     const [versionItem, nodeItem] = await get(deadline, versionKey, nodeKey(nodeId));
     const record = nodeVersionRecord(versionItem);
-    if (!record || record.pending_shard === undefined || record.status === 'NodeVersionStatusPending')
-      return true;
+    const shard = record?.pending_shard;
+    const isLeft = shard !== undefined && dueWork(record) === 'upload';
+    if (!record || !isLeft || record.status === pending) return true;
     if (!(await moveLatest(record, nodeRecord(nodeItem), deadline))) return undefined;
-    const unlisted = { pending_shard: null, pending_since: null };
+    const isDue = record.host_node_extract_status === 'pending';
+    const listing = {
+      pending_shard: isDue ? extractionShard(shard) : null,
+      pending_since: isDue ? new Date().toISOString() : null,
+    };
     await update(
       versionKey,
-      unlisted,
+      listing,
       [
         ['id', '=', record.id],
         ['status', '=', record.status],
+        ['pending_shard', '=', shard],
       ],
       deadline,
     );

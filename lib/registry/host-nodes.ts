@@ -58,22 +58,32 @@ export function changeHostNode({
     if (!publisher && !caller.isAdmin) throw new ApiError('forbidden');
     if (publisher) requireOwner(publisher, caller);
     requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
-    const unchanged: Condition = current ? [['revision', '=', current.revision]] : absent;
-    const result = await update(key, fields, unchanged, deadline);
+    const result = await update(key, fields, unchangedSince(current), deadline);
     return result.written ? shownFields<HostNode>(hostNodeRecord(result.item), HostNode) : undefined;
   });
 }
 
-/** Fields that only a person sets, or that are no field at all. */
-const untouchable = ['policy', 'host_node_name'];
-
-/** The fields that a person has written or cleared so far; entries of before extraction are a person's as a whole. */
-function touchedBy(changes: HostNodeInput, current: HostNodeRecord | undefined): string[] {
-  const now = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
-  const touched = new Set([...touchedFields(current), ...now]);
-  return [...touched].filter((field) => !untouchable.includes(field)).sort();
+/**
+ * Holds only if nobody has written since. The revision is not enough: an entry that was removed meanwhile and made
+ * again begins with the same one.
+ */
+export function unchangedSince(current: HostNodeRecord | undefined): Condition {
+  if (!current) return absent;
+  const { revision, write_id } = current;
+  return [
+    ['revision', '=', revision],
+    write_id === undefined ? ['write_id', 'absent'] : ['write_id', '=', write_id],
+  ];
 }
 
+/** The fields that a person has written or cleared so far. No extraction writes a policy, so it need not be kept. */
+function touchedBy(changes: HostNodeInput, current: HostNodeRecord | undefined): string[] {
+  const now = Object.entries(changes).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+  const touched = new Set(['host_node_name', ...touchedFields(current), ...now]);
+  return [...touched].filter((field) => field !== 'policy').sort();
+}
+
+/** As the record says; entries of before extraction are a person's as a whole. */
 export function touchedFields(current: HostNodeRecord | undefined): readonly string[] {
   if (!current) return [];
   if (current.touched) return current.touched;

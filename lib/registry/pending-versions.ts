@@ -5,6 +5,13 @@ import { query, readBatches } from '../store/read.ts';
 import type { Upload } from '../upload.ts';
 import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 
+/*
+ * The index `pending` lists what is left to do. A version stands in it from its publish until its finalizer is done
+ * with it, and then, in shards of their own, until its host nodes have been extracted.
+ */
+
+export type DueWork = 'upload' | 'extraction';
+
 /** A version on the list of what is left to do; `awaits` is its upload, if it still waits for one. */
 export interface ListedVersion {
   nodeId: string;
@@ -14,9 +21,23 @@ export interface ListedVersion {
   reasonCode: StatusReasonCode | undefined;
   since: string;
   awaits: Upload | undefined;
+  archiveKey: string | undefined;
 }
 
 const shards = [...'0123456789abcdef'];
+const extractionPrefix = 'extract-';
+
+/** Where a version is listed for its extraction, once its finalizer is done with it. */
+export function extractionShard(uploadShard: string): string {
+  return extractionPrefix + uploadShard;
+}
+
+/** What is left to do for a version; undefined where nothing is. */
+export function dueWork(version: { pending_shard?: string } | undefined): DueWork | undefined {
+  const shard = version?.pending_shard;
+  if (shard === undefined) return undefined;
+  return shard.startsWith(extractionPrefix) ? 'extraction' : 'upload';
+}
 
 /** All that a sweep needs: a version can hold 120 KB, and a thousand of them would fill the function's memory. */
 const listedFields = [
@@ -30,6 +51,7 @@ const listedFields = [
   'status_reason_code',
   'upload_id',
   'pending_since',
+  'archive_key',
 ] as const satisfies (keyof NodeVersionRecord)[];
 
 /** The versions listed between two times, newest first, so that old spam never delays a recent loss. */
@@ -37,8 +59,10 @@ export async function findListedVersions(
   from: string,
   to: string,
   deadline: number,
+  work: DueWork = 'upload',
 ): Promise<ListedVersion[]> {
-  const keys = (await Promise.all(shards.map((shard) => keysOf(shard, from, to)))).flat();
+  const prefix = work === 'extraction' ? extractionPrefix : '';
+  const keys = (await Promise.all(shards.map((shard) => keysOf(prefix + shard, from, to)))).flat();
   // A version that is published again while the index is read can stand on two of its pages.
   const distinct = new Map(keys.map((key) => [keyName(key), key]));
   const listed: ListedVersion[] = [];
@@ -55,6 +79,7 @@ const pending: NodeVersionStatus = 'NodeVersionStatusPending';
 
 function listedVersion(record: NodeVersionRecord, since: string): ListedVersion {
   const { id, node_id: nodeId, version, status, status_reason, status_reason_code, upload_id } = record;
+  const { archive_key: archiveKey } = record;
   const awaits =
     status === pending && upload_id ? { nodeId, version, versionId: id, uploadId: upload_id } : undefined;
   return {
@@ -65,6 +90,7 @@ function listedVersion(record: NodeVersionRecord, since: string): ListedVersion 
     reasonCode: status_reason_code,
     since,
     awaits,
+    archiveKey,
   };
 }
 

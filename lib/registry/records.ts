@@ -83,6 +83,11 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   upload_id?: string;
   /** The version of that upload's object that was refused, by S3's id: it is not checked again. */
   refused_object?: string;
+  /** How many archives came to that upload's address and were refused. */
+  refusals?: number;
+  /** Which finalizer checks an archive for it, and until when, in milliseconds. */
+  checked_by?: string;
+  checked_until?: number;
   /** Present while something is left to do; the index `pending` lists these. */
   pending_shard?: string;
   pending_since?: string;
@@ -93,15 +98,15 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   extraction?: ExtractionSummary;
 }
 
-export interface ExtractionSummary {
+interface ExtractionSummary {
   /** The extractor's version. */
-  by: string;
+  by: number;
   at: string;
   nodes: number;
   /** How many fields were left open. */
   open_fields: number;
-  /** Why it failed. */
-  reason?: string;
+  /** Those of `tags_admin` that it added, so that the next one can take them back. */
+  tags?: readonly string[];
 }
 
 export type BanSubject = 'version' | 'node' | 'publisher';
@@ -138,10 +143,15 @@ export interface OwnedNodeRecord extends Key {
 
 export interface HostNodeRecord extends Stored, HostNode {
   host_node_name: string;
-  /** The fields that a person wrote or cleared, which an extraction leaves alone for ever. */
+  /**
+   * The fields that a person wrote or cleared, which an extraction leaves alone for ever; with `host_node_name` once a
+   * person has written the entry at all.
+   */
   touched?: readonly string[];
-  /** The extractor that wrote the other fields. */
-  extracted_by?: string;
+  /** The version of the extractor that wrote the other fields. */
+  extracted_by?: number;
+  /** Of the last write; random. */
+  write_id?: string;
 }
 
 /** One change that an administrator made, written in the transaction that made it. */

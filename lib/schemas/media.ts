@@ -36,7 +36,7 @@ export function text(maxCharacters: number) {
 
 export const webAddress = z
   .string()
-  .check(z.trim(), z.refine(isPlainAddress, 'must be an absolute http or https URL'))
+  .check(z.trim(), z.refine(isWebAddress, 'must be an absolute http or https URL'))
   .with(z.meta({ format: 'uri' }));
 
 const dataUriPrefix = /^data:image\/[\w.+-]+;base64,/;
@@ -50,7 +50,7 @@ export const imageSource = z
   .check(
     z.trim(),
     z.refine(
-      (value) => (/^https?:/i.test(value) ? isPlainAddress(value) : isBase64(value)),
+      (value) => (/^https?:/i.test(value) ? isWebAddress(value) : isBase64(value)),
       'must be an http or https URL, a data URI or base64 data of an image',
     ),
   )
@@ -80,11 +80,6 @@ const scratch = Buffer.allocUnsafe(2 * pieceLength);
 /** Node's decoder skips what is not base64, but sees only the low byte of what is not ASCII. */
 function decodesWhole(piece: string): boolean {
   return scratch.write(piece) === pieceLength && scratch.write(piece, 'base64') === (pieceLength / 4) * 3;
-}
-
-/** The parser skips control characters, so what it checks would not be what is forwarded. */
-function isPlainAddress(value: string): boolean {
-  return isWebAddress(value) && !/\p{Cc}/u.test(value);
 }
 
 function hasAtMost(value: string, maxCharacters: number): boolean {

@@ -71,6 +71,9 @@ const serviceFields = {
   host_node_extract_status: z
     .enum(['pending', 'success', 'failed'])
     .with(z.describe('Whether the host nodes have been read out of the archive')),
+  host_node_extract_reason: z
+    .string()
+    .with(z.describe('Why they could not be read, or not all of them; absent unless that failed')),
   createdAt: Timestamp.with(z.describe('Creation time of the version')),
   downloadUrl: z.string().with(z.describe('Where the archive is downloaded; absent until it has arrived')),
   id: z.string().with(z.describe('Unique identifier of the version')),

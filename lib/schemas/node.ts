@@ -13,7 +13,10 @@ export type NodeStatus = (typeof nodeStatuses)[number];
 /** Clients send "" for an address they do not have. */
 const webAddress = z
   .string()
-  .check(z.refine((value) => value === '' || isWebAddress(value), 'must be empty or an http or https URL'))
+  .check(
+    z.refine((value) => value === '' || isWebAddress(value.trim()), 'must be empty or an http or https URL'),
+    z.trim(),
+  )
   .with(z.meta({ format: 'uri' }));
 
 const Translations = z

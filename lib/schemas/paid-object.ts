@@ -50,22 +50,35 @@ function nearMiss(field: string, meant: string, input: Record<string, unknown>) 
 function nearest(field: string, absent: readonly KnownField[]): string | undefined {
   const plain = plainName(field.slice(0, maxNameLength));
   for (let edits = 0; edits <= 2; edits += 1) {
-    const found = absent.find((known) => edits <= maxEdits(known.plain) && isNear(plain, known.plain, edits));
+    const found = absent.find(
+      (known) => edits <= maxEdits(known.plain, plain) && isNear(plain, known.plain, edits),
+    );
     if (found) return found.name;
   }
-  return undefined;
+  return absent.find((known) => isSameBut(plain, known.plain))?.name;
 }
 
 /** Longer than any field, even with separators between all letters. */
 const maxNameLength = 100;
 
-/** `callbackUrl`, `CALLBACK-URL` and `callback_url` are the same name. */
+/** `callbackUrl`, `CALLBACK-URL` and `callback_url` are the same name, and `img` is short for `image`. */
 function plainName(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .replace('img', 'image');
 }
 
-/** Short words are near many others: `seed` and `speed` are two fields. */
-function maxEdits({ length }: string): number {
+/** Says what kind of value it is, and is often left out or added: `callback`, `model_name`. */
+const kind = /(?:url|uri|name|id)$/;
+
+function isSameBut(from: string, to: string): boolean {
+  return from !== '' && from.replace(kind, '') === to.replace(kind, '');
+}
+
+/** Short words are near many others: `seed` and `speed` are two fields, but nothing else is `seed` less a letter. */
+function maxEdits({ length }: string, from: string): number {
+  if (length === 4) return from.length < length ? 1 : 0;
   return length < 5 ? 0 : length < 8 ? 1 : 2;
 }
 

@@ -118,17 +118,24 @@ export const RelightReply = z
   .with(z.meta({ id: 'RelightReply' }));
 export type RelightReply = z.infer<typeof RelightReply>;
 
-const parenthesisOrWeight = /\(|(?::\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+))\s*)?\)/g;
+const parenthesisOrWeight = /\(|(?::\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)\s*)?\)/gi;
+
+/** A number of its own before the colon and a whole one after it are a ratio or a time: (16:9), (at 12:30). */
+const endsInNumber = /(?:^|[^\w.])\d{1,9}(?:\.\d{1,9})?$/;
+const wholeNumber = /^\d+$/;
+const maxNumberLength = 20;
 
 /** The weights of all `(text:weight)` phrases, nested ones included. A colon outside parentheses weights nothing. */
 function weightsIn(prompt: string): number[] {
   const weights: number[] = [];
   let depth = 0;
-  for (const [token, weight] of prompt.matchAll(parenthesisOrWeight)) {
+  for (const { 0: token, 1: weight, index } of prompt.matchAll(parenthesisOrWeight)) {
     if (token === '(') depth += 1;
     else if (depth > 0) {
       depth -= 1;
-      if (weight !== undefined) weights.push(Number(weight));
+      const before = prompt.slice(Math.max(0, index - maxNumberLength), index);
+      const isRatio = wholeNumber.test(weight ?? '') && endsInNumber.test(before);
+      if (weight !== undefined && !isRatio) weights.push(Number(weight));
     }
   }
   return weights;

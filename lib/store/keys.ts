@@ -12,6 +12,7 @@
  *   answers kept for idempotency      IDEMPOTENCY#<sha256>      ANSWER, PART#<attempt>#<n>  expire by `ttl`
  *   ID tokens that were used          ID_TOKEN#<sha256>         USE                         expire by `ttl`
  *   versions waiting for an upload    index `pending`: pending_shard, pending_since         sparse, for the sweep
+ *   versions with an extraction due   index `pending`           shards extract-0 to -f      sparse, for the sweep
  *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     counters, limits, block
  *   callers with terms of their own   CALLERS                   TERMS#<caller sha256>       one query lists them
  *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it

@@ -1,6 +1,15 @@
-import type { Context, S3Event } from 'aws-lambda';
+import type { Context, EventBridgeEvent, S3Event } from 'aws-lambda';
+import { describeError, log } from '../log.ts';
 import type { ExtractionResult } from './extract-archive.ts';
 import { forEachObject } from './object-events.ts';
+import type { SweptExtraction } from './sweep-extractions.ts';
+
+interface Handlers {
+  extract: (key: string, deadline: number) => Promise<ExtractionResult>;
+  sweep: (sweep: { from: number; to: number; deadline: number }) => Promise<SweptExtraction[]>;
+}
+
+type ArchiveEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
 
 const reservedMs = 1000;
 const wording = {
@@ -9,10 +18,30 @@ const wording = {
   failed: 'archives could not be read for host nodes',
 };
 
-/** Turns one handler into that of S3's events about published archives. */
-export function archiveEvents(extract: (key: string, deadline: number) => Promise<ExtractionResult>) {
-  return (event: S3Event, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
+/** A day's runs get their chance; then an archive that cannot be read is left to an administrator. */
+const lookBackMs = 24 * 60 * 60 * 1000;
+
+/** Lambda repeats a failed event after one minute, and after two more. */
+const graceMs = 5 * 60 * 1000;
+
+/** Turns two handlers into one for S3's events about published archives and for a schedule. */
+export function archiveEvents({ extract, sweep }: Handlers) {
+  return async (event: ArchiveEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
     const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
-    return forEachObject(wording, event, (key) => extract(key, deadline));
+    if ('Records' in event) return forEachObject(wording, event, (key) => extract(key, deadline));
+    const now = Date.now();
+    report(await sweep({ from: now - lookBackMs, to: now - graceMs, deadline }));
   };
+}
+
+function report(swept: readonly SweptExtraction[]): void {
+  for (const { nodeId, version, finding, error } of swept) {
+    const isError = finding === 'error';
+    const causes = isError ? describeError(error) : {};
+    log(isError ? 'error' : 'info', 'swept_extraction', { node_id: nodeId, version, finding, ...causes });
+  }
+  const failed = swept.filter(({ finding }) => finding === 'error').length;
+  log('info', 'extraction_sweep', { versions: swept.length, failed });
+  if (failed > 0)
+    throw new Error(`The host nodes of ${failed} of ${swept.length} versions could not be read.`);
 }

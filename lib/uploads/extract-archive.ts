@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
+import { readEnvironment } from '../environment.ts';
 import type { ExtractedNode } from '../extraction/describe-node.ts';
 import { extractInWorker } from '../extraction/extract-in-worker.ts';
 import { note } from '../log.ts';
@@ -11,15 +12,16 @@ import {
   type ExtractionState,
   findExtractionState,
   finishExtraction,
+  type FoundHostNodes,
   writeHostNodes,
 } from '../registry/extraction.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
-const extractor = '1';
+export const extractor = 1;
 
 /**
  * What became of an archive's extraction. `early`: its version did not become active in time; `superseded`: it has
- * another archive by now; `missing`: nothing lies under the key.
+ * another archive by now, or a newer extraction; `missing`: nothing lies under the key.
  */
 export type ExtractionResult =
   | 'success'
@@ -36,13 +38,19 @@ const maxNameCharacters = 200;
 /** Leaves room in an entry of DynamoDB's, with what an owner may write there. */
 const maxFieldBytes = 80_000;
 
+const { EXTRACTION_TAGS } = readEnvironment('extraction');
+
 /** Reads the host nodes out of the archive under a key, and writes them. It trusts nothing in the event but the key. */
 export async function extractArchive(key: string, deadline: number): Promise<ExtractionResult> {
   const archive = publishedKeyOf(key);
   if (!archive) return 'unknown';
   note({ node_id: archive.nodeId, version: archive.version });
   const state = await waitForVersion(archive, deadline);
-  return state === 'awaited' ? extract(archive, key, deadline) : state;
+  if (state !== 'awaited') return state;
+  const found = await readHostNodes(key, archive.nodeId);
+  if (!found) return 'missing';
+  await writeHostNodes(archive, found, deadline);
+  return (await finishExtraction(archive, found, deadline)) ? found.status : 'superseded';
 }
 
 async function waitForVersion(archive: ExtractedArchive, deadline: number): Promise<ExtractionState> {
@@ -54,31 +62,30 @@ async function waitForVersion(archive: ExtractedArchive, deadline: number): Prom
   }
 }
 
-async function extract(archive: ExtractedArchive, key: string, deadline: number): Promise<ExtractionResult> {
+/** What the archive under a key has, as it is written; undefined where nothing lies there. */
+export async function readHostNodes(key: string, nodeId: string): Promise<FoundHostNodes | undefined> {
   const object = await findObject(key);
-  if (!object) return 'missing';
-  const { nodes, status, reason, steps } = await extractInWorker(await readTextFiles(object), archive.nodeId);
+  if (!object) return undefined;
+  const { nodes, status, reason, steps, risks } = await extractInWorker(await readTextFiles(object), nodeId);
   const storable = nodes.filter(({ name }) => name !== '' && name.length <= maxNameCharacters);
   const why =
     storable.length < nodes.length ? `A name has more than ${maxNameCharacters} characters.` : reason;
-  const outcome = why === undefined ? status : 'failed';
-  await writeHostNodes(
-    archive,
-    new Map(storable.map((node) => [node.name, fieldsOf(node)])),
-    extractor,
-    deadline,
-  );
-  const open_fields = nodes.reduce((total, { open }) => total + open.length, 0);
-  const summary = { by: extractor, at: new Date().toISOString(), nodes: storable.length, open_fields };
+  const openFields = nodes.reduce((total, { open }) => total + open.length, 0);
   note({
     extractor,
     host_nodes: storable.length,
-    open_fields,
+    open_fields: openFields,
     steps,
-    ...(why !== undefined && { reason: why }),
+    ...(why && { reason: why }),
   });
-  const noted = { ...summary, ...(why !== undefined && { reason: why }) };
-  return (await finishExtraction(archive, outcome, noted, deadline)) ? outcome : 'superseded';
+  return {
+    by: extractor,
+    status: why === undefined ? status : 'failed',
+    reason: why,
+    nodes: new Map(storable.map((node) => [node.name, fieldsOf(node)])),
+    openFields,
+    tags: EXTRACTION_TAGS === 'on' ? risks : [],
+  };
 }
 
 function fieldsOf(node: ExtractedNode): ExtractedFields {

@@ -10,12 +10,14 @@ import {
   type Hindrance,
   keepPending,
 } from '../registry/finalizing.ts';
+import type { NodeVersionRecord } from '../registry/records.ts';
+import { claimChecks, type Finalizer, refusalOf, releaseChecks } from '../registry/upload-checks.ts';
 import type { Upload } from '../upload.ts';
 
 /**
  * What became of an upload. `refused` is about the archive, `blocked` about its node, publisher or token. The rest
- * means that there was nothing to do: another finalizer did it, the version waits for another upload, there is no
- * such version, or nothing lies under the key.
+ * means that there was nothing to do: another finalizer did it or is at it, the version waits for another upload, there
+ * is no such version, or nothing lies under the key.
  */
 export type UploadResult =
   | 'published'
@@ -23,6 +25,7 @@ export type UploadResult =
   | 'blocked'
   | 'published_before'
   | 'refused_before'
+  | 'in_progress'
   | 'superseded'
   | 'unknown'
   | 'missing';
@@ -34,33 +37,47 @@ const maxLooks = 5;
  * Publishes the archive under a staging key, or writes down why not. It trusts nothing in the event but the key,
  * so that events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
  */
-export async function finalizeUpload(key: string, deadline: number): Promise<UploadResult> {
+export async function finalizeUpload(key: string, finalizer: Finalizer): Promise<UploadResult> {
+  const { deadline } = finalizer;
   const upload = uploadOf(key);
   if (!upload) return 'unknown';
+  let nothingThere: 'missing' | 'refused' = 'missing';
   for (let look = 1; ; look += 1) {
     const object = await findObject(key);
     const state = await findUploadState(upload, deadline, object?.versionId);
     if (state !== 'awaited' && state !== 'refused') return conclude(upload, state, deadline);
-    if (!object) return 'missing';
+    if (!object) return nothingThere;
     if (state === 'refused') {
       await deleteObject(object);
       return 'refused_before';
     }
+    const version = await claimChecks(upload, finalizer);
+    if (!version) return 'in_progress';
     try {
-      return await finalize(upload, object, deadline);
+      const result = await finalize(upload, version, object, deadline);
+      if (result !== 'refused') return result;
+      // The events of what arrived meanwhile ended at the claim.
+      nothingThere = result;
     } catch (error) {
-      if (!(error instanceof ObjectChanged) || look === maxLooks) throw error;
+      if (error instanceof ObjectChanged && look < maxLooks) continue;
+      await releaseChecks(upload, finalizer);
+      throw error;
     }
   }
 }
 
-async function finalize(upload: Upload, object: StoredObject, deadline: number): Promise<UploadResult> {
+async function finalize(
+  upload: Upload,
+  version: NodeVersionRecord,
+  object: StoredObject,
+  deadline: number,
+): Promise<UploadResult> {
   note({ size_bytes: object.sizeBytes });
   const checked = await checkArchive(object).catch(archiveProblemOnly);
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
-    const reason = { status_reason_code: 'archive_refused', status_reason: checked.message } as const;
-    if (!(await keepPending(upload, reason, deadline, object.versionId))) return 'superseded';
+    const refusal = refusalOf(version, object.versionId, checked.message);
+    if (!(await keepPending(upload, refusal, deadline))) return 'superseded';
     // Last, so that a deletion that fails is done by the next event, which reads in the record that it is due.
     await deleteObject(object);
     return 'refused';

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { stagingKey } from '../bucket/object-keys.ts';
 import { completeVersion } from '../registry/finalizing.ts';
 import { findListedVersions, type ListedVersion } from '../registry/pending-versions.ts';
+import type { Finalizer } from '../registry/upload-checks.ts';
 import { finalizeUpload, type UploadResult } from './finalize-upload.ts';
 
 /** As for an upload, or: `completed`, only the node's latest_version was left to do; `unvisited`, time ran out. */
@@ -35,23 +37,24 @@ export async function sweepUploads({ from, to, deadline }: Sweep): Promise<Swept
   const listed = await findListedVersions(timestamp(from), timestamp(to), deadline);
   const visits = new Map<ListedVersion, Visit>();
   const left = listed.values();
+  const finalizer = { id: randomUUID(), deadline };
   const visitNext = async () => {
     for (const version of left) {
       const isInTime = Date.now() < deadline;
-      visits.set(version, isInTime ? await visit(version, deadline) : { finding: 'unvisited' });
+      visits.set(version, isInTime ? await visit(version, finalizer) : { finding: 'unvisited' });
     }
   };
   await Promise.all(Array.from({ length: maxVisitsAtOnce }, visitNext));
   return listed.map((version) => ({ ...version, ...(visits.get(version) ?? { finding: 'unvisited' }) }));
 }
 
-async function visit(version: ListedVersion, deadline: number): Promise<Visit> {
+async function visit(version: ListedVersion, finalizer: Finalizer): Promise<Visit> {
   try {
     if (version.awaits === undefined) {
-      await completeVersion(version.nodeId, version.version, deadline);
+      await completeVersion(version.nodeId, version.version, finalizer.deadline);
       return { finding: 'completed' };
     }
-    const result = await finalizeUpload(stagingKey(version.awaits), deadline);
+    const result = await finalizeUpload(stagingKey(version.awaits), finalizer);
     if (result !== 'missing') return { finding: result };
     return { finding: Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting' };
   } catch (error) {

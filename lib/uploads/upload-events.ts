@@ -1,18 +1,19 @@
 import type { Context, EventBridgeEvent, S3Event } from 'aws-lambda';
 import { describeError, log } from '../log.ts';
+import type { Finalizer } from '../registry/upload-checks.ts';
 import type { UploadResult } from './finalize-upload.ts';
 import { forEachObject } from './object-events.ts';
 import type { Finding, Swept } from './sweep-uploads.ts';
 
 interface Handlers {
-  finalize: (key: string, deadline: number) => Promise<UploadResult>;
+  finalize: (key: string, finalizer: Finalizer) => Promise<UploadResult>;
   sweep: (sweep: { from: number; to: number; deadline: number }) => Promise<Swept[]>;
   /** What another room has to do every hour; it logs for itself. */
   alsoHourly: (deadline: number) => Promise<void>;
 }
 
 type UploadEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
-type Remaining = Pick<Context, 'getRemainingTimeInMillis'>;
+type Invocation = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
 
 const reservedMs = 1000;
 const wording = { function: 'finalizeUpload', line: 'upload', failed: 'uploads could not be finalized' };
@@ -32,10 +33,12 @@ const unexpected = new Set<Finding>(['published', 'completed', 'failed', 'unvisi
  * and in the end hands it to the dead-letter queue.
  */
 export function uploadEvents({ finalize, sweep, alsoHourly }: Handlers) {
-  return async (event: UploadEvent, context: Remaining): Promise<void> => {
+  return async (event: UploadEvent, context: Invocation): Promise<void> => {
     const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
     if ('Records' in event) {
-      return forEachObject(wording, event, (key) => finalize(key, deadline));
+      // Lambda gives the retries of an event the id of its first invocation.
+      const finalizer = { id: context.awsRequestId, deadline };
+      return forEachObject(wording, event, (key) => finalize(key, finalizer));
     }
     // Neither of them may keep the other from its work.
     const results = await Promise.allSettled([sweepAll(sweep, deadline), alsoHourly(deadline)]);

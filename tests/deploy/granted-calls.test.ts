@@ -141,7 +141,7 @@ for (const { middlewareStack } of [dynamodb, s3]) {
 useCiIssuers();
 
 const headers = { authorization: bearer('demo-owner') };
-const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 } as Context;
 
 /** A token that was just used leaves no trace of its next use. */
 const tokens: string[] = [];

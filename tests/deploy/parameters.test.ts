@@ -116,6 +116,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   maxArchiveEntries: count,
   maxUnpackedBytes: count,
   maxUnpackedRatio: { good: ['', '100'], bad: ['0', '10001', 'x'] },
+  extractionTags: { good: ['on', 'off'], bad: ['', 'true'] },
   usageRecords: { good: ['on', 'off'], bad: ['', 'true'] },
   creditsPerDay: limit,
   tasksPerDay: limit,

@@ -75,7 +75,7 @@ function isRinging(name: string, samples: Sample[]): boolean {
 }
 
 const headers = { authorization: bearer('demo-owner') };
-const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 } as Context;
 const relight = () => invoke(proxies['relight-image'], 'relight-image', { headers });
 const video = (name: 'text-to-video' | 'extend-video' | 'multiframe-video') =>
   invoke(proxies[name], name, { headers });
@@ -207,8 +207,16 @@ const gateway = (minutes: number[], requests: number, errors: Record<string, num
 const ofFunction = (name: string) => ({ FunctionName: `\${${name}LambdaFunction}` });
 const table = { TableName: `\${Table}` };
 const queue = { QueueName: `\${FinalizeUploadFailures.QueueName}` };
+const extractionQueue = { QueueName: `\${ExtractHostNodesFailures.QueueName}` };
 const bucket = { BucketName: 'archives-of-the-tests', StorageType: 'StandardStorage' };
 const lastFifteen = [now - 10, now - 5, now];
+/** Invocations that were turned away in the whole account, and those of them that were of a function. */
+const throttled = ({ all = 1, ...functions }: Record<string, number> = {}, minutes = [now]) => [
+  ...fromAws('AWS/Lambda Throttles', {}, all, minutes),
+  ...Object.entries(functions).flatMap(([name, count]) =>
+    fromAws('AWS/Lambda Throttles', ofFunction(name), count, minutes),
+  ),
+];
 
 describe('an alarm on the metrics of AWS', () => {
   test.each<[string, Sample[], Sample[]]>([
@@ -234,7 +242,7 @@ describe('an alarm on the metrics of AWS', () => {
       fromAws('AWS/Lambda Duration', ofFunction('RelightImage'), 15_001, lastFifteen),
       fromAws('AWS/Lambda Duration', ofFunction('RelightImage'), 15_000, lastFifteen),
     ],
-    ['function-throttles', fromAws('AWS/Lambda Throttles', {}, 1), fromAws('AWS/Lambda Throttles', {}, 0)],
+    ['function-throttles', throttled(), throttled({ all: 0 })],
     [
       'table-throttles',
       fromAws('AWS/DynamoDB WriteThrottleEvents', table, 1, lastFifteen),
@@ -246,6 +254,11 @@ describe('an alarm on the metrics of AWS', () => {
       fromAws('AWS/SQS ApproximateNumberOfMessagesVisible', queue, 0),
     ],
     [
+      'extract-host-nodes-dead-letters',
+      fromAws('AWS/SQS ApproximateNumberOfMessagesVisible', extractionQueue, 1),
+      fromAws('AWS/SQS ApproximateNumberOfMessagesVisible', queue, 1),
+    ],
+    [
       'bucket-size',
       fromAws('AWS/S3 BucketSizeBytes', bucket, 500_000_000_001),
       fromAws('AWS/S3 BucketSizeBytes', bucket, 500_000_000_000),
@@ -254,6 +267,33 @@ describe('an alarm on the metrics of AWS', () => {
     expect(isRinging(name, loud)).toBe(true);
     expect(isRinging(name, quiet)).toBe(false);
   });
+});
+
+describe('where concurrency is reserved', () => {
+  const isRingingThere = async (name: string, samples: Sample[]) =>
+    rings(alarmsOf(await packagedStage('full')).get(name), samples, now);
+
+  test('function-throttles is silent about a function that meets its own reservation', async () => {
+    const bounded = {
+      FinalizeUpload: 30,
+      RelightImage: 4,
+      TextToVideo: 3,
+      ExtendVideo: 2,
+      MultiframeVideo: 1,
+    };
+
+    expect(await isRingingThere('function-throttles', throttled({ all: 40, ...bounded }))).toBe(false);
+    expect(await isRingingThere('function-throttles', throttled({ all: 41, ...bounded }))).toBe(true);
+    expect(await isRingingThere('function-throttles', throttled({ all: 1, UpdateNode: 1 }))).toBe(true);
+  });
+
+  test.each(['FinalizeUpload', 'RelightImage', 'TextToVideo', 'ExtendVideo', 'MultiframeVideo'])(
+    'reserved-throttles rings when %s meets its reservation for 15 minutes, and not at a moment',
+    async (name) => {
+      expect(await isRingingThere('reserved-throttles', throttled({ [name]: 1 }, lastFifteen))).toBe(true);
+      expect(await isRingingThere('reserved-throttles', throttled({ [name]: 9 }, [now]))).toBe(false);
+    },
+  );
 });
 
 test('no alarm but the one on missing sweeps rings on a stage that nobody uses', () => {

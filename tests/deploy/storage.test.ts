@@ -183,8 +183,11 @@ test('a download cannot be run, framed or guessed to be of another type, and con
   });
 });
 
-describe('the queue of failures', () => {
-  const statements = () => properties(plain, 'FailuresPolicy').PolicyDocument.Statement;
+describe.each([
+  ['FinalizeUpload', 'FailuresPolicy'],
+  ['ExtractHostNodes', 'ExtractionFailuresPolicy'],
+])('the queue of failures of %s', (name, policy) => {
+  const statements = () => properties(plain, policy).PolicyDocument.Statement;
 
   test('is reached over TLS only', () => {
     expect(statements()[0]).toMatchObject({
@@ -196,15 +199,27 @@ describe('the queue of failures', () => {
   });
 
   test('takes scheduled sweeps that could not be delivered, and nobody else’s events', () => {
-    const [, { Targets }] = ofType(plain, 'AWS::Events::Rule')[0] as [string, Part];
+    const { Targets } = properties(plain, `${name}EventsRuleSchedule1`);
 
-    expect(Targets[0].DeadLetterConfig.Arn).toEqual({ 'Fn::GetAtt': ['FinalizeUploadFailures', 'Arn'] });
+    expect(Targets[0].DeadLetterConfig.Arn).toEqual({ 'Fn::GetAtt': [`${name}Failures`, 'Arn'] });
     expect(statements()[1]).toMatchObject({
       Principal: { Service: 'events.amazonaws.com' },
       Action: 'sqs:SendMessage',
       Condition: {
-        ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': ['FinalizeUploadEventsRuleSchedule1', 'Arn'] } },
+        ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': [`${name}EventsRuleSchedule1`, 'Arn'] } },
       },
+    });
+  });
+
+  test('gets what failed three times within six hours, and keeps it for two weeks', () => {
+    expect(properties(plain, `${name}LambdaEvConf`)).toMatchObject({
+      MaximumRetryAttempts: 2,
+      MaximumEventAgeInSeconds: 21600,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [`${name}Failures`, 'Arn'] } } },
+    });
+    expect(properties(plain, `${name}Failures`)).toEqual({
+      MessageRetentionPeriod: 1209600,
+      SqsManagedSseEnabled: true,
     });
   });
 });
@@ -228,22 +243,13 @@ describe('the finalizer', () => {
     });
   });
 
-  test('sweeps every hour', () => {
+  test('sweeps every hour, and so does the extraction', () => {
     expect(
       ofType(plain, 'AWS::Events::Rule').map(([, rule]) => [rule.ScheduleExpression, rule.State]),
-    ).toEqual([['rate(1 hour)', 'ENABLED']]);
-  });
-
-  test('tries three times within six hours, and then leaves the work in a queue that keeps it for two weeks', () => {
-    expect(properties(plain, 'FinalizeUploadLambdaEvConf')).toMatchObject({
-      MaximumRetryAttempts: 2,
-      MaximumEventAgeInSeconds: 21600,
-      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['FinalizeUploadFailures', 'Arn'] } } },
-    });
-    expect(properties(plain, 'FinalizeUploadFailures')).toEqual({
-      MessageRetentionPeriod: 1209600,
-      SqsManagedSseEnabled: true,
-    });
+    ).toEqual([
+      ['rate(1 hour)', 'ENABLED'],
+      ['rate(1 hour)', 'ENABLED'],
+    ]);
   });
 });
 

@@ -53,9 +53,16 @@ const alarms: [string, string[]][] = [
   ['credits-per-hour', [`${own} credits`]],
   ['credit-ceiling', [`${own} replies_above_ceiling`]],
   ['finalize-upload-dead-letters', ['AWS/SQS ApproximateNumberOfMessagesVisible']],
+  ['extract-host-nodes-dead-letters', ['AWS/SQS ApproximateNumberOfMessagesVisible']],
   ['sweep-findings', [`${own} sweep_findings`]],
   ['sweep-missing', [`${own} sweep_findings`]],
   ['bucket-size', ['AWS/S3 BucketSizeBytes']],
+];
+
+/** With a reservation there is one more. */
+const allAlarms: [string, string[]][] = [
+  ...alarms,
+  ['reserved-throttles', Array(5).fill('AWS/Lambda Throttles')],
 ];
 
 function alarmNamed(name: string, stage = plain): Part {
@@ -65,21 +72,24 @@ function alarmNamed(name: string, stage = plain): Part {
 }
 
 describe('the alarms', () => {
-  test.each(alarms)('%s looks at %j', (name, metrics) => {
-    const alarm = alarmNamed(name);
+  test.each(allAlarms)('%s looks at %j', (name, metrics) => {
+    const alarm = alarmNamed(name, name === 'reserved-throttles' ? full : plain);
 
     expect(watched(alarm)).toEqual(metrics);
     expect(alarm.TreatMissingData).toBe(name === 'sweep-missing' ? 'breaching' : 'notBreaching');
     expect(alarm.AlarmDescription).toMatch(/^[A-Z].*\.$/);
   });
 
-  test.each(['default', 'full'] as const)('are these and no others in the %s stage', async (set) => {
+  test.each([
+    ['default', alarms],
+    ['full', allAlarms],
+  ] as const)('are these and no others in the %s stage', async (set, expected) => {
     const names = ofType(await packagedStage(set), 'AWS::CloudWatch::Alarm').map(([, it]) => it.AlarmName);
 
-    expect(names.sort()).toEqual(alarms.map(([name]) => `node-registry-prod-${name}`).sort());
+    expect(names.sort()).toEqual(expected.map(([name]) => `node-registry-prod-${name}`).sort());
   });
 
-  test.each(alarms)('%s has its row in the operations page', (name) => {
+  test.each(allAlarms)('%s has its row in the operations page', (name) => {
     const rows = readFileSync('docs/operations.md', 'utf8').match(/^\| (`[\w<>-]+`(, )?)+ \|.*$/gm) ?? [];
     const shown = `\`${name.replace(/^(slow|faults)-.*/, '$1-<function>')}\``;
 
@@ -92,7 +102,7 @@ describe('the alarms', () => {
       ofType(stage, 'AWS::CloudWatch::Alarm').map(([, it]) => [it.AlarmActions, it.OKActions]);
 
     expect(notified(plain)).toEqual(alarms.map(() => [undefined, undefined]));
-    expect(notified(full)).toEqual(alarms.map(() => [topic, topic]));
+    expect(notified(full)).toEqual(allAlarms.map(() => [topic, topic]));
   });
 
   test('are more patient with proxies, which wait for their providers', () => {

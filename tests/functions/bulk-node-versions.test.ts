@@ -4,7 +4,7 @@ import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
-import { addVersion, countRequests } from '../support/registry.ts';
+import { addNode, addVersion, countRequests } from '../support/registry.ts';
 
 interface Pair {
   node_id: string;
@@ -98,6 +98,20 @@ describe('POST /bulk/nodes/versions', () => {
 
       expect(body.node_versions[0]).toEqual({ identifier: pair, status: 'error', error_message: message });
       expect(body.node_versions[1].status).toBe('success');
+    });
+
+    test('has the versions of a node that was deleted, with their downloads, since others depend on them', async () => {
+      await addNode('acme', 'Gone', { status: 'NodeStatusDeleted' });
+      await addVersion('acme', 'Gone', '1.0.0', { archive_key: 'archives/a.zip' });
+      const { body } = await fetchAll([{ node_id: 'Gone', version: '1.0.0' }]);
+
+      expect(body.node_versions[0]).toMatchObject({
+        status: 'success',
+        node_version: {
+          status: 'NodeVersionStatusActive',
+          downloadUrl: expect.stringContaining('archives/a.zip'),
+        },
+      });
     });
 
     test('does not find a node by an id that differs in punctuation', async () => {

@@ -1,11 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
-import fc from 'fast-check';
 import { handler } from '../../functions/extract-host-nodes.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
-import { writeHostNodes } from '../../lib/registry/extraction.ts';
-import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { hostNodeKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -17,7 +14,6 @@ import { finalize, publish, put, putObject, sha256, storedVersion } from '../sup
 import { zip } from '../support/zip.ts';
 
 const context = { getRemainingTimeInMillis: () => 60_000 };
-const admin = { userId: 'admin', isAdmin: true };
 
 function pack(names: readonly string[], more = ''): Buffer {
   const classes = `class N:
@@ -86,7 +82,7 @@ describe('a published archive', () => {
     expect(await hostNode('extracted', 'Save')).toBeDefined();
     expect(await storedVersion('extracted', '1.0.0')).toMatchObject({
       host_node_extract_status: 'success',
-      extraction: { by: '1', nodes: 2, open_fields: 0 },
+      extraction: { by: 1, nodes: 2, open_fields: 0 },
     });
     expect(await storedNode('extracted')).toMatchObject({
       latest_version: { host_node_extract_status: 'success' },
@@ -123,7 +119,8 @@ describe('a published archive', () => {
     expect(await storedVersion('extracted-none', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
       host_node_extract_status: 'failed',
-      extraction: { nodes: 0, reason: 'It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.' },
+      host_node_extract_reason: 'It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.',
+      extraction: { nodes: 0 },
       downloadUrl: expect.any(String),
     });
   });
@@ -138,6 +135,28 @@ describe('a published archive', () => {
     await extraction;
 
     expect(await hostNode('extracted-early', 'Early')).toMatchObject({ function: 'run' });
+  });
+
+  test('has what its code calls as admin tags, on the version and its node’s copy', async () => {
+    const archive = pack(['Tagged'], 'import os\ndef f(): os.system(eval("1"))\n');
+    const upload = await publishPack('extracted-tags', archive);
+    await handler(eventFor(upload, archive), context);
+
+    const tags_admin = ['calls-eval', 'calls-os-system'];
+    expect(await storedVersion('extracted-tags', '1.0.0')).toMatchObject({ tags_admin });
+    expect(await storedNode('extracted-tags')).toMatchObject({ latest_version: { tags_admin } });
+  });
+
+  test('is on the list of what is due until its host nodes are extracted', async () => {
+    const archive = pack(['Listed']);
+    const upload = await publishPack('extracted-listed', archive);
+    expect(await storedVersion('extracted-listed', '1.0.0')).toMatchObject({
+      pending_shard: expect.stringMatching(/^extract-[0-9a-f]$/),
+      pending_since: expect.any(String),
+    });
+    await handler(eventFor(upload, archive), context);
+
+    expect(await storedVersion('extracted-listed', '1.0.0')).not.toHaveProperty('pending_shard');
   });
 
   test('may have 300 nodes', async () => {
@@ -189,76 +208,4 @@ describe('a failure of S3', () => {
     await handler(eventFor(upload, archive), context);
     expect(await hostNode('extracted-retried', 'Retried')).toBeDefined();
   });
-});
-
-describe('what a person wrote', () => {
-  const fields = ['category', 'description', 'function'] as const;
-  const edit = fc.record({
-    kind: fc.constant('edit' as const),
-    field: fc.constantFrom(...fields),
-    value: fc.constantFrom('theirs', 'again', null),
-  });
-  const extraction = fc.record({ kind: fc.constant('extract' as const), by: fc.constantFrom('1', '2') });
-  let runs = 0;
-
-  function extracted(by: string) {
-    const text = `read by ${by}`;
-    const open = { deprecated: null, experimental: null, input_types: null, output_is_list: null };
-    return {
-      ...open,
-      category: text,
-      description: text,
-      function: text,
-      return_names: null,
-      return_types: null,
-    };
-  }
-
-  test('wins over every extraction, field by field, in any order and at once', async () => {
-    const archive = pack(['Edited']);
-    const upload = await publishPack('edited', archive);
-    const where = {
-      nodeId: 'edited',
-      version: '1.0.0',
-      versionId: upload.versionId,
-      sha256: sha256(archive),
-    };
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.oneof(edit, extraction), { minLength: 1, maxLength: 6 }),
-        fc.boolean(),
-        async (steps, atOnce) => {
-          runs += 1;
-          const hostNodeName = `Edited ${runs}`;
-          const deadline = Date.now() + 30_000;
-          const work = steps.map(
-            (step) => () =>
-              step.kind === 'edit'
-                ? changeHostNode({
-                    nodeId: 'edited',
-                    version: '1.0.0',
-                    hostNodeName,
-                    changes: { [step.field]: step.value },
-                    caller: admin,
-                    deadline,
-                  })
-                : writeHostNodes(where, new Map([[hostNodeName, extracted(step.by)]]), step.by, deadline),
-          );
-          if (atOnce) await Promise.all(work.map((run) => run()));
-          else for (const run of work) await run();
-          const entry = await hostNode('edited', hostNodeName);
-          for (const field of fields) {
-            const edits = steps.flatMap((step) =>
-              step.kind === 'edit' && step.field === field ? [step.value] : [],
-            );
-            const reads = steps.flatMap((step) => (step.kind === 'extract' ? [`read by ${step.by}`] : []));
-            const possible = edits.length > 0 ? edits : reads.length > 0 ? reads : [null];
-            const expected = atOnce ? possible : possible.slice(-1);
-            expect(expected).toContain(entry?.[field] ?? null);
-          }
-        },
-      ),
-      { numRuns: 100 },
-    );
-  }, 120_000);
 });

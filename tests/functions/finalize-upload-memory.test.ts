@@ -22,7 +22,7 @@ const program = `
   import { readFile } from 'node:fs/promises';
   const { handler } = await import(process.cwd() + '/dist/finalize-upload/index.js');
   const started = performance.now();
-  await handler(JSON.parse(process.argv[1]), { getRemainingTimeInMillis: () => 60_000 });
+  await handler(JSON.parse(process.argv[1]), { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 });
   const ms = performance.now() - started;
   const mark = /VmHWM:\\s+(\\d+) kB/.exec(await readFile('/proc/self/status', 'utf8').catch(() => ''));
   const peakBytes = 1024 * Number(mark?.[1] ?? process.resourceUsage().maxRSS);

@@ -180,6 +180,16 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect((await update({ tags: ['b'] }, { ...owner, 'if-match': '*' })).status).toBe(200);
     });
 
+    test('compares If-Match strongly, as RFC 9110 says: a weak tag and one without quotes never match', async () => {
+      const etag = String((await update({ tags: ['a'] })).headers.etag);
+      const statusFor = async (match: string) => (await update({}, { ...owner, 'if-match': match })).status;
+
+      expect(etag).toMatch(/^"\d+"$/);
+      for (const none of [`W/${etag}`, etag.replaceAll('"', ''), '', `"0",W/${etag}`, `${etag}x`])
+        expect([none, await statusFor(none)]).toEqual([none, 412]);
+      expect(await statusFor(`W/"0" , ${etag},"x"`)).toBe(200);
+    });
+
     test('keeps both changes of two writers on different fields', async () => {
       const writes = Array.from({ length: 20 }, (_, index) =>
         update(index % 2 ? { author: `author ${index}` } : { license: `license ${index}` }),

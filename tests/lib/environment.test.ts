@@ -32,6 +32,7 @@ const needed = {
   bucket: { AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives' },
   downloads: {},
   archives: {},
+  extraction: {},
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
   spending: {},
@@ -58,6 +59,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     MAX_UNPACKED_BYTES: 1_000_000_000,
     MAX_UNPACKED_RATIO: 100,
   },
+  extraction: { EXTRACTION_TAGS: 'on' },
   imageProvider: { IMAGE_PROVIDER_KEY_HEADER: 'x-api-key', IMAGE_PROVIDER_KEY_SCHEME: '' },
   videoProvider: {
     VIDEO_PROVIDER_KEY_HEADER: 'authorization',

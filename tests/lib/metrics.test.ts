@@ -146,7 +146,7 @@ describe('the metrics of a request', () => {
 });
 
 describe('the metrics of the finalizer', () => {
-  const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+  const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 } as Context;
 
   test('count each upload by its result, with its lag', async () => {
     const event: S3Event = JSON.parse(JSON.stringify(sampleEvent('finalize-upload')));

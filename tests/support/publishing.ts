@@ -17,7 +17,10 @@ export async function startRegistry() {
   const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const events = { areLost: false };
-  const finalize = async (event: S3Event, context: { getRemainingTimeInMillis: () => number }) => {
+  const finalize = async (
+    event: S3Event,
+    context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
+  ) => {
     if (events.areLost) return;
     const { handler } = await import('../../functions/finalize-upload.ts');
     await handler(event, context);

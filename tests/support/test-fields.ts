@@ -25,6 +25,7 @@ export const images = [address, 'http://localhost/a', 'data:image/jpeg;base64,/9
 
 const otherThanImages: FieldRule['rejected'] = [
   ...['ftp://example.com/a.png', 'file:///etc/passwd', 'http://', 'a.b', 'https://example.com/\na'],
+  ...['http:x', 'https:///x', 'https://example.com/a b'],
   ...[
     'data:text/html,x',
     'data:text/plain;base64,aGk=',
@@ -63,6 +64,10 @@ export function webAddress(field: string): FieldRule {
     rejected: [
       ...others.map((value) => [value, notAnAddress] as const),
       ['https://example.com/\na', notAnAddress],
+      ['http:x', notAnAddress],
+      ['https:///x', notAnAddress],
+      ['https://example.com/a b', notAnAddress],
+      ['https://example.com/"x', notAnAddress],
       ['\0https://example.com', notAnAddress],
       [5, mustBe.text],
     ],

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
@@ -54,7 +54,12 @@ export function eventOf(...uploads: Upload[]): S3Event {
 }
 
 export async function finalize(...uploads: Upload[]): Promise<void> {
-  await handler(eventOf(...uploads), { getRemainingTimeInMillis: () => limitMs });
+  await finalizeAs(randomUUID(), ...uploads);
+}
+
+/** The invocations of one event and its retries have one id. */
+export async function finalizeAs(awsRequestId: string, ...uploads: Upload[]): Promise<void> {
+  await handler(eventOf(...uploads), { awsRequestId, getRemainingTimeInMillis: () => limitMs });
 }
 
 /** A version as it is stored, with the download address that callers get. */

@@ -47,7 +47,10 @@ function runSchedule(): Promise<void> {
     'detail-type': 'Scheduled Event',
     detail: {},
   } as const;
-  return handler({ ...event, resources: [] }, { getRemainingTimeInMillis: () => 60_000 });
+  return handler(
+    { ...event, resources: [] },
+    { awsRequestId: 'sweep', getRemainingTimeInMillis: () => 60_000 },
+  );
 }
 
 describe('uploads sweep', () => {

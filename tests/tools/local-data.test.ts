@@ -51,4 +51,9 @@ test('a bucket is created once in an S3 that somebody else started', async () =>
   await createBucket(url, name);
 
   expect((await fetch(`${url}/${name}`)).status).not.toBe(404);
+  const preflight = await fetch(`${url}/${name}/staging/a.zip`, {
+    method: 'OPTIONS',
+    headers: { origin: 'https://app.example.com', 'access-control-request-method': 'PUT' },
+  });
+  expect(preflight.headers.get('access-control-allow-methods')).toBe('PUT');
 });

@@ -61,15 +61,21 @@ async function packFolder(name: string): Promise<string> {
 }
 
 describe('the packed publish-node command', () => {
-  test('is one file without dependencies, under 300 KB, for Node 20', async () => {
+  test('is one file without dependencies, under 300 KB, for Node 20, and a second one for --dry-run', async () => {
     const manifest = JSON.parse(await readFile(join(empty, 'package/package.json'), 'utf8'));
     const listed = await runFile('tar', ['-tzf', tarball]);
     const files = listed.stdout.trim().split('\n').sort();
 
-    expect(files).toEqual(['package/README.md', 'package/dist/publish-node.cjs', 'package/package.json']);
+    expect(files).toEqual([
+      'package/README.md',
+      'package/dist/extraction.cjs',
+      'package/dist/publish-node.cjs',
+      'package/package.json',
+    ]);
     expect(manifest.dependencies).toBeUndefined();
     expect(manifest.engines.node).toBe('>=20.15');
     expect((await stat(installed)).size).toBeLessThan(300_000);
+    expect((await stat(join(empty, 'package/dist/extraction.cjs'))).size).toBeLessThan(300_000);
     expect((await readFile(installed, 'utf8')).startsWith('#!/usr/bin/env node')).toBe(true);
   });
 
@@ -93,6 +99,19 @@ describe('the packed publish-node command', () => {
     );
 
     expect(new Set(runs.map(({ stdout }) => JSON.parse(stdout).sha256)).size).toBe(1);
+  });
+
+  test('shows the host nodes with every Node version', async () => {
+    const folder = await packFolder('same-nodes');
+    await writeFiles(folder, {
+      '__init__.py': 'NODE_CLASS_MAPPINGS = {"A": type("A", (), {"FUNCTION": "f"})}',
+    });
+    for (const file of [node, process.execPath]) {
+      const { stdout } = await runFile(file, [installed, '--dry-run', '--json'], { cwd: folder });
+      expect(JSON.parse(stdout).host_nodes).toEqual([
+        expect.objectContaining({ host_node_name: 'A', function: 'f' }),
+      ]);
+    }
   });
 
   test('can be run by npx from its tarball', async () => {

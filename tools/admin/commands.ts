@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import * as callers from './commands/callers.ts';
+import * as extraction from './commands/extraction.ts';
 import * as history from './commands/history.ts';
 import * as hostNodes from './commands/host-nodes.ts';
 import * as limits from './commands/limits.ts';
@@ -34,11 +35,13 @@ export const commands: Record<string, Command> = {
   'node unban': nodes.unban,
   'node-version list': nodeVersions.list,
   'node-version show': nodeVersions.show,
+  'node-version extract': extraction.extract,
   'node-version flag': nodeVersions.flag,
   'node-version unflag': nodeVersions.unflag,
   'node-version ban': nodeVersions.ban,
   'node-version unban': nodeVersions.unban,
   'host-node list': hostNodes.list,
+  'host-node clashes': hostNodes.clashes,
   'history publisher': history.ofPublisher,
   'history node': history.ofNode,
   'limit set': limits.set,

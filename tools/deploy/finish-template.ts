@@ -50,13 +50,13 @@ function giveVersionsBack(template: Template): void {
     Object.assign(version, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
 }
 
-/** The function's own failures reach its queue by its destination; this is for events that never reached it. */
+/** A function's own failures reach its queue by its destination; this is for events that never reached it. */
 function catchUndeliveredSchedules(template: Template): void {
-  for (const [, { Properties }] of ofType(template, 'AWS::Events::Rule'))
+  for (const [id, { Properties }] of ofType(template, 'AWS::Events::Rule')) {
+    const queue = id.replace(/EventsRuleSchedule\d+$/, 'Failures');
     for (const target of Properties.Targets as object[])
-      Object.assign(target, {
-        DeadLetterConfig: { Arn: { 'Fn::GetAtt': ['FinalizeUploadFailures', 'Arn'] } },
-      });
+      Object.assign(target, { DeadLetterConfig: { Arn: { 'Fn::GetAtt': [queue, 'Arn'] } } });
+  }
 }
 
 /** What a reference enforces already. */

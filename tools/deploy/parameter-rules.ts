@@ -34,7 +34,7 @@ export function wholeNumber(minimum: number, maximum: number): Rule {
 /** An address that the world can reach: of the local stack's, none would work in a deployment. */
 export const httpsAddress: Rule = {
   isKept: (value) => {
-    const url = URL.parse(value);
+    const url = /^https:\/\/[^/?#\\]/i.test(value) ? URL.parse(value) : null;
     const isLocal = /^(?:localhost|127\.|\[::1\])/.test(url?.hostname ?? '');
     return url?.protocol === 'https:' && !isLocal && !url.search && !url.hash && !/\s/.test(value);
   },

@@ -79,6 +79,10 @@ export const parameters: Record<string, z.ZodMiniType> = {
   maxArchiveEntries: optional(wholeNumber(1, 1_000_000), 'The maximum number of files and folders in it.'),
   maxUnpackedBytes: optional(wholeNumber(1, 100_000_000_000), 'The maximum size that it unpacks to.'),
   maxUnpackedRatio: optional(wholeNumber(1, 10_000), 'How many times its own size it may unpack to.'),
+  extractionTags: required(
+    oneOf('on', 'off'),
+    'Whether what the code of a version calls, such as `calls-eval`, becomes part of its `tags_admin`.',
+  ),
   usageRecords: required(
     oneOf('on', 'off'),
     'Whether paid requests are recorded and counted. `off` knows no limits and no blocked callers.',

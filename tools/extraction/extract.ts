@@ -48,6 +48,7 @@ async function extractOne(folder: string, name: string, truth: ExpectedPack | un
   process.stdout.write(
     `${name}: ${extraction.status}, ${result.nodes} nodes${compared}, ${extraction.steps} steps, ${seconds.toFixed(2)} s\n`,
   );
+  if (verbose && extraction.risks.length > 0) process.stdout.write(`  ${extraction.risks.join(', ')}\n`);
   if (extraction.reason !== undefined) process.stdout.write(`  ${extraction.reason}\n`);
   for (const [title, lines] of Object.entries({ missing, extra, wrong, notes: extraction.notes })) {
     for (const line of verbose ? lines.slice(0, 40) : []) process.stdout.write(`  ${title}: ${line}\n`);

@@ -1,16 +1,27 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Files } from '../../lib/extraction/files.ts';
+import { isTextFile, maxTextBytes, maxTextFileBytes } from '../../lib/text-files.ts';
 
-const text = /\.(?:py|json|toml|txt|ya?ml|md|csv|ini|cfg)$/i;
-
-/** A folder's files, the text ones with their content. */
+/** A folder's files, the text ones with their content, as the registry reads those of an archive. */
 export async function readPack(folder: string): Promise<Files> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return readFiles(
+    folder,
+    paths.map((path) => relative(folder, path)),
+  );
+}
+
+/** Some files of a folder, in their order. */
+export async function readFiles(folder: string, paths: readonly string[]): Promise<Files> {
   const files = new Map<string, string | undefined>();
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    files.set(relative(folder, path), text.test(entry.name) ? await readFile(path, 'utf8') : undefined);
+  let left = maxTextBytes;
+  for (const path of paths) {
+    const { size } = await stat(join(folder, path));
+    const isRead = isTextFile(path) && size <= Math.min(left, maxTextFileBytes);
+    if (isRead) left -= size;
+    files.set(path, isRead ? await readFile(join(folder, path), 'utf8') : undefined);
   }
   return files;
 }

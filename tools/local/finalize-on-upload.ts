@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { S3Event } from 'aws-lambda';
@@ -8,7 +9,10 @@ interface Bucket {
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
 
-type Finalizer = (event: S3Event, context: { getRemainingTimeInMillis: () => number }) => Promise<void>;
+type Finalizer = (
+  event: S3Event,
+  context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
+) => Promise<void>;
 
 const limitMs = 300_000;
 
@@ -40,9 +44,10 @@ export function finalizeOnUpload(
 /** Never throws: the handler has logged its own failure. */
 async function invoke(event: S3Event, load: () => Promise<Finalizer>): Promise<void> {
   const end = Date.now() + limitMs;
+  const awsRequestId = randomUUID();
   for (let invocation = 1; invocation <= maxInvocations; invocation += 1) {
     const isDone = await load()
-      .then((handler) => handler(event, { getRemainingTimeInMillis: () => end - Date.now() }))
+      .then((handler) => handler(event, { awsRequestId, getRemainingTimeInMillis: () => end - Date.now() }))
       .then(
         () => true,
         () => false,

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import S3rver from '@20minutes/s3rver';
 import type { S3Event } from 'aws-lambda';
+import { corsDocument, localCorsRules } from './cors-rules.ts';
 import { s3Conditions } from './s3-conditions.ts';
 import { encodeEventKey } from './s3-event-key.ts';
 import { answerRefusals } from './s3-request.ts';
@@ -15,21 +16,16 @@ interface Server {
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
 
-/** Lets a page of any origin upload and download; a deployed stage has its own list of origins. */
-const corsRules = `<CORSConfiguration><CORSRule>
-  <AllowedOrigin>*</AllowedOrigin><AllowedMethod>PUT</AllowedMethod><AllowedMethod>GET</AllowedMethod>
-  <AllowedHeader>*</AllowedHeader>
-</CORSRule></CORSConfiguration>`;
-
 /** Starts the embedded S3 server, which checks signatures and expiry. The parts before it add what else S3 does. */
 export async function startS3(port: number, directory: string, ...bucketNames: string[]): Promise<Server> {
   await mkdir(directory, { recursive: true });
+  const configs = [corsDocument(await localCorsRules())];
   const server = new S3rver({
     port,
     address: '127.0.0.1',
     silent: true,
     directory,
-    configureBuckets: bucketNames.map((name) => ({ name, configs: [corsRules] })),
+    configureBuckets: bucketNames.map((name) => ({ name, configs })),
   });
   const versions = new S3Versions(server.store);
   server.middleware.unshift(

@@ -24,7 +24,8 @@ export const headerParameters: Record<string, JsonObject> = {
   'If-Match': {
     name: 'If-Match',
     in: 'header',
-    description: 'Changes the resource only if it still has this ETag; otherwise 412 precondition_failed',
+    description:
+      'Changes the resource only if it still has this ETag, or one of several that commas separate; otherwise 412 precondition_failed. A weak one (W/) never matches; * always does',
     schema: text,
   },
 };

@@ -3,6 +3,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { createRegistryClient, type Published } from '../registry-client/client.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { type Pack, pack } from './files/pack.ts';
+import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
 import { identityOf, type identities } from './identity.ts';
 import { print, say } from './output.ts';
 import { megabytes, progressBar, remind } from './progress.ts';
@@ -38,7 +39,14 @@ export async function publishCommand(folder: string, flags: PublishFlags): Promi
   });
   for (const note of [...packed.notes, ...metadataNotes(project)]) say(note);
   if (identity === undefined) {
-    print(flags.json, plan(project, packed), planLines(project, packed));
+    const { hostNodesOf } = await import('./extraction.ts');
+    const paths = packed.files.map(({ path }) => path);
+    const found = await hostNodesOf(folder, paths, project.node);
+    print(flags.json, { ...plan(project, packed), ...hostNodesResult(found) }, [
+      ...planLines(project, packed),
+      ...hostNodeLines(found),
+      'Nothing was sent.',
+    ]);
     return exitCodes.done;
   }
   const what = `${project.node} ${project.version} of ${project.publisher}`;
@@ -134,6 +142,5 @@ function planLines(project: Project, { archive, files, unpackedBytes, chosenBy }
     `publisher  ${project.publisher}`,
     `files      ${files.length}, chosen by ${chosenBy}`,
     `size       ${megabytes(unpackedBytes)}, ${megabytes(archive.length)} zipped`,
-    'Nothing was sent.',
   ];
 }

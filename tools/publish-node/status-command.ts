@@ -31,7 +31,7 @@ export async function statusCommand(folder: string, flags: StatusFlags): Promise
     size: found.size_bytes === undefined ? undefined : `${found.size_bytes} bytes`,
     sha256: found.sha256,
     download: found.downloadUrl,
-    'host nodes': found.host_node_extract_status,
+    'host nodes': [found.host_node_extract_status, found.host_node_extract_reason].filter(Boolean).join(': '),
   };
   print(flags.json, found, [
     `${node} ${version} is ${state}.`,

@@ -1,4 +1,4 @@
-/** Whether a text is an absolute http or https URL. */
+/** Whether the registry takes a text as an address. */
 export function isWebAddress(value: string): boolean {
-  return /^https?:\/\/[^/]/i.test(value) && URL.canParse(value);
+  return /^https?:\/\/[^/?#]/i.test(value) && !/[\s"<>\\`\p{Cc}]/u.test(value) && URL.canParse(value);
 }

@@ -480,6 +480,8 @@ export interface components {
              * @enum {string}
              */
             readonly host_node_extract_status?: "pending" | "success" | "failed";
+            /** @description Why they could not be read, or not all of them; absent unless that failed */
+            readonly host_node_extract_reason?: string;
             /**
              * Format: date-time
              * @description Creation time of the version
@@ -612,6 +614,8 @@ export interface components {
                  * @enum {string}
                  */
                 readonly host_node_extract_status?: "pending" | "success" | "failed";
+                /** @description Why they could not be read, or not all of them; absent unless that failed */
+                readonly host_node_extract_reason?: string;
                 /**
                  * Format: date-time
                  * @description Creation time of the version
@@ -986,7 +990,7 @@ export interface components {
         "x-request-id": string;
         /** @description Makes a repeated request safe: for 24 hours the same key with the same request gets the first answer again, and nothing is done or billed twice */
         "Idempotency-Key": string;
-        /** @description Changes the resource only if it still has this ETag; otherwise 412 precondition_failed */
+        /** @description Changes the resource only if it still has this ETag, or one of several that commas separate; otherwise 412 precondition_failed. A weak one (W/) never matches; * always does */
         "If-Match": string;
     };
     requestBodies: never;
@@ -1516,7 +1520,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Changes the resource only if it still has this ETag; otherwise 412 precondition_failed */
+                /** @description Changes the resource only if it still has this ETag, or one of several that commas separate; otherwise 412 precondition_failed. A weak one (W/) never matches; * always does */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in its answer and in the log; if it is absent, the service makes one up */
                 "x-request-id"?: components["parameters"]["x-request-id"];

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { demo } from '../local/demo.ts';
 import type { VerifyAnswer } from './faults.ts';
-import { sweep } from './fixtures.ts';
+import { expireChecks, sweep } from './fixtures.ts';
 import type { HarnessAnswer } from './harness.ts';
 import { download, finalize, type Registry, upload } from './registry.ts';
 import { planOf, type Strike, underPlan } from './wire-faults.ts';
@@ -99,6 +100,7 @@ export const scenarios: Record<string, Scenario> = {
       const archive = isBad ? Buffer.from(`no zip ${nodeId}`) : await registry.archive(nodeId);
       await publishUntilUploaded(scene, archive);
       const { node_version: waiting } = await registry.version(nodeId, version);
+      await expireChecks(nodeId, version);
       await sweep(began);
       const { node_version: ended } = await registry.version(nodeId, version);
       if (isBad) {
@@ -144,8 +146,9 @@ async function publishUntilUploaded(scene: Scene, archive: Buffer): Promise<void
 }
 
 async function deliver({ eventPlans }: Scene, url: string): Promise<void> {
+  const id = randomUUID();
   for (let invocation = 1; invocation <= maxInvocations; invocation += 1)
-    if (await underPlan(planOf(eventPlans.shift() ?? []), () => finalize(url))) return;
+    if (await underPlan(planOf(eventPlans.shift() ?? []), () => finalize(url, id))) return;
 }
 
 async function struck(

@@ -19,11 +19,6 @@ export function send(url: string, options: RequestOptions, body: string | undefi
   });
 }
 
-/** The local gateway answers 200 for a function that threw, with the error in the body. */
-export function isCrash(text: string): boolean {
-  return text.startsWith('{"errorMessage":');
-}
-
 async function readText(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk);

@@ -22,7 +22,7 @@ const path = { publisherId: 'mine', nodeId };
 const nodeFields =
   'id created_at downloads repo_stars rating latest_version publisher status status_detail search_ranking preempted_host_node_names tags_admin publisher_id pk sk';
 const versionFields =
-  'id node_id createdAt downloadUrl sha256 size_bytes status status_reason tags_admin host_node_extract_status publisher_id pk sk pending_shard';
+  'id node_id createdAt downloadUrl sha256 size_bytes status status_reason tags_admin host_node_extract_status host_node_extract_reason publisher_id pk sk pending_shard';
 const publication = {
   node: {},
   node_version: { version: '2.0.0' },

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
+import {
+  type ExtractedArchive,
+  type ExtractedFields,
+  writeHostNodes,
+} from '../../lib/registry/extraction.ts';
+import { removeOtherHostNodes } from '../admin/registry/extraction.ts';
 import { type CheckOptions, CheckRun } from './check.ts';
 import { banNode, seed } from './fixtures.ts';
 import type { HarnessAnswer } from './harness.ts';
@@ -9,7 +15,10 @@ import type { Report } from './report.ts';
 import { injectFaults, planOf, underPlan } from './wire-faults.ts';
 
 const rounds = { short: 4, usual: 100, long: 300 };
+/** Edits against extractions are the one race that a machine has with people. */
+const extractionRounds = { short: 10, usual: 500, long: 1500 };
 const maxCallers = 10;
+const maxRaceMs = 30_000;
 const maxAttempts = 10;
 
 /**
@@ -42,7 +51,7 @@ export async function checkRaces(options: CheckOptions): Promise<Report> {
   for (const [name, race] of Object.entries(races)) {
     await run.property({
       name: `races/${name}`,
-      runs: rounds[options.length],
+      runs: (name === 'extraction' ? extractionRounds : rounds)[options.length],
       values: timings,
       holds: async (callers) => {
         number += 1;
@@ -163,6 +172,32 @@ const races: Record<string, (scene: Scene) => Promise<void>> = {
     assert.equal(body.latest_version?.version, highest, 'the highest stable version is the latest');
   },
 
+  /** Every other caller is an extraction, by one of two extractors; what people write at the same time stays. */
+  async extraction({ registry, nodeId, meet }) {
+    const archive = { nodeId, version: '1.0.0', versionId: '', sha256: '' };
+    const edits: [field: string, text: string, answer: HarnessAnswer][] = [];
+    await meet(async (caller) => {
+      if (caller % 2 === 1) {
+        await extract(archive, (caller % 4) + 1);
+        return registry.editHostNode(nodeId, '1.0.0', 'another', {});
+      }
+      const [field, text] = [String(hostFields[(caller / 2) % hostFields.length]), `caller ${caller}`];
+      const answer = await registry.editHostNode(nodeId, '1.0.0', 'host', { [field]: text });
+      edits.push([field, text, answer]);
+      return answer;
+    });
+    const { body } = await registry.editHostNode(nodeId, '1.0.0', 'host', {});
+    for (const [field] of edits) {
+      const texts = edits.filter(([name, , { status }]) => name === field && status === 200);
+      const isKept = texts.length === 0 || texts.some(([, text]) => text === body[field]);
+      assert.ok(isKept, `an edit of ${field} was lost to ${body[field]}`);
+    }
+    expectOnly(
+      edits.map(([, , answer]) => answer),
+      [200, 409],
+    );
+  },
+
   /** An update may be written before the ban or be rejected; after the ban, nothing is written. */
   async ban({ registry, nodeId, meet }) {
     let whenBanned: string | undefined;
@@ -177,6 +212,20 @@ const races: Record<string, (scene: Scene) => Promise<void>> = {
     expectOnly(answers, [200, 403]);
   },
 };
+
+/** What an extractor does: the second one does not find the host node, the fourth one does. */
+async function extract(archive: ExtractedArchive, by: number): Promise<void> {
+  const nodes = new Map(by === 2 ? [] : [['host', extractedFields(`read by ${by}`)]]);
+  const deadline = Date.now() + maxRaceMs;
+  await writeHostNodes(archive, { nodes, by }, deadline);
+  await removeOtherHostNodes(archive, new Set(nodes.keys()), deadline);
+}
+
+function extractedFields(text: string): ExtractedFields {
+  const texts = { category: text, description: text, function: text, input_types: text };
+  const flags = { deprecated: false, experimental: false, output_is_list: [false] };
+  return { ...texts, ...flags, return_names: text, return_types: text };
+}
 
 function done(answers: readonly HarnessAnswer[]): HarnessAnswer[] {
   return answers.filter(({ status }) => status < 300);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Context, S3Event } from 'aws-lambda';
 import { demo } from '../local/demo.ts';
 import { demoArchive } from '../local/demo-archive.ts';
@@ -63,10 +64,10 @@ export async function upload(signedUrl: string, bytes: Buffer): Promise<void> {
 }
 
 /** Sends S3's event about an upload to the finalizer; false if the finalizer fails and must be called again. */
-export function finalize(signedUrl: string): Promise<boolean> {
+export function finalize(signedUrl: string, awsRequestId: string = randomUUID()): Promise<boolean> {
   const key = decodeURIComponent(new URL(signedUrl).pathname).replace(/^\/[^/]+\//, '');
   const event = { Records: [{ s3: { object: { key: encodeURIComponent(key) } } }] } as S3Event;
-  const context = { getRemainingTimeInMillis: () => limitMs } as Context;
+  const context = { awsRequestId, getRemainingTimeInMillis: () => limitMs } as Context;
   return finalizeUpload(event, context).then(
     () => true,
     () => false,

@@ -1,6 +1,7 @@
 import type { ExprNode, StmtNode } from 'py-ast';
 import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
+import type { Risks } from '../risks.ts';
 import type { Heap } from './heap.ts';
 import { List, type Module, Namespace } from './collections.ts';
 import type { Keywords, Value } from './values.ts';
@@ -63,6 +64,7 @@ export interface Machine {
   readonly budget: Budget;
   readonly heap: Heap;
   readonly files: FileTree;
+  readonly risks: Risks;
   evaluate(node: ExprNode, frame: Frame): Value;
   execute(body: readonly StmtNode[], frame: Frame): Completion;
   call(callee: Value, args?: Value[], keywords?: Keywords): Value;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { callProvider } from '../../../lib/providers/call-provider.ts';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
 import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
 
 interface Asked {
@@ -140,6 +141,40 @@ describe('a secret by reference', () => {
       cause: new Error('ssm answered 200  for the secret "/key"'),
     });
   });
+
+  test.each([
+    ['ssm', { Parameter: { Value: '{"api-key": "hidden"}' } }],
+    ['secretsmanager', { SecretString: ' {\n"api-key": "hidden"}\n' }],
+  ])(
+    'is refused at start in %s where it is a JSON object, with a sentence that names it',
+    async (service, content) => {
+      answer = { status: 200, content };
+      loggedLines.length = 0;
+      const key = storedSecret(`${service}:prod/key`);
+      while (loggedLines.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+
+      const sentence = `${service}:prod/key is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`;
+      expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+        { level: 'error', event: 'provider_key', causes: [`WrongSecret: ${sentence}`] },
+      ]);
+      expect(loggedLines.join()).not.toContain('hidden');
+      await expect(key.read(deadline())).rejects.toMatchObject({
+        code: 'internal_error',
+        payment: 'none',
+        cause: new Error(sentence),
+      });
+      answer = { status: 200, content: { Parameter: { Value: 'plain' }, SecretString: 'plain' } };
+      expect(await key.read(deadline())).toBe('plain');
+    },
+  );
+
+  test.each(['{', '{not json}', '{"half": '])(
+    'is taken as it is where it only begins like one: %j',
+    async (value) => {
+      holdsParameter(value);
+      expect(await storedSecret('ssm:/key').read(deadline())).toBe(value.trim());
+    },
+  );
 
   test.each([
     [{}],

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { Answer } from '../../../lib/http/answer.ts';
 import { ApiError } from '../../../lib/errors.ts';
@@ -95,6 +97,26 @@ describe('an idempotency claim', () => {
       expect(Number(ttl)).toBeGreaterThanOrEqual((began + dayMs) / 1000);
       expect(Number(ttl)).toBeLessThanOrEqual((Date.now() + dayMs) / 1000 + 1);
     }
+  });
+
+  test('has the SHA-256 of its scope and key, and nothing that shows them', async () => {
+    const claimed = await claimKey({
+      key: 'hashed',
+      scope: 'user:olga',
+      request: 'a',
+      deadline: Date.now() + 9000,
+    });
+
+    expect('claim' in claimed && claimed.claim.keyHash).toBe(hash('sha256', 'user:olga\nhashed'));
+  });
+
+  test('is unavailable when the store does not say who holds the key', async () => {
+    intercept(dynamodb, () =>
+      Promise.reject(new ConditionalCheckFailedException({ message: 'held', $metadata: {} })),
+    );
+
+    expect(await outcome(attempt({ key: 'unsaid' }))).toBe('unavailable');
+    expect(sends).toBe(0);
   });
 
   test('keeps keys of different callers apart', async () => {

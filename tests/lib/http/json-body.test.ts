@@ -49,6 +49,7 @@ describe('parseJsonBody', () => {
     ['text outside ASCII', '{"a":"é🙂"}', { a: 'é🙂' }],
     ['an escaped surrogate pair', '{"a":"\\ud83d\\ude42"}', { a: '🙂' }],
     ['escapes next to null and numbers', '{"\\u0061":[null,1,true,"\\u0062"]}', { a: [null, 1, true, 'b'] }],
+    ['an escaped replacement character', '{"a":"\\ufffd"}', { a: '\ufffd' }],
     ['the text __proto__ as a value', '{"a":"__proto__"}', { a: '__proto__' }],
   ])('reads %s, plain and as base64', (_, body, value) => {
     expect(parse({ body })).toEqual(value);
@@ -62,6 +63,11 @@ describe('parseJsonBody', () => {
     ['half a surrogate pair', { body: '{"a":"\ud800"}' }, 'contains text that is not valid Unicode'],
     ['half a pair, escaped', { body: '{"a":["\\ud800"]}' }, 'contains text that is not valid Unicode'],
     ['half a pair, escaped in a key', { body: '{"\\udc00":1}' }, 'contains text that is not valid Unicode'],
+    [
+      'what was not UTF-8 before the gateway',
+      { body: '{"a":"caf\ufffd"}' },
+      'contains text that is not valid Unicode',
+    ],
     [
       'bytes that are not UTF-8',
       { body: base64([0x22, 0xff, 0x22]), isBase64Encoded: true },

@@ -6,6 +6,7 @@ import {
   findUploadState,
   keepPending,
 } from '../../../lib/registry/finalizing.ts';
+import { dueWork } from '../../../lib/registry/pending-versions.ts';
 import { nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import type { Upload } from '../../../lib/upload.ts';
@@ -182,16 +183,20 @@ describe('activateVersion', () => {
   });
 });
 
+/** Whether anything is left for the finalizer to do. */
+async function isLeft(nodeId: string, version: string): Promise<boolean> {
+  return dueWork(await storedVersion(nodeId, version)) === 'upload';
+}
+
 describe('completeVersion', () => {
-  test('makes an active version the latest and removes it from the pending list, once', async () => {
+  test('makes an active version the latest and lists it for its extraction instead, once', async () => {
     const upload = await publish('completed', '1.0.0');
     await activate(upload);
     expect(await storedVersion('completed', '1.0.0')).toHaveProperty('pending_shard');
     await complete(upload);
 
     const [version, node] = [await storedVersion('completed', '1.0.0'), await storedNode('completed')];
-    expect(version).not.toHaveProperty('pending_shard');
-    expect(version).not.toHaveProperty('pending_since');
+    expect(version).toMatchObject({ pending_shard: expect.stringMatching(/^extract-/) });
     expect(node?.latest_version).toMatchObject({ id: upload.versionId, sha256: archive.sha256 });
     await complete(upload);
     expect([await storedVersion('completed', '1.0.0'), await storedNode('completed')]).toEqual([
@@ -221,7 +226,7 @@ describe('completeVersion', () => {
       const upload = await publish(nodeId, version);
       await activate(upload);
       await complete(upload);
-      expect(await storedVersion(nodeId, version)).not.toHaveProperty('pending_shard');
+      expect(await isLeft(nodeId, version)).toBe(false);
     }
 
     expect(await latestOf(nodeId)).toBe(latest);
@@ -239,7 +244,7 @@ describe('completeVersion', () => {
     await complete(low);
 
     expect(await latestOf('overtaken')).toBe('3.0.0');
-    expect(await storedVersion('overtaken', '2.0.0')).not.toHaveProperty('pending_shard');
+    expect(await isLeft('overtaken', '2.0.0')).toBe(false);
   });
 
   test('decides again when a first version became the latest in the meantime', async () => {

@@ -20,6 +20,14 @@ const address = {
     ['ftp://example.com', notAUrl],
     [' ', notAUrl],
     ['/icon.png', notAUrl],
+    ['http:x', notAUrl],
+    ['https:///x', notAUrl],
+    ['https://?x', notAUrl],
+    ['https:\\\\example.com', notAUrl],
+    ['https://example.com/a b', notAUrl],
+    ['https://example.com/"onload=', notAUrl],
+    ['https://example.com/<b>', notAUrl],
+    ['https://exa\tmple.com', notAUrl],
   ],
 } as const;
 
@@ -83,7 +91,15 @@ const resources = {
       tags: texts,
       tags_admin: texts,
     },
-    ignored: ['host_node_extract_status', 'createdAt', 'downloadUrl', 'id', 'node_id', 'status_reason'],
+    ignored: [
+      'host_node_extract_status',
+      'host_node_extract_reason',
+      'createdAt',
+      'downloadUrl',
+      'id',
+      'node_id',
+      'status_reason',
+    ],
   },
   'host node': {
     schema: HostNodeInput,
@@ -380,3 +396,12 @@ describe('the schema of an answer', () => {
     expect(ErrorBody.parse({ ...failure, details })).toEqual({ ...failure, details });
   });
 });
+
+test.each(['banner_url', 'icon', 'repository'])(
+  '%s of a node loses the blanks around the address',
+  (name) => {
+    const sent = { [name]: ' https://example.com/a\n' };
+
+    expect(NodeInput.parse(sent)).toEqual({ [name]: 'https://example.com/a' });
+  },
+);

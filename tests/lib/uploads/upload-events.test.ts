@@ -25,6 +25,7 @@ async function handle(event: S3Event | object, handlers: Partial<Handlers>): Pro
     ...handlers,
   });
   await handler(event as S3Event | EventBridgeEvent<'Scheduled Event', unknown>, {
+    awsRequestId: 'an-event',
     getRemainingTimeInMillis: () => remainingMs,
   });
 }
@@ -58,8 +59,8 @@ describe('an S3 event', () => {
 
     const deadline = now + remainingMs - secondMs;
     expect(calls).toEqual([
-      ['a b+c', deadline],
-      ['é f ', deadline],
+      ['a b+c', { id: 'an-event', deadline }],
+      ['é f ', { id: 'an-event', deadline }],
     ]);
   });
 
@@ -114,6 +115,7 @@ describe('a scheduled event', () => {
       since: '',
       reasonCode: undefined,
       awaits: undefined,
+      archiveKey: undefined,
       finding,
       ...(finding === 'failed' && { error: new Error('S3 is down.') }),
     }));

@@ -1,4 +1,5 @@
 import { listHostNodes } from '../registry/nodes.ts';
+import { listClashes } from '../clashes.ts';
 import { command } from '../command.ts';
 import { table } from '../../command-line/table.ts';
 
@@ -21,5 +22,23 @@ export const list = command({
       data: hostNodes,
       text: rows.length > 0 ? text : `Version ${version} of "${node}" has no host nodes.`,
     };
+  },
+});
+
+export const clashes = command({
+  parameters: [],
+  summary: 'List names of host nodes that the latest versions of several nodes have',
+  notes:
+    'The oldest node comes first. Nothing is changed: preempted_host_node_names stay what administrators made them.\nReads the whole table.',
+  options: {},
+  examples: ['host-node clashes', 'host-node clashes --json'],
+  async run() {
+    const found = await listClashes();
+    const rows = found.map(({ name, nodes }) => [
+      name,
+      nodes.map(({ id, publisher_id }) => `${id} (${publisher_id})`).join(', '),
+    ]);
+    const text = table(['NAME', 'NODES'], rows);
+    return { data: found, text: rows.length > 0 ? text : 'No two nodes have a host node of the same name.' };
   },
 });

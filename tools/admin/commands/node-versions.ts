@@ -59,6 +59,7 @@ export const show = command({
       Changelog: found.changelog,
       Dependencies: found.dependencies?.join(', '),
       'Host nodes': extractionOf(found),
+      'Admin tags': found.tags_admin?.join(', '),
       Created: found.createdAt,
       Repository: repository,
       Commit: commit,
@@ -69,12 +70,13 @@ export const show = command({
 });
 
 /** How its host nodes were read, and why not. */
-function extractionOf({
+export function extractionOf({
   host_node_extract_status: status,
+  host_node_extract_reason: reason,
   extraction,
 }: NodeVersionRecord): string | undefined {
   if (!extraction) return status;
-  const { nodes, by, at, reason } = extraction;
+  const { nodes, by, at } = extraction;
   return `${status}: ${nodes} by extractor ${by} at ${at}${reason === undefined ? '' : `. ${reason}`}`;
 }
 

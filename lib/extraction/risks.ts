@@ -1,0 +1,165 @@
+import type { StmtNode } from 'py-ast';
+import { limits } from './limits.ts';
+import { parseSource } from './source.ts';
+
+/*
+ * What a pack's code calls that an administrator may want to know of. Well-known packs do all of these things, so they
+ * are facts and no verdict. Every file is looked at, also those that the evaluator had no reason to import; names are
+ * followed through imports only, so `run = subprocess.run` passes, and a file that hides what it does may hide it.
+ */
+
+/** What the full name of a called function says. */
+const calls: readonly [risk: string, name: RegExp][] = [
+  ['calls-eval', /^(?:builtins\.)?eval$/],
+  ['calls-exec', /^(?:builtins\.)?exec$/],
+  [
+    'calls-subprocess',
+    /^(?:subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|asyncio\.create_subprocess_(?:exec|shell))$/,
+  ],
+  ['calls-os-system', /^os\.(?:system|popen|startfile|posix_spawnp?|exec[lv]p?e?|spawn[lv]p?e?)$/],
+  ['loads-pickle', /^(?:(?:c?pickle|dill|cloudpickle)\.(?:loads?|Unpickler)|joblib\.load)$/i],
+  ['loads-torch', /^torch\.load$/],
+  ['loads-native-code', /^ctypes\.(?:CDLL|WinDLL|OleDLL|PyDLL|(?:cdll|windll)\.LoadLibrary)$/],
+  [
+    'uses-network',
+    /^(?:requests|httpx)\.(?:get|post|put|patch|delete|head|request|stream|(?:Async)?Client|Session)$|^urllib\.request\.(?:urlopen|urlretrieve)$|^aiohttp\.(?:ClientSession|request)$|^socket\.(?:socket|create_connection)$/,
+  ],
+  ['installs-packages', /^pip(?:\._internal)?(?:\.cli\.main)?\.main$/],
+];
+const installs = 'installs-packages';
+const programs = ['calls-subprocess', 'calls-os-system'];
+/** A file without one of these words has none of the calls above, and need not be walked or even parsed. */
+const words =
+  /\b(?:eval|exec[lv]?p?e?|subprocess|create_subprocess_\w+|system|popen|startfile|posix_spawnp?|spawn[lv]p?e?|loads?|Unpickler|\w+DLL|LoadLibrary|requests|httpx|urllib|aiohttp|socket|pip3?)\b/;
+
+/** The order of what is reported. */
+const order = calls.map(([risk]) => risk);
+
+type Part = { readonly [Field in string]?: unknown } & { readonly nodeType: string };
+
+export class Risks {
+  readonly #found = new Set<string>();
+  readonly #seen = new Set<string>();
+  #left: number = limits.riskParts;
+
+  get found(): string[] {
+    return order.filter((risk) => this.#found.has(risk));
+  }
+
+  /** Looks at a file that was parsed. */
+  read(file: string, text: string, body: readonly StmtNode[]): void {
+    this.#seen.add(file);
+    if (words.test(text)) this.#walk(body as unknown as readonly Part[]);
+  }
+
+  /** Looks at the files that nobody had a reason to parse, as far as the limits go. */
+  readRest(files: Iterable<[file: string, text: string]>, isExpired: () => boolean = () => false): void {
+    let characters: number = limits.riskCharacters;
+    for (const [file, text] of files) {
+      if (this.#seen.has(file) || !words.test(text)) continue;
+      characters -= text.length;
+      if (characters < 0 || isExpired()) return;
+      try {
+        this.read(file, text, parseSource(text).body);
+      } catch {
+        // A file that is no Python runs nothing.
+      }
+    }
+  }
+
+  #walk(body: readonly Part[]): void {
+    const imported = new Map<string, string>();
+    const called: Part[] = [];
+    for (const part of partsOf(body)) {
+      this.#left -= 1;
+      if (this.#left < 0) return;
+      if (part.nodeType === 'Import' || part.nodeType === 'ImportFrom') addImports(imported, part);
+      else if (part.nodeType === 'FunctionDef') imported.set(String(part.name), `.${String(part.name)}`);
+      else if (part.nodeType === 'Call') called.push(part);
+      else if (part.nodeType === 'List' || part.nodeType === 'Tuple') this.#readCommand(partsIn(part.elts));
+    }
+    for (const call of called) this.#readCall(call, imported);
+  }
+
+  #readCall(call: Part, imported: ReadonlyMap<string, string>): void {
+    const name = fullName(call.func, imported);
+    const risk = name === undefined ? undefined : calls.find(([, pattern]) => pattern.test(name))?.[0];
+    if (risk === undefined || isHarmless(risk, call)) return;
+    this.#found.add(risk);
+    if (programs.includes(risk)) this.#readCommand([...partsOf(partsIn(call.args), maxCommandParts)]);
+  }
+
+  /** A command line, as one text or as a list of words, may install a package. */
+  #readCommand(parts: readonly Part[]): void {
+    if (this.#found.has(installs)) return;
+    const texts = parts.flatMap(({ value }) => (typeof value === 'string' ? [value.slice(0, maxWord)] : []));
+    if (installCommand.test(texts.slice(0, maxCommandParts).join(' '))) this.#found.add(installs);
+  }
+}
+
+const installCommand = /(?:^|[ /\\])pip3?\s+(?:-\S+\s+)*install(?:\s|$)/;
+const maxWord = 200;
+const maxCommandParts = 100;
+
+/** Every part of a tree, without calling itself: trees may be very deep. */
+function* partsOf(roots: readonly Part[], max = Number.POSITIVE_INFINITY): Generator<Part> {
+  const stack = roots.toReversed();
+  for (let count = 0; count < max; count += 1) {
+    const part = stack.pop();
+    if (part === undefined) return;
+    yield part;
+    for (const value of Object.values(part).reverse())
+      for (const inner of partsIn(value).reverse()) stack.push(inner);
+  }
+}
+
+function partsIn(value: unknown): Part[] {
+  const isPart = (each: unknown): each is Part =>
+    typeof each === 'object' && each !== null && 'nodeType' in each;
+  return [value].flat().filter(isPart);
+}
+
+function addImports(imported: Map<string, string>, part: Part): void {
+  const from =
+    part.nodeType === 'ImportFrom' ? `${'.'.repeat(Number(part.level ?? 0))}${part.module ?? ''}.` : '';
+  for (const { name, asname } of partsIn(part.names)) {
+    const full = from + String(name);
+    const [first = ''] = full.split('.');
+    if (typeof asname === 'string') imported.set(asname, full);
+    else if (from === '') imported.set(first, first);
+    else imported.set(String(name), full);
+  }
+}
+
+/** The dotted name of what is called; undefined where it is no name, or belongs to a variable. */
+function fullName(callee: unknown, imported: ReadonlyMap<string, string>): string | undefined {
+  const attributes: string[] = [];
+  let [part] = partsIn(callee);
+  while (part?.nodeType === 'Attribute' && attributes.length < maxDots) {
+    attributes.unshift(String(part.attr));
+    [part] = partsIn(part.value);
+  }
+  const base = part && baseName(part, imported, attributes.length > 0);
+  return base === undefined ? undefined : [base, ...attributes].join('.');
+}
+
+const maxDots = 10;
+
+function baseName(part: Part, imported: ReadonlyMap<string, string>, isModule: boolean): string | undefined {
+  if (part.nodeType === 'Name') {
+    const known = imported.get(String(part.id));
+    return known ?? (isModule ? undefined : String(part.id));
+  }
+  // `__import__("os").system` and `import_module("os").system`.
+  const [name] = part.nodeType === 'Call' ? partsIn(part.args) : [];
+  if (name?.nodeType !== 'Constant') return undefined;
+  const importer = fullName(part.func, imported);
+  return importer === '__import__' || importer === 'importlib.import_module' ? String(name.value) : undefined;
+}
+
+/** torch unpickles anything unless it is told to load weights only. */
+function isHarmless(risk: string, call: Part): boolean {
+  if (risk !== 'loads-torch') return false;
+  const keyword = partsIn(call.keywords).find(({ arg }) => arg === 'weights_only');
+  return partsIn(keyword?.value)[0]?.value === true;
+}

@@ -1,0 +1,71 @@
+import type { Clause, Condition } from '../store/expressions.ts';
+import { nodeVersionKey } from '../store/keys.ts';
+import { update } from '../store/write.ts';
+import type { Upload } from '../upload.ts';
+import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
+
+/*
+ * A signed address can be used again and again while it lasts, and each use is an event. Checking an archive takes a
+ * finalizer up to minutes, so how often that happens is bounded by the version's record: one finalizer at a time checks
+ * for an upload, and after so many refusals its address is used up.
+ */
+
+/** A person who puts a corrected archive to the same address gets these tries; then a publish makes a new address. */
+const maxRefusals = 5;
+
+/** Which finalizer checks, by the id that Lambda gives the event and all its retries, and until when it can. */
+export interface Finalizer {
+  id: string;
+  deadline: number;
+}
+
+/** The version as it is then; undefined if another finalizer is at it. One that died holds its claim until its deadline. */
+export async function claimChecks(
+  upload: Upload,
+  { id, deadline }: Finalizer,
+): Promise<NodeVersionRecord | undefined> {
+  const changes: Partial<NodeVersionRecord> = { checked_by: id, checked_until: deadline };
+  const awaited = awaitsUpload(upload);
+  const condition: Condition = {
+    anyOf: [
+      [...awaited, ['checked_until', 'at most', Date.now()]],
+      [...awaited, ['checked_by', '=', id]],
+    ],
+  };
+  const claim = await update(nodeVersionKey(upload.nodeId, upload.version), changes, condition, deadline);
+  return claim.written ? nodeVersionRecord(claim.item) : undefined;
+}
+
+/** After a failure that another event may get past. Where this fails too, the retries of the same event still can. */
+export async function releaseChecks(upload: Upload, { id, deadline }: Finalizer): Promise<void> {
+  const key = nodeVersionKey(upload.nodeId, upload.version);
+  await update(key, unclaimed, [...awaitsUpload(upload), ['checked_by', '=', id]], deadline).catch(() => {});
+}
+
+/** What is cleared where a check ends. */
+export const unclaimed = { checked_by: null, checked_until: null };
+
+export function isUsedUp({ refusals = 0 }: NodeVersionRecord): boolean {
+  return refusals >= maxRefusals;
+}
+
+/** What a refusal leaves in the record, and its reason, which says so where it is the last one of an address. */
+export function refusalOf({ refusals = 0 }: NodeVersionRecord, objectVersion: string, reason: string) {
+  const count = refusals + 1;
+  return {
+    status_reason_code: 'archive_refused',
+    status_reason: count < maxRefusals ? reason : `${reason} ${usedUp}`,
+    refused_object: objectVersion,
+    refusals: count,
+  } as const;
+}
+
+const usedUp = `This address has taken ${maxRefusals} archives and takes no more.`;
+
+export function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {
+  return [
+    ['id', '=', versionId],
+    ['status', '=', 'NodeVersionStatusPending'],
+    ['upload_id', '=', uploadId],
+  ];
+}

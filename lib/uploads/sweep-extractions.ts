@@ -1,0 +1,47 @@
+import { publishedKeyOf } from '../bucket/object-keys.ts';
+import { findListedVersions } from '../registry/pending-versions.ts';
+import { unlistExtracted } from '../registry/extraction.ts';
+import { type ExtractionResult, extractArchive } from './extract-archive.ts';
+
+/** As for an event, or: `unvisited`, time ran out. */
+export interface SweptExtraction {
+  nodeId: string;
+  version: string;
+  finding: ExtractionResult | 'error' | 'unvisited';
+  /** Why there was an error. */
+  error?: unknown;
+}
+
+interface Sweep {
+  /** Looks at the versions that became due between these times, in milliseconds. */
+  from: number;
+  to: number;
+  deadline: number;
+}
+
+/** One extraction, with the writing of what it found. */
+const reservedMs = 20_000;
+
+/**
+ * Extracts the host nodes of versions whose events were lost, the newest first, and one after the other, since each
+ * takes the memory of the function. One that fails does not stop the others.
+ */
+export async function sweepExtractions({ from, to, deadline }: Sweep): Promise<SweptExtraction[]> {
+  const times = [new Date(from).toISOString(), new Date(to).toISOString()] as const;
+  const swept: SweptExtraction[] = [];
+  for (const { nodeId, version, archiveKey } of await findListedVersions(...times, deadline, 'extraction')) {
+    const isInTime = Date.now() < deadline - reservedMs;
+    const visited: Pick<SweptExtraction, 'finding' | 'error'> = isInTime
+      ? await visit(archiveKey ?? '', deadline).catch((error: unknown) => ({ finding: 'error', error }))
+      : { finding: 'unvisited' };
+    swept.push({ nodeId, version, ...visited });
+  }
+  return swept;
+}
+
+async function visit(key: string, deadline: number): Promise<{ finding: ExtractionResult }> {
+  const finding = await extractArchive(key, deadline);
+  const archive = publishedKeyOf(key);
+  if (finding === 'extracted_before' && archive) await unlistExtracted(archive, deadline);
+  return { finding };
+}

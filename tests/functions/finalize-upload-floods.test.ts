@@ -1,0 +1,178 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { S3Event } from 'aws-lambda';
+import { startS3 } from '../../tools/local/s3.ts';
+
+/*
+ * One signed address is used forty times. The bucket is a server of its own here, whose events run the finalizer as
+ * Lambda does: each in an invocation of its own, all at the same time.
+ */
+const directory = await mkdtemp(join(tmpdir(), 'node-registry-floods-'));
+const server = await startS3(0, directory, String(process.env.BUCKET_NAME));
+process.env.AWS_ENDPOINT_URL_S3 = server.url;
+const { handler } = await import('../../functions/finalize-upload.ts');
+const { s3 } = await import('../../lib/bucket/bucket.ts');
+const { signUpload } = await import('../../lib/bucket/signed-upload.ts');
+const { stagingKey } = await import('../../lib/bucket/object-keys.ts');
+const { finalizeOnUpload } = await import('../../tools/local/finalize-on-upload.ts');
+const { seed } = await import('../../tools/local/seed.ts');
+const { intercept } = await import('../support/intercept.ts');
+const { loggedLines } = await import('../support/logged-lines.ts');
+const { finalize, finalizeAs, publish, sha256, storedVersion } = await import('../support/uploads.ts');
+const { claimChecks } = await import('../../lib/registry/upload-checks.ts');
+const { zip } = await import('../support/zip.ts');
+
+const uses = 40;
+const good = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
+const running = new Set<Promise<unknown>>();
+
+beforeAll(async () => {
+  await seed();
+  finalizeOnUpload(server, async () => (event: S3Event, context) => {
+    const work = handler(event, context);
+    running.add(work);
+    return work;
+  });
+});
+
+beforeEach(() => {
+  loggedLines.length = 0;
+});
+
+afterAll(async () => {
+  await server.stop();
+  await rm(directory, { recursive: true });
+});
+
+/** Long enough that its check downloads it. */
+function badArchive(index: number): Buffer {
+  return Buffer.from(`no zip ${index}`.padEnd(1000));
+}
+
+async function putBySignedUrl(url: string, bytes: Buffer): Promise<number> {
+  const headers = { 'content-type': 'application/zip' };
+  return (await fetch(url, { method: 'PUT', body: new Uint8Array(bytes), headers })).status;
+}
+
+/** Counts checks of an archive by what only a check does: it downloads. The most at one time, and all. */
+function countChecks() {
+  const checks = { all: new Set<unknown>(), now: 0, most: 0 };
+  intercept(s3, async ({ command, input, send }) => {
+    if (command !== 'GetObjectCommand') return send();
+    checks.all.add(input.VersionId);
+    checks.now += 1;
+    checks.most = Math.max(checks.most, checks.now);
+    return send().finally(() => {
+      checks.now -= 1;
+    });
+  });
+  return checks;
+}
+
+function results(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const line of loggedLines) {
+    const { event, outcome } = JSON.parse(line);
+    if (event === 'upload') counts[outcome] = (counts[outcome] ?? 0) + 1;
+  }
+  return counts;
+}
+
+async function finished(): Promise<void> {
+  while (Object.values(results()).reduce((sum, count) => sum + count, 0) < uses) await pause(20);
+  await Promise.all(running);
+}
+
+describe('forty uploads to one address', () => {
+  test('check one good archive once and publish it, without any reserved concurrency', async () => {
+    const upload = await publish('flooded-good', '1.0.0');
+    const url = await signUpload(stagingKey(upload));
+    const checks = countChecks();
+    const statuses = await Promise.all(Array.from({ length: uses }, () => putBySignedUrl(url, good)));
+    await finished();
+
+    expect(statuses).toEqual(Array(uses).fill(200));
+    expect(results()).toMatchObject({ published: 1 });
+    expect(results()).not.toHaveProperty('failed');
+    expect(checks.all.size).toBe(1);
+    expect(await storedVersion('flooded-good', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      sha256: sha256(good),
+    });
+    console.info(results());
+  }, 60_000);
+
+  test('check five bad archives, one at a time, and leave the reason and the way on', async () => {
+    const upload = await publish('flooded-bad', '1.0.0');
+    const url = await signUpload(stagingKey(upload));
+    const checks = countChecks();
+    await Promise.all(Array.from({ length: uses }, (_, index) => putBySignedUrl(url, badArchive(index))));
+    await finished();
+
+    expect(checks.all.size).toBe(5);
+    expect(checks.most).toBe(1);
+    const version = await storedVersion('flooded-bad', '1.0.0');
+    expect(version).toMatchObject({
+      status: 'NodeVersionStatusPending',
+      status_reason_code: 'archive_refused',
+    });
+    expect(version.status_reason).toMatch(
+      /it is not a zip file.* This address has taken 5 archives and takes no more\.$/,
+    );
+    console.info(results());
+  }, 60_000);
+
+  test('a new address of the version takes archives again', async () => {
+    const upload = await publish('flooded-bad', '1.0.0');
+    await putBySignedUrl(await signUpload(stagingKey(upload)), good);
+    while (!('published' in results())) await pause(20);
+
+    expect(await storedVersion('flooded-bad', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+});
+
+test('an archive that arrives while a bad one is checked is checked next, though its own event ended at once', async () => {
+  const upload = await publish('corrected', '1.0.0');
+  const url = await signUpload(stagingKey(upload));
+  let isCorrected = false;
+  intercept(s3, async ({ command, send }) => {
+    if (command === 'GetObjectCommand' && !isCorrected) {
+      isCorrected = true;
+      await putBySignedUrl(url, good);
+      await finalize(upload);
+    }
+    return send();
+  });
+  await putBySignedUrl(url, badArchive(0));
+  while (!('published' in results())) await pause(20);
+
+  expect(results()).toMatchObject({ published: 1, in_progress: 2 });
+  expect(await storedVersion('corrected', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+});
+
+describe('a finalizer that died while it checked', () => {
+  test('is followed by the retry of its own event at once', async () => {
+    const upload = await publish('died-and-retried', '1.0.0');
+    await claimChecks(upload, { id: 'died', deadline: Date.now() + 60_000 });
+    await putBySignedUrl(await signUpload(stagingKey(upload)), good);
+    await finalizeAs('died', upload);
+
+    expect(results()).toMatchObject({ published: 1 });
+  });
+
+  test('keeps the upload from others only until its own deadline', async () => {
+    const upload = await publish('died-for-good', '1.0.0');
+    const diesAt = Date.now() + 1500;
+    await claimChecks(upload, { id: 'died', deadline: diesAt });
+    await putBySignedUrl(await signUpload(stagingKey(upload)), good);
+    await finalize(upload);
+    expect(results()).not.toHaveProperty('published');
+
+    await pause(diesAt - Date.now() + 10);
+    await finalize(upload);
+    expect(results()).toMatchObject({ published: 1 });
+  });
+});

@@ -1,0 +1,307 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type ExtractedArchive,
+  type ExtractedFields,
+  findExtractionState,
+  finishExtraction,
+  unlistExtracted,
+  writeHostNodes,
+} from '../../../lib/registry/extraction.ts';
+import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
+import { findListedVersions } from '../../../lib/registry/pending-versions.ts';
+import type { Item } from '../../../lib/store/attribute-values.ts';
+import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
+import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
+import { listHostNodes } from '../../../tools/admin/registry/nodes.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { beforeNext } from '../../support/intercept.ts';
+import {
+  addNode,
+  addPublisher,
+  addVersion,
+  setFields,
+  storedItem,
+  storedNode,
+} from '../../support/registry.ts';
+
+const caller = { userId: 'admin', isAdmin: true };
+const sha256 = 'a'.repeat(64);
+const inTime = () => Date.now() + 30_000;
+
+beforeAll(() => addPublisher('acme', {}));
+
+/** An active version whose extraction is due. */
+async function addExtractable(nodeId: string, fields: object = {}): Promise<ExtractedArchive> {
+  await addNode('acme', nodeId);
+  await addVersion('acme', nodeId, '1.0.0', {
+    sha256,
+    host_node_extract_status: 'pending',
+    pending_shard: 'extract-a',
+    pending_since: new Date().toISOString(),
+    ...fields,
+  });
+  return { nodeId, version: '1.0.0', versionId: `${nodeId}-1.0.0`, sha256 };
+}
+
+function read(text: string | null): ExtractedFields {
+  return {
+    category: text,
+    description: text,
+    function: text,
+    deprecated: null,
+    experimental: null,
+    input_types: null,
+    output_is_list: null,
+    return_names: null,
+    return_types: null,
+  };
+}
+
+const found = (by: number, names: readonly string[]) => ({
+  by,
+  status: 'success' as const,
+  nodes: new Map(names.map((name) => [name, read(`read by ${by}`)])),
+  openFields: 0,
+  tags: [] as string[],
+});
+
+const stored = (nodeId: string) => {
+  const { pk, sk } = nodeVersionKey(nodeId, '1.0.0');
+  return storedItem(pk, sk);
+};
+
+const edit = (nodeId: string, hostNodeName: string, changes: object) =>
+  changeHostNode({ nodeId, version: '1.0.0', hostNodeName, changes, caller, deadline: inTime() });
+
+/** What an extraction does, by an event or by the administration, which also removes what is not found any more. */
+async function extract(archive: ExtractedArchive, by: number, names: readonly string[]): Promise<void> {
+  if ((await findExtractionState(archive, by, inTime())) !== 'awaited') return;
+  await writeHostNodes(archive, found(by, names), inTime());
+  await removeOtherHostNodes(archive, new Set(names), inTime());
+  await finishExtraction(archive, found(by, names), inTime());
+}
+
+describe('the admin tags of a version', () => {
+  const finish = (archive: ExtractedArchive, by: number, tags: string[]) =>
+    finishExtraction(archive, { ...found(by, []), tags }, inTime());
+
+  test('keep an administrator’s own, and lose what the extraction before had added', async () => {
+    const archive = await addExtractable('tagged', { tags_admin: ['reviewed', 'calls-exec'] });
+    await finish(archive, 1, ['calls-eval', 'calls-exec']);
+    expect(await stored('tagged')).toMatchObject({ tags_admin: ['reviewed', 'calls-exec', 'calls-eval'] });
+    await finish(archive, 2, []);
+
+    expect(await stored('tagged')).toMatchObject({ tags_admin: ['reviewed', 'calls-exec'] });
+  });
+
+  test('are absent where nobody and nothing gave any', async () => {
+    await finish(await addExtractable('untagged'), 1, []);
+
+    expect(await stored('untagged')).not.toHaveProperty('tags_admin');
+  });
+});
+
+describe('the end of an extraction', () => {
+  test('takes the version off the list of what is due, with its reason', async () => {
+    const archive = await addExtractable('finished');
+    const reason = 'It lists no nodes.';
+    const isNoted = await finishExtraction(archive, { ...found(1, []), status: 'failed', reason }, inTime());
+
+    expect(isNoted).toBe(true);
+    expect(await stored('finished')).toMatchObject({
+      host_node_extract_status: 'failed',
+      host_node_extract_reason: reason,
+    });
+    expect(await stored('finished')).not.toHaveProperty('pending_shard');
+  });
+
+  test('clears the reason of a failed one before, also in the node’s copy', async () => {
+    const archive = await addExtractable('repaired', { host_node_extract_reason: 'before' });
+    const latest_version = { id: archive.versionId, version: '1.0.0', host_node_extract_reason: 'before' };
+    await setFields({ pk: 'NODE#repaired', sk: 'NODE' }, { latest_version });
+    await finishExtraction(archive, found(1, []), inTime());
+
+    expect(await stored('repaired')).not.toHaveProperty('host_node_extract_reason');
+    expect((await storedNode('repaired'))?.latest_version).toEqual({
+      id: archive.versionId,
+      version: '1.0.0',
+      host_node_extract_status: 'success',
+    });
+  });
+
+  test.each([
+    ['of other bytes', { sha256: 'b'.repeat(64) }],
+    ['of another version under the label', { versionId: 'other' }],
+  ])('changes nothing %s', async (label, other) => {
+    const nodeId = label.replaceAll(' ', '-');
+    const archive = await addExtractable(nodeId);
+
+    expect(await finishExtraction({ ...archive, ...other }, found(1, []), inTime())).toBe(false);
+    expect(await stored(nodeId)).toMatchObject({ host_node_extract_status: 'pending' });
+  });
+
+  test('changes nothing after a newer extractor', async () => {
+    const archive = await addExtractable('newer');
+    await finishExtraction(archive, found(2, ['a']), inTime());
+
+    expect(await finishExtraction(archive, found(1, []), inTime())).toBe(false);
+    expect(await stored('newer')).toMatchObject({ extraction: { by: 2, nodes: 1 } });
+  });
+
+  test('in a ban leaves nothing due once the ban is lifted and the sweep has looked', async () => {
+    const archive = await addExtractable('banned-meanwhile');
+    await banNodeVersion('banned-meanwhile', '1.0.0', 'test');
+    await finishExtraction(archive, found(1, []), inTime());
+    await unbanNodeVersion('banned-meanwhile', '1.0.0');
+    const listed = () => findListedVersions('2000', '9999', inTime(), 'extraction');
+    expect((await listed()).map(({ nodeId }) => nodeId)).toContain('banned-meanwhile');
+    await unlistExtracted(archive, inTime());
+
+    expect((await listed()).map(({ nodeId }) => nodeId)).not.toContain('banned-meanwhile');
+  });
+});
+
+describe('a host node that a newer extraction does not find', () => {
+  test('is removed, but for what a person wrote', async () => {
+    const archive = await addExtractable('shrinking');
+    await writeHostNodes(archive, found(1, ['stays', 'goes', 'edited', 'banned']), inTime());
+    await edit('shrinking', 'edited', { category: 'theirs', description: null });
+    await edit('shrinking', 'banned', { policy: 'HostNodePolicyBanned' });
+    await extract(archive, 2, ['stays']);
+
+    expect(await listHostNodes('shrinking', '1.0.0')).toEqual([
+      { host_node_name: 'banned', policy: 'HostNodePolicyBanned' },
+      { category: 'theirs', host_node_name: 'edited' },
+      { ...withoutOpen(read('read by 2')), host_node_name: 'stays' },
+    ]);
+  });
+});
+
+test('an edit of an entry that was removed and made again is not written over', async () => {
+  const archive = await addExtractable('made-again');
+  await writeHostNodes(archive, found(1, ['entry']), inTime());
+  const replaced = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
+    await removeOtherHostNodes(archive, new Set(), inTime());
+    await edit('made-again', 'entry', { category: 'theirs' });
+  });
+  await writeHostNodes(archive, found(2, ['entry']), inTime());
+
+  expect(replaced.happened()).toBe(true);
+  expect(await listHostNodes('made-again', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
+});
+
+function withoutOpen(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+const names = ['one', 'two'] as const;
+const fields = ['category', 'description', 'policy'] as const;
+const values = {
+  category: ['theirs', null],
+  description: ['theirs', null],
+  policy: ['HostNodePolicyBanned'],
+};
+const finds: Record<number, readonly string[]> = { 1: ['one', 'two'], 2: ['one'], 3: ['two'] };
+
+const aStep = fc.oneof(
+  fc.constantFrom(1, 2, 3).map((by) => ({ kind: 'extract' as const, by })),
+  fc
+    .tuple(fc.constantFrom(...names), fc.constantFrom(...fields))
+    .chain(([name, field]) =>
+      fc
+        .constantFrom<string | null>(...values[field])
+        .map((value) => ({ kind: 'edit' as const, name, field, value })),
+    ),
+  fc.constantFrom(...names).map((name) => ({ kind: 'edit' as const, name, field: undefined, value: null })),
+);
+type Step = typeof aStep extends fc.Arbitrary<infer Value> ? Value : never;
+
+async function take(archive: ExtractedArchive, step: Step): Promise<void> {
+  if (step.kind === 'extract') return extract(archive, step.by, finds[step.by] ?? []);
+  await edit(archive.nodeId, step.name, step.field === undefined ? {} : { [step.field]: step.value });
+}
+
+/** The entries that must be there: what people wrote, over what the newest extractor found. */
+function expectedEntries(steps: readonly Step[]): object[] {
+  const newest = Math.max(0, ...steps.map((step) => (step.kind === 'extract' ? step.by : 0)));
+  return names.flatMap((name) => {
+    const edits = steps.flatMap((step) => (step.kind === 'edit' && step.name === name ? [step] : []));
+    const isFound = finds[newest]?.includes(name) ?? false;
+    if (!isFound && edits.length === 0) return [];
+    const written = edits.flatMap(({ field, value }) => (field === undefined ? [] : [[field, value]]));
+    const extracted = isFound ? read(`read by ${newest}`) : {};
+    return [withoutOpen({ ...extracted, ...Object.fromEntries(written), host_node_name: name })];
+  });
+}
+
+let runs = 0;
+
+async function fresh(): Promise<ExtractedArchive> {
+  runs += 1;
+  return addExtractable(`state-${runs}`);
+}
+
+describe('extractions by any extractors and edits', () => {
+  test('end in what people wrote over what the newest extractor found, in whatever order they come', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(aStep, { minLength: 1, maxLength: 8 }), async (steps) => {
+        const archive = await fresh();
+        for (const step of steps) await take(archive, step);
+
+        expect(await listHostNodes(archive.nodeId, '1.0.0')).toEqual(expectedEntries(steps));
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+
+  test('end the same after the same steps in another order', async () => {
+    const distinct = fc.uniqueArray(aStep, {
+      minLength: 2,
+      maxLength: 7,
+      // Two edits of one field are the only steps whose order counts.
+      selector: (step) => (step.kind === 'edit' ? `${step.name} ${step.field}` : `extract ${step.by}`),
+    });
+    const shuffled = distinct.chain((steps) =>
+      fc
+        .shuffledSubarray(steps, { minLength: steps.length })
+        .map((other): [Step[], Step[]] => [steps, other]),
+    );
+    await fc.assert(
+      fc.asyncProperty(shuffled, async (orders) => {
+        const ends: Item[][] = [];
+        for (const steps of orders) {
+          const archive = await fresh();
+          for (const step of steps) await take(archive, step);
+          const entries = names.map((name) => hostNodeKey(archive.nodeId, '1.0.0', name));
+          const items = await Promise.all(entries.map(({ pk, sk }) => storedItem(pk, sk)));
+          ends.push(items.map((item) => ({ ...item, pk: '', revision: 0, write_id: '' })));
+        }
+
+        expect(ends[0]).toEqual(ends[1]);
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+
+  test('lose no edit when they run at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(aStep, { minLength: 2, maxLength: 8 }), async (steps) => {
+        const archive = await fresh();
+        await Promise.all(steps.map((step) => take(archive, step)));
+        const entries = await listHostNodes(archive.nodeId, '1.0.0');
+        for (const name of names) {
+          const entry: object = entries.find(({ host_node_name }) => host_node_name === name) ?? {};
+          for (const field of fields) {
+            const edits = steps.flatMap((step) =>
+              step.kind === 'edit' && step.name === name && step.field === field ? [step.value] : [],
+            );
+            if (edits.length > 0) expect(edits).toContain({ [field]: null, ...entry }[field]);
+          }
+        }
+      }),
+      { numRuns: Number(process.env.EXTRACTION_RACES ?? 50) },
+    );
+  }, 600_000);
+});

@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { writeHostNodes } from '../../lib/registry/extraction.ts';
+import { changeHostNode } from '../../lib/registry/host-nodes.ts';
+import { nodeVersionKey } from '../../lib/store/keys.ts';
+import type { Upload } from '../../lib/upload.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { addNode, addPublisher, addVersion, setFields, storedNode } from '../support/registry.ts';
+import { finalize, publish, put, sha256 } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
+
+const code = (names: string[]) => `class N:
+    RETURN_TYPES = ("IMAGE",)
+    FUNCTION = "run"
+    CATEGORY = "ours"
+    def run(self): eval("1")
+NODE_CLASS_MAPPINGS = {n: N for n in ${JSON.stringify(names)}}
+`;
+const archive = (names: string[]) => zip([{ name: '__init__.py', data: code(names) }]);
+
+beforeAll(async () => {
+  await seed();
+});
+
+async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, archive(names));
+  await finalize(upload);
+  return upload;
+}
+
+const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0');
+
+describe('node-version extract', () => {
+  test('reads the host nodes of a version again, keeps edits, removes the rest, and leaves a history', async () => {
+    const upload = await publishPack('again', ['Kept', 'Edited']);
+    const before = { nodeId: 'again', version: '1.0.0', versionId: upload.versionId, sha256: '' };
+    const nothing = { deprecated: null, experimental: null, input_types: null, output_is_list: null };
+    const others = { function: null, return_names: null, return_types: null, description: null };
+    const fields = { ...nothing, ...others, category: 'before' };
+    const nodes = new Map(['Kept', 'Gone', 'Edited'].map((name) => [name, fields]));
+    await writeHostNodes(before, { nodes, by: 0 }, Date.now() + 10_000);
+    await changeHostNode({
+      ...before,
+      hostNodeName: 'Edited',
+      changes: { category: 'theirs' },
+      caller: { userId: 'demo-owner', isAdmin: false },
+      deadline: Date.now() + 10_000,
+    });
+    const { stdout } = await admin('node-version', 'extract', 'again', '1.0.0');
+
+    expect(stdout).toMatch(/Host nodes +success: 2 by extractor \d+ at/);
+    expect(stdout).toMatch(/Found +Edited, Kept\nRemoved +Gone\nAdmin tags +calls-eval/);
+    expect(await listed('again')).toEqual([
+      expect.objectContaining({ host_node_name: 'Edited', category: 'theirs', function: 'run' }),
+      expect.objectContaining({ host_node_name: 'Kept', category: 'ours', function: 'run' }),
+    ]);
+    expect((await storedNode('again'))?.latest_version).toMatchObject({
+      host_node_extract_status: 'success',
+      tags_admin: ['calls-eval'],
+    });
+    expect(await adminJson('history', 'node', 'again')).toEqual([
+      expect.objectContaining({
+        action: 'node-version extract',
+        subject: 'again 1.0.0',
+        detail: expect.stringMatching(/^success: 2 host nodes by extractor \d+, 1 removed$/),
+      }),
+    ]);
+  });
+
+  test('may be repeated, and then changes nothing but the time', async () => {
+    await publishPack('repeated', ['A']);
+    await admin('node-version', 'extract', 'repeated', '1.0.0');
+    const first = await listed('repeated');
+    const { status } = await admin('node-version', 'extract', 'repeated', '1.0.0');
+
+    expect(status).toBe(0);
+    expect(await listed('repeated')).toEqual(first);
+  });
+
+  test('rejects a version that is not published, that is missing, or whose archive is gone', async () => {
+    await publish('unpublished', '1.0.0');
+    const sentences = [
+      await admin('node-version', 'extract', 'unpublished', '1.0.0'),
+      await admin('node-version', 'extract', 'unpublished', '2.0.0'),
+    ].map(({ status, stderr }) => [status, stderr]);
+
+    expect(sentences).toEqual([
+      [1, 'Version 1.0.0 of "unpublished" is not published yet.\n'],
+      [1, 'The node "unpublished" has no version "2.0.0".\n'],
+    ]);
+    await addPublisher('acme', {});
+    await addNode('acme', 'gone');
+    await addVersion('acme', 'gone', '1.0.0', {
+      archive_key: 'archives/gone.zip',
+      sha256: sha256(Buffer.of()),
+    });
+    expect((await admin('node-version', 'extract', 'gone', '1.0.0')).stderr).toBe(
+      'Version 1.0.0 of "gone" has no archive in the bucket.\n',
+    );
+  });
+
+  test('asks for the bucket of a deployed stage, which no other command needs', async () => {
+    const { BUCKET_NAME } = process.env;
+    delete process.env.BUCKET_NAME;
+    const { status, stderr } = await admin('node-version', 'extract', 'again', '1.0.0');
+    process.env.BUCKET_NAME = BUCKET_NAME;
+
+    expect([status, stderr]).toEqual([1, 'Name the bucket of the archives: --bucket NAME.\n']);
+  });
+
+  test('leaves what a newer extractor has read', async () => {
+    await publishPack('ahead', ['A']);
+    await setFields(nodeVersionKey('ahead', '1.0.0'), { extraction: { by: 99 } });
+
+    expect((await admin('node-version', 'extract', 'ahead', '1.0.0')).stderr).toMatch(
+      /^Version 1\.0\.0 of "ahead" was read by extractor 99, and this is \d+: update it\.\n$/,
+    );
+  });
+});
+
+describe('host-node clashes', () => {
+  test('lists the names that latest versions of several nodes share, the oldest node first, and writes nothing', async () => {
+    for (const [nodeId, names] of Object.entries({ older: ['Load it', 'Own'], newer: ['Load it'] })) {
+      await publishPack(nodeId, names);
+      await admin('node-version', 'extract', nodeId, '1.0.0');
+    }
+    const { stdout } = await admin('host-node', 'clashes');
+
+    expect(stdout).toMatch(/^Load it +older \(demo\), newer \(demo\)$/m);
+    expect(stdout).not.toMatch(/^Own /m);
+    expect(await storedNode('newer')).not.toHaveProperty('preempted_host_node_names');
+  });
+
+  test('leaves out banned nodes', async () => {
+    await admin('node', 'ban', 'newer', '--reason', 'test');
+
+    expect((await admin('host-node', 'clashes')).stdout).not.toMatch(/^Load it/m);
+  });
+});

@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { startS3 } from '../../tools/local/s3.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'node-registry-cors-'));
+const server = await startS3(0, directory, String(process.env.BUCKET_NAME));
+process.env.AWS_ENDPOINT_URL_S3 = server.url;
+const { objectUrl } = await import('../../lib/bucket/object-url.ts');
+const { signUpload } = await import('../../lib/bucket/signed-upload.ts');
+
+afterAll(async () => {
+  await server.stop();
+  await rm(directory, { recursive: true });
+});
+
+const Key = 'archives/page/1.0.0/a.zip';
+const origin = 'https://app.example.com';
+
+describe("a page of another origin, at the local stack's bucket", () => {
+  test.each([
+    ['PUT', 'content-type', 200],
+    ['GET', 'range', 200],
+    ['PUT', 'content-type,x-amz-acl', 403],
+    ['GET', 'authorization', 403],
+    ['DELETE', 'content-type', 403],
+    ['POST', 'content-type', 403],
+  ])('may send what a stage lets it send: %s with %s is answered %i', async (method, names, status) => {
+    const headers = { 'access-control-request-method': method, 'access-control-request-headers': names };
+    const response = await fetch(objectUrl(Key), { method: 'OPTIONS', headers: { ...headers, origin } });
+
+    expect(response.status).toBe(status);
+  });
+
+  test('may read the headers that a stage exposes of uploads and downloads', async () => {
+    const headers = { 'content-type': 'application/zip', origin };
+    const upload = await fetch(await signUpload(Key), { method: 'PUT', body: 'bytes', headers });
+    const download = await fetch(objectUrl(Key), { headers: { origin } });
+
+    expect(upload.headers.get('access-control-allow-origin')).toBe('*');
+    expect(upload.headers.get('access-control-expose-headers')).toBe('ETag');
+    expect(upload.headers.get('access-control-max-age')).toBe('3600');
+    expect(download.headers.get('access-control-expose-headers')).toBe('Content-Length, ETag');
+  });
+});

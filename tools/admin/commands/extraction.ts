@@ -1,0 +1,34 @@
+import { shownVersion } from '../../../lib/registry/node-versions.ts';
+import { command } from '../command.ts';
+import { extractNodeVersion } from '../registry/extraction.ts';
+import { Refusal } from '../registry/refusal.ts';
+import { fields } from '../../command-line/table.ts';
+import { extractionOf } from './node-versions.ts';
+
+export const extract = command({
+  parameters: ['node', 'version'],
+  summary: 'Read the host nodes of a version out of its archive again',
+  notes:
+    'After an update of the extractor, or for a version whose extraction got lost. The archive is never run. What a\nperson wrote stays; other entries that are not found any more are removed. Reads the bucket with your own rights.',
+  options: {
+    bucket: { value: 'NAME', about: 'The bucket of a deployed stage: BucketName of its outputs' },
+  },
+  examples: [
+    'node-version extract demo-node 1.0.0',
+    'node-version extract some-node 1.2.0 --region eu-west-1 --table node-registry-production --bucket archives',
+  ],
+  async run({ node, version }, { bucket }) {
+    if (bucket !== undefined) process.env.BUCKET_NAME = bucket;
+    if (!process.env.BUCKET_NAME) throw new Refusal('Name the bucket of the archives: --bucket NAME.');
+    const { record, found, removed } = await extractNodeVersion(node, version);
+    const text = fields({
+      Version: record.version,
+      Node: record.node_id,
+      'Host nodes': extractionOf(record),
+      Found: [...found.nodes.keys()].sort().join(', '),
+      Removed: removed.join(', '),
+      'Admin tags': record.tags_admin?.join(', '),
+    });
+    return { data: { ...shownVersion(record), found: [...found.nodes.keys()], removed }, text };
+  },
+});

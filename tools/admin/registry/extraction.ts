@@ -1,0 +1,91 @@
+import {
+  type ExtractedArchive,
+  finishExtraction,
+  type FoundHostNodes,
+  writeHostNodes,
+} from '../../../lib/registry/extraction.ts';
+import { touchedFields, unchangedSince } from '../../../lib/registry/host-nodes.ts';
+import { dueWork } from '../../../lib/registry/pending-versions.ts';
+import {
+  type HostNodeRecord,
+  hostNodeRecord,
+  type NodeVersionRecord,
+} from '../../../lib/registry/records.ts';
+import { HostNode } from '../../../lib/schemas/host-node.ts';
+import { hostNodeKey, nodeKey } from '../../../lib/store/keys.ts';
+import { untilWritten } from '../../../lib/store/retries.ts';
+import { remove, update } from '../../../lib/store/write.ts';
+import { showNodeVersion } from '../listing.ts';
+import { historyOf, listItems } from './administration.ts';
+import { Refusal } from './refusal.ts';
+
+/** Of entries that an extraction does not find any more, only what a person wrote stays. */
+export async function removeOtherHostNodes(
+  { nodeId, version }: ExtractedArchive,
+  names: ReadonlySet<string>,
+  deadline: number,
+): Promise<string[]> {
+  const removed: string[] = [];
+  for (const item of await listItems(hostNodeKey(nodeId, version, ''))) {
+    const entry = hostNodeRecord(item);
+    if (names.has(entry.host_node_name) || entry.extracted_by === undefined) continue;
+    await removeExtracted(entry, deadline);
+    removed.push(entry.host_node_name);
+  }
+  return removed;
+}
+
+async function removeExtracted(entry: HostNodeRecord, deadline: number): Promise<void> {
+  let current: HostNodeRecord | undefined = entry;
+  await untilWritten(deadline, async () => {
+    if (current?.extracted_by === undefined) return true;
+    const unchanged = unchangedSince(current);
+    const touched = touchedFields(current);
+    const result =
+      touched.length === 0
+        ? await remove(current, unchanged, deadline)
+        : await update(current, { ...cleared(touched), extracted_by: null }, unchanged, deadline);
+    if (result.written) return true;
+    current = result.found && hostNodeRecord(result.found);
+    return undefined;
+  });
+}
+
+function cleared(touched: readonly string[]): object {
+  const kept = [...touched, 'policy'];
+  const extracted = Object.keys(HostNode.shape).filter((field) => !kept.includes(field));
+  return Object.fromEntries(extracted.map((field) => [field, null]));
+}
+
+const writingMs = 60_000;
+
+/** Reads a version's host nodes out of its archive again, for a newer extractor or an event that got lost. */
+export async function extractNodeVersion(
+  nodeId: string,
+  version: string,
+): Promise<{ record: NodeVersionRecord; found: FoundHostNodes; removed: string[] }> {
+  // The bucket's module reads the environment when it is loaded, and few commands need the S3 client.
+  const { extractor, readHostNodes } = await import('../../../lib/uploads/extract-archive.ts');
+  const record = await showNodeVersion(nodeId, version);
+  const { archive_key, sha256, extraction } = record;
+  const what = `Version ${record.version} of "${record.node_id}"`;
+  if (archive_key === undefined || sha256 === undefined || dueWork(record) === 'upload')
+    throw new Refusal(`${what} is not published yet.`);
+  if (extraction && extraction.by > extractor)
+    throw new Refusal(`${what} was read by extractor ${extraction.by}, and this is ${extractor}: update it.`);
+  const found = await readHostNodes(archive_key, record.node_id);
+  if (!found) throw new Refusal(`${what} has no archive in the bucket.`);
+  const archive = { nodeId: record.node_id, version: record.version, versionId: record.id, sha256 };
+  const deadline = Date.now() + writingMs;
+  await writeHostNodes(archive, found, deadline);
+  const removed = await removeOtherHostNodes(archive, new Set(found.nodes.keys()), deadline);
+  const change = {
+    of: nodeKey(nodeId),
+    action: 'node-version extract',
+    subject: `${record.node_id} ${record.version}`,
+    detail: `${found.status}: ${found.nodes.size} host nodes by extractor ${extractor}, ${removed.length} removed`,
+  };
+  if (!(await finishExtraction(archive, found, deadline, [historyOf(change)])))
+    throw new Refusal(`${what} was read by a newer extractor meanwhile.`);
+  return { record: await showNodeVersion(nodeId, version), found, removed };
+}
