@@ -67,22 +67,22 @@ export class RelayedTask<Body extends object> {
     });
   }
 
-  /** JSON for the caller, with the caller's own address where the provider repeats ours. */
+  /** JSON for the caller, with the caller's own address where the provider repeats ours. Neither needs escapes. */
   inJson(json: string): string {
-    return this.#restored(json, JSON.stringify(this.#address).slice(1, -1));
+    return this.#restored(json);
   }
 
   /** The same for what a provider says about a request that it did not take. */
   inError(error: unknown): unknown {
-    return error instanceof ApiError ? error.withTexts((text) => this.#restored(text, this.#address)) : error;
+    return error instanceof ApiError ? error.withTexts((text) => this.#restored(text)) : error;
   }
 
   /** Error texts are shortened, and may end in the middle of our address. */
-  #restored(text: string, address: string): string {
+  #restored(text: string): string {
     const beginning = this.#ticket.slice(0, recognizedLength);
     if (!text.includes(beginning)) return text;
     return text
-      .replaceAll(this.#ourAddress, () => address)
+      .replaceAll(this.#ourAddress, () => this.#address)
       .replace(new RegExp(`${beginning}[\\w-]*`, 'g'), '…');
   }
 

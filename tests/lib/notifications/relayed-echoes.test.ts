@@ -18,7 +18,7 @@ const provider = createServer(async (request, response) => {
 await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
 process.env.VIDEO_PROVIDER_URL = `http://localhost:${(provider.address() as AddressInfo).port}`;
 
-const hook = 'https://caller.example.com/hook?quoted="1"&of=7';
+const hook = 'https://caller.example.com/hook?price=$&of=7';
 let send: (headers?: Record<string, string>) => Promise<Result>;
 
 beforeAll(async () => {
