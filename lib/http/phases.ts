@@ -89,7 +89,7 @@ export async function answerInPhases(
   const writeAhead = () => allWritten([claim?.markSent(), task?.open(attempt?.name)]);
   try {
     const { answer: given, bought } = await work(attempt ? () => attempt.open(writeAhead) : writeAhead);
-    const answer = task ? { ...given, body: task.inJson(given.body) } : given;
+    const answer = task ? { ...given, body: task.inText(given.body) } : given;
     const count = async () => bought && attempt?.taken(bought);
     await Promise.all([claim?.keep(answer), afterwards('spending', 'count', deadline, count)]);
     return { ...answer, headers: { ...answer.headers, ...attempt?.headers(bought) } };

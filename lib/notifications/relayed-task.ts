@@ -67,23 +67,21 @@ export class RelayedTask<Body extends object> {
     });
   }
 
-  /** JSON for the caller, with the caller's own address where the provider repeats ours. Neither needs escapes. */
-  inJson(json: string): string {
-    return this.#restored(json);
+  /** JSON or another text for the caller, with the caller's own address where the provider repeats ours. */
+  inText(text: string): string {
+    const beginning = this.#ticket.slice(0, recognizedLength);
+    if (!text.includes(beginning)) return text;
+    return (
+      text
+        .replaceAll(this.#ourAddress, () => this.#address)
+        // Error texts are shortened, and may end in the middle of our address.
+        .replace(new RegExp(`${beginning}[\\w-]*`, 'g'), '…')
+    );
   }
 
   /** The same for what a provider says about a request that it did not take. */
   inError(error: unknown): unknown {
-    return error instanceof ApiError ? error.withTexts((text) => this.#restored(text)) : error;
-  }
-
-  /** Error texts are shortened, and may end in the middle of our address. */
-  #restored(text: string): string {
-    const beginning = this.#ticket.slice(0, recognizedLength);
-    if (!text.includes(beginning)) return text;
-    return text
-      .replaceAll(this.#ourAddress, () => this.#address)
-      .replace(new RegExp(`${beginning}[\\w-]*`, 'g'), '…');
+    return error instanceof ApiError ? error.withTexts((text) => this.inText(text)) : error;
   }
 
   get #ourAddress(): string {
