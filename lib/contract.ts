@@ -38,6 +38,8 @@ export interface Contract {
    * the provider tells no price.
    */
   paid?: 'by reply' | 'by price';
+  /** Who says how the task of a request stands, and the field of the request with the address for that. */
+  notifies?: { provider: 'image' | 'video'; field: 'webhook_url' | 'callback_url' };
   /** Whether an Idempotency-Key is honored. */
   idempotent?: boolean;
 }

@@ -171,6 +171,39 @@ export const concerns = {
         ),
       ),
     }),
+  notifications: () =>
+    z.object({
+      NOTIFICATIONS: z
+        ._default(z.enum(['direct', 'relay']), 'direct')
+        .with(
+          z.describe(
+            'Who notifies callers of their tasks: `direct` gives the provider their address; with `relay` this service does.',
+          ),
+        ),
+    }),
+  relay: () =>
+    z.object({
+      NOTIFICATION_URL: secureOrLoopbackUrl.with(
+        z.describe('Where providers notify this service; needed with `relay` only.'),
+      ),
+    }),
+  notificationSignatures: () =>
+    z.object({
+      IMAGE_NOTIFICATION_KEY: z
+        .optional(nonEmpty)
+        .with(
+          z.describe(
+            'The key with which the image provider signs its notifications, given as `IMAGE_PROVIDER_KEY` is; without it no signature is asked for.',
+          ),
+        ),
+      IMAGE_NOTIFICATION_KEY_HEADER: z
+        ._default(nonEmpty, 'x-signature')
+        .with(z.describe('The header with the signature: HMAC-SHA256 of the body, in hexadecimal digits.')),
+      VIDEO_NOTIFICATION_KEY: z.optional(nonEmpty).with(z.describe('The same key of the video provider.')),
+      VIDEO_NOTIFICATION_KEY_HEADER: z
+        ._default(nonEmpty, 'x-signature')
+        .with(z.describe('The same header of the video provider.')),
+    }),
   videoRules: () =>
     z.object({
       VIDEO_EXTEND_SOURCE: z

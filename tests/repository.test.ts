@@ -60,6 +60,7 @@ describe('a function of the service', () => {
     expect(names.filter((name) => !endpoints.includes(name))).toEqual([
       'extract-host-nodes',
       'finalize-upload',
+      'receive-notification',
       'unknown-route',
     ]);
   });
@@ -93,7 +94,7 @@ describe('a function of the service', () => {
 const floors = [
   ['aws', 'schemas'],
   ['store', 'contracts'],
-  ['registry', 'archives', 'bucket', 'providers', 'auth', 'spend', 'extraction'],
+  ['registry', 'archives', 'bucket', 'providers', 'auth', 'spend', 'extraction', 'notifications'],
   ['uploads', 'http'],
 ];
 

@@ -9,7 +9,7 @@ export const extendVideo = contract({
   path: '/proxy/video-provider/extend',
   summary: 'Extend a video',
   description:
-    'Starts a task at the video provider that extends a video. The provider sends status updates to callback_url when given.',
+    'Starts a task at the video provider that extends a video. Status updates are sent to callback_url when given.',
   access: { userUnless: 'PROXY_ACCESS_TOKEN' },
   parameters: z.object({}),
   body: extendVideoRequest,
@@ -17,5 +17,6 @@ export const extendVideo = contract({
   status: 200,
   errors: [...paidErrors, ...providerErrors],
   paid: 'by reply',
+  notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
 });

@@ -9,7 +9,7 @@ export const multiframeVideo = contract({
   path: '/proxy/video-provider/multiframe',
   summary: 'Generate a video from key frames',
   description:
-    'Starts a task at the video provider that joins 2 to 9 key frames to a video. The provider sends status updates to callback_url when given.',
+    'Starts a task at the video provider that joins 2 to 9 key frames to a video. Status updates are sent to callback_url when given.',
   access: { userUnless: 'PROXY_ACCESS_TOKEN' },
   parameters: z.object({}),
   body: multiframeVideoRequest,
@@ -17,5 +17,6 @@ export const multiframeVideo = contract({
   status: 200,
   errors: [...paidErrors, ...providerErrors],
   paid: 'by reply',
+  notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
 });

@@ -9,7 +9,7 @@ export const relightImage = contract({
   path: '/proxy/image-provider/v1/ai/image-relight',
   summary: 'Relight an image',
   description:
-    'Starts a relight task at the image provider. The provider notifies webhook_url, when given, of each change of its status.',
+    'Starts a relight task at the image provider. Each change of its status is notified to webhook_url when given.',
   access: 'user',
   parameters: z.object({}),
   body: RelightRequest,
@@ -17,5 +17,6 @@ export const relightImage = contract({
   status: 200,
   errors: [...paidErrors, ...providerErrors],
   paid: 'by price',
+  notifies: { provider: 'image', field: 'webhook_url' },
   idempotent: true,
 });

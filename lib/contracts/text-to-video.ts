@@ -9,7 +9,7 @@ export const textToVideo = contract({
   path: '/proxy/video-provider/text2video',
   summary: 'Generate a video from text',
   description:
-    'Starts a video task at the video provider, from a text and at most one start frame. The provider sends status updates to callback_url when given.',
+    'Starts a video task at the video provider, from a text and at most one start frame. Status updates are sent to callback_url when given.',
   access: { userUnless: 'PROXY_ACCESS_TOKEN' },
   parameters: z.object({}),
   body: textToVideoRequest,
@@ -17,5 +17,6 @@ export const textToVideo = contract({
   status: 200,
   errors: [...paidErrors, ...providerErrors],
   paid: 'by reply',
+  notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
 });

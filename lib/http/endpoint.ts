@@ -15,7 +15,15 @@ import type { SerializedJson } from './bounded-json.ts';
 import { inTime } from './deadline.ts';
 import type { Claim } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
-import { answerInPhases, loadSpending, type Spending, startAttempt } from './phases.ts';
+import {
+  answerInPhases,
+  loadRelay,
+  loadSpending,
+  type Relaying,
+  type Spending,
+  startAttempt,
+  startRelay,
+} from './phases.ts';
 import { requestIdOf } from './request-id.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
@@ -79,9 +87,10 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
   const body = bodySchema(contract, () => readEnvironment('videoRules'));
   // While the function starts: no request is in a hurry yet.
   const spending = loadSpending(contract);
+  const relaying = loadRelay(contract);
   const pipeline = middy<Request, Answer>(
     (request: Request, context: Context) =>
-      respond({ contract, body, handler, spending, ...options }, request, context),
+      respond({ contract, body, handler, spending, relaying, ...options }, request, context),
     // The early answer is ours: middy's starts and stops a timer for every request.
     { timeoutEarlyInMillis: 0 },
   ).onError((failed) => {
@@ -118,6 +127,7 @@ interface Operation<C extends Contract> extends Options<C> {
   body: z.ZodMiniType;
   handler: Handler<C>;
   spending: Promise<Spending> | undefined;
+  relaying: Promise<Relaying> | undefined;
 }
 
 /** A request from its token to its answer, top to bottom. */
@@ -145,17 +155,22 @@ async function respond<C extends Contract>(
 type Unsent<C extends Contract> = Omit<Call<C>, 'beforeSending'>;
 
 async function answerAlways<C extends Contract>(
-  { contract, handler, spending }: Operation<C>,
+  { contract, handler, spending, relaying }: Operation<C>,
   call: Unsent<C>,
   claim?: Claim,
 ): Promise<Answer> {
+  const attempt = spending && (await startAttempt(spending, contract, call, claim?.keyHash));
+  const task = relaying && (await startRelay(relaying, contract, call));
   const work = async (beforeSending: () => Promise<void>) => {
-    const { body, headers, bought } = await handler({ ...call, beforeSending });
+    const { body, headers, bought } = await handler({
+      ...call,
+      ...(task && { body: task.body }),
+      beforeSending,
+    });
     return { answer: jsonAnswer(contract.status, body, headers), bought };
   };
-  const attempt = spending && (await startAttempt(spending, contract, call, claim?.keyHash));
-  if (!claim && !attempt) return (await work(unpaid)).answer;
-  return answerInPhases({ claim, attempt, deadline: call.deadline }, work);
+  if (!claim && !attempt && !task) return (await work(unpaid)).answer;
+  return answerInPhases({ claim, attempt, task, deadline: call.deadline }, work);
 }
 
 /** Nothing has to be written before such a request is sent. */

@@ -4,6 +4,7 @@ import type { Contract } from '../contract.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json-object.ts';
+import type { RelayedTask } from '../notifications/relayed-task.ts';
 import type { PaidAttempt } from '../spend/paid-attempt.ts';
 import { afterwards } from './afterwards.ts';
 import type { Answer } from './answer.ts';
@@ -22,6 +23,25 @@ export type Spending = typeof import('../spend/paid-attempt.ts');
 export function loadSpending({ paid }: Contract): Promise<Spending> | undefined {
   const isCounted = paid !== undefined && readEnvironment('spending').USAGE_RECORDS === 'on';
   return isCounted ? import('../spend/paid-attempt.ts') : undefined;
+}
+
+export type Relaying = typeof import('../notifications/relayed-task.ts');
+
+/** What has providers notify this service; undefined where they notify the caller, and nothing of it is loaded. */
+export function loadRelay({ notifies }: Contract): Promise<Relaying> | undefined {
+  const isRelayed = notifies !== undefined && readEnvironment('notifications').NOTIFICATIONS === 'relay';
+  return isRelayed ? import('../notifications/relayed-task.ts') : undefined;
+}
+
+/** The task of a request whose caller is notified by this service. */
+export async function startRelay<Body>(
+  relaying: Promise<Relaying> | undefined,
+  { notifies, name }: Contract,
+  { caller, body, deadline }: Pick<PaidCall, 'caller' | 'deadline'> & { body: Body },
+): Promise<RelayedTask<Body & object> | undefined> {
+  if (notifies === undefined || relaying === undefined || !isObject(body)) return undefined;
+  const { relayTask } = await relaying;
+  return relayTask(notifies, { operation: name, caller: callerName(caller), body, deadline });
 }
 
 /** The money of a request, where it costs some. */
@@ -49,6 +69,7 @@ export async function startAttempt(
 interface Phases {
   claim: Claim | undefined;
   attempt: PaidAttempt | undefined;
+  task: RelayedTask<object> | undefined;
   deadline: number;
 }
 
@@ -58,22 +79,29 @@ interface Work {
 }
 
 /**
- * Runs a request between the phases of its Idempotency-Key and of its money. What is kept for a replay says nothing
- * about the budget: a replay costs nothing, and the budget will be another one.
+ * Runs a request between the phases of its Idempotency-Key, of its money and of its notifications. What is kept for a
+ * replay says nothing about the budget: a replay costs nothing, and the budget will be another one.
  */
 export async function answerInPhases(
-  { claim, attempt, deadline }: Phases,
+  { claim, attempt, task, deadline }: Phases,
   work: (beforeSending: () => Promise<void>) => Promise<Work>,
 ): Promise<Answer> {
-  const markSent = async () => claim?.markSent();
+  const writeAhead = () => allWritten([claim?.markSent(), task?.open(attempt?.name)]);
   try {
-    const { answer, bought } = await work(attempt ? () => attempt.open(markSent) : markSent);
+    const { answer: given, bought } = await work(attempt ? () => attempt.open(writeAhead) : writeAhead);
+    const answer = task ? { ...given, body: task.inText(given.body) } : given;
     const count = async () => bought && attempt?.taken(bought);
     await Promise.all([claim?.keep(answer), afterwards('spending', 'count', deadline, count)]);
     return { ...answer, headers: { ...answer.headers, ...attempt?.headers(bought) } };
   } catch (error) {
     const release = async () => attempt?.failed(error);
     await Promise.all([claim?.fail(error), afterwards('spending', 'release', deadline, release)]);
-    throw attempt && error instanceof ApiError ? error.withHeaders(attempt.headers()) : error;
+    const shown = task ? task.inError(error) : error;
+    throw attempt && shown instanceof ApiError ? shown.withHeaders(attempt.headers()) : shown;
   }
+}
+
+/** Waits for all writes even if one fails, because what is done next depends on what is stored. */
+async function allWritten(writes: (Promise<void> | undefined)[]): Promise<void> {
+  for (const write of await Promise.allSettled(writes)) if (write.status === 'rejected') throw write.reason;
 }

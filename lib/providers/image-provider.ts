@@ -1,17 +1,17 @@
+import { storedSecret } from '../aws/stored-secret.ts';
 import type { BoughtTask } from '../bought-task.ts';
 import { readEnvironment } from '../environment.ts';
 import { isObject } from '../json-object.ts';
 import { type RelightReply, type RelightRequest, RelightStatus } from '../schemas/relight.ts';
 import { type CallLimits, callProvider } from './call-provider.ts';
 import type { Provider } from './provider.ts';
-import { providerKey } from './provider-key.ts';
 
 const environment = readEnvironment('imageProvider');
 
 const imageProvider: Provider = {
   name: 'image',
   url: environment.IMAGE_PROVIDER_URL,
-  key: providerKey(environment.IMAGE_PROVIDER_KEY),
+  key: storedSecret(environment.IMAGE_PROVIDER_KEY),
   keyHeader: environment.IMAGE_PROVIDER_KEY_HEADER,
   keyScheme: environment.IMAGE_PROVIDER_KEY_SCHEME,
   echoesRequest: false,

@@ -1,10 +1,10 @@
-import type { ProviderKey } from './provider-key.ts';
+import type { StoredSecret } from '../aws/stored-secret.ts';
 
 /** Everything that makes one provider different from another: a third one is one more of these. */
 export interface Provider {
   name: string;
   url: string;
-  key: ProviderKey;
+  key: StoredSecret;
   keyHeader: string;
   keyScheme: string;
   /** Whether its replies repeat what was sent, and so may be as large as the request. */

@@ -1,3 +1,4 @@
+import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
 import type { BoughtTask } from '../bought-task.ts';
 import { readEnvironment } from '../environment.ts';
@@ -6,7 +7,6 @@ import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
 import { type CallLimits, callProvider } from './call-provider.ts';
 import type { Provider } from './provider.ts';
-import { providerKey } from './provider-key.ts';
 import { readCreatedAt, readFields } from './reply-fields.ts';
 
 /** A started video task: what every answer has, what the provider repeats of the request, and what was bought. */
@@ -30,7 +30,7 @@ const environment = readEnvironment('videoProvider');
 const videoProvider: Provider = {
   name: 'video',
   url: environment.VIDEO_PROVIDER_URL,
-  key: providerKey(environment.VIDEO_PROVIDER_KEY),
+  key: storedSecret(environment.VIDEO_PROVIDER_KEY),
   keyHeader: environment.VIDEO_PROVIDER_KEY_HEADER,
   keyScheme: environment.VIDEO_PROVIDER_KEY_SCHEME,
   echoesRequest: true,

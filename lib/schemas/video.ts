@@ -20,10 +20,14 @@ export const callbackUrl = webAddress.with(z.describe('Callback for task status 
 export const payload = text(1_048_576).with(z.describe('Pass-through parameters'));
 export const videoPrompt = text(2000).with(z.describe('Describes the video'));
 
+/** The last two are final. */
+const TaskState = z.enum(['created', 'processing', 'queueing', 'success', 'failed']);
+export type TaskState = z.infer<typeof TaskState>;
+
 /** The fields that every answer of a video operation has. */
 export const taskFields = {
   task_id: z.string(),
-  state: z.enum(['created', 'processing', 'queueing', 'success', 'failed']),
+  state: TaskState,
   credits: z.int32().with(z.describe('What the task costs')),
   created_at: Timestamp.with(z.describe('Creation time of the task')),
 };

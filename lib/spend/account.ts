@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { callerHash } from '../caller.ts';
 import { accountKey, type Key } from '../store/keys.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { defaultLimits, type LimitName, type Limits } from './limits.ts';
@@ -31,10 +31,6 @@ export interface AccountRecord extends Key, Partial<Counters & Holds & Warnings>
 }
 
 export const accountRecord = typedRead<AccountRecord>();
-
-export function callerHash(caller: string): string {
-  return hash('sha256', caller);
-}
 
 export function keyOfAccount(caller: string): Key {
   return accountKey(callerHash(caller));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BoughtTask } from '../bought-task.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import { storeError } from '../store/store-errors.ts';
+import { nothingSent } from '../store/store-errors.ts';
 import type { AccountRecord } from './account.ts';
 import { ceilingOf, type Task } from './limits.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
@@ -48,6 +48,11 @@ export class PaidAttempt {
   constructor(request: PaidRequest) {
     this.#request = request;
     this.#ceiling = ceilingOf(request);
+  }
+
+  /** Names the attempt, and with its caller its usage record. */
+  get name(): string {
+    return this.#attempt;
   }
 
   /** Everything that must be stored before anything is sent; `markSent` is what the Idempotency-Key adds to it. */
@@ -133,12 +138,4 @@ export class PaidAttempt {
 /** Said by us or by the provider: nothing was bought. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.payment === 'none';
-}
-
-/** A store that cannot be asked must stop a paid request, whatever kind of failure it is. */
-function nothingSent(error: unknown): ApiError {
-  const known = storeError(error);
-  if (!(known instanceof ApiError)) return new ApiError('internal_error', { cause: error, payment: 'none' });
-  const { code, message, headers, cause } = known;
-  return known.payment === 'none' ? known : new ApiError(code, { message, headers, cause, payment: 'none' });
 }

@@ -1,9 +1,10 @@
+import { callerHash } from '../caller.ts';
+import type { TaskState } from '../schemas/video.ts';
 import { absent } from '../store/expressions.ts';
 import { type Key, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { put, update } from '../store/write.ts';
-import { callerHash } from './account.ts';
 import type { Task } from './limits.ts';
 import { timeOf } from './settle.ts';
 
@@ -26,6 +27,9 @@ export interface UsageRecord extends Key, Task {
   /** How long the provider took. */
   ms?: number;
   completed_at?: string;
+  /** How the task ended, and when, as the provider notified this service of it; see lib/notifications. */
+  final_state?: TaskState;
+  final_at?: string;
   /** In seconds, for DynamoDB. */
   ttl: number;
 }

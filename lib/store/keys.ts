@@ -20,6 +20,9 @@
  *   usage record of a paid attempt    USAGE#<day>#<shard>       <caller sha256>#<attempt>   expire by `ttl`
  *     of one caller on one day        16 queries, by the beginning of the sort key
  *     of all callers on one day       16 queries, each of a whole partition
+ *   task that notifies this service   TICKET#<ticket's sha256>  TASK                        expires by `ttl`
+ *   notifications of a task           TICKET#<ticket's sha256>  NOTIFICATION#<4 digits>     expire by `ttl`
+ *   notifications to deliver          index `pending`           shards notify-0 to notify-f sparse, by the next attempt
  *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *
@@ -115,6 +118,15 @@ export function usageKey(callerHash: string, attempt: string): Key {
 
 export function usagePartition(day: string, shard: string): string {
   return `USAGE#${day}#${shard}`;
+}
+
+/** Only the hash of a ticket is stored: the ticket itself lets its holder speak for the provider. */
+export function ticketKey(hash: string): Key {
+  return { pk: `TICKET#${hash}`, sk: 'TASK' };
+}
+
+export function notificationKey(hash: string, sequence: number): Key {
+  return { pk: `TICKET#${hash}`, sk: `NOTIFICATION#${String(sequence).padStart(4, '0')}` };
 }
 
 /** Whether two ids name the same node: case does not matter, punctuation does. */

@@ -2,10 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context, S3Event } from 'aws-lambda';
+import { pathOf } from '../support/relay.ts';
 import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
 import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { handler as publishNodeVersion } from '../../functions/publish-node-version.ts';
+import { handler as receiveNotification } from '../../functions/receive-notification.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { bucket, s3 } from '../../lib/bucket/bucket.ts';
@@ -18,7 +20,7 @@ import { addTrust } from '../../tools/admin/registry/trusts.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { gitHub, gitHubToken, useCiIssuers } from '../support/ci.ts';
-import { misbehave, proxies } from '../support/proxies.ts';
+import { misbehave, proxies, simulation } from '../support/proxies.ts';
 import { addToken } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts';
@@ -167,7 +169,8 @@ async function publishByUrl(key?: string): Promise<void> {
 async function proxy(name: keyof typeof proxies): Promise<void> {
   const call = (key: string, body = sampleBody(name)) =>
     invoke(proxies[name], name, { body, headers: { ...headers, 'idempotency-key': key } });
-  await call(`granted-${name}`);
+  const address = name === 'relight-image' ? 'webhook_url' : 'callback_url';
+  await call(`granted-${name}`, { ...sampleBody(name), [address]: 'https://caller.example.com/hook' });
   misbehave({ kind: 'status', status: 422 });
   await call(`released-${name}`);
   if (name === 'relight-image') return;
@@ -193,6 +196,7 @@ describe('what a function calls, it is granted, and what it is granted, it calls
     ['TextToVideoRole', () => proxy('text-to-video')],
     ['ExtendVideoRole', () => proxy('extend-video')],
     ['MultiframeVideoRole', () => proxy('multiframe-video')],
+    ['ReceiveNotificationRole', notify],
     ['FinalizeUploadRole', finalizeAndSweep],
     ['ExtractHostNodesRole', extractPublished],
   ])('%s', async (role, work) => {
@@ -210,6 +214,15 @@ describe('what a function calls, it is granted, and what it is granted, it calls
     expect(inVain.filter((grant) => !rarely(role, grant))).toEqual([]);
   });
 });
+
+/** A task is started, and its provider says that it has ended. */
+async function notify(): Promise<void> {
+  const body = { ...sampleBody('text-to-video'), callback_url: 'https://caller.example.com/hook' };
+  await invoke(proxies['text-to-video'], 'text-to-video', { body, headers });
+  const path = { ...pathOf(simulation.received.at(-1)?.body.callback_url) };
+  needs.length = 0;
+  await invoke(receiveNotification, 'receive-notification', { path });
+}
 
 /** Calls that only uncommon answers lead to; every other proxy and every other test has them. */
 function rarely(role: string, { action, target }: Need): boolean {

@@ -16,6 +16,7 @@ const expected: Record<string, number> = {
   'extend-video': 200,
   'multiframe-video': 200,
   'publish-node-version': 201,
+  'receive-notification': 404,
   'relight-image': 200,
   'text-to-video': 200,
   'unknown-route': 404,

@@ -3,7 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { requiredParameters } from '../../tools/deploy/packages.ts';
-import { environmentProblem, parameters, problemsOf, type Values } from '../../tools/deploy/parameters.ts';
+import { environmentProblem, problemsOf, type Values } from '../../tools/deploy/parameter-problems.ts';
+import { parameters } from '../../tools/deploy/parameters.ts';
 import { refusalOf } from './packaging.ts';
 
 const region = 'us-east-1';
@@ -124,6 +125,11 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
     good: ['', 'relightImage=1', 'textToVideo=600, textToVideo/vidq3-pro=800,textToVideo/vid2.0/16=900'],
     bad: ['textToVideo', 'textToVideo=', 'textToVideo=1.5', 'a=1;b=2', 'a/b/c=1', 'a=1,'],
   },
+  notifications: { good: ['direct', 'relay'], bad: ['', 'both'] },
+  imageNotificationKey: { good: ['', ...secret.good], bad: secret.bad },
+  imageNotificationKeyHeader: header,
+  videoNotificationKey: { good: ['', ...secret.good], bad: secret.bad },
+  videoNotificationKeyHeader: header,
   maxPendingVersions: { good: ['', '100', '1000'], bad: ['0', '1001', 'x'] },
   maxNewNodesPerDay: { good: ['', '50'], bad: ['0', '-1', 'x'] },
   tableName: { good: ['node-registry-prod', 'a.b_c'], bad: ['', 'a b', 'ab', 'a/b', 'a'.repeat(256)] },
@@ -150,6 +156,8 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   publishBurstLimit: burst,
   proxyRateLimit: perSecond,
   proxyBurstLimit: burst,
+  notificationRateLimit: perSecond,
+  notificationBurstLimit: burst,
   proxyConcurrency: reserved,
   finalizeConcurrency: reserved,
   tableMaxReads: capacity,

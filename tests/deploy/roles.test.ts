@@ -90,7 +90,7 @@ describe('the roles', () => {
     );
     const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
 
-    expect(new Set(roles).size).toBe(11);
+    expect(new Set(roles).size).toBe(12);
     for (const role of roles) {
       const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
       expect(trust).toEqual([
@@ -135,18 +135,21 @@ describe('the roles', () => {
     ]);
   });
 
-  test('let a proxy read the one secret of its own provider, and nobody else any', () => {
+  test('let a proxy read the one secret of its own provider, and the receiver of notifications those of their signatures', () => {
     expect(granting('secretsmanager:GetSecretValue')).toEqual([
+      `ReceiveNotificationRole ${own('secretsmanager')}:secret:video-notification-key-??????`,
       `RelightImageRole ${own('secretsmanager')}:secret:image-key-??????`,
     ]);
-    expect(granting('ssm:GetParameter')).toEqual(
-      ['ExtendVideoRole', 'MultiframeVideoRole', 'TextToVideoRole'].map(
-        (role) => `${role} ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
-      ),
-    );
+    expect(granting('ssm:GetParameter')).toEqual([
+      `ExtendVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
+      `MultiframeVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
+      `ReceiveNotificationRole ${own('ssm')}:parameter/node-registry/prod/image-notification-key`,
+      `TextToVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
+    ]);
     expect(granting('kms:Decrypt').map((grant) => grant.split(' ')[0])).toEqual([
       'ExtendVideoRole',
       'MultiframeVideoRole',
+      'ReceiveNotificationRole',
       'RelightImageRole',
       'TextToVideoRole',
     ]);

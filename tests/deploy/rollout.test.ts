@@ -56,7 +56,7 @@ describe('a gradual rollout', () => {
       ...ofType(full, 'AWS::Events::Rule').map(([, it]) => it.Targets[0].Arn),
     ];
 
-    expect(targets).toHaveLength(9 + 12 + 2 + 2);
+    expect(targets).toHaveLength(10 + 13 + 2 + 2);
     for (const target of targets) expect(target['Fn::Join'][1][1]).toBe('live');
     expect(Resources.FinalizeUploadLambdaEvConf).toMatchObject({ Properties: { Qualifier: 'live' } });
   });

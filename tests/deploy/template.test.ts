@@ -16,6 +16,9 @@ beforeAll(async () => {
   [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
 }, 120_000);
 
+/** The one route that is for providers, and for no client. */
+const notifications = 'POST /notifications/{provider}/{ticket}';
+
 const functionNames = readdirSync('functions').map((file) =>
   file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
 );
@@ -27,7 +30,7 @@ test('the template has no secret in it, and nothing of the local stack', () => {
 });
 
 describe('the API', () => {
-  test('has exactly the routes of the contracts and one for the rest, each to its own function by version 2.0', () => {
+  test('has exactly the routes of the contracts, one for providers and one for the rest, each to its own function by version 2.0', () => {
     const routes = ofType(plain, 'AWS::ApiGatewayV2::Route').map(([, { RouteKey, Target }]) => {
       const integration = properties(plain, Target['Fn::Join'][1][1].Ref);
       return [RouteKey, asText(integration.IntegrationUri), integration.PayloadFormatVersion];
@@ -36,6 +39,7 @@ describe('the API', () => {
     expect(routes.sort()).toEqual(
       [
         ['$default', 'unknownRoute'] as const,
+        [notifications, 'receiveNotification'] as const,
         ...contracts.map(({ method, path, name }) => [`${method} ${path}`, name] as const),
       ]
         .map(([route, name]) => [route, `\${${upperFirst(name)}LambdaFunction.Arn}`, '2.0'])
@@ -89,13 +93,13 @@ describe('the API', () => {
     expect(AccessLogSettings.Format).not.toContain('\n');
   });
 
-  test('throttles every route, and bulk, publishing and the proxies by allowances of their own', () => {
+  test('throttles every route, and bulk, publishing, the proxies and notifications by allowances of their own', () => {
     const { DefaultRouteSettings: standard, RouteSettings } = properties(plain, 'HttpApiStage');
     const own = contracts.filter(({ path }) => /^\/proxy\/|^\/bulk\/|\/versions$/.test(path));
 
     expect(standard).toMatchObject({ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 });
     expect(Object.keys(RouteSettings).sort()).toEqual(
-      own.map(({ method, path }) => `${method} ${path}`).sort(),
+      [notifications, ...own.map(({ method, path }) => `${method} ${path}`)].sort(),
     );
     for (const { ThrottlingRateLimit, ThrottlingBurstLimit } of Object.values<Part>(RouteSettings)) {
       expect(ThrottlingRateLimit).toBeLessThan(standard.ThrottlingRateLimit);

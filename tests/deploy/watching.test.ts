@@ -21,6 +21,7 @@ function watched({ Namespace, MetricName, Metrics = [] }: Part): string[] {
 const proxies = ['relightImage', 'textToVideo', 'extendVideo', 'multiframeVideo'];
 const routes = [
   'unknownRoute',
+  'receiveNotification',
   'updateNode',
   'publishNodeVersion',
   'updateHostNode',

@@ -36,6 +36,9 @@ const needed = {
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
   spending: {},
+  notifications: {},
+  relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
+  notificationSignatures: {},
   videoRules: {},
   secretStore: { AWS_REGION: 'eu-west-1' },
 } as const satisfies Record<Concern, Record<string, string>>;
@@ -69,6 +72,11 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     TASKS_PER_DAY: 0,
     REQUESTS_PER_MINUTE: 0,
     CREDIT_CEILINGS: [],
+  },
+  notifications: { NOTIFICATIONS: 'direct' },
+  notificationSignatures: {
+    IMAGE_NOTIFICATION_KEY_HEADER: 'x-signature',
+    VIDEO_NOTIFICATION_KEY_HEADER: 'x-signature',
   },
   videoRules: { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: [] },
 };

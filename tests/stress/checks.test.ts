@@ -89,6 +89,20 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
+    'notifications: no state moves back or is lost, and nothing is stored that the provider did not say, whatever fails',
+    async () => {
+      const counts = await run('notifications');
+
+      expect(counts['notifications/histories: runs']).toBe(25);
+      expect(counts.notifications).toBeGreaterThan(20);
+      for (const kind of ['forged', 'crossed', 'oversized', 'unreadable'])
+        expect(counts[`${kind} calls answered 404`]).toBeGreaterThan(5);
+      expect(counts['genuine calls answered 503']).toBeGreaterThan(5);
+    },
+    maxMs,
+  );
+
+  test(
     'nearby: methods and paths close to the routes always get an answer, and never a 5xx',
     async () => {
       const counts = await run('nearby');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { admin, adminJson } from '../support/admin.ts';
 import { misbehave } from '../support/proxies.ts';
+import { setFields } from '../support/registry.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
 
 let folder: string;
@@ -77,6 +78,19 @@ describe('usage', () => {
         ...{ tasks: 2, credits: 40, unknown: 0, refused: 0 },
       },
       { group: { operation: 'relightImage', model: '' }, tasks: 1, credits: 1, unknown: 0, refused: 1 },
+    ]);
+  });
+
+  test('sums up by the state in which tasks ended, where the service has been notified of it', async () => {
+    const user = await spender();
+    await pay(user, 'text-to-video');
+    const [record] = await usageOf(user);
+    await setFields(record ?? { pk: '', sk: '' }, { final_state: 'failed', final_at: record?.at });
+    await pay(user, 'relight-image');
+
+    expect(await adminJson('usage', '--user', user, '--by', 'final_state')).toEqual([
+      { group: { final_state: 'failed' }, tasks: 1, credits: 20, unknown: 0, refused: 0 },
+      { group: { final_state: '' }, tasks: 1, credits: 1, unknown: 0, refused: 0 },
     ]);
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type ErrorCode, errorCatalogue } from '../../lib/errors.ts';
 import { bodySchema } from '../../lib/contract.ts';
 import { readEnvironment } from '../../lib/environment.ts';
+import { readNotification } from '../../lib/notifications/provider-notification.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
 import { errorsOf } from '../../tools/openapi/answers.ts';
 import { findBreakingChanges, mayBreak } from '../../tools/openapi/breaking-changes.ts';
@@ -46,8 +47,10 @@ describe('docs/openapi.json', () => {
     expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
   });
 
-  test('has every operation of serverless.yml', () => {
-    const routes = [...readFileSync('serverless.yml', 'utf8').matchAll(/httpApi: (\w+) (\S+)/g)];
+  test('has every operation of serverless.yml, and not the route that only providers call', () => {
+    const routes = [
+      ...readFileSync('serverless.yml', 'utf8').matchAll(/httpApi: (\w+) (?!\/notifications\/)(\S+)/g),
+    ];
     const described = Object.entries(document.paths).flatMap(([path, methods]: Any) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -90,6 +93,43 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
 
   test('requires a token unless anyone may call', () => {
     expect(operation(name).security).toEqual(contract.access === 'anyone' ? [] : [{ accessToken: [] }]);
+  });
+});
+
+describe('webhooks', () => {
+  test('have a sample of each provider that the service reads as it is documented', () => {
+    const samples = Object.values<Any>(document.webhooks).map(({ post }) => [
+      post.tags[0] === 'Images' ? 'image' : 'video',
+      post.requestBody.content['application/json'].examples.sample.value,
+    ]);
+
+    expect(samples.map(([provider, sample]) => readNotification(provider, JSON.stringify(sample)))).toEqual([
+      { state: 'success', taskId: '046b6c7f-0b8a-43b9-b35d-6489e6daee91' },
+      { state: 'success', taskId: '867913241582301184' },
+    ]);
+  });
+
+  test('list every state that the service reads, and no other', () => {
+    for (const { post } of Object.values<Any>(document.webhooks)) {
+      const { properties } = post.requestBody.content['application/json'].schema;
+      const [field, provider] = properties.status
+        ? (['status', 'image'] as const)
+        : (['state', 'video'] as const);
+      const states = properties[field].enum.map(
+        (word: string) => readNotification(provider, JSON.stringify({ [field]: word }))?.state,
+      );
+      expect(states).not.toContain(undefined);
+      expect(new Set(states).size).toBe(provider === 'image' ? 4 : 5);
+    }
+  });
+
+  test('are sent with the three headers of the Standard Webhooks specification', () => {
+    for (const { post } of Object.values<Any>(document.webhooks))
+      expect(post.parameters.map(({ name }: Any) => name)).toEqual([
+        'webhook-id',
+        'webhook-timestamp',
+        'webhook-signature',
+      ]);
   });
 });
 

@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import { issueSentence } from '../../lib/validation-issues.ts';
 import {
   ciIssuers,
   headerName,
@@ -98,6 +97,17 @@ export const parameters: Record<string, z.ZodMiniType> = {
     ),
     'The most that a task may cost; a caller with a budget needs one. For `relightImage` it is the price.',
   ),
+  notifications: required(
+    oneOf('direct', 'relay'),
+    'Who notifies callers of their tasks: the provider directly, or this service.',
+  ),
+  imageNotificationKey: optional(
+    secretName,
+    'Where the key is stored with which the image provider signs its notifications, if it does.',
+  ),
+  imageNotificationKeyHeader: optional(headerName, 'The header with that signature.'),
+  videoNotificationKey: optional(secretName, 'The same for the video provider.'),
+  videoNotificationKeyHeader: optional(headerName, 'The header with its signature.'),
   maxPendingVersions: optional(
     wholeNumber(1, 1000),
     'How many versions of a publisher may wait for their archives.',
@@ -123,6 +133,8 @@ export const parameters: Record<string, z.ZodMiniType> = {
   publishBurstLimit: required(burst, 'How many more in a burst.'),
   proxyRateLimit: required(perSecond, 'Requests a second for each proxy; they spend money.'),
   proxyBurstLimit: required(burst, 'How many more in a burst.'),
+  notificationRateLimit: required(perSecond, 'Notifications of providers a second.'),
+  notificationBurstLimit: required(burst, 'How many more in a burst.'),
   proxyConcurrency: optional(reserved, 'Concurrent executions reserved for each proxy, and its maximum.'),
   finalizeConcurrency: optional(reserved, 'Concurrent executions reserved for uploads, and their maximum.'),
   tableMaxReads: required(capacity, 'The maximum of read units a second that the table serves.'),
@@ -174,71 +186,3 @@ export const parameters: Record<string, z.ZodMiniType> = {
     'Any value that was not used before, such as the time, restarts every function with a deployment.',
   ),
 };
-
-/** Rules between parameters. */
-const rules: [fails: (values: Values, region: string) => boolean, sentence: string][] = [
-  [
-    ({ domainName, certificateArn }) => Boolean(domainName) !== Boolean(certificateArn),
-    'domainName and certificateArn must be given together.',
-  ],
-  [
-    ({ usageRecords, creditsPerDay, tasksPerDay, requestsPerMinute }) =>
-      usageRecords === 'off' && Boolean(creditsPerDay || tasksPerDay || requestsPerMinute),
-    'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
-  ],
-  [({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName), 'hostedZoneId needs domainName.'],
-  [
-    ({ alarmTopicArn, monthlyBudgetDollars }) => Boolean(monthlyBudgetDollars && !alarmTopicArn),
-    'monthlyBudgetDollars needs alarmTopicArn, which is notified.',
-  ],
-  [
-    ({ accessLogs, bucketName = '' }) => accessLogs === 'on' && bucketName.length > 58,
-    'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
-  ],
-  ...['certificateArn', 'alarmTopicArn', 'secretsKeyArn'].map((name): (typeof rules)[number] => [
-    (values, region) => Boolean(values[name]) && values[name]?.split(':')[3] !== region,
-    `${name} must be in the region of the stage.`,
-  ]),
-];
-
-export type Values = Record<string, string | undefined>;
-
-/** Everything that is wrong with a stage's parameters, in sentences. */
-export function problemsOf(values: Values, region: string): string[] {
-  const known = Object.keys(parameters);
-  const single = Object.entries(parameters).flatMap(([name, schema]) =>
-    problemsOfOne(name, schema, values[name]),
-  );
-  const between = rules.filter(([fails]) => fails(values, region)).map(([, sentence]) => sentence);
-  const unknown = Object.keys(values).filter((name) => !known.includes(name));
-  return [
-    ...unknown.map((name) => `There is no parameter ${name}.`),
-    ...single,
-    ...between.filter((sentence) => !single.some((problem) => subjectOf(problem) === subjectOf(sentence))),
-  ];
-}
-
-function subjectOf(sentence: string): string | undefined {
-  return /^\w+/.exec(sentence)?.[0];
-}
-
-function problemsOfOne(name: string, schema: z.ZodMiniType, value = ''): string[] {
-  const { error } = schema.safeParse(value);
-  if (!error) return [];
-  // "unnamed" stands for a missing name, because the framework itself insists on a valid one.
-  if (value === '' || value === 'unnamed') return [`${name} is missing: --param=${name}=…`];
-  return error.issues.map((issue) => `${name}: ${issueSentence(issue, value)}.`);
-}
-
-/** Lambda refuses a function whose variables, names included, take more. Text that only AWS knows counts as 100. */
-export function environmentProblem(name: string, environment: Record<string, unknown>): string[] {
-  const bytes = Object.entries(environment).reduce((sum, [variable, value]) => {
-    const size = typeof value === 'object' && value !== null ? 100 : Buffer.byteLength(String(value ?? ''));
-    return sum + Buffer.byteLength(variable) + size;
-  }, 0);
-  const maxBytes = 4096;
-  if (bytes <= maxBytes) return [];
-  return [
-    `The variables of ${name} take ${bytes} bytes, and Lambda allows ${maxBytes}: shorten tokenKeySet, or leave it out.`,
-  ];
-}

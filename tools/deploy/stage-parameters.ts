@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { concerns } from '../../lib/environment.ts';
 import { issueSentence } from '../../lib/validation-issues.ts';
 import type { Framework } from './framework.ts';
-import { environmentProblem, problemsOf, type Values } from './parameters.ts';
+import { environmentProblem, problemsOf, type Values } from './parameter-problems.ts';
 
 /** Rejects a stage that could not work or would not be safe, before anything is made: all problems at once. */
 export default class StageParameters {

@@ -38,6 +38,7 @@ export const localEnvironment = {
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
   TOKEN_JWKS_URL: keySetUrl,
   CI_AUDIENCE: localAddress(ports.api),
+  NOTIFICATION_URL: `${localAddress(ports.api)}/notifications`,
   CI_ISSUERS: `github ${ciIssuerName} ${keySetUrl}`,
   IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
   VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,

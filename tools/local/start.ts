@@ -24,7 +24,8 @@ Environment:
   AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one
   AWS_ENDPOINT_URL_S3        another S3 than the embedded one
   LOCAL_PORT_OFFSET          a number that is added to every port
-  LOCAL_DIRECTORY            another folder for the data than .local`;
+  LOCAL_DIRECTORY            another folder for the data than .local
+  NOTIFICATIONS              relay has the service itself notify callers of their tasks`;
 
 interface Part {
   stop: () => Promise<void>;

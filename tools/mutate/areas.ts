@@ -45,8 +45,8 @@ export const areas = {
     minScore: 95,
   },
   keys: {
-    files: ['lib/providers/{provider,provider-key,secret-store}.ts'],
-    tests: ['lib/providers/provider-key'],
+    files: ['lib/aws/{secret-store,stored-secret,wrong-secret}.ts', 'lib/providers/provider.ts'],
+    tests: ['lib/aws/stored-secret'],
     minScore: 90,
   },
   validators: {
@@ -113,6 +113,14 @@ export const areas = {
     files: ['lib/spend/*.ts', 'lib/windows.ts'],
     tests: ['lib/spend/*'],
     minScore: 80,
+  },
+  notifications: {
+    files: [
+      'lib/notifications/{provider-notification,receive,records,relayed-task}.ts',
+      'lib/http/{provider-signature,receive-notification}.ts',
+    ],
+    tests: ['functions/receive-notification*', 'lib/notifications/relayed-*', 'lib/http/provider-signature'],
+    minScore: 90,
   },
   extraction: {
     files: [

@@ -6,6 +6,7 @@ import { gatewayResponse, gatewaySchema } from './gateway.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
 import type { JsonObject } from './json.ts';
 import { describeParameters, describeSchemas, reference, requestName } from './schemas.ts';
+import { webhooks } from './webhooks.ts';
 
 const tags = [
   { name: 'Registry', description: 'Nodes, their versions, and the host nodes inside a version' },
@@ -41,6 +42,7 @@ export function describeService(contracts: readonly Contract[]): JsonObject {
     tags,
     security: [{ accessToken: [] }],
     paths: Object.fromEntries(operations),
+    webhooks,
     components: {
       securitySchemes: {
         accessToken: {

@@ -97,7 +97,7 @@ export interface paths {
         put?: never;
         /**
          * Relight an image
-         * @description Starts a relight task at the image provider. The provider notifies webhook_url, when given, of each change of its status.
+         * @description Starts a relight task at the image provider. Each change of its status is notified to webhook_url when given.
          */
         post: operations["relightImage"];
         delete?: never;
@@ -117,7 +117,7 @@ export interface paths {
         put?: never;
         /**
          * Extend a video
-         * @description Starts a task at the video provider that extends a video. The provider sends status updates to callback_url when given.
+         * @description Starts a task at the video provider that extends a video. Status updates are sent to callback_url when given.
          *
          *     A deployment with `PROXY_ACCESS_TOKEN=optional` also answers callers without an access token.
          */
@@ -139,7 +139,7 @@ export interface paths {
         put?: never;
         /**
          * Generate a video from key frames
-         * @description Starts a task at the video provider that joins 2 to 9 key frames to a video. The provider sends status updates to callback_url when given.
+         * @description Starts a task at the video provider that joins 2 to 9 key frames to a video. Status updates are sent to callback_url when given.
          *
          *     A deployment with `PROXY_ACCESS_TOKEN=optional` also answers callers without an access token.
          */
@@ -161,7 +161,7 @@ export interface paths {
         put?: never;
         /**
          * Generate a video from text
-         * @description Starts a video task at the video provider, from a text and at most one start frame. The provider sends status updates to callback_url when given.
+         * @description Starts a video task at the video provider, from a text and at most one start frame. Status updates are sent to callback_url when given.
          *
          *     A deployment with `PROXY_ACCESS_TOKEN=optional` also answers callers without an access token.
          */
@@ -173,7 +173,48 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    relightTaskChanged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The status of a relight task has changed (sent to webhook_url)
+         * @description A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned.
+         */
+        post: operations["relightTaskChanged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    videoTaskChanged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The state of a video task has changed (sent to callback_url)
+         * @description A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned.
+         */
+        post: operations["videoTaskChanged"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         BulkNodeVersionsReply: {
@@ -2552,6 +2593,112 @@ export interface operations {
                 };
             };
             default: components["responses"]["GatewayAnswer"];
+        };
+    };
+    relightTaskChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Names the notification. It is the same in every attempt, so a receiver knows a repetition by it
+                 * @example msg_0f3a5c7e9b1d2f4a6c8e0b2d_2
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970; reject one that is older than five minutes
+                 * @example 1795176000
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description One or more Ed25519 signatures of `<webhook-id>.<webhook-timestamp>.<body>`, as `v1a,` and base64, separated by blanks; one that is valid is enough
+                 * @example v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    task_id?: string;
+                    /** @enum {string} */
+                    status: "CREATED" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
+                    /** @description URLs of the generated images */
+                    generated?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Not wanted any more: it is not sent again */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received: it is not sent again */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    videoTaskChanged: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Names the notification. It is the same in every attempt, so a receiver knows a repetition by it
+                 * @example msg_0f3a5c7e9b1d2f4a6c8e0b2d_2
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970; reject one that is older than five minutes
+                 * @example 1795176000
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description One or more Ed25519 signatures of `<webhook-id>.<webhook-timestamp>.<body>`, as `v1a,` and base64, separated by blanks; one that is valid is enough
+                 * @example v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The task_id */
+                    id?: string;
+                    /** @enum {string} */
+                    state: "created" | "processing" | "queueing" | "success" | "failed";
+                    /** @description What was made, where the task has succeeded */
+                    creations?: {
+                        id?: string;
+                        url?: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Not wanted any more: it is not sent again */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Received: it is not sent again */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

@@ -26,6 +26,11 @@ export const checks = {
     about: 'paid requests while stores and providers fail: no limit is passed, every credit is accounted for',
     load: async (): Promise<Check> => (await import('./spending.ts')).checkSpending,
   },
+  notifications: {
+    about:
+      'what providers say of tasks, repeated, reordered, forged and under faults: no state moves back or is lost',
+    load: async (): Promise<Check> => (await import('./notifications.ts')).checkNotifications,
+  },
   nearby: {
     about: 'methods and paths close to the routes, over HTTP: always an answer, never a 5xx',
     load: async (): Promise<Check> => (await import('./nearby.ts')).checkNearby,

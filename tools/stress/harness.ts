@@ -30,8 +30,12 @@ type Changed = Omit<APIGatewayProxyEventV2, 'headers' | 'pathParameters'> & {
   pathParameters: object | undefined;
 };
 
-/** The eight endpoints in this process, with simulated providers and tokens for callers. */
+/**
+ * The eight endpoints in this process, with simulated providers and tokens for callers, and the function that providers
+ * notify: callers that give an address are notified by the service itself.
+ */
 export interface Harness {
+  /** The endpoints; `call` also takes `receive-notification`. */
   names: readonly string[];
   call: (name: string, request?: HarnessRequest) => Promise<HarnessAnswer>;
   sample: (name: string) => APIGatewayProxyEventV2;
@@ -49,16 +53,18 @@ export async function openHarness(): Promise<Harness> {
   });
   process.env.IMAGE_PROVIDER_URL = `${simulators.url}/image`;
   process.env.VIDEO_PROVIDER_URL = `${simulators.url}/video`;
+  process.env.NOTIFICATIONS = 'relay';
+  process.env.NOTIFICATION_URL = 'https://api.example.com/notifications';
   const handlers = new Map<string, Handler>();
   const samples = new Map<string, string>();
-  for (const file of await readdir('lib/contracts')) {
-    const name = file.replace('.ts', '');
+  const names = (await readdir('lib/contracts')).map((file) => file.replace('.ts', ''));
+  for (const name of [...names, 'receive-notification']) {
     handlers.set(name, (await import(`../../functions/${name}.ts`)).handler);
     samples.set(name, await readFile(`events/${name}.json`, 'utf8'));
   }
   const sample = (name: string) => JSON.parse(String(samples.get(name)));
   return {
-    names: [...handlers.keys()],
+    names,
     sample,
     simulation: simulators.simulation,
     bearer: (user, options) => `Bearer ${issueToken(signingKey, { user, ...options })}`,

@@ -1,8 +1,8 @@
 import { demo } from '../local/demo.ts';
 
-interface LogReader {
+export interface LogReader {
   /** Texts that no log line and no answer may contain. */
-  secrets: readonly string[];
+  secrets: string[];
   lastLine: string | undefined;
   leaks: readonly string[];
   count: number;

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { withLogFields } from '../../../lib/log.ts';
 import { callProvider } from '../../../lib/providers/call-provider.ts';
 import type { Provider } from '../../../lib/providers/provider.ts';
-import { providerKey } from '../../../lib/providers/provider-key.ts';
+import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { readRetryAfter } from '../../../lib/providers/retry-after.ts';
 import { invoke } from '../../support/invoke.ts';
 import { acceptedTasks, misbehave, proxies, simulation } from '../../support/proxies.ts';
@@ -113,7 +113,7 @@ function providerAt(url: string): Provider {
   return {
     name: 'third',
     url,
-    key: providerKey('a key'),
+    key: storedSecret('a key'),
     keyHeader: 'x-key',
     keyScheme: '',
     echoesRequest: false,

@@ -1,4 +1,4 @@
-import { callerHash } from '../../../lib/spend/account.ts';
+import { callerHash } from '../../../lib/caller.ts';
 import { type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
 import { usagePartition } from '../../../lib/store/keys.ts';
 import { listItems } from '../registry/administration.ts';
@@ -33,7 +33,7 @@ function daysBetween(from: string, to: string): string[] {
 }
 
 /** What usage records are summed up by. */
-export const groupings = ['caller', 'operation', 'model', 'day'] as const;
+export const groupings = ['caller', 'operation', 'model', 'day', 'final_state'] as const;
 export type Grouping = (typeof groupings)[number];
 
 export interface UsageSum {

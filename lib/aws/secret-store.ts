@@ -1,15 +1,15 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { readEnvironment } from '../environment.ts';
-import { environmentCredentials } from '../aws/credentials.ts';
-import { serviceHost } from '../aws/endpoints.ts';
 import { httpRequest } from '../http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
-import { Sha256 } from '../aws/sha256.ts';
+import { environmentCredentials } from './credentials.ts';
+import { serviceHost } from './endpoints.ts';
+import { Sha256 } from './sha256.ts';
 import { WrongSecret } from './wrong-secret.ts';
 
 /*
  * One signed POST reads a secret, with the signer that the upload URLs already use. A client of the SDK for
- * either store would be many times the size of a whole proxy function. This module is loaded only where a key
+ * either store would be many times the size of a whole proxy function. This module is loaded only where a secret
  * is given by reference.
  */
 const environment = readEnvironment('secretStore');

@@ -2,23 +2,23 @@ import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { WrongSecret } from './wrong-secret.ts';
 
-export interface ProviderKey {
+export interface StoredSecret {
   read: (deadline: number) => Promise<string>;
-  /** The provider refused the key: the next request reads it again. */
+  /** It may have been replaced, such as a key that a provider refused: the next request reads it again. */
   forget: () => void;
 }
 
 const reference = /^(ssm|secretsmanager):(.+)$/;
 
-/** A refused key is read again at most this often, so that a revoked one does not flood the store. */
+/** One that was forgotten is read again at most this often, so that a revoked key does not flood the store. */
 const minRereadIntervalMs = 5000;
 const readTimeoutMs = 3000;
 
 /**
- * The key that a variable holds or refers to. A reference is read while the function loads, in parallel with the
- * rest, and a failed read is tried again by the request that needs the key.
+ * The secret that a variable holds or refers to, such as a provider's key. A reference is read while the function loads,
+ * in parallel with the rest, and a failed read is tried again by the request that needs the secret.
  */
-export function providerKey(value: string): ProviderKey {
+export function storedSecret(value: string): StoredSecret {
   const [, store, name] = reference.exec(value) ?? [];
   if (store === undefined || name === undefined) return { read: async () => value, forget: () => {} };
 
@@ -27,7 +27,7 @@ export function providerKey(value: string): ProviderKey {
   const begin = (timeoutMs: number): Promise<string> => {
     readAt = Date.now();
     const attempt = import('./secret-store.ts').then(({ readSecret }) => readSecret(store, name, timeoutMs));
-    // The request that needs the key gets the failure; until then, nothing may be waiting for it.
+    // The request that needs the secret gets the failure; until then, nothing may be waiting for it.
     attempt.catch(() => {});
     reading = attempt;
     return attempt;

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { callProvider } from '../../../lib/providers/call-provider.ts';
-import { providerKey } from '../../../lib/providers/provider-key.ts';
+import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
 
@@ -49,11 +49,11 @@ afterAll(() => {
   store.close();
 });
 
-describe('a literal provider key', () => {
+describe('a literal secret', () => {
   test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
     'is read as %j and never forgotten',
     async (value) => {
-      const key = providerKey(value);
+      const key = storedSecret(value);
       key.forget();
 
       expect(await key.read(deadline())).toBe(value);
@@ -62,11 +62,11 @@ describe('a literal provider key', () => {
   );
 });
 
-describe('a provider key by reference', () => {
+describe('a secret by reference', () => {
   test('is read from SSM with decryption', async () => {
     holdsParameter('from-ssm');
 
-    expect(await providerKey('ssm:/node-registry/key').read(deadline())).toBe('from-ssm');
+    expect(await storedSecret('ssm:/node-registry/key').read(deadline())).toBe('from-ssm');
     expect(asked[0]?.method).toBe('POST');
     expect(asked[0]?.headers).toMatchObject({
       'x-amz-target': 'AmazonSSM.GetParameter',
@@ -78,21 +78,21 @@ describe('a provider key by reference', () => {
   test('is read from Secrets Manager', async () => {
     answer = { status: 200, content: { SecretString: 'from-secrets-manager\n' } };
 
-    expect(await providerKey('secretsmanager:prod/key').read(deadline())).toBe('from-secrets-manager');
+    expect(await storedSecret('secretsmanager:prod/key').read(deadline())).toBe('from-secrets-manager');
     expect(asked[0]?.headers['x-amz-target']).toBe('secretsmanager.GetSecretValue');
     expect(JSON.parse(String(asked[0]?.body))).toEqual({ SecretId: 'prod/key' });
   });
 
   test.each(['ssm', 'secretsmanager'])('is requested with a valid signature for %s', async (service) => {
     answer = { status: 200, content: { Parameter: { Value: 'x' }, SecretString: 'x' } };
-    await providerKey(`${service}:key`).read(deadline());
+    await storedSecret(`${service}:key`).read(deadline());
 
     expect(asked[0]?.headers.authorization).toBe(expectedSignature(service, asked[0] as Asked));
   });
 
   test('is read once, while the function loads', async () => {
     holdsParameter('early');
-    const key = providerKey('ssm:/node-registry/key');
+    const key = storedSecret('ssm:/node-registry/key');
     for (let turn = 0; turn < 100 && asked.length === 0; turn += 1)
       await new Promise((resolve) => setTimeout(resolve, 10));
     expect(asked).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('a provider key by reference', () => {
 
   test('is read again by the request that needs it if reading failed', async () => {
     answer = { status: 400, content: { __type: 'ParameterNotFound' } };
-    const key = providerKey('ssm:/node-registry/key');
+    const key = storedSecret('ssm:/node-registry/key');
 
     await expect(key.read(deadline())).rejects.toMatchObject({
       code: 'unavailable',
@@ -116,7 +116,7 @@ describe('a provider key by reference', () => {
 
   test('is waited for only until the deadline of the request', async () => {
     answer = { status: 500, content: {} };
-    const key = providerKey('ssm:/node-registry/key');
+    const key = storedSecret('ssm:/node-registry/key');
     await key.read(deadline()).catch(() => {});
     answer = 'never';
     const began = performance.now();
@@ -128,7 +128,7 @@ describe('a provider key by reference', () => {
   test('is not taken from an answer that is an error', async () => {
     answer = { status: 400, content: { Parameter: { Value: 'no key' } } };
 
-    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
+    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
       cause: new Error('ssm answered 400  for the secret "/key"'),
     });
   });
@@ -136,7 +136,7 @@ describe('a provider key by reference', () => {
   test('is never quoted in the error about a reply that cannot be read', async () => {
     answer = { status: 200, content: '{"Parameter":{"Value":"half a sec' };
 
-    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
+    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
       code: 'unavailable',
       cause: new Error('ssm answered 200  for the secret "/key"'),
     });
@@ -150,7 +150,7 @@ describe('a provider key by reference', () => {
     async (service, content) => {
       answer = { status: 200, content };
       loggedLines.length = 0;
-      const key = providerKey(`${service}:prod/key`);
+      const key = storedSecret(`${service}:prod/key`);
       while (loggedLines.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
 
       const sentence = `${service}:prod/key is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`;
@@ -172,7 +172,7 @@ describe('a provider key by reference', () => {
     'is taken as it is where it only begins like one: %j',
     async (value) => {
       holdsParameter(value);
-      expect(await providerKey('ssm:/key').read(deadline())).toBe(value.trim());
+      expect(await storedSecret('ssm:/key').read(deadline())).toBe(value.trim());
     },
   );
 
@@ -189,7 +189,7 @@ describe('a provider key by reference', () => {
   ])('is reported as missing in the answer %j', async (content) => {
     answer = { status: 200, content };
 
-    await expect(providerKey('ssm:/key').read(deadline())).rejects.toMatchObject({
+    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
       code: 'unavailable',
       cause: new Error('ssm answered 200  for the secret "/key"'),
     });
@@ -203,7 +203,7 @@ describe('a key that the provider rejects', () => {
     const provider = {
       name: 'image',
       url: `${simulators.url}/image`,
-      key: providerKey('ssm:/key'),
+      key: storedSecret('ssm:/key'),
       keyHeader: 'x-api-key',
       keyScheme: '',
       echoesRequest: false,
@@ -224,7 +224,7 @@ describe('a key that the provider rejects', () => {
 
   test('is read again at most every five seconds', async () => {
     holdsParameter('revoked');
-    const key = providerKey('ssm:/key');
+    const key = storedSecret('ssm:/key');
     for (let count = 0; count < 10; count += 1) {
       await key.read(deadline());
       key.forget();

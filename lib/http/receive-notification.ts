@@ -1,0 +1,94 @@
+import { isUtf8 } from 'node:buffer';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { readEnvironment } from '../environment.ts';
+import { ApiError } from '../errors.ts';
+import { log, note, withLogFields } from '../log.ts';
+import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
+import { signatureCheck } from './provider-signature.ts';
+import { requestIdOf } from './request-id.ts';
+
+const isRelayed = readEnvironment('notifications').NOTIFICATIONS === 'relay';
+const receiving = isRelayed ? import('../notifications/receive.ts') : undefined;
+const isSigned = isRelayed ? signatureChecks() : undefined;
+
+function signatureChecks() {
+  const environment = readEnvironment('notificationSignatures');
+  return {
+    image: signatureCheck(environment.IMAGE_NOTIFICATION_KEY, environment.IMAGE_NOTIFICATION_KEY_HEADER),
+    video: signatureCheck(environment.VIDEO_NOTIFICATION_KEY, environment.VIDEO_NOTIFICATION_KEY_HEADER),
+  };
+}
+
+const maxBodyBytes = 64 * 1024;
+const ticketShape = /^[\w-]{43}$/;
+/** Time kept back from the invocation's own limit, so that an answer still leaves. */
+const reservedMs = 1000;
+const defaultLimitMs = 29_000;
+
+/**
+ * What a provider says about a task. Every call that is rejected gets the answer of a path that does not exist: it
+ * gives nobody a hint, and a provider whose call was rejected by mistake tries again, which after a 200 it would not.
+ * Only the log line has the reason. No log line has the path, whose ticket is a secret.
+ */
+export async function receiveNotification(event: APIGatewayProxyEventV2, context: Context): Promise<Answer> {
+  const started = process.uptime();
+  const { requestId: gatewayId } = event.requestContext;
+  const requestId = requestIdOf(event.headers ?? {}, gatewayId);
+  const fields = { request_id: requestId, function: 'receiveNotification', route: event.routeKey };
+  return withLogFields(fields, async () => {
+    const answer = await takeCall(event, context).catch((error: unknown) => errorAnswer(error, requestId));
+    const ms = Math.round((process.uptime() - started) * 1000);
+    log(answer.statusCode >= 500 ? 'error' : 'info', 'request', { status: answer.statusCode, ms });
+    return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } };
+  });
+}
+
+async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promise<Answer> {
+  if (!receiving || !isSigned) throw rejection('switched_off');
+  const { provider, ticket = '' } = event.pathParameters ?? {};
+  if (provider !== 'image' && provider !== 'video') throw rejection('provider');
+  if (!ticketShape.test(ticket)) throw rejection('ticket');
+  const endsAt = Date.now() + (context.getRemainingTimeInMillis?.() ?? defaultLimitMs);
+  const deadline = endsAt - reservedMs;
+  const bytes = readBody(event);
+  const headers = event.headers ?? {};
+  if (!(await isSigned[provider](headers, bytes, deadline))) throw rejection('signature');
+
+  const { receive } = await receiving;
+  const contentType = headers['content-type'] ?? '';
+  const receipt = await receive({
+    provider,
+    ticket,
+    body: bytes.toString(),
+    contentType: isPlainType.test(contentType) ? contentType : 'application/json',
+    deadline,
+  }).catch(tryAgain);
+  if (receipt.result === 'rejected') throw rejection(receipt.reason);
+  const { result, hash, state } = receipt;
+  note({ notification: result, ticket_hash: hash.slice(0, 16), task_state: state });
+  return jsonAnswer(200, {});
+}
+
+/** A lost race is nothing that a provider did wrong, so it is told to call again. */
+function tryAgain(error: unknown): never {
+  const isLostRace = error instanceof ApiError && error.code === 'conflict';
+  throw isLostRace ? new ApiError('unavailable', { cause: error }) : error;
+}
+
+const isPlainType = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;
+
+function rejection(reason: string): ApiError {
+  return new ApiError('route_not_found', { reason });
+}
+
+/** The bytes as they came; the gateway encodes what it does not take for text. */
+function readBody({ body, isBase64Encoded }: APIGatewayProxyEventV2): Buffer {
+  const text = body ?? '';
+  // Base64 is longer than its bytes by a third.
+  if (text.length > 2 * maxBodyBytes) throw rejection('too_large');
+  if (!isBase64Encoded && !text.isWellFormed()) throw rejection('not_utf8');
+  const bytes = Buffer.from(text, isBase64Encoded ? 'base64' : 'utf8');
+  if (bytes.length > maxBodyBytes) throw rejection('too_large');
+  if (!isUtf8(bytes)) throw rejection('not_utf8');
+  return bytes;
+}

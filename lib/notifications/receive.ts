@@ -1,0 +1,95 @@
+import { callerHash } from '../caller.ts';
+import { absent } from '../store/expressions.ts';
+import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { untilWritten } from '../store/retries.ts';
+import { transact, type Write } from '../store/write.ts';
+import { isFinal, isForward, readNotification } from './provider-notification.ts';
+import {
+  type NotificationRecord,
+  type NotifyingProvider,
+  notificationId,
+  notifyShardOf,
+  type TaskRecord,
+  taskRecord,
+  ticketHash,
+  ttlFrom,
+} from './records.ts';
+
+/** A call of a provider, with its body as it came. */
+interface ProviderCall {
+  provider: NotifyingProvider;
+  ticket: string;
+  body: string;
+  contentType: string;
+  deadline: number;
+}
+
+type Receipt =
+  | { result: 'written' | 'repeated'; hash: string; state: string }
+  | { result: 'rejected'; reason: 'state' | 'unknown_ticket' };
+
+/**
+ * Takes what a provider says about a task. A state that moves the task on is stored together with the notification
+ * to be delivered, before the provider gets its answer. A state that does not changes nothing: providers repeat
+ * their calls, and these arrive in any order.
+ */
+export async function receive(call: ProviderCall): Promise<Receipt> {
+  const said = readNotification(call.provider, call.body);
+  if (said === undefined) return { result: 'rejected', reason: 'state' };
+  const { state, taskId } = said;
+  const hash = ticketHash(call.ticket);
+  return untilWritten(call.deadline, async () => {
+    const task = taskRecord((await get(call.deadline, ticketKey(hash)))[0]);
+    if (!task || task.provider !== call.provider || isExpired(task))
+      return { result: 'rejected', reason: 'unknown_ticket' };
+    if (!isForward(task.state, state)) return { result: 'repeated', hash, state };
+    const now = Date.now();
+    const at = new Date(now).toISOString();
+    const sequence = task.sequence + 1;
+    const notification: NotificationRecord = {
+      ...notificationKey(hash, sequence),
+      id: notificationId(hash, sequence),
+      address: task.address,
+      body: call.body,
+      content_type: call.contentType,
+      state,
+      at,
+      attempts: 0,
+      pending_shard: notifyShardOf(hash),
+      pending_since: at,
+      result: 'pending',
+      ttl: ttlFrom(now),
+    };
+    const changes = { state, sequence, task_id: task.task_id ?? taskId, ttl: ttlFrom(now) };
+    const writes: Write[] = [
+      { update: ticketKey(hash), changes, when: [['revision', '=', task.revision]] },
+      { put: notification, when: absent },
+    ];
+    const isWritten = await writeWithUsage(
+      writes,
+      isFinal(state) ? usageOf(task, state, at) : undefined,
+      call.deadline,
+    );
+    return isWritten ? { result: 'written', hash, state } : undefined;
+  });
+}
+
+/** Expiry is compared here: DynamoDB deletes expired records up to two days late. */
+function isExpired({ ttl }: TaskRecord): boolean {
+  return ttl * 1000 <= Date.now();
+}
+
+/** How the task ended, for its usage record. */
+function usageOf({ caller, attempt }: TaskRecord, state: string, at: string): Write | undefined {
+  if (attempt === undefined) return undefined;
+  const changes = { final_state: state, final_at: at };
+  return { update: usageKey(callerHash(caller), attempt), changes, when: [['pk', 'exists']] };
+}
+
+/** A usage record that is gone holds no notification up. */
+async function writeWithUsage(writes: Write[], usage: Write | undefined, deadline: number): Promise<boolean> {
+  const failed = await transact(usage ? [...writes, usage] : writes, deadline);
+  if (failed.length === 1 && failed[0] === writes.length) return writeWithUsage(writes, undefined, deadline);
+  return failed.length === 0;
+}

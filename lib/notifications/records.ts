@@ -1,0 +1,79 @@
+import { hash } from 'node:crypto';
+import type { Contract } from '../contract.ts';
+import type { TaskState } from '../schemas/video.ts';
+import type { Key } from '../store/keys.ts';
+import { typedRead } from '../store/typed-read.ts';
+
+/** Each provider has its own words for the states of a task. */
+export type NotifyingProvider = NonNullable<Contract['notifies']>['provider'];
+
+/** A task whose provider notifies this service. It is found by the hash of its ticket, which only the provider has. */
+export interface TaskRecord extends Key {
+  at: string;
+  provider: NotifyingProvider;
+  operation: string;
+  caller: string;
+  /** Where the caller wants to be notified. */
+  address: string;
+  /** The paid attempt, which with the caller names the usage record; undefined where the stage keeps none. */
+  attempt?: string | undefined;
+  /** As the provider's first notification that has it says. */
+  task_id?: string;
+  /** The last state that was accepted; undefined before the first. */
+  state?: TaskState;
+  /** How many notifications were written. */
+  sequence: number;
+  revision: number;
+  /** In seconds, for DynamoDB. */
+  ttl: number;
+}
+
+export const taskRecord = typedRead<TaskRecord>();
+
+/** One change of a task's state, to be delivered to the caller. */
+export interface NotificationRecord extends Key {
+  /** The same in every attempt, so that a receiver can recognize a repetition. */
+  id: string;
+  address: string;
+  /** The provider's body as it came. */
+  body: string;
+  content_type: string;
+  state: TaskState;
+  at: string;
+  /** How many attempts were begun. */
+  attempts: number;
+  /** Lists it in the index `pending` until its delivery has ended: by the time of the next attempt. */
+  pending_shard?: string;
+  pending_since?: string;
+  result: 'pending' | 'delivered' | 'gone' | 'failed';
+  /** A code of ours: what a receiver answers is not shown to anyone. */
+  last_error?: string;
+  last_status?: number;
+  delivered_at?: string;
+  /** In seconds, for DynamoDB. */
+  ttl: number;
+}
+
+export const notificationRecord = typedRead<NotificationRecord>();
+
+/** Tasks and notifications are kept so long after the last write; an off-peak task may take 48 hours. */
+const keptForDays = 14;
+
+export function ttlFrom(time: number): number {
+  return Math.ceil(time / 1000) + keptForDays * 24 * 60 * 60;
+}
+
+export function ticketHash(ticket: string): string {
+  return hash('sha256', ticket);
+}
+
+export function notificationId(ticketHashed: string, sequence: number): string {
+  return `msg_${ticketHashed.slice(0, 24)}_${sequence}`;
+}
+
+/** The shards of the index `pending` that list due notifications. */
+export const notifyShards = [...'0123456789abcdef'].map((digit) => `notify-${digit}`);
+
+export function notifyShardOf(ticketHashed: string): string {
+  return `notify-${ticketHashed.slice(0, 1)}`;
+}

@@ -1,0 +1,287 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { notificationsOf, storedTask } from '../support/relay.ts';
+import { everythingOf, hook, lastLine, say, started } from '../support/notified.ts';
+import type { ProxyName } from '../support/proxies.ts';
+import { callerHash } from '../../lib/caller.ts';
+import { notifyShards } from '../../lib/notifications/records.ts';
+import { pendingIndex, usageKey } from '../../lib/store/keys.ts';
+import { query } from '../../lib/store/read.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { remove } from '../../lib/store/write.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { countRequests } from '../support/registry.ts';
+import { spender, usageOf } from '../support/spending.ts';
+
+beforeEach(() => {
+  loggedLines.length = 0;
+});
+
+describe('POST /notifications/{provider}/{ticket}', () => {
+  describe('200', () => {
+    test.each<[ProxyName, object, string]>([
+      ['text-to-video', { state: 'created' }, 'created'],
+      ['text-to-video', { state: 'queueing' }, 'queueing'],
+      ['extend-video', { state: 'processing' }, 'processing'],
+      ['multiframe-video', { state: 'success' }, 'success'],
+      ['multiframe-video', { state: 'FAILED' }, 'failed'],
+      ['text-to-video', { data: { state: 'processing' } }, 'processing'],
+      ['relight-image', { status: 'CREATED' }, 'created'],
+      ['relight-image', { status: 'in_progress' }, 'processing'],
+      ['relight-image', { data: { status: 'Completed' } }, 'success'],
+      ['relight-image', { status: 'FAILED' }, 'failed'],
+    ])('is the answer to %s and %j, which is kept as %s', async (name, body, state) => {
+      const path = await started(name);
+      const { status, text, headers } = await say(path, body);
+
+      expect([status, text]).toEqual([200, '{}']);
+      expect(headers).toEqual({
+        'content-type': 'application/json',
+        'x-request-id': 'sample-receive-notification',
+      });
+      expect(await storedTask(path.ticket)).toMatchObject({ state, sequence: 1 });
+    });
+
+    test('comes after the notification is stored, with the body as it came, due at once', async () => {
+      const path = await started();
+      const rawBody = '{ "id":"12", "state" : "processing",\n"n":1.50, "text":"\\u00e9 é" }';
+      const before = new Date().toISOString();
+      await say(path, {}, { rawBody, headers: { 'content-type': 'application/json; charset=utf-8' } });
+      const { task, notifications } = await everythingOf(path);
+
+      expect(task).toMatchObject({ state: 'processing', sequence: 1, revision: 2, task_id: '12' });
+      const hash = String(task?.pk.slice('TICKET#'.length));
+      const [notification] = notifications;
+      expect(notifications).toEqual([
+        {
+          pk: task?.pk,
+          sk: 'NOTIFICATION#0001',
+          id: `msg_${hash.slice(0, 24)}_1`,
+          address: hook,
+          body: rawBody,
+          content_type: 'application/json; charset=utf-8',
+          state: 'processing',
+          at: notification?.pending_since,
+          attempts: 0,
+          pending_shard: `notify-${hash.slice(0, 1)}`,
+          pending_since: expect.any(String),
+          result: 'pending',
+          ttl: expect.any(Number),
+        },
+      ]);
+      expect(String(notification?.pending_since) >= before).toBe(true);
+      expect(notifyShards).toContain(notification?.pending_shard);
+      expect(await dueIn(String(notification?.pending_shard))).toContain(task?.pk);
+    });
+
+    test.each([
+      [
+        'base64',
+        (body: string) => ({ rawBody: Buffer.from(body).toString('base64'), isBase64Encoded: true }),
+      ],
+      ['text', (body: string) => ({ rawBody: body })],
+    ])('is the answer to a body of exactly 64 KB that comes as %s', async (_, changes) => {
+      const path = await started();
+      const body = JSON.stringify({ state: 'success', text: '' });
+      const padded = body.replace('""', `"${'x'.repeat(64 * 1024 - body.length)}"`);
+      const { status } = await say(path, {}, changes(padded));
+
+      expect(status).toBe(200);
+      expect((await notificationsOf(path.ticket)).map((each) => each.body === padded)).toEqual([true]);
+    });
+
+    test('keeps the task in each state once, and the final one for good', async () => {
+      const path = await started();
+      const states = [
+        'queueing',
+        'created',
+        'queueing',
+        'processing',
+        'queueing',
+        'success',
+        'failed',
+        'success',
+      ];
+      for (const state of states) expect((await say(path, { state })).status).toBe(200);
+      const { task, notifications } = await everythingOf(path);
+
+      expect(notifications.map(({ state, sk }) => [sk, state])).toEqual([
+        ['NOTIFICATION#0001', 'queueing'],
+        ['NOTIFICATION#0002', 'processing'],
+        ['NOTIFICATION#0003', 'success'],
+      ]);
+      expect(task).toMatchObject({ state: 'success', sequence: 3, revision: 4 });
+    });
+
+    test('keeps the task id that the provider named first', async () => {
+      const path = await started();
+      for (const [state, id] of [
+        ['created', 7],
+        ['queueing', 'first'],
+        ['processing', 'second'],
+      ])
+        await say(path, { state, id });
+
+      expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: 'first' });
+    });
+
+    test('changes nothing for a state that does not move the task on', async () => {
+      const path = await started();
+      await say(path, { state: 'processing', id: 'a' });
+      const before = await everythingOf(path);
+      const { requests } = await countRequests(() => say(path, { state: 'created', id: 'b' }));
+
+      expect(await everythingOf(path)).toEqual(before);
+      expect(requests).toEqual(['BatchGetItemCommand']);
+      expect(lastLine()).toMatchObject({ status: 200, notification: 'repeated', task_state: 'created' });
+    });
+
+    test('writes each state once however many calls come at the same moment', async () => {
+      const path = await started();
+      const states = ['created', 'queueing', 'processing', 'success', 'failed'];
+      const calls = [...states, ...states, ...states, ...states].map((state) => say(path, { state }));
+      const answers = await Promise.all(calls);
+      const { task, notifications } = await everythingOf(path);
+
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const order = ['created', 'queueing', 'processing', 'final'];
+      const places = notifications.map(({ state }) =>
+        order.indexOf(/success|failed/.test(state) ? 'final' : state),
+      );
+      expect(places).toEqual([...new Set(places)].sort());
+      expect(notifications.map(({ sk }) => Number(sk.slice(-4)))).toEqual(
+        places.map((_, index) => index + 1),
+      );
+      expect(task).toMatchObject({ sequence: notifications.length, state: notifications.at(-1)?.state });
+    });
+
+    test('decides again when another call came between its read and its write', async () => {
+      const path = await started();
+      const raced = beforeNext(dynamodb, /^TransactWrite/, () => say(path, { state: 'success' }));
+      await say(path, { state: 'processing' });
+
+      expect(raced.happened()).toBe(true);
+      expect((await notificationsOf(path.ticket)).map(({ state }) => state)).toEqual(['success']);
+    });
+
+    test('writes the final state and its time into the usage record, and no other state', async () => {
+      const user = await spender();
+      const path = await started('text-to-video', user);
+      await say(path, { state: 'processing' });
+      const [before] = await usageOf(user);
+      await say(path, { state: 'failed' });
+      const [after] = await usageOf(user);
+      const [, last] = await notificationsOf(path.ticket);
+
+      expect(before).not.toHaveProperty('final_state');
+      expect(after).toMatchObject({ state: 'taken', credits: 20, final_state: 'failed', final_at: last?.at });
+    });
+
+    test('does not need the usage record', async () => {
+      const user = await spender();
+      const path = await started('text-to-video', user);
+      const task = await storedTask(path.ticket);
+      const key = usageKey(callerHash(`user:${user}`), String(task?.attempt));
+      await remove(key, [['pk', 'exists']], Date.now() + 5000);
+      const { status } = await say(path, { state: 'success' });
+
+      expect(status).toBe(200);
+      expect(await notificationsOf(path.ticket)).toHaveLength(1);
+      expect(await usageOf(user)).toEqual([]);
+    });
+
+    test.each([
+      ['absent', undefined],
+      ['with control characters', 'text/plain\r\nx: y'],
+      ['too long', `application/${'x'.repeat(200)}`],
+    ])('replaces a content type that is %s', async (_, type) => {
+      const path = await started();
+      await say(path, { state: 'created' }, { headers: { 'content-type': type } });
+
+      expect((await notificationsOf(path.ticket))[0]?.content_type).toBe('application/json');
+    });
+  });
+
+  describe('5xx', () => {
+    test.each(['BatchGetItemCommand', 'TransactWriteItemsCommand'])(
+      'is the answer while the store fails at %s, so that the provider calls again',
+      async (failing) => {
+        const path = await started();
+        const repair = intercept(dynamodb, ({ command, send }) => {
+          if (command === failing) throw Object.assign(new Error('down'), { name: 'InternalServerError' });
+          return send();
+        });
+        const failed = await say(path, { state: 'success' });
+        repair();
+        const again = await say(path, { state: 'success' });
+
+        expect([failed.status, failed.headers['retry-after']]).toEqual([503, '1']);
+        expect(again.status).toBe(200);
+        expect(await notificationsOf(path.ticket)).toHaveLength(1);
+      },
+      20_000,
+    );
+
+    test('is 503 where other calls have changed the task each time until the deadline', async () => {
+      const path = await started();
+      const remove = intercept(dynamodb, ({ command, send }) => {
+        if (command !== 'TransactWriteItemsCommand') return send();
+        throw new TransactionCanceledException({
+          message: 'lost',
+          $metadata: {},
+          CancellationReasons: [{ Code: 'ConditionalCheckFailed' }, { Code: 'None' }],
+        });
+      });
+      const { status, headers } = await say(path, { state: 'success' }, { remainingMs: 1500 });
+      remove();
+
+      expect([status, headers['retry-after']]).toEqual([503, '1']);
+    });
+
+    test('after a write whose answer was lost leads to one notification when the provider calls again', async () => {
+      const path = await started();
+      const repair = intercept(dynamodb, async ({ command, send }) => {
+        const output = await send();
+        if (command === 'TransactWriteItemsCommand') throw new Error('the answer was lost');
+        return output;
+      });
+      const failed = await say(path, { state: 'success' });
+      repair();
+      const again = await say(path, { state: 'success' });
+
+      expect([failed.status, again.status]).toEqual([500, 200]);
+      expect(await notificationsOf(path.ticket)).toHaveLength(1);
+    });
+  });
+
+  test('leaves one log line, with the beginning of the hash and without the ticket or the path', async () => {
+    const path = await started();
+    const task = await storedTask(path.ticket);
+    loggedLines.length = 0;
+    await say(path, { state: 'success' });
+
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      {
+        level: 'info',
+        event: 'request',
+        request_id: 'sample-receive-notification',
+        function: 'receiveNotification',
+        route: 'POST /notifications/{provider}/{ticket}',
+        notification: 'written',
+        ticket_hash: task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16),
+        task_state: 'success',
+        status: 200,
+        ms: expect.any(Number),
+      },
+    ]);
+  });
+});
+
+async function dueIn(shard: string): Promise<unknown[]> {
+  const found: unknown[] = [];
+  const range = { index: pendingIndex, partition: ['pending_shard', shard] as [string, string] };
+  for await (const page of query({ ...range, sort: ['pending_since', 'between', '2000', '3000'] }))
+    found.push(...page.map(({ pk }) => pk));
+  return found;
+}

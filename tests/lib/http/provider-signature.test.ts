@@ -1,0 +1,61 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+
+process.env.VIDEO_NOTIFICATION_KEY = 'the-key-of-the-video-provider';
+process.env.VIDEO_NOTIFICATION_KEY_HEADER = 'X-Video-Signature';
+const { notificationsOf } = await import('../../support/relay.ts');
+const { lastLine, say, started } = await import('../../support/notified.ts');
+const { countRequests } = await import('../../support/registry.ts');
+
+const rawBody = '{"state":"success", "text":"é"}';
+const sign = (text: string, key = 'the-key-of-the-video-provider') =>
+  createHmac('sha256', key).update(text).digest('hex');
+
+describe('a notification of a provider whose key is configured', () => {
+  test.each([
+    ['the HMAC-SHA256 of its body in lowercase', sign(rawBody)],
+    ['the same in uppercase', sign(rawBody).toUpperCase()],
+    ['the same after the name of the method', `sha256=${sign(rawBody)}`],
+  ])('is taken with %s', async (_, signature) => {
+    const path = await started();
+    const headers = { 'x-video-signature': signature };
+    const { status } = await say(path, {}, { rawBody, headers });
+
+    expect(status).toBe(200);
+    expect(await notificationsOf(path.ticket)).toHaveLength(1);
+  });
+
+  test('is checked over the bytes of a body that comes as base64', async () => {
+    const path = await started();
+    const headers = { 'x-video-signature': sign(rawBody) };
+    const encoded = { rawBody: Buffer.from(rawBody).toString('base64'), isBase64Encoded: true };
+    const { status } = await say(path, {}, { headers, ...encoded });
+
+    expect(status).toBe(200);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['no signature', {}],
+    ['an empty one', { 'x-video-signature': '' }],
+    ['one of another body', { 'x-video-signature': sign(`${rawBody} `) }],
+    ['one by another key', { 'x-video-signature': sign(rawBody, 'another') }],
+    ['a part of it', { 'x-video-signature': sign(rawBody).slice(0, 62) }],
+    ['more than it', { 'x-video-signature': `${sign(rawBody)}00` }],
+    ['one in the wrong header', { 'x-signature': sign(rawBody) }],
+  ])('is rejected with %s as an unknown path, before the store is asked', async (_, headers) => {
+    const path = await started();
+    const { result, requests } = await countRequests(() => say(path, {}, { rawBody, headers }));
+
+    expect([result.status, result.body.error]).toEqual([404, 'route_not_found']);
+    expect(lastLine()).toMatchObject({ reason: 'signature' });
+    expect(requests).toEqual([]);
+    expect(await notificationsOf(path.ticket)).toEqual([]);
+  });
+
+  test('leaves the other provider without a signature', async () => {
+    const path = await started('relight-image');
+    const { status } = await say(path, { status: 'COMPLETED' });
+
+    expect(status).toBe(200);
+  });
+});

@@ -1,0 +1,70 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { pathOf } from '../../support/relay.ts';
+import { invoke, type Result, sampleBody } from '../../support/invoke.ts';
+import { bearer } from '../../support/tokens.ts';
+
+/** A provider that repeats the address it is given, in ways that the simulated ones do not. */
+let given = '';
+let answer: (address: string) => [status: number, body: object];
+const provider = createServer(async (request, response) => {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  given = JSON.parse(text).callback_url;
+  const [status, body] = answer(given);
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+});
+await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+process.env.VIDEO_PROVIDER_URL = `http://localhost:${(provider.address() as AddressInfo).port}`;
+
+const hook = 'https://caller.example.com/hook?price=$&of=7';
+let send: (headers?: Record<string, string>) => Promise<Result>;
+
+beforeAll(async () => {
+  const { handler } = await import('../../../functions/text-to-video.ts');
+  const body = { ...sampleBody('text-to-video'), callback_url: hook };
+  send = (headers) =>
+    invoke(handler, 'text-to-video', { body, headers: { authorization: bearer('echoed'), ...headers } });
+});
+
+afterAll(() => {
+  provider.close();
+});
+
+const accepted = { task_id: '1', state: 'created', credits: 1 };
+
+describe('an answer of a provider that repeats our address', () => {
+  test('has the caller’s own address in its place, also when it is replayed', async () => {
+    answer = (address) => [200, { ...accepted, payload: `to ${address}!`, prompt: address }];
+    const { status, body } = await send({ 'idempotency-key': 'echo' });
+    const replayed = await send({ 'idempotency-key': 'echo' });
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ payload: `to ${hook}!`, prompt: hook });
+    expect(replayed.body).toEqual(body);
+  });
+
+  test('shows no part of the ticket that is repeated in another way', async () => {
+    answer = (address) => [200, { ...accepted, payload: pathOf(address).ticket.slice(0, 40) }];
+    const { body } = await send();
+
+    expect(body.payload).toBe('…');
+  });
+
+  test.each<[string, (address: string) => string]>([
+    ['whole', (address) => `cannot call "${address}"`],
+    ['cut off', (address) => `cannot call "${address.slice(0, -5)}`],
+    ['by its ticket', (address) => `ticket ${pathOf(address).ticket} is odd`],
+  ])('is an error without the ticket where our address is repeated %s', async (_, sentence) => {
+    answer = (address) => [
+      400,
+      { message: sentence(address), invalid_params: [{ name: 'callback_url', reason: sentence(address) }] },
+    ];
+    const { status, text, body } = await send();
+
+    expect([status, body.error]).toEqual([400, 'provider_rejected']);
+    expect(text).not.toContain(pathOf(given).ticket.slice(0, 12));
+    expect(body.details).toHaveLength(1);
+  });
+});

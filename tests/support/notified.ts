@@ -1,0 +1,34 @@
+import { notificationsOf, pathOf, storedTask } from './relay.ts';
+import { type ProxyName, simulation } from './proxies.ts';
+import { handler } from '../../functions/receive-notification.ts';
+import { invoke, type Result } from './invoke.ts';
+import { loggedLines } from './logged-lines.ts';
+import { pay, spender } from './spending.ts';
+
+/** Where a provider notifies the service of one task. */
+export interface Path {
+  provider: string;
+  ticket: string;
+}
+
+export const hook = 'https://caller.example.com/hook';
+
+/** Starts a task whose caller wants notifications, and returns what the provider may call. */
+export async function started(name: ProxyName = 'text-to-video', user?: string): Promise<Path> {
+  const field = name === 'relight-image' ? 'webhook_url' : 'callback_url';
+  await pay(user ?? (await spender()), name, { body: { [field]: hook } });
+  return pathOf(simulation.received.at(-1)?.body[field]);
+}
+
+export function say(path: Path, body: object, changes: Parameters<typeof invoke>[2] = {}): Promise<Result> {
+  return invoke(handler, 'receive-notification', { path: { ...path }, body, ...changes });
+}
+
+/** Everything that is stored of a task. */
+export async function everythingOf({ ticket }: Path) {
+  return { task: await storedTask(ticket), notifications: await notificationsOf(ticket) };
+}
+
+export function lastLine(): Record<string, unknown> {
+  return JSON.parse(String(loggedLines.at(-1)));
+}

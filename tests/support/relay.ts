@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type NotificationRecord,
+  notificationRecord,
+  type TaskRecord,
+  taskRecord,
+  ticketHash,
+} from '../../lib/notifications/records.ts';
+import { ticketKey } from '../../lib/store/keys.ts';
+import { get, query } from '../../lib/store/read.ts';
+
+/** A test file that imports this one before any function has the service notify its callers. */
+process.env.NOTIFICATIONS = 'relay';
+process.env.NOTIFICATION_URL = 'https://api.example.com/notifications/';
+
+const ourAddress = /^https:\/\/api\.example\.com\/notifications\/(image|video)\/([\w-]{43})$/;
+
+/** Provider and ticket of an address that a provider was given: what the gateway finds in the path. */
+export function pathOf(address: unknown): { provider: string; ticket: string } {
+  const [, provider, ticket] = ourAddress.exec(String(address)) ?? [];
+  if (provider === undefined || ticket === undefined) throw new Error(`${address} is not one of ours.`);
+  return { provider, ticket };
+}
+
+export async function storedTask(ticket: string): Promise<TaskRecord | undefined> {
+  return taskRecord((await get(Date.now() + 5000, ticketKey(ticketHash(ticket))))[0]);
+}
+
+/** What a task's caller was notified of, or will be. */
+export async function notificationsOf(ticket: string): Promise<NotificationRecord[]> {
+  const { pk } = ticketKey(ticketHash(ticket));
+  const found: NotificationRecord[] = [];
+  for await (const page of query({ partition: ['pk', pk], sort: ['sk', 'begins with', 'NOTIFICATION#'] }))
+    found.push(...page.map((item) => notificationRecord(item)));
+  return found;
+}
+
+/** A ticket that nobody was given. */
+export function unknownTicket(): string {
+  return randomBytes(32).toString('base64url');
+}

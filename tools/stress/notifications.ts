@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import {
+  type NotificationRecord,
+  notificationRecord,
+  type TaskRecord,
+  taskRecord,
+  ticketHash,
+} from '../../lib/notifications/records.ts';
+import type { TaskState } from '../../lib/schemas/video.ts';
+import { readUsage } from '../../lib/spend/usage-records.ts';
+import { ticketKey } from '../../lib/store/keys.ts';
+import { get, query } from '../../lib/store/read.ts';
+import { type CheckOptions, CheckRun } from './check.ts';
+import { type LogReader, readLog } from './log-reader.ts';
+import {
+  type History,
+  histories,
+  type PaidTask,
+  type Place,
+  type ProviderCall,
+  ranks,
+  requestOf,
+  stateSaid,
+} from './notified-calls.ts';
+import type { Report } from './report.ts';
+import { injectFaults, planOf, underPlan } from './wire-faults.ts';
+
+const runs = { short: 25, usual: 1000, long: 3000 };
+const remainingMs = 20_000;
+const callerAddress = 'https://caller.example.com/hook';
+
+/** A task that a provider was asked for, and all that it said of it: each body, and the state that it means. */
+interface Followed extends Place {
+  caller: string;
+  said: Map<string, TaskState>;
+}
+
+/** What is stored of a task. */
+interface Stored {
+  task: TaskRecord;
+  notifications: NotificationRecord[];
+}
+
+/**
+ * Every change of a task that the provider was told is taken leads to one notification; no state moves back, and
+ * nothing is stored that the provider did not say. Calls that are not the provider's change nothing, and get one answer.
+ */
+export async function checkNotifications(options: CheckOptions): Promise<Report> {
+  const run = new CheckRun(options);
+  const faults = await injectFaults();
+  const log = readLog();
+  const rejections = new Set<string>();
+  try {
+    await run.property({
+      name: 'notifications/histories',
+      runs: runs[options.length],
+      values: histories,
+      holds: (history) => new Trial(run, log, rejections).follow(history),
+    });
+  } finally {
+    faults.stop();
+    log.stop();
+  }
+  for (const line of log.leaks) run.report.violate('the log shows a secret', line);
+  return run.report;
+}
+
+/** One history, from its paid requests on. */
+class Trial {
+  readonly #run: CheckRun;
+  readonly #log: LogReader;
+  /** All answers to calls that were rejected, in this and every other history. */
+  readonly #rejections: Set<string>;
+  readonly #tasks: Followed[] = [];
+  #number = 0;
+
+  constructor(run: CheckRun, log: LogReader, rejections: Set<string>) {
+    this.#run = run;
+    this.#log = log;
+    this.#rejections = rejections;
+  }
+
+  async follow({ tasks, calls }: History): Promise<void> {
+    this.#run.options.harness.simulation.reset();
+    for (const task of tasks) await this.#pay(task);
+    const usual = this.#log.secrets.length;
+    this.#log.secrets.push(...this.#tasks.map(({ ticket }) => ticket));
+    if (this.#tasks.length > 0) for (const group of groupsOf(calls)) await this.#send(group);
+    for (const task of this.#tasks) await this.#verifyEnd(task);
+    this.#log.secrets.length = usual;
+  }
+
+  /** Asks for a task. The provider's request has the ticket, whatever became of the answer. */
+  async #pay({ operation, hasAddress, strikes }: PaidTask): Promise<void> {
+    const { harness } = this.#run.options;
+    const user = `notified-${randomUUID()}`;
+    const field = operation === 'relight-image' ? 'webhook_url' : 'callback_url';
+    const body = {
+      ...JSON.parse(String(harness.sample(operation).body)),
+      ...(hasAddress && { [field]: callerAddress }),
+    };
+    const headers = { authorization: harness.bearer(user) };
+    const before = harness.simulation.received.length;
+    const { status } = await underPlan(planOf(strikes), () =>
+      harness.call(operation, { headers, body, remainingMs }),
+    );
+    this.#run.report.count(`paid requests answered ${status}`);
+    const sent = harness.simulation.received[before];
+    const [, provider, ticket] = /\/notifications\/(\w+)\/(.+)$/.exec(String(sent?.body[field])) ?? [];
+    assert.equal(ticket !== undefined, sent !== undefined && hasAddress, 'who gets a ticket');
+    if (provider === undefined || ticket === undefined) return;
+    const task = { provider, ticket, caller: `user:${user}`, said: new Map() };
+    assert.equal((await stored(task)).task.address, callerAddress, 'stored before it was sent');
+    this.#tasks.push(task);
+  }
+
+  /** Sends calls at the same moment, and again until they are taken, as a provider does. */
+  async #send(group: readonly ProviderCall[]): Promise<void> {
+    const before = await Promise.all(this.#tasks.map(stored));
+    const numbered = group.map((call) => {
+      this.#number += 1;
+      return { call, task: this.#taskOf(call), number: this.#number };
+    });
+    await Promise.all(
+      numbered.flatMap(({ call, task, number }) =>
+        Array.from({ length: call.copies }, () => this.#sendOne(task, call, number)),
+      ),
+    );
+    for (const [index, task] of this.#tasks.entries()) {
+      const genuine = numbered.filter((each) => each.task === task && each.call.kind === 'genuine');
+      const said = genuine.map(({ call }) => stateSaid(task.provider, call));
+      verifyStep(before[index] as Stored, await stored(task), said);
+    }
+  }
+
+  #taskOf({ task }: ProviderCall): Followed {
+    return this.#tasks[task % this.#tasks.length] as Followed;
+  }
+
+  async #sendOne(task: Followed, call: ProviderCall, number: number): Promise<void> {
+    const { options, report } = this.#run;
+    const request = { ...requestOf(task, call, number), remainingMs };
+    if (call.kind === 'genuine') task.said.set(JSON.stringify(request.body), stateSaid(task.provider, call));
+    const plan = planOf(call.strikes);
+    const answer = await underPlan(plan, () => options.harness.call('receive-notification', request));
+    report.count(`${call.kind} calls answered ${answer.status}`);
+    for (const kind of plan.struck) report.count(`faults: ${kind}`);
+    const wanted = call.kind === 'genuine' ? 200 : 404;
+    if (answer.status === 404) this.#rejections.add(JSON.stringify(answer));
+    assert.ok(this.#rejections.size <= 1, 'rejections can be told apart');
+    if (answer.status === wanted) return;
+    assert.ok(
+      answer.status >= 500 && plan.struck.length > 0,
+      `a ${call.kind} call was answered ${answer.status}`,
+    );
+    // Only an unreadable answer of a store may become an unknown error.
+    assert.ok(
+      answer.status === 503 || plan.struck.includes('garbage'),
+      `${plan.struck} became a ${answer.status}`,
+    );
+    await this.#sendOne(task, { ...call, strikes: [] }, number);
+  }
+
+  /** The usage record says how the task ended, and nothing that is stored has the ticket. */
+  async #verifyEnd(followed: Followed): Promise<void> {
+    const { task, notifications } = await stored(followed);
+    const { caller, said, ticket } = followed;
+    verifyNotifications(task, notifications, said);
+    this.#run.report.count('notifications', notifications.length);
+    this.#run.report.count(`tasks that ended in ${task.state ?? 'silence'}`);
+    const usage = await readUsage(caller, String(task.attempt), Date.now() + 5000);
+    const isOver = task.state === 'success' || task.state === 'failed';
+    assert.equal(usage?.final_state, isOver ? task.state : undefined, 'the final state of the usage record');
+    assert.equal(usage?.final_at, isOver ? notifications.at(-1)?.at : undefined);
+    assert.ok(!JSON.stringify([task, notifications, usage]).includes(ticket), 'the ticket is stored');
+  }
+}
+
+/** Calls that arrive together. */
+function groupsOf(calls: readonly ProviderCall[]): ProviderCall[][] {
+  const groups: ProviderCall[][] = [];
+  for (const call of calls) {
+    const last = groups.at(-1);
+    if (call.isTogether && last) last.push(call);
+    else groups.push([call]);
+  }
+  return groups;
+}
+
+async function stored({ ticket }: Place): Promise<Stored> {
+  const key = ticketKey(ticketHash(ticket));
+  const task = taskRecord((await get(Date.now() + 5000, key))[0]);
+  assert.ok(task, 'a task that the provider knows is stored');
+  const notifications: NotificationRecord[] = [];
+  const range = { partition: ['pk', key.pk], sort: ['sk', 'begins with', 'NOTIFICATION#'] } as const;
+  for await (const page of query({ partition: [...range.partition], sort: [...range.sort] }))
+    notifications.push(...page.map((item) => notificationRecord(item)));
+  return { task, notifications };
+}
+
+const rankOf = (state: TaskState | undefined) => (state === undefined ? -1 : ranks[state]);
+
+/** All calls of a step were taken, so the task is where the last state of them has it, by one notification each. */
+function verifyStep(before: Stored, after: Stored, said: readonly TaskState[]): void {
+  const from = rankOf(before.task.state);
+  const forward = [...new Set(said.map(rankOf))].filter((rank) => rank > from);
+  const isKept = before.notifications.every(({ body }, index) => after.notifications[index]?.body === body);
+  const added = after.notifications.slice(before.notifications.length).map(({ state }) => rankOf(state));
+  assert.ok(isKept, 'a stored notification has changed');
+  assert.equal(rankOf(after.task.state), Math.max(from, ...forward), 'the state of the task');
+  assert.ok(added.length > 0 || forward.length === 0, 'a change without a notification');
+  assert.ok(
+    added.every((rank) => forward.includes(rank)),
+    'a notification without a change',
+  );
+  // Where one state came before the next, both lead to a notification; together, the later may overtake.
+  if (forward.length === 1) assert.equal(added.length, 1);
+}
+
+function verifyNotifications(
+  task: TaskRecord,
+  notifications: readonly NotificationRecord[],
+  said: ReadonlyMap<string, TaskState>,
+): void {
+  const last = notifications.at(-1);
+  assert.equal(task.sequence, notifications.length);
+  assert.equal(task.state, last?.state);
+  assert.equal(new Set(notifications.map(({ id }) => id)).size, notifications.length, 'an id twice');
+  for (const [index, { sk, body, state, address }] of notifications.entries()) {
+    assert.equal(sk, `NOTIFICATION#000${index + 1}`);
+    assert.equal(said.get(body), state, 'a notification that the provider did not send');
+    assert.equal(address, callerAddress);
+    const earlier = notifications[index - 1];
+    assert.ok(!earlier || rankOf(earlier.state) < rankOf(state), 'a state moved back');
+  }
+}
