@@ -222,7 +222,7 @@ function rarely(role: string, { action, target }: Need): boolean {
     : role === 'RelightImageRole' && isLarge;
 }
 
-/** An archive is published, and then read for host nodes. */
+/** An archive is published, and then read for host nodes; then a sweep runs. */
 async function extractPublished(): Promise<void> {
   const upload = await publish('granted-extraction', '1.0.0');
   const archive = await demoArchive('1.0.0');
@@ -232,6 +232,7 @@ async function extractPublished(): Promise<void> {
   for (const record of event.Records) record.s3.object.key = archiveKey(upload, sha256(archive));
   needs.length = 0;
   await extractHostNodes(event, context);
+  await extractHostNodes({ source: 'aws.events' } as Parameters<typeof extractHostNodes>[0], context);
 }
 
 /** What a paid request leaves whose invocation died a while ago, after it had sent something. */
