@@ -1,6 +1,5 @@
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import { WrongSecret } from './wrong-secret.ts';
 
 export interface ProviderKey {
   read: (deadline: number) => Promise<string>;
@@ -34,7 +33,7 @@ export function providerKey(value: string): ProviderKey {
   };
   // Nobody has to wait for a first request to learn that none will succeed.
   begin(readTimeoutMs).catch((error: unknown) => {
-    if (error instanceof WrongSecret) log('error', 'provider_key', describeError(error));
+    if (isWrongSecret(error)) log('error', 'provider_key', describeError(error));
   });
 
   return {
@@ -44,7 +43,7 @@ export function providerKey(value: string): ProviderKey {
       if (known !== undefined) return known;
       return begin(Math.min(readTimeoutMs, deadline - Date.now())).catch((cause: unknown) => {
         // What is stored is wrong, so that trying again does not help.
-        const code = cause instanceof WrongSecret ? 'internal_error' : 'unavailable';
+        const code = isWrongSecret(cause) ? 'internal_error' : 'unavailable';
         throw new ApiError(code, { cause, payment: 'none' });
       });
     },
@@ -52,4 +51,9 @@ export function providerKey(value: string): ProviderKey {
       if (Date.now() - readAt >= minRereadIntervalMs) reading = undefined;
     },
   };
+}
+
+/** By its name: its class is loaded only where a key is given by reference. */
+function isWrongSecret(error: unknown): boolean {
+  return error instanceof Error && error.name === 'WrongSecret';
 }

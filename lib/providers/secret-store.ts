@@ -5,7 +5,6 @@ import { serviceHost } from '../aws/endpoints.ts';
 import { httpRequest } from '../http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { Sha256 } from '../aws/sha256.ts';
-import { WrongSecret } from './wrong-secret.ts';
 
 /*
  * One signed POST reads a secret, with the signer that the upload URLs already use. A client of the SDK for
@@ -77,6 +76,11 @@ export async function readSecret(store: string, name: string, timeoutMs: number)
   }
   if (typeof secret === 'string' && isHeaderText.test(secret.trim())) return secret.trim();
   throw new Error(`${service} answered ${reply.status} ${content.__type ?? ''} for the secret "${name}"`);
+}
+
+/** A secret that was read and cannot be a key; the sentence names it and never shows it. */
+class WrongSecret extends Error {
+  override readonly name = 'WrongSecret';
 }
 
 /** Secrets Manager's console makes one unless its user chooses plain text. */
