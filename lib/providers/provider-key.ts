@@ -1,5 +1,4 @@
 import { ApiError } from '../errors.ts';
-import { describeError, log } from '../log.ts';
 
 export interface ProviderKey {
   read: (deadline: number) => Promise<string>;
@@ -31,10 +30,7 @@ export function providerKey(value: string): ProviderKey {
     reading = attempt;
     return attempt;
   };
-  // Nobody has to wait for a first request to learn that none will succeed.
-  begin(readTimeoutMs).catch((error: unknown) => {
-    if (isWrongSecret(error)) log('error', 'provider_key', describeError(error));
-  });
+  begin(readTimeoutMs);
 
   return {
     read: async (deadline) => {
@@ -42,18 +38,11 @@ export function providerKey(value: string): ProviderKey {
       const known = await reading?.catch(() => undefined);
       if (known !== undefined) return known;
       return begin(Math.min(readTimeoutMs, deadline - Date.now())).catch((cause: unknown) => {
-        // What is stored is wrong, so that trying again does not help.
-        const code = isWrongSecret(cause) ? 'internal_error' : 'unavailable';
-        throw new ApiError(code, { cause, payment: 'none' });
+        throw cause instanceof ApiError ? cause : new ApiError('unavailable', { cause });
       });
     },
     forget: () => {
       if (Date.now() - readAt >= minRereadIntervalMs) reading = undefined;
     },
   };
-}
-
-/** By its name: its class is loaded only where a key is given by reference. */
-function isWrongSecret(error: unknown): boolean {
-  return error instanceof Error && error.name === 'WrongSecret';
 }

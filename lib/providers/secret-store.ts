@@ -2,8 +2,10 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { readEnvironment } from '../environment.ts';
 import { environmentCredentials } from '../aws/credentials.ts';
 import { serviceHost } from '../aws/endpoints.ts';
+import { ApiError } from '../errors.ts';
 import { httpRequest } from '../http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
+import { describeError, log } from '../log.ts';
 import { Sha256 } from '../aws/sha256.ts';
 
 /*
@@ -69,18 +71,17 @@ export async function readSecret(store: string, name: string, timeoutMs: number)
   });
   const content = parseObject(reply.body);
   const secret = reply.status === 200 ? read(content) : undefined;
-  if (typeof secret === 'string' && isJsonObject(secret)) {
-    throw new WrongSecret(
-      `${store}:${name} is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`,
-    );
-  }
+  if (typeof secret === 'string' && isJsonObject(secret)) throw wrongSecret(`${store}:${name}`);
   if (typeof secret === 'string' && isHeaderText.test(secret.trim())) return secret.trim();
   throw new Error(`${service} answered ${reply.status} ${content.__type ?? ''} for the secret "${name}"`);
 }
 
-/** A secret that was read and cannot be a key; the sentence names it and never shows it. */
-class WrongSecret extends Error {
-  override readonly name = 'WrongSecret';
+/** Logged at once, when the function starts: nobody has to wait for a request to learn that none will succeed. */
+function wrongSecret(reference: string): ApiError {
+  const sentence = `${reference} is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`;
+  const cause = new Error(sentence);
+  log('error', 'provider_key', describeError(cause));
+  return new ApiError('internal_error', { cause, payment: 'none' });
 }
 
 /** Secrets Manager's console makes one unless its user chooses plain text. */
