@@ -1,11 +1,12 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { readEnvironment } from '../environment.ts';
+import { ApiError } from '../errors.ts';
 import { httpRequest } from '../http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
+import { describeError, log } from '../log.ts';
 import { environmentCredentials } from './credentials.ts';
 import { serviceHost } from './endpoints.ts';
 import { Sha256 } from './sha256.ts';
-import { WrongSecret } from './wrong-secret.ts';
 
 /*
  * One signed POST reads a secret, with the signer that the upload URLs already use. A client of the SDK for
@@ -70,13 +71,17 @@ export async function readSecret(store: string, name: string, timeoutMs: number)
   });
   const content = parseObject(reply.body);
   const secret = reply.status === 200 ? read(content) : undefined;
-  if (typeof secret === 'string' && isJsonObject(secret)) {
-    throw new WrongSecret(
-      `${store}:${name} is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`,
-    );
-  }
+  if (typeof secret === 'string' && isJsonObject(secret)) throw wrongSecret(`${store}:${name}`);
   if (typeof secret === 'string' && isHeaderText.test(secret.trim())) return secret.trim();
   throw new Error(`${service} answered ${reply.status} ${content.__type ?? ''} for the secret "${name}"`);
+}
+
+/** Logged at once, when the function starts: nobody has to wait for a request to learn that none will succeed. */
+function wrongSecret(reference: string): ApiError {
+  const sentence = `${reference} is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`;
+  const cause = new Error(sentence);
+  log('error', 'provider_key', describeError(cause));
+  return new ApiError('internal_error', { cause, payment: 'none' });
 }
 
 /** Secrets Manager's console makes one unless its user chooses plain text. */

@@ -1,6 +1,4 @@
 import { ApiError } from '../errors.ts';
-import { describeError, log } from '../log.ts';
-import { WrongSecret } from './wrong-secret.ts';
 
 export interface StoredSecret {
   read: (deadline: number) => Promise<string>;
@@ -32,10 +30,7 @@ export function storedSecret(value: string): StoredSecret {
     reading = attempt;
     return attempt;
   };
-  // Nobody has to wait for a first request to learn that none will succeed.
-  begin(readTimeoutMs).catch((error: unknown) => {
-    if (error instanceof WrongSecret) log('error', 'provider_key', describeError(error));
-  });
+  begin(readTimeoutMs);
 
   return {
     read: async (deadline) => {
@@ -43,9 +38,7 @@ export function storedSecret(value: string): StoredSecret {
       const known = await reading?.catch(() => undefined);
       if (known !== undefined) return known;
       return begin(Math.min(readTimeoutMs, deadline - Date.now())).catch((cause: unknown) => {
-        // What is stored is wrong, so that trying again does not help.
-        const code = cause instanceof WrongSecret ? 'internal_error' : 'unavailable';
-        throw new ApiError(code, { cause, payment: 'none' });
+        throw cause instanceof ApiError ? cause : new ApiError('unavailable', { cause });
       });
     },
     forget: () => {

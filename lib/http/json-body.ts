@@ -21,8 +21,8 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): 
   }
   const text = isBase64Encoded ? decode(body) : body;
   if (body.length > maxBytes || isLongerInUtf8(text, maxBytes)) throw new ApiError('request_too_large');
-  refuseMalformed(text);
   if (!isBase64Encoded && text.includes(replacement)) throw bodyIssue(notUnicode);
+  refuseMalformed(text);
   let value: unknown;
   try {
     value = JSON.parse(text);

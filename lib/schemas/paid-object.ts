@@ -55,31 +55,27 @@ function nearest(field: string, absent: readonly KnownField[]): string | undefin
     );
     if (found) return found.name;
   }
-  return absent.find((known) => isSameBut(plain, known.plain))?.name;
+  return undefined;
 }
 
 /** Longer than any field, even with separators between all letters. */
 const maxNameLength = 100;
 
-/** `callbackUrl`, `CALLBACK-URL` and `callback_url` are the same name, and `img` is short for `image`. */
+/**
+ * `callbackUrl`, `CALLBACK-URL` and `callback_url` are the same name. So is `callback`: the last word only says what kind
+ * of value it is, and is often left out or added, as in `model_name`. `img` is short for `image`.
+ */
 function plainName(name: string): string {
   return name
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
-    .replace('img', 'image');
-}
-
-/** Says what kind of value it is, and is often left out or added: `callback`, `model_name`. */
-const kind = /(?:url|uri|name|id)$/;
-
-function isSameBut(from: string, to: string): boolean {
-  return from !== '' && from.replace(kind, '') === to.replace(kind, '');
+    .replace('img', 'image')
+    .replace(/(?:ur[il]|name|id)$/, '');
 }
 
 /** Short words are near many others: `seed` and `speed` are two fields, but nothing else is `seed` less a letter. */
 function maxEdits({ length }: string, from: string): number {
-  if (length === 4) return from.length < length ? 1 : 0;
-  return length < 5 ? 0 : length < 8 ? 1 : 2;
+  return length < 5 ? Number(length === 4 && from.length < 4) : length < 8 ? 1 : 2;
 }
 
 /** Whether so many insertions, deletions, substitutions and swaps of neighbors lead from one text to the other. */

@@ -168,6 +168,18 @@ describe('an alarm on our own lines', () => {
     expect(isRinging('credits-per-hour', logged([now - 10], calls - 1))).toBe(false);
   });
 
+  test('credits-per-hour counts what relight costs by its price, together with the video provider', async () => {
+    await relight();
+    const ofImage = logged([now - 10], 1001);
+    loggedLines.length = 0;
+    const { body } = await video('extend-video');
+    const ofVideo = logged([now - 10], Math.floor(1000 / body.credits));
+
+    expect(isRinging('credits-per-hour', ofImage)).toBe(false);
+    expect(isRinging('credits-per-hour', ofVideo)).toBe(false);
+    expect(isRinging('credits-per-hour', [...ofImage, ...ofVideo])).toBe(true);
+  });
+
   test('sweep-missing rings when no sweep left a line for two hours, also where a sweep found nothing', async () => {
     await sweep();
 

@@ -47,7 +47,7 @@ describe('a gradual rollout', () => {
     }
   });
 
-  test('reaches every caller: the API, the bucket, the schedule, and the queue for failures', () => {
+  test('reaches every caller: the API, the bucket, the schedules, and the queues for failures', () => {
     const { Resources } = full.template;
     const targets = [
       ...ofType(full, 'AWS::ApiGatewayV2::Integration').map(([, it]) => it.IntegrationUri),
@@ -58,7 +58,8 @@ describe('a gradual rollout', () => {
 
     expect(targets).toHaveLength(10 + 13 + 2 + 2);
     for (const target of targets) expect(target['Fn::Join'][1][1]).toBe('live');
-    expect(Resources.FinalizeUploadLambdaEvConf).toMatchObject({ Properties: { Qualifier: 'live' } });
+    for (const name of ['FinalizeUploadLambdaEvConf', 'ExtractHostNodesLambdaEvConf'])
+      expect(Resources[name]).toMatchObject({ Properties: { Qualifier: 'live' } });
   });
 });
 

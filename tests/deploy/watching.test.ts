@@ -50,7 +50,7 @@ const alarms: [string, string[]][] = [
   ['video-provider-quota', [`${own} requests`, `${own} requests`, `${own} requests`]],
   ['image-provider-errors', [`${own} provider_errors`, `${own} provider_calls`]],
   ['video-provider-errors', [`${own} provider_errors`, `${own} provider_calls`]],
-  ['credits-per-hour', [`${own} credits`]],
+  ['credits-per-hour', [`${own} credits`, `${own} credits`]],
   ['credit-ceiling', [`${own} replies_above_ceiling`]],
   ['finalize-upload-dead-letters', ['AWS/SQS ApproximateNumberOfMessagesVisible']],
   ['extract-host-nodes-dead-letters', ['AWS/SQS ApproximateNumberOfMessagesVisible']],

@@ -45,7 +45,7 @@ export const areas = {
     minScore: 95,
   },
   keys: {
-    files: ['lib/aws/{secret-store,stored-secret,wrong-secret}.ts', 'lib/providers/provider.ts'],
+    files: ['lib/aws/{secret-store,stored-secret}.ts', 'lib/providers/provider.ts'],
     tests: ['lib/aws/stored-secret'],
     minScore: 90,
   },

@@ -155,7 +155,7 @@ describe('a secret by reference', () => {
 
       const sentence = `${service}:prod/key is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`;
       expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
-        { level: 'error', event: 'provider_key', causes: [`WrongSecret: ${sentence}`] },
+        { level: 'error', event: 'provider_key', causes: [`Error: ${sentence}`] },
       ]);
       expect(loggedLines.join()).not.toContain('hidden');
       await expect(key.read(deadline())).rejects.toMatchObject({

@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { setLimits } from '../../../tools/admin/spend/terms.ts';
+import { fc } from '../../support/properties.ts';
+import { acceptedTasks } from '../../support/proxies.ts';
+import { pay, spender } from '../../support/spending.ts';
+
+/* A caller that waits as long as Retry-After says succeeds, whenever it was refused and by whichever limits. */
+
+const runs = 15;
+const dayMs = 86_400_000;
+
+/** Only Date: what waits and what measures durations goes on. */
+function setClock(now: number): void {
+  jest.useFakeTimers({
+    now,
+    doNotFake: [
+      ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate'] as const),
+      ...(['clearImmediate', 'nextTick', 'queueMicrotask', 'performance', 'hrtime'] as const),
+    ],
+  });
+}
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** Any time of a day, and often the last or first moments of a minute or of the day. */
+const timeOfDay = fc.oneof(
+  fc.integer({ min: 0, max: dayMs - 1 }),
+  fc
+    .tuple(
+      fc.integer({ min: 0, max: 1439 }),
+      fc.constantFrom(0, 1, 999, 1000, 58_999, 59_000, 59_001, 59_999),
+    )
+    .map(([minute, rest]) => minute * 60_000 + rest),
+  fc.constantFrom(0, 1, dayMs - 60_000, dayMs - 1001, dayMs - 1000, dayMs - 999, dayMs - 1),
+);
+
+const limits = {
+  'the requests of a minute': { requests_per_minute: 1 },
+  'the tasks of a day': { tasks_per_day: 1 },
+  'the credits of a day': { credits_per_day: 74 },
+  'a minute and a day': { requests_per_minute: 1, tasks_per_day: 1 },
+  'all of them': { requests_per_minute: 1, tasks_per_day: 1, credits_per_day: 74 },
+};
+
+describe.each(Object.entries(limits))('a caller that has used up %s', (_, own) => {
+  test('succeeds after the Retry-After of its refusal, and not a second before its window ends', async () => {
+    const today = Math.floor(Date.now() / dayMs) * dayMs;
+    await fc.assert(
+      fc.asyncProperty(timeOfDay, async (time) => {
+        setClock(today + time);
+        const user = await spender(own);
+        expect((await pay(user)).status).toBe(200);
+        const refused = await pay(user);
+        const wait = Number(refused.headers['retry-after']);
+
+        expect(refused.status).toBe(429);
+        expect(Number.isInteger(wait) && wait >= 1).toBe(true);
+        if (wait > 1) {
+          setClock(today + time + (wait - 1) * 1000 - (time % 1000));
+          expect((await pay(user)).status).toBe(429);
+        }
+        setClock(today + time + wait * 1000);
+        const before = acceptedTasks();
+        expect([time, (await pay(user)).status]).toEqual([time, 200]);
+        expect(acceptedTasks() - before).toBe(1);
+      }),
+      { numRuns: runs },
+    );
+  }, 60_000);
+});
+
+test('what was refused says the same instant in Retry-After and in the window of RateLimit that ends last', async () => {
+  const user = await spender({ requests_per_minute: 1, tasks_per_day: 1 });
+  await pay(user);
+  const { headers } = await pay(user);
+  const windows = [...String(headers.ratelimit).matchAll(/;t=(\d+)/g)].map(([, seconds]) => Number(seconds));
+
+  expect(Number(headers['retry-after'])).toBe(Math.max(...windows));
+});
+
+test('a caller whose limit is raised succeeds before its Retry-After', async () => {
+  const user = await spender({ tasks_per_day: 1 });
+  await pay(user);
+  expect((await pay(user)).status).toBe(429);
+  await setLimits(`user:${user}`, { tasks_per_day: 2 });
+
+  expect((await pay(user)).status).toBe(200);
+});

@@ -1,0 +1,203 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Limits } from '../../../lib/spend/limits.ts';
+import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/attribute-values.ts';
+import { intercept } from '../../support/intercept.ts';
+import type { Result } from '../../support/invoke.ts';
+import { proxyNames } from '../../support/proxies.ts';
+import { pay, spender } from '../../support/spending.ts';
+
+const { dynamodb } = await import('../../../lib/store/table.ts');
+
+/* Requests of one caller and of several that run at the same time: what each is told, and what it waits for. */
+
+interface StoreCall {
+  command: string;
+  /** The names of the attributes that are written or compared. */
+  names: unknown[];
+  /** The item as the call left or found it. */
+  item: Item | undefined;
+}
+
+const requests = new AsyncLocalStorage<StoreCall[]>();
+
+/** Runs a request and returns what it asked of the store, apart from those that run next to it. */
+async function traced(run: () => Promise<Result>): Promise<{ answer: Result; calls: StoreCall[] }> {
+  const calls: StoreCall[] = [];
+  return { answer: await requests.run(calls, run), calls };
+}
+
+/** Until the test ends, each call goes to the list of the request that makes it. */
+function trace(): void {
+  intercept(dynamodb, async ({ command, input, send }) => {
+    const names = Object.values((input.ExpressionAttributeNames ?? {}) as object);
+    const note = (attributes: AttributeMap | undefined) =>
+      requests.getStore()?.push({ command, names, item: attributes && { ...fromAttributes(attributes) } });
+    try {
+      const output = await send();
+      note((output as { Attributes?: AttributeMap }).Attributes);
+      return output;
+    } catch (error) {
+      note((error as { Item?: AttributeMap }).Item);
+      throw error;
+    }
+  });
+}
+
+const now = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000 + 12_345;
+const day = new Date(now).toISOString().slice(0, 10);
+const minute = new Date(now).toISOString().slice(0, 16);
+
+beforeAll(() => {
+  jest.useFakeTimers({ now, doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'hrtime'] });
+});
+afterAll(() => {
+  jest.useRealTimers();
+});
+
+/** The fields of a stored account, written a second time and independently of the code. */
+function expectedFields(limits: Limits, account: Item): string {
+  const left = (limit: number, counter: string) => Math.max(0, limit - Number(account[counter] ?? 0));
+  return [
+    `"credits-per-day";r=${left(limits.credits_per_day, `credits:${day}`)};t=43188`,
+    `"tasks-per-day";r=${left(limits.tasks_per_day, `tasks:${day}`)};t=43188`,
+    `"requests-per-minute";r=${left(limits.requests_per_minute, `requests:${minute}`)};t=48`,
+  ].join(', ');
+}
+
+describe('the RateLimit of every answer', () => {
+  test.each<[string, Limits, number[]]>([
+    [
+      'of 40 that all succeed',
+      { credits_per_day: 5000, tasks_per_day: 100, requests_per_minute: 100 },
+      [200],
+    ],
+    [
+      'of 40 that meet the limit of credits',
+      { credits_per_day: 300, tasks_per_day: 100, requests_per_minute: 100 },
+      [200, 429],
+    ],
+    [
+      'of 40 that meet the limit of requests',
+      { credits_per_day: 5000, tasks_per_day: 100, requests_per_minute: 9 },
+      [200, 429],
+    ],
+  ])('is the stored state at that moment: %s', async (_, limits, statuses) => {
+    const user = await spender(limits);
+    trace();
+    const answered = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        traced(() => pay(user, proxyNames[index % proxyNames.length])),
+      ),
+    );
+
+    expect([...new Set(answered.map(({ answer }) => answer.status))].sort()).toEqual(statuses);
+    for (const { answer, calls } of answered) {
+      // Usage records are other items, and a warning is noted in the account afterwards.
+      const isCounting = ({ names, item }: StoreCall) =>
+        item?.revision !== undefined && item.operation === undefined && !names.includes(`warned:${day}`);
+      expect(answer.headers.ratelimit).toBe(expectedFields(limits, calls.findLast(isCounting)?.item ?? {}));
+    }
+  });
+});
+
+describe('64 calls of one caller at the same time', () => {
+  const burst = 64;
+
+  test('do not meet each other in conflicts: each asks the store the same as one alone', async () => {
+    const [alone, user] = [await spender(), await spender({ credits_per_day: 100_000 })];
+    await pay(user);
+    trace();
+    const quiet = await traced(() => pay(alone));
+    const answered = await Promise.all(Array.from({ length: burst }, () => traced(() => pay(user))));
+
+    const commands = quiet.calls.map(({ command }) => command);
+    for (const { answer, calls } of answered)
+      expect([answer.status, ...calls.map(({ command }) => command)]).toEqual([200, ...commands]);
+  });
+
+  /** In turns, so that both meet the same load of the machine. */
+  test('add less than 100 ms at p95 to what as many callers take', async () => {
+    const one = await spender({ credits_per_day: 1_000_000 });
+    const many = await Promise.all(
+      Array.from({ length: burst }, () => spender({ credits_per_day: 100_000 })),
+    );
+    const times = { one: [] as number[], many: [] as number[] };
+    const measure = (users: string[]) =>
+      Promise.all(
+        users.map(async (user) => {
+          const began = performance.now();
+          expect((await pay(user)).status).toBe(200);
+          return performance.now() - began;
+        }),
+      );
+    for (let round = 0; round < 2; round += 1) {
+      const taken = [await measure(Array(burst).fill(one)), await measure(many)] as const;
+      // The first round warms up.
+      if (round === 0) continue;
+      times.one.push(...taken[0]);
+      times.many.push(...taken[1]);
+    }
+
+    const [own, others] = [quantile(times.one, 0.95), quantile(times.many, 0.95)];
+    console.info({ 'p95 in ms of 64 calls of one caller': own, 'of 64 callers': others });
+    // A machine that is busy with other things is slower by its noise.
+    expect(own).toBeLessThan(1.25 * others + 100);
+  }, 60_000);
+});
+
+describe('a caller at its limit', () => {
+  const crowd = 32;
+  const rounds = 7;
+
+  /** Callers that are refused from now on. */
+  async function atLimit(): Promise<string> {
+    const user = await spender({ tasks_per_day: 1 });
+    expect((await pay(user)).status).toBe(200);
+    return user;
+  }
+
+  test('shares no record and no wait with another: the other asks the store the same as alone', async () => {
+    const [greedy, alone, other] = [await atLimit(), await spender(), await spender()];
+    trace();
+    const quiet = await traced(() => pay(alone));
+    const refused = Array.from({ length: crowd }, () => pay(greedy));
+    const busy = await traced(() => pay(other));
+    const answers = await Promise.all(refused);
+
+    expect(answers.map(({ status }: Result) => status)).toEqual(Array(crowd).fill(429));
+    expect(busy.answer.status).toBe(200);
+    expect(busy.calls.map(({ command }) => command)).toEqual(quiet.calls.map(({ command }) => command));
+  });
+
+  /** In turns, so that both meet the same load of the machine: the same work is refused, only its caller differs. */
+  test('slows another by no more than as many refused callers that have nothing in common', async () => {
+    const greedy = await atLimit();
+    const many = await Promise.all(Array.from({ length: crowd }, atLimit));
+    const times = { one: [] as number[], many: [] as number[] };
+    const measure = async (users: string[]) => {
+      const other = await spender();
+      const refused = users.map((user) => pay(user));
+      const began = performance.now();
+      const { status } = await pay(other);
+      const ms = performance.now() - began;
+      await Promise.all(refused);
+      expect(status).toBe(200);
+      return ms;
+    };
+    await measure(Array(crowd).fill(greedy));
+    await measure(many);
+    for (let round = 0; round < rounds; round += 1) {
+      times.one.push(await measure(Array(crowd).fill(greedy)));
+      times.many.push(await measure(many));
+    }
+
+    const [one, all] = [quantile(times.one, 0.5), quantile(times.many, 0.5)];
+    console.info({ 'ms next to one caller at its limit': one, 'next to as many callers': all });
+    expect(one).toBeLessThan(1.5 * all + 10);
+  }, 60_000);
+});
+
+function quantile(values: number[], share: number): number {
+  return values.sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
+}
