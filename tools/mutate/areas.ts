@@ -21,7 +21,7 @@ export const areas = {
     minScore: 90,
   },
   finalizer: {
-    files: ['lib/registry/finalizing.ts', 'lib/uploads/finalize-upload.ts'],
+    files: ['lib/registry/{finalizing,upload-checks}.ts', 'lib/uploads/finalize-upload.ts'],
     tests: ['lib/registry/finalizing', 'functions/finalize-upload'],
     minScore: 90,
   },
