@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
-import { hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
+import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
 
 const pictures = '.pictures';
 
@@ -39,57 +39,181 @@ inBrowser(`in a browser${note}`, () => {
     await page.close();
   });
 
-  describe.each([1280, 390])('the home page at %d pixels', (width) => {
+  describe.each([1280, 360])('the home page at %d pixels', (width) => {
+    const send = (summary: string) => page.getByRole('button', { name: `Send: ${summary}` });
+    const item = (list: string, text: string | RegExp) =>
+      page.locator(`#${list} > li`, { hasText: text }).first();
+
     beforeEach(async () => {
       await open('/', width);
-      await page.locator('#operations li').nth(7).waitFor();
-      await page.locator('#versions tr').first().waitFor();
+      await page.locator('#operations[aria-busy]').waitFor({ state: 'detached' });
     });
 
     test('shows what runs and the demo data, and fits its width', async () => {
+      await item('published', 'demo-node 1.0.0').getByText('Active').waitFor();
       await page.screenshot({ path: `${pictures}/home-${width}.png`, fullPage: true });
 
       expect(await page.locator('#running .good').count()).toBe(5);
-      expect(await textOf('#versions')).toMatch(/1\.0\.0ActiveDownload/);
+      expect(await page.locator('#operations > li').count()).toBe(8);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     });
 
-    test('fits its width with a long route in the last requests', async () => {
+    test('fits its width with the longest names, paths and sentences', async () => {
+      const long = 'x'.repeat(200);
       await page.route('**/state', async (route) => {
         const response = await route.fetch();
         const { requests, ...others } = await response.json();
-        const long = { at: new Date().toISOString(), route: `PUT /${'x'.repeat(200)}`, status: 404, ms: 1 };
-        await route.fulfill({ response, json: { ...others, requests: [long, ...requests] } });
+        const details = [{ path: `body.${long}`, message: long }];
+        const request = {
+          at: new Date().toISOString(),
+          id: long.slice(128),
+          method: 'PUT',
+          path: `/${long}`,
+        };
+        const answer = { caller: long, status: 404, ms: 1, code: 'node_not_found', message: long, details };
+        await route.fulfill({ response, json: { ...others, requests: [{ ...request, ...answer }] } });
       });
-      await page.locator('#requests tr', { hasText: 'PUT /xxx' }).first().waitFor();
+      await page.route('**/records', async (route) => {
+        const response = await route.fetch();
+        const { published, callers } = await response.json();
+        const [version] = published;
+        const host_nodes = [{ host_node_name: long, category: long, function: long, return_types: long }];
+        const named = { node_id: long.slice(100), status_reason: long, host_nodes, publisher_id: long };
+        const provenance = { repository: long, workflow: long, run: long, commit: long, ref: long };
+        const other = { ...version, ...named, id: long, provenance };
+        const caller = { user: long, windows: [], has_own_limits: true, blocked: long };
+        await route.fulfill({
+          response,
+          json: { published: [other, ...published], callers: [caller, ...callers] },
+        });
+      });
+      await item('requests', 'PUT /xxx').waitFor();
+      await item('published', 'xxx').locator('summary').click();
+      await item('callers', 'xxx').waitFor();
 
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     });
 
-    test('sends a call by keyboard and shows its answer, its task and its callbacks', async () => {
-      await page.getByRole('button', { name: 'Send: Generate a video from text' }).focus();
+    test('sends a call by keyboard and shows its answer, its request, its task and its callbacks', async () => {
+      await send('Generate a video from text').focus();
       await page.keyboard.press('Enter');
       await page.locator('#answer pre').waitFor();
+      const answer = await textOf('#answer');
+      const [, id = ''] = /x-request-id: (\S+)/.exec(String(answer)) ?? [];
 
-      expect(await textOf('#answer')).toMatch(/200 in \d+ ms\s.*"state": "created"/s);
-      await page
-        .locator('#requests tr', { hasText: /POST \/proxy\/video-provider\/text2video200/ })
-        .first()
+      expect(answer).toMatch(/200 in \d+ ms\s.*x-credits-used: 20\s.*"state": "created"/s);
+      expect(id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(await item('requests', id).textContent()).toMatch(
+        /^200POST \/proxy\/video-provider\/text2video.*, demo-owner, \d+ ms, 20 credits, request /,
+      );
+      await item('tasks', '→ 204').waitFor();
+      await page.waitForFunction('document.activeElement?.ariaLabel === "Send: Generate a video from text"');
+    });
+
+    test('shows the caller, the code, the sentence and the details of a rejected request', async () => {
+      const headers = { authorization: `Bearer ${stack.token('ADMIN')}`, 'content-type': 'application/json' };
+      const rejected = { method: 'POST', headers, body: '{"promt":"x","wm_position":9}' };
+      const { headers: answered } = await fetch(`${stack.apiUrl}/proxy/video-provider/text2video`, rejected);
+
+      const shown = String(await item('requests', String(answered.get('x-request-id'))).textContent());
+      expect(shown).toMatch(/^400POST .*demo-admin.*invalid_request: The request is not valid\./);
+      expect(shown).toMatch(/body\.promt is unknown; did you mean `prompt`\?.*body\.wm_position must be/);
+    });
+
+    test('sends a call as another user, or as nobody', async () => {
+      await page.getByLabel('Send as').selectOption('nobody, without a token');
+      await send('Update a node').click();
+      await page.locator('#answer', { hasText: '401' }).waitFor();
+      await item('requests', /401PUT .*unknown.*unauthorized: /).waitFor();
+      await page.getByLabel('Send as').selectOption('demo-member');
+      await send('Update a node').click();
+
+      await item('requests', /403PUT .*demo-member.*forbidden: /).waitFor();
+    });
+
+    test('shows what is published from its registration to its host nodes', async () => {
+      const node = `pages-${width}`;
+      await page.route('**/openapi.json', async (route) => {
+        const response = await route.fetch();
+        const text = (await response.text()).replaceAll('"demo-node"', `"${node}"`);
+        await route.fulfill({ response, body: text });
+      });
+      await page.reload();
+      await page.locator('#operations[aria-busy]').waitFor({ state: 'detached' });
+      await send('Publish a node version').click();
+      await item('published', node).getByText('Pending').waitFor();
+      expect(await item('published', node).textContent()).toContain('Waiting for the archive');
+      await page.getByRole('button', { name: 'Upload a small archive' }).click();
+      await item('published', node).getByText('Active').waitFor();
+
+      await item('published', node)
+        .getByText(/Host nodes: (\d+ host node|none could be read)/)
         .waitFor();
-      await page.locator('#tasks', { hasText: '→ 204' }).waitFor();
+      const link = await page.getByRole('link', { name: `Download ${node}` }).getAttribute('href');
+      expect((await fetch(String(link))).status).toBe(200);
     });
 
-    test('makes a provider misbehave once', async () => {
-      const send = page.getByRole('button', { name: 'Send: Relight an image' });
-      await page.getByRole('group', { name: 'Image provider' }).getByRole('button', { name: 'Busy' }).click();
-      await page.locator('#armed', { hasText: 'Busy' }).waitFor();
-      await send.click();
+    test('lets one set a limit, meet it, read when it works again, and take it away', async () => {
+      const sendPaid = () => page.getByRole('button', { name: 'Send a paid request' }).click();
+      const answered = (text: RegExp) => page.locator('#limit-answer', { hasText: text }).waitFor();
+      const user = width === 360 ? 'demo-admin' : 'demo-member';
+      const usage = (text: string) => item('callers', new RegExp(`^${user} ?${text}`)).waitFor();
+      await page.getByLabel('Caller', { exact: true }).selectOption(user);
+      await page.getByLabel('Tasks per day').fill('1');
+      await page.getByRole('button', { name: 'Set limits' }).click();
+      await answered(/The limits are set/);
+      await sendPaid();
+      await answered(/200.*X-Credits-Used: 1.*RateLimit: "tasks-per-day";r=0;t=\d+/);
+      await sendPaid();
+      await answered(/429 budget_exhausted.*Retry-After: \d+ s: works again at \d\d:\d\d:\d\d/);
+      await usage('Limits of its own.*Tasks today: 1 of 1');
+      await page.getByRole('button', { name: 'Remove limits' }).click();
+      await answered(/There is no limit any more/);
+      await sendPaid();
+
+      await answered(/200.*X-Credits-Used: 1/);
+      await usage('Credits today: 2, no limit');
+    });
+
+    test('makes providers misbehave, and says what is still to come', async () => {
+      const image = page.getByRole('group', { name: 'Image provider' });
+      await image.getByRole('button', { name: 'Busy' }).click();
+      await item('armed', 'Image provider, the next call: Busy (429)').waitFor();
+      await image.getByRole('button', { name: 'Refuses' }).click();
+      await item('armed', 'Image provider, the next call: Refuses (400)').waitFor();
+      expect(await page.locator('#armed li').count()).toBe(2);
+      await send('Relight an image').click();
       await page.locator('#answer', { hasText: '"provider_busy"' }).waitFor();
-      await send.click();
+      await item('requests', /429POST .*provider_busy/).waitFor();
+      expect(await page.locator('#armed li').count()).toBe(1);
+      await page.getByRole('button', { name: 'Out of credits' }).click();
+      await item('armed', 'out of credits').waitFor();
+      await page.getByRole('button', { name: 'Undo all' }).click();
 
-      await page.locator('#answer', { hasText: '"task_id"' }).waitFor();
-      await page.locator('#requests tr', { hasText: '429provider_busy' }).first().waitFor();
+      await item('armed', 'Nothing: both providers work as they should.').waitFor();
     });
+
+    test('keeps the focus, and what is open, while it is refreshed', async () => {
+      await send('Fetch many node versions').click();
+      await page.locator('#published summary').first().focus();
+      await page.keyboard.press('Enter');
+      await fetch(`${stack.apiUrl}/bulk/nodes/versions`, { method: 'POST', body: '{"node_versions":[]}' });
+      await item('requests', /no token/).waitFor();
+
+      expect(await page.locator('#published details[open] summary:focus').count()).toBe(1);
+    });
+
+    test.each(['light', 'dark'] as const)(
+      'can be read and operated by all, in %s colors',
+      async (colorScheme) => {
+        await page.emulateMedia({ colorScheme });
+        await send('Update a host node').click();
+        await page.locator('#answer pre').waitFor();
+
+        expect(await page.getAttribute('html', 'lang')).toBe('en');
+        expect(await accessibilityProblems(page)).toEqual([]);
+      },
+    );
   });
 
   describe('the API reference', () => {

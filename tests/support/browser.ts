@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 const path = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
@@ -38,4 +39,9 @@ export async function openPage(browser: Browser, width: number): Promise<Watched
     if (url.protocol.startsWith('http') && url.hostname !== 'localhost') problems.push(request.url());
   });
   return { page, problems };
+}
+
+/** Texts that are hard to see, controls without a name, and headings that skip a level. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  return page.evaluate(await readFile('tests/support/accessibility.js', 'utf8'));
 }

@@ -1,8 +1,11 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { writeHostNodes } from '../../lib/registry/extraction.ts';
+import { reserve } from '../../lib/spend/reserve.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 
 let simulators: Simulators;
 let pages: Awaited<ReturnType<typeof startPages>>;
@@ -13,7 +16,7 @@ beforeAll(async () => {
   pages = await startPages({
     port: 0,
     parts,
-    ownerToken: 'owner-token</script>',
+    tokens: { olga: 'owner-token</script>', mats: 'member-token' },
     requests: { latest: () => [] },
   });
 });
@@ -21,9 +24,14 @@ beforeAll(async () => {
 afterAll(() => Promise.all([pages.stop(), simulators.stop()]));
 
 /** With a Host header of any kind, which fetch does not send. */
-function ask(method: string, path: string, { body = '', host = 'localhost' } = {}) {
+function ask(
+  method: string,
+  path: string,
+  { body = '', host = 'localhost', origin }: { body?: string; host?: string; origin?: string } = {},
+) {
+  const headers = { host, ...(origin !== undefined && { origin }) };
   return new Promise<{ status: number; type: string; location: string; body: string }>((resolve, reject) => {
-    const outgoing = request(`${pages.url}${path}`, { method, headers: { host } }, async (answer) => {
+    const outgoing = request(`${pages.url}${path}`, { method, headers }, async (answer) => {
       const { 'content-type': type = '', location = '' } = answer.headers;
       resolve({ status: answer.statusCode ?? 0, type, location, body: await text(answer) });
     });
@@ -35,7 +43,10 @@ describe('the local pages', () => {
   test.each([
     ['/', 'text/html; charset=utf-8'],
     ['/home.css', 'text/css; charset=utf-8'],
+    ['/items.css', 'text/css; charset=utf-8'],
     ['/home.js', 'text/javascript; charset=utf-8'],
+    ['/published.js', 'text/javascript; charset=utf-8'],
+    ['/demo.zip?version=1.0.0', 'application/zip'],
     ['/openapi.json', 'application/json'],
     ['/state', 'application/json'],
     ['/reference/', 'text/html; charset=utf-8'],
@@ -55,11 +66,23 @@ describe('the local pages', () => {
     expect(body).toContain('"token":"owner-token\\u003c/script>"');
   });
 
-  test('report which parts of the stack listen', async () => {
-    const { parts, simulators: record } = JSON.parse((await ask('GET', '/state')).body);
+  test('report which parts of the stack listen, and whose tokens there are', async () => {
+    const { parts, tokens } = JSON.parse((await ask('GET', '/state')).body);
 
     expect(parts.map(({ isUp }: { isUp: boolean }) => isUp)).toEqual([false, true]);
-    expect(record).toMatchObject({ received: [] });
+    expect(Object.keys(tokens)).toEqual(['olga', 'mats']);
+  });
+
+  test('report what is armed to go wrong, and what is left after a call of it', async () => {
+    const simulated = async () => JSON.parse((await ask('GET', '/state')).body).simulators;
+    const armed = { provider: 'video', kind: 'status', status: 503, times: 2 };
+    await ask('POST', '/simulators/misbehave', { body: JSON.stringify(armed) });
+
+    expect(await simulated()).toEqual({ credits: 1_000_000, armed: [armed], tasks: [] });
+    await fetch(`${simulators.url}/video/text2video`, { method: 'POST', body: '{}' });
+    expect((await simulated()).armed).toEqual([{ ...armed, times: 1 }]);
+    await ask('POST', '/simulators/reset', { body: '{}' });
+    expect((await simulated()).armed).toEqual([]);
   });
 
   test('pass commands on to the simulators', async () => {
@@ -76,6 +99,7 @@ describe('the local pages', () => {
     ['GET', '/nowhere', 404],
     ['POST', '/', 404],
     ['GET', '/simulators/record', 404],
+    ['POST', '/limits', 400],
   ])('answer %s %s with %i', async (method, path, status) => {
     const answer = await ask(method, path);
 
@@ -94,4 +118,92 @@ describe('the local pages', () => {
       expect([status, body]).toEqual([421, '']);
     },
   );
+
+  test.each([
+    ['http://pages.example.com', 403],
+    ['null', 403],
+    ['http://localhost:1', 403],
+    ['http://localhost', 204],
+  ])('answer a change that %s asks for with %i', async (origin, expected) => {
+    expect((await ask('POST', '/callbacks', { origin })).status).toBe(expected);
+  });
+});
+
+describe('the records of the home page', () => {
+  const read = async () => JSON.parse((await ask('GET', '/records')).body);
+
+  test('have the newest versions with state, reason, provenance and host nodes, and no tokens', async () => {
+    await addPublisher('pages', { olga: 'owner' });
+    await addNode('pages', 'shown-node');
+    const provenance = {
+      ...{
+        issuer: 'https://ci.example.com',
+        repository: 'octo/nodes',
+        commit: 'c0ffee',
+        ref: 'refs/tags/v1',
+      },
+      ...{ workflow: 'release.yml', run: '7' },
+    };
+    const createdAt = (day: number) => `2999-01-${String(day).padStart(2, '0')}T00:00:00.000Z`;
+    for (let day = 1; day <= 12; day += 1) {
+      const fields = { createdAt: createdAt(day), provenance, token_hash: 'secret', trust_id: 'trust' };
+      await addVersion('pages', 'shown-node', `1.0.${day}`, {
+        ...fields,
+        status: 'NodeVersionStatusPending',
+        ...{ status_reason: 'Waiting.', status_reason_code: 'awaiting_upload' },
+        extraction: { by: '1', at: createdAt(day), nodes: 1, open_fields: 0 },
+      });
+    }
+    const archive = { nodeId: 'shown-node', version: '1.0.12', versionId: 'v', sha256: 's' };
+    const extracted = { category: 'image', function: 'load', return_types: '["IMAGE"]' };
+    const unknown = { deprecated: null, description: null, experimental: null, input_types: null };
+    const fields = { ...extracted, ...unknown, output_is_list: null, return_names: null };
+    await writeHostNodes(archive, new Map([['Load', fields]]), '1', Date.now() + 5000);
+    const { published } = await read();
+
+    expect(published).toHaveLength(10);
+    expect(published[0]).toEqual({
+      ...{ id: 'shown-node-1.0.12', node_id: 'shown-node', version: '1.0.12', publisher_id: 'pages' },
+      ...{ createdAt: createdAt(12), provenance, status: 'NodeVersionStatusPending' },
+      ...{ status_reason: 'Waiting.', status_reason_code: 'awaiting_upload' },
+      extraction: { by: '1', at: createdAt(12), nodes: 1, open_fields: 0 },
+      host_nodes: [{ host_node_name: 'Load', ...extracted, is_edited: false }],
+    });
+  });
+
+  test('have what callers used of their limits, which the page can set and take away', async () => {
+    const setLimits = (limits: object) =>
+      ask('POST', '/limits', { body: JSON.stringify({ user: 'mats', limits }) });
+    const usage = async () => (await read()).callers.find(({ user }: { user: string }) => user === 'mats');
+    const none = { credits_per_day: null, tasks_per_day: null, requests_per_minute: null };
+    expect((await setLimits({ ...none, credits_per_day: 5, tasks_per_day: 0 })).status).toBe(204);
+    const at = Date.now();
+    const attempt = `${new Date(at).toISOString()}#1`;
+    await reserve({ caller: 'user:mats', attempt, at, ceiling: 5, deadline: at + 5000 });
+
+    expect(await usage()).toEqual({
+      ...{ user: 'mats', has_own_limits: true },
+      windows: [
+        { limit: 'credits_per_day', used: 5, max: 5 },
+        { limit: 'tasks_per_day', used: 1 },
+        { limit: 'requests_per_minute', used: expect.any(Number) },
+      ],
+    });
+    await setLimits(none);
+    expect(await usage()).toMatchObject({
+      has_own_limits: false,
+      windows: [{ limit: 'credits_per_day', used: 5 }, {}, {}],
+    });
+  });
+
+  test.each([
+    ['a limit that is no whole number', { user: 'mats', limits: { credits_per_day: 1.5 } }],
+    ['a limit below 0', { user: 'mats', limits: { credits_per_day: -1 } }],
+    ['no user', { limits: {} }],
+  ])('stay as they are after a form with %s', async (_, form) => {
+    const before = await read();
+
+    expect((await ask('POST', '/limits', { body: JSON.stringify(form) })).status).toBe(400);
+    expect((await read()).callers).toEqual(before.callers);
+  });
 });

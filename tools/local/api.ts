@@ -1,6 +1,7 @@
 import { startProcess } from '../processes/start-process.ts';
 import { localAddress, ports } from './addresses.ts';
 import { startGateway } from './gateway.ts';
+import type { RequestLog } from './request-log.ts';
 
 interface Api {
   stop: () => Promise<void>;
@@ -9,9 +10,13 @@ interface Api {
 /**
  * Serves every route of serverless.yml from the built bundles. serverless-offline runs in its own process, behind a
  * gateway that is as strict as the deployed one. It loads each function once: its default, a thread for each concurrent
- * invocation, took 4.4 GB at 64 connections. Once it is up, each line that a function logs goes to `onLine`.
+ * invocation, took 4.4 GB at 64 connections. Once it is up, each line that a function logs goes to `onLine`, and each
+ * answered request to `requests`.
  */
-export async function startApi(onLine: (line: string) => void): Promise<Api> {
+export async function startApi(
+  onLine: (line: string) => void,
+  requests: Pick<RequestLog, 'add'>,
+): Promise<Api> {
   const flags = [
     '--httpPort',
     String(ports.functions),
@@ -29,7 +34,7 @@ export async function startApi(onLine: (line: string) => void): Promise<Api> {
     timeoutMs: 45_000,
     onLine,
   });
-  const gateway = await startGateway(ports.api, localAddress(ports.functions));
+  const gateway = await startGateway(ports.api, localAddress(ports.functions), requests.add);
   const stop = async () => {
     await gateway.stop();
     await functions.stop();

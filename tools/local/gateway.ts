@@ -1,25 +1,75 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { requestIdOf } from '../../lib/http/request-id.ts';
+import { type LoggedRequest, loggedRequest } from './request-log.ts';
 import { type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
+
+type OnAnswer = (request: LoggedRequest) => void;
 
 /**
  * Makes serverless-offline as strict as the deployed HTTP API, which decodes the path before it chooses the route:
  * `%2F` then is a slash between two segments, and everything after a `%3F` is lost. It also joins headers that occur
- * twice, and answers 500 for a function that throws.
+ * twice, and answers 500 for a function that throws. Each answered request goes to `onAnswer`.
  */
-export function startGateway(port: number, url: string): ReturnType<typeof startReverseProxy> {
-  return startReverseProxy(url, pass, port);
+export function startGateway(
+  port: number,
+  url: string,
+  onAnswer: OnAnswer = () => {},
+): ReturnType<typeof startReverseProxy> {
+  return startReverseProxy(url, (...exchange) => pass(onAnswer, ...exchange), port);
 }
 
-async function pass(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+async function pass(
+  onAnswer: OnAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  origin: Origin,
+): Promise<void> {
   const path = decodedOnce(request.url ?? '/');
   if (path === undefined) return answer(response, 400, 'Bad Request');
-  const reply = await origin.send(request, { path, headers: { ...joined(request), ...unparsed(request) } });
+  const started = performance.now();
+  // Only a publish names its caller in its body.
+  const sent = request.method === 'POST' && path.endsWith('/versions') ? beginningOf(request) : () => '';
+  const headers = { ...joined(request), ...unparsed(request), 'x-request-id': idOf(request) };
+  const reply = await origin.send(request, { path, headers });
+  if (request.method === 'OPTIONS') return relay(reply, response);
+  const { statusCode: status = 502, headers: answered } = reply;
+  const log = (ending: { status: number; received: string }) =>
+    onAnswer(loggedRequest({ request, sent: sent(), answered, started, ...ending }));
   // Every answer of ours has this header, so only what is none of ours has to be read here.
-  if (request.method === 'OPTIONS' || reply.headers['x-request-id'] !== undefined)
+  if (answered['x-request-id'] !== undefined) {
+    const received = status >= 400 ? beginningOf(reply) : () => '';
+    reply.on('close', () => log({ status, received: received() }));
     return relay(reply, response);
+  }
   const body = await readAll(reply);
-  if (isCrash(body)) return answer(response, 500, 'Internal Server Error');
-  response.writeHead(reply.statusCode ?? 502, reply.rawHeaders).end(body);
+  const isCrashed = isCrash(body);
+  log(
+    isCrashed
+      ? { status: 500, received: '{"message":"Internal Server Error"}' }
+      : { status, received: body.toString() },
+  );
+  if (isCrashed) return answer(response, 500, 'Internal Server Error');
+  response.writeHead(status, reply.rawHeaders).end(body);
+}
+
+/** A deployed gateway names every request; serverless-offline gives all of them one name. */
+function idOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return requestIdOf(typeof given === 'string' ? { 'x-request-id': given } : {}, randomUUID());
+}
+
+const maxKeptBytes = 64 * 1024;
+
+/** What a message brings, up to a bound, next to whatever it is piped to in the same turn. */
+function beginningOf(message: IncomingMessage): () => string {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  message.on('data', (chunk: Buffer) => {
+    if (bytes < maxKeptBytes) chunks.push(chunk);
+    bytes += chunk.length;
+  });
+  return () => Buffer.concat(chunks).toString();
 }
 
 /** serverless-offline answers 200 with the error of a function that threw. */

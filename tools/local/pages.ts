@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
+import * as z from 'zod/mini';
 import {
   documentFile,
   readViewerScript,
@@ -9,13 +11,15 @@ import {
   scriptFile,
 } from '../openapi/reference-page.ts';
 import { isListening, listen } from '../processes/ports.ts';
+import { demoArchive } from './demo-archive.ts';
 import type { RequestLog } from './request-log.ts';
 
 interface Pages {
   port: number;
   /** Where the parts of the stack listen, by their names on the home page. */
   parts: Record<string, string> & { 'HTTP API': string; 'Provider simulators': string };
-  ownerToken: string;
+  /** Access tokens by their users; the first is the owner's. */
+  tokens: Record<string, string>;
   requests: Pick<RequestLog, 'latest'>;
 }
 
@@ -29,15 +33,20 @@ const types = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   json: 'application/json',
+  zip: 'application/zip',
 };
 const localNames = ['localhost', '127.0.0.1', '[::1]'];
+const assets = new URL('pages/', import.meta.url);
 const timeoutMs = 500;
 
 /** Serves the home page and the API reference to people who develop against the local stack. */
 export async function startPages(pages: Pages): Promise<{ url: string; stop: () => Promise<void> }> {
-  const routes = routesOf(pages);
+  const routes = await routesOf(pages);
   const server = createServer((request, response) => {
-    answer(routes, request, response).catch(() => response.writeHead(500).end());
+    answer(routes, request, response).catch((error: unknown) => {
+      const isTheirs = error instanceof SyntaxError || error instanceof z.core.$ZodError;
+      response.writeHead(isTheirs ? 400 : 500).end();
+    });
   });
   const port = await listen(server, pages.port);
   const stop = () =>
@@ -50,20 +59,31 @@ export async function startPages(pages: Pages): Promise<{ url: string; stop: () 
 
 type Routes = Record<string, (request: IncomingMessage, url: URL) => Promise<Page | undefined>>;
 
-function routesOf(pages: Pages): Routes {
+async function routesOf(pages: Pages): Promise<Routes> {
   const script = readViewerScript();
-  const { parts, ownerToken } = pages;
+  const { parts, tokens } = pages;
+  const [ownerToken = ''] = Object.values(tokens);
   const reference = renderReferencePage({ apiUrl: parts['HTTP API'], accessToken: ownerToken });
   const readDocument = async () => ({ type: 'json', content: await readFile('docs/openapi.json') }) as const;
+  const files = await readdir(assets);
   return {
-    'GET /': () => readAsset('home.html', 'html'),
-    'GET /home.css': () => readAsset('home.css', 'css'),
-    'GET /home.js': () => readAsset('home.js', 'js'),
+    ...Object.fromEntries(files.map((file) => [`GET /${file}`, () => readAsset(file)])),
+    'GET /': () => readAsset('home.html'),
     'GET /openapi.json': readDocument,
     [`GET ${referencePath}`]: async () => ({ type: 'html', content: reference }),
     [`GET ${referencePath}${scriptFile}`]: async () => ({ type: 'js', content: await script }),
     [`GET ${referencePath}${documentFile}`]: readDocument,
     'GET /state': async () => toJson(await stateOf(pages)),
+    'GET /demo.zip': async (_, { searchParams }) => ({
+      type: 'zip',
+      content: await demoArchive(searchParams.get('version') ?? ''),
+    }),
+    'GET /records': async () => toJson(await (await records()).readStoredRecords()),
+    'POST /limits': async (request) => {
+      const { user, limits } = LimitsForm.parse(JSON.parse(await text(request)));
+      await (await records()).limitCaller(user, limits);
+      return undefined;
+    },
     'POST /callbacks': async () => undefined,
     'POST /simulators/*': async (request, { pathname }) => {
       const command = pathname.slice('/simulators/'.length);
@@ -72,10 +92,24 @@ function routesOf(pages: Pages): Routes {
   };
 }
 
+const limit = z.nullable(z.int().check(z.minimum(0)));
+const LimitsForm = z.object({
+  user: z.string(),
+  limits: z.object({ credits_per_day: limit, tasks_per_day: limit, requests_per_minute: limit }),
+});
+
+/** Only when they are asked for: the functions' own modules read the environment, which is set before that. */
+function records() {
+  return import('./stored-records.ts');
+}
+
 async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
   // The pages contain a token, so no foreign name that points to this machine may read them.
   if (!localNames.includes(url.hostname)) return void response.writeHead(421).end();
+  // A browser names the site that a change comes from, and no other site may change limits or simulators.
+  const { origin } = request.headers;
+  if (origin !== undefined && origin !== url.origin) return void response.writeHead(403).end();
   if (`${url.pathname}/` === referencePath)
     return void response.writeHead(301, { location: referencePath }).end();
   const folder = url.pathname.slice(0, url.pathname.lastIndexOf('/') + 1);
@@ -86,17 +120,17 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   else response.writeHead(204).end();
 }
 
-async function readAsset(file: string, type: Page['type']): Promise<Page> {
-  return { type, content: await readFile(new URL(`pages/${file}`, import.meta.url)) };
+async function readAsset(file: string): Promise<Page> {
+  return { type: extname(file).slice(1) as Page['type'], content: await readFile(new URL(file, assets)) };
 }
 
 function toJson(value: unknown): Page {
   return { type: 'json', content: JSON.stringify(value) };
 }
 
-async function stateOf({ parts, ownerToken, requests }: Pages): Promise<object> {
+async function stateOf({ parts, tokens, requests }: Pages): Promise<object> {
   const [simulators, ...listed] = await Promise.all([
-    askSimulators(parts, 'record').catch(() => undefined),
+    readSimulators(parts).catch(() => undefined),
     ...Object.entries(parts).map(async ([name, url]) => ({
       name,
       url,
@@ -104,8 +138,22 @@ async function stateOf({ parts, ownerToken, requests }: Pages): Promise<object> 
     })),
   ]);
   const apiUrl = parts['HTTP API'];
-  return { apiUrl, ownerToken, parts: listed, simulators, requests: requests.latest() };
+  return { apiUrl, tokens, parts: listed, simulators, requests: requests.latest() };
 }
+
+const shownTasks = 10;
+
+/** Without the requests that they received, which are many and large. */
+async function readSimulators(parts: Pages['parts']): Promise<object> {
+  const { credits, armed, tasks } = SimulatorRecord.parse(await askSimulators(parts, 'record'));
+  return { credits, armed, tasks: tasks.slice(-shownTasks) };
+}
+
+const SimulatorRecord = z.object({
+  credits: z.number(),
+  armed: z.array(z.unknown()),
+  tasks: z.array(z.unknown()),
+});
 
 async function askSimulators(
   { 'Provider simulators': simulatorsUrl }: Pages['parts'],

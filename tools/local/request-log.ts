@@ -1,28 +1,101 @@
-interface LoggedRequest {
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isObject } from '../../lib/json-object.ts';
+
+/** One request that the API answered, as the home page shows it. */
+export interface LoggedRequest {
   at: string;
-  request_id: string;
-  route: string;
+  id: string;
+  method: string;
+  path: string;
+  /** As its token names it; nothing here checks the token. */
+  caller: string;
   status: number;
-  code?: string;
   ms: number;
+  code?: string;
+  message?: string;
+  details?: { path: string; message: string }[];
+  /** What a paid task cost. */
+  credits?: string;
+  replayed?: true;
 }
 
 export interface RequestLog {
-  /** Accepts any line that a function logs, and keeps those that end a request. */
-  read: (line: string) => void;
+  add: (request: LoggedRequest) => void;
   /** Newest first. */
   latest: () => LoggedRequest[];
 }
 
-const maxRequests = 50;
+const maxRequests = 20;
+const maxDetails = 10;
 
 export function createRequestLog(): RequestLog {
   const requests: LoggedRequest[] = [];
-  const read = (line: string) => {
-    if (!line.includes('"event":"request"')) return;
-    const { request_id, route, status, code, ms } = JSON.parse(line.slice(line.indexOf('{')));
-    requests.unshift({ at: new Date().toISOString(), request_id, route, status, code, ms });
+  const add = (request: LoggedRequest) => {
+    requests.unshift(request);
     requests.length = Math.min(requests.length, maxRequests);
   };
-  return { read, latest: () => requests };
+  return { add, latest: () => requests };
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  /** The beginning of the request's body, where it may name the caller. */
+  sent: string;
+  status: number;
+  answered: IncomingHttpHeaders;
+  /** The answer's body, where it is an error. */
+  received: string;
+  started: number;
+}
+
+export function loggedRequest(exchange: Exchange): LoggedRequest {
+  const { request, sent, status, answered, received, started } = exchange;
+  const credits = answered['x-credits-used'];
+  return {
+    at: new Date().toISOString(),
+    id: String(answered['x-request-id'] ?? ''),
+    method: request.method ?? '',
+    path: request.url ?? '/',
+    caller: status === 401 ? 'unknown' : callerOf(request.headers.authorization, sent),
+    status,
+    ms: Math.round(performance.now() - started),
+    ...(status >= 400 && errorIn(received)),
+    ...(credits !== undefined && { credits: String(credits) }),
+    ...(answered['idempotent-replayed'] === 'true' && { replayed: true }),
+  };
+}
+
+function errorIn(received: string): Pick<LoggedRequest, 'code' | 'message' | 'details'> {
+  const body = parse(received);
+  if (!isObject(body)) return {};
+  const details = Array.isArray(body.details) ? body.details.slice(0, maxDetails) : [];
+  return {
+    ...(typeof body.error === 'string' && { code: body.error }),
+    ...(typeof body.message === 'string' && { message: body.message }),
+    ...(details.length > 0 && { details }),
+  };
+}
+
+/** A job of a CI stands for itself; a personal access token says nothing of its holder. */
+function callerOf(authorization: string | undefined, sent: string): string {
+  const [, bodyToken] = /"personal_access_token"\s*:\s*"([^"]*)"/.exec(sent) ?? [];
+  const { repository } = claimsOf(bodyToken);
+  if (typeof repository === 'string') return `CI job of ${repository}`;
+  const { sub } = claimsOf(authorization?.replace(/^Bearer\s+/i, ''));
+  if (typeof sub === 'string') return sub;
+  return bodyToken === undefined ? 'no token' : 'a personal access token';
+}
+
+function claimsOf(token = ''): Record<string, unknown> {
+  const [, claims = ''] = token.split('.');
+  const parsed = parse(Buffer.from(claims, 'base64url').toString());
+  return isObject(parsed) ? parsed : {};
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -37,8 +37,11 @@ const given = {
   s3: process.env.AWS_ENDPOINT_URL_S3,
 };
 
+const demoAdmin = 'demo-admin';
+
 const parts: Promise<Part>[] = [];
-const seeded = Promise.withResolvers<void>();
+const started = Promise.withResolvers<void>();
+let isSeeding = false;
 const requests = createRequestLog();
 
 async function start(fresh: boolean): Promise<void> {
@@ -51,6 +54,9 @@ async function start(fresh: boolean): Promise<void> {
   const s3Url = given.s3 ?? localAddress(ports.s3);
   setEnvironment(dynamodbUrl, s3Url);
   const ownerToken = issueToken(key, { user: demo.owner });
+  const memberToken = issueToken(key, { user: demo.member });
+  const adminToken = issueToken(key, { user: demoAdmin, admin: true });
+  const tokens = { [demo.owner]: ownerToken, [demo.member]: memberToken, [demoAdmin]: adminToken };
   const listening = {
     'HTTP API': localAddress(ports.api),
     DynamoDB: dynamodbUrl,
@@ -59,17 +65,16 @@ async function start(fresh: boolean): Promise<void> {
     'Provider simulators': localAddress(ports.providers),
   };
   await Promise.all([
-    run(startApi(showLine)).then(() => say('The HTTP API is up.')),
+    run(startApi(showLine, requests)).then(() => say('The HTTP API is up.')),
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
-    run(startPages({ port: ports.pages, parts: listening, ownerToken, requests })),
+    run(startPages({ port: ports.pages, parts: listening, tokens, requests })),
     Promise.all([startStores(), buildFunctions()])
       .then(([, build]) => say(`The stores are up, and the functions are ${build}.`))
       .then(() => fillStores(dynamodbUrl, s3Url))
       .then((isNew) =>
         say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`),
-      )
-      .finally(seeded.resolve),
+      ),
   ]);
   process.stdout.write(
     banner({
@@ -80,9 +85,10 @@ async function start(fresh: boolean): Promise<void> {
         'API reference': localAddress(ports.pages) + referencePath,
       },
       ownerToken,
-      adminToken: issueToken(key, { user: 'demo-admin', admin: true }),
+      adminToken,
     }),
   );
+  started.resolve();
 }
 
 /** For serverless.yml, which takes the addresses from here, and for the functions' own modules in the seed. */
@@ -107,8 +113,8 @@ async function startStores(): Promise<void> {
       run(
         startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>
           finalizeOnUpload(
-            finalizeOnUpload(bucket, () => loadSeeded('finalize-upload')),
-            () => loadSeeded('extract-host-nodes'),
+            finalizeOnUpload(bucket, loadFinalizer),
+            () => loadStarted('extract-host-nodes'),
             'archives/',
           ),
         ),
@@ -116,16 +122,24 @@ async function startStores(): Promise<void> {
   ]);
 }
 
-/** The seed publishes its archives itself, and two finalizers of one upload would conflict. */
-async function loadSeeded(name: Parameters<typeof loadFunction>[0]) {
-  await seeded.promise;
+/** The seed finalizes its own uploads, and two finalizers of one upload would conflict. */
+async function loadFinalizer() {
+  return isSeeding ? async () => {} : loadStarted('finalize-upload');
+}
+
+/** What a function logs belongs below the banner. */
+async function loadStarted(name: Parameters<typeof loadFunction>[0]) {
+  await started.promise;
   return loadFunction(name);
 }
 
 async function fillStores(dynamodbUrl: string, s3Url: string): Promise<boolean> {
   await Promise.all([createTable(dynamodbUrl, tableName), given.s3 && createBucket(s3Url, bucketName)]);
   const { seed } = await import('./seed.ts');
-  return seed();
+  isSeeding = true;
+  return seed().finally(() => {
+    isSeeding = false;
+  });
 }
 
 /** Says what happens until everything is up, to the person who waits. */
@@ -135,7 +149,6 @@ function say(sentence: string): void {
 
 /** The functions log JSON lines; the other lines are those of serverless-offline and are left out. */
 function showLine(line: string): void {
-  requests.read(line);
   if (line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
 }
 
@@ -159,6 +172,8 @@ let stopping = false;
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = true;
+  // Functions that wait for the banner would be waited for.
+  started.resolve();
   await Promise.allSettled(parts.map(async (part) => (await part).stop()));
   process.exit(exitCode);
 }

@@ -6,7 +6,7 @@ const kinds = Object.keys(misbehaviors);
 
 const help = `The provider simulators.
 
-  GET  /control/record       what was received, which of it was taken, and how the tasks stand
+  GET  /control/record       what was received and taken, how the tasks stand, and what is armed to go wrong
   POST /control/misbehave    {"provider":"video","kind":"status","status":429,"retryAfter":1,"times":2}
   POST /control/credits      {"credits":0}
   POST /control/reset        forget all of it
@@ -17,7 +17,10 @@ stage (before_headers, after_headers), accepted, fields, without.
 `;
 
 const commands: Record<string, (simulation: Simulation, text: string) => object> = {
-  'GET /control/record': ({ credits, received, tasks }) => ({ credits, received, tasks: tasks.list }),
+  'GET /control/record': ({ credits, received, tasks, armed }) => ({
+    ...{ credits, received, armed },
+    tasks: tasks.list,
+  }),
   'POST /control/misbehave': (simulation, text) => {
     const misbehavior: Misbehavior = JSON.parse(text);
     if (!kinds.includes(misbehavior.kind)) return { error: `kind must be one of ${kinds.join(', ')}` };

@@ -41,6 +41,11 @@ export class Simulation {
     this.#misbehaviors.push({ ...misbehavior });
   }
 
+  /** What goes wrong with the next requests. */
+  get armed(): readonly Misbehavior[] {
+    return this.#misbehaviors;
+  }
+
   reset(): void {
     this.#misbehaviors.length = 0;
     this.received.length = 0;

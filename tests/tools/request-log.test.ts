@@ -1,0 +1,150 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startGateway } from '../../tools/local/gateway.ts';
+import { createSigningKey, issueCiToken, issueToken } from '../../tools/local/issuer.ts';
+import { createRequestLog, type RequestLog } from '../../tools/local/request-log.ts';
+
+interface Answer {
+  status: number;
+  body: string;
+  headers?: Record<string, string>;
+}
+
+const signingKey = createSigningKey();
+
+let answer: Answer;
+let received: string;
+let log: RequestLog;
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+
+/** What stands behind the gateway. Like the functions, it answers with the id that the request came with. */
+const functions = createServer(async (request, response) => {
+  received = await text(request);
+  const id = String(request.headers['x-request-id']);
+  response.writeHead(answer.status, { ...answer.headers, 'x-request-id': id });
+  response.end(answer.body);
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => functions.listen(0, '127.0.0.1', resolve));
+  const { port } = functions.address() as AddressInfo;
+  gateway = await startGateway(0, `http://127.0.0.1:${port}`, (request) => log.add(request));
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  functions.closeAllConnections();
+  functions.close();
+});
+
+beforeEach(() => {
+  log = createRequestLog();
+  answer = { status: 200, body: '{}' };
+});
+
+async function send(path: string, body: object = {}, headers: Record<string, string> = {}, method = 'POST') {
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(method !== 'OPTIONS' && { body: JSON.stringify(body) }),
+  });
+  const answered = await response.text();
+  for (let turn = 0; turn < 100 && log.latest().length === 0; turn += 1) await new Promise(setImmediate);
+  return answered;
+}
+
+const publish = '/publishers/demo/nodes/demo-node/versions';
+const bearer = (user: string) => ({ authorization: `Bearer ${issueToken(signingKey, { user })}` });
+
+describe('the log of requests', () => {
+  test('has the path, the id, the status and the price of a request', async () => {
+    answer = { status: 200, body: '{}', headers: { 'x-credits-used': '20', 'idempotent-replayed': 'true' } };
+    await send('/nodes/a%2Fb', {}, { 'x-request-id': 'mine-1' });
+
+    expect(log.latest()).toEqual([
+      {
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        ...{ id: 'mine-1', method: 'POST', path: '/nodes/a%2Fb', caller: 'no token', status: 200 },
+        ...{ ms: expect.any(Number), credits: '20', replayed: true },
+      },
+    ]);
+  });
+
+  test('has the code, the sentence and at most ten details of an error', async () => {
+    const details = Array.from({ length: 12 }, (_, index) => ({ path: `body.f${index}`, message: 'is bad' }));
+    answer = {
+      status: 400,
+      body: JSON.stringify({ error: 'invalid_request', message: 'No.', request_id: 'x', details }),
+    };
+    const answered = await send('/bulk/nodes/versions');
+
+    expect(log.latest()[0]).toMatchObject({ code: 'invalid_request', message: 'No.' });
+    expect(log.latest()[0]?.details).toEqual(details.slice(0, 10));
+    expect(answered).toBe(answer.body);
+  });
+
+  test('has an answer that is not JSON by its status', async () => {
+    answer = { status: 502, body: '<html>' };
+    await send('/bulk/nodes/versions');
+
+    expect(log.latest()[0]).toMatchObject({ status: 502, caller: 'no token' });
+    expect(log.latest()[0]).not.toHaveProperty('message');
+  });
+
+  test.each<[string, string, string, object, Record<string, string>, number]>([
+    ['a user by the access token', 'olga', '/x', {}, bearer('olga'), 200],
+    ['nobody without a token', 'no token', '/x', {}, {}, 200],
+    ['nobody by a token that was rejected', 'unknown', '/x', {}, bearer('olga'), 401],
+    ['nobody by a token that cannot be read', 'no token', '/x', {}, { authorization: 'Bearer a.b.c' }, 403],
+    [
+      ...(['a holder of a personal access token', 'a personal access token', publish] as const),
+      ...([{ personal_access_token: 'nrp_1' }, {}, 201] as const),
+    ],
+    [
+      ...(['a CI job by its ID token', 'CI job of octo/nodes', publish] as const),
+      { personal_access_token: issueCiToken(signingKey, { repository: 'octo/nodes', workflow: 'r.yml' }) },
+      ...([{}, 201] as const),
+    ],
+  ])('names %s', async (_, caller, path, body, headers, status) => {
+    answer = { status, body: '{}' };
+    await send(path, body, headers);
+
+    expect(log.latest()[0]?.caller).toBe(caller);
+    expect(received).toBe(JSON.stringify(body));
+  });
+
+  test('gives each request an id of its own, unless the caller gave a valid one', async () => {
+    await send('/x');
+    await send('/x');
+    await send('/x', {}, { 'x-request-id': 'not valid!' });
+    const ids = log.latest().map(({ id }) => id);
+
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('has no preflight of a browser', async () => {
+    await send('/x', {}, {}, 'OPTIONS');
+    await send('/x');
+
+    expect(log.latest().map(({ method }) => method)).toEqual(['POST']);
+  });
+
+  test('has the last 20 requests, the newest first', async () => {
+    for (let place = 0; place < 23; place += 1) await send(`/${place}`);
+    const paths = log.latest().map(({ path }) => path);
+
+    expect(paths).toHaveLength(20);
+    expect([paths.at(0), paths.at(-1)]).toEqual(['/22', '/3']);
+  });
+
+  test('passes a body of 5 MB on unchanged, and keeps none of it', async () => {
+    const body = { node: 'x'.repeat(5_000_000), personal_access_token: 'after the part that is kept' };
+    await send(publish, body);
+
+    expect(received).toBe(JSON.stringify(body));
+    expect(log.latest()[0]?.caller).toBe('no token');
+  });
+});

@@ -1,0 +1,117 @@
+import { paginateScan, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
+import { downloadUrl } from '../../lib/bucket/download-url.ts';
+import { nodeVersionView } from '../../lib/registry/node-versions.ts';
+import {
+  type ExtractionSummary,
+  hostNodeRecord,
+  type NodeVersionRecord,
+  nodeVersionRecord,
+} from '../../lib/registry/records.ts';
+import type { HostNode } from '../../lib/schemas/host-node.ts';
+import type { NodeVersion } from '../../lib/schemas/node-version.ts';
+import {
+  type AccountRecord,
+  accountRecord,
+  counted,
+  counterName,
+  limitsOf,
+} from '../../lib/spend/account.ts';
+import type { Limits } from '../../lib/spend/limits.ts';
+import { fromAttributes, type Item } from '../../lib/store/attribute-values.ts';
+import { accountKey, hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { clearLimits, setLimits } from '../admin/spend/terms.ts';
+import { listItems } from '../admin/registry/administration.ts';
+import { callerOf, shownCaller } from '../admin/spend/caller-name.ts';
+
+/** What the home page shows of the table. It has to be imported after the environment is set. */
+export interface StoredRecords {
+  /** Newest first. */
+  published: PublishedVersion[];
+  callers: CallerUsage[];
+}
+
+interface PublishedVersion extends NodeVersion {
+  publisher_id: string;
+  extraction?: ExtractionSummary | undefined;
+  host_nodes: (HostNode & { is_edited: boolean })[];
+}
+
+interface CallerUsage {
+  user: string;
+  /** One for each limit; no maximum where none is set. */
+  windows: { limit: keyof Limits; used: number; max?: number }[];
+  /** Whether some of the limits are the caller's own. */
+  has_own_limits: boolean;
+  blocked?: string;
+}
+
+const maxVersions = 10;
+
+/** Reads the whole table, since no index lists versions of all nodes; a local table is small. */
+export async function readStoredRecords(): Promise<StoredRecords> {
+  const items = await scan();
+  const versions = items
+    .filter(({ sk }) => String(sk).startsWith('VERSION#'))
+    .map((item) => nodeVersionRecord(item));
+  const newest = versions.sort((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, maxVersions);
+  const accounts = items.filter(({ sk }) => sk === accountKey('').sk).map((item) => accountRecord(item));
+  return {
+    published: await Promise.all(newest.map(toPublished)),
+    callers: accounts.map(toUsage).sort((a, b) => a.user.localeCompare(b.user)),
+  };
+}
+
+/** Sets what a caller may spend; a null goes back to the default, and nothing but nulls takes all limits away. */
+export async function limitCaller(
+  user: string,
+  limits: { [Name in keyof Limits]?: number | null },
+): Promise<void> {
+  const isNone = Object.values(limits).every((value) => value === null);
+  await (isNone ? clearLimits(callerOf(user)) : setLimits(callerOf(user), limits));
+}
+
+async function scan(): Promise<Item[]> {
+  const pages: AsyncIterable<ScanCommandOutput> = paginateScan(
+    { client: dynamodb },
+    {
+      TableName: tableName,
+      FilterExpression: 'begins_with(sk, :version) OR sk = :account',
+      ExpressionAttributeValues: {
+        ':version': { S: nodeVersionKey('', '').sk },
+        ':account': { S: accountKey('').sk },
+      },
+    },
+  );
+  const items: Item[] = [];
+  for await (const { Items = [] } of pages) items.push(...Items.map(fromAttributes));
+  return items;
+}
+
+async function toPublished(version: NodeVersionRecord): Promise<PublishedVersion> {
+  const items = await listItems(hostNodeKey(version.node_id, version.version, ''));
+  const { publisher_id, extraction } = version;
+  const host_nodes = items
+    .map((item) => hostNodeRecord(item))
+    .map(({ host_node_name, category, function: entry, return_types, policy, touched = [] }) => ({
+      ...{ host_node_name, category, function: entry, return_types, policy },
+      is_edited: touched.length > 0,
+    }));
+  return { ...nodeVersionView(version, downloadUrl), publisher_id, extraction, host_nodes };
+}
+
+function toUsage(account: AccountRecord): CallerUsage {
+  const { caller, terms } = account;
+  const limits = limitsOf(terms);
+  const now = Date.now();
+  return {
+    user: shownCaller(caller),
+    windows: counted.map((each) => ({
+      limit: each.limit,
+      used: account[counterName(each, now)] ?? 0,
+      ...(limits[each.limit] > 0 && { max: limits[each.limit] }),
+    })),
+    has_own_limits: Object.keys(terms?.limits ?? {}).length > 0,
+    ...(terms?.blocked && { blocked: terms.blocked.reason }),
+  };
+}
