@@ -23,6 +23,15 @@ function textOf(selector: string): Promise<string | null> {
   return page.locator(selector).textContent();
 }
 
+async function openHome(width: number): Promise<void> {
+  await open('/', width);
+  await page.locator('#operations[aria-busy]').waitFor({ state: 'detached' });
+}
+
+const send = (summary: string) => page.getByRole('button', { name: `Send: ${summary}` });
+const item = (list: string, text: string | RegExp) =>
+  page.locator(`#${list} > li`, { hasText: text }).first();
+
 inBrowser(`in a browser${note}`, () => {
   beforeAll(async () => {
     await mkdir(pictures, { recursive: true });
@@ -40,14 +49,7 @@ inBrowser(`in a browser${note}`, () => {
   });
 
   describe.each([1280, 360])('the home page at %d pixels', (width) => {
-    const send = (summary: string) => page.getByRole('button', { name: `Send: ${summary}` });
-    const item = (list: string, text: string | RegExp) =>
-      page.locator(`#${list} > li`, { hasText: text }).first();
-
-    beforeEach(async () => {
-      await open('/', width);
-      await page.locator('#operations[aria-busy]').waitFor({ state: 'detached' });
-    });
+    beforeEach(() => openHome(width));
 
     test('shows what runs and the demo data, and fits its width', async () => {
       await item('published', 'demo-node 1.0.0').getByText('Active').waitFor();
@@ -110,6 +112,44 @@ inBrowser(`in a browser${note}`, () => {
       await page.waitForFunction('document.activeElement?.ariaLabel === "Send: Generate a video from text"');
     });
 
+    test('lets one set a limit, meet it, read when it works again, and take it away', async () => {
+      const sendPaid = () => page.getByRole('button', { name: 'Send a paid request' }).click();
+      const answered = (text: RegExp) => page.locator('#limit-answer', { hasText: text }).waitFor();
+      const user = width === 360 ? 'demo-admin' : 'demo-member';
+      const usage = (text: string) => item('callers', new RegExp(`^${user} ?${text}`)).waitFor();
+      await page.getByLabel('Caller', { exact: true }).selectOption(user);
+      await page.getByLabel('Tasks per day').fill('1');
+      await page.getByRole('button', { name: 'Set limits' }).click();
+      await answered(/The limits are set/);
+      await sendPaid();
+      await answered(/200.*X-Credits-Used: 1.*RateLimit: "tasks-per-day";r=0;t=\d+/);
+      await sendPaid();
+      await answered(/429 budget_exhausted.*Retry-After: \d+ s: works again at \d\d:\d\d:\d\d/);
+      await usage('Limits of its own.*Tasks today: 1 of 1');
+      await page.getByRole('button', { name: 'Remove limits' }).click();
+      await answered(/There is no limit any more/);
+      await sendPaid();
+
+      await answered(/200.*X-Credits-Used: 1/);
+      await usage('Credits today: 2, no limit');
+    });
+
+    test.each(['light', 'dark'] as const)(
+      'can be read and operated by all, in %s colors',
+      async (colorScheme) => {
+        await page.emulateMedia({ colorScheme });
+        await send('Update a host node').click();
+        await page.locator('#answer pre').waitFor();
+
+        expect(await page.getAttribute('html', 'lang')).toBe('en');
+        expect(await accessibilityProblems(page)).toEqual([]);
+      },
+    );
+  });
+
+  describe('the home page', () => {
+    beforeEach(() => openHome(1280));
+
     test('shows the caller, the code, the sentence and the details of a rejected request', async () => {
       const headers = { authorization: `Bearer ${stack.token('ADMIN')}`, 'content-type': 'application/json' };
       const rejected = { method: 'POST', headers, body: '{"promt":"x","wm_position":9}' };
@@ -132,7 +172,7 @@ inBrowser(`in a browser${note}`, () => {
     });
 
     test('shows what is published from its registration to its host nodes', async () => {
-      const node = `pages-${width}`;
+      const node = 'published-here';
       await page.route('**/openapi.json', async (route) => {
         const response = await route.fetch();
         const text = (await response.text()).replaceAll('"demo-node"', `"${node}"`);
@@ -151,28 +191,6 @@ inBrowser(`in a browser${note}`, () => {
         .waitFor();
       const link = await page.getByRole('link', { name: `Download ${node}` }).getAttribute('href');
       expect((await fetch(String(link))).status).toBe(200);
-    });
-
-    test('lets one set a limit, meet it, read when it works again, and take it away', async () => {
-      const sendPaid = () => page.getByRole('button', { name: 'Send a paid request' }).click();
-      const answered = (text: RegExp) => page.locator('#limit-answer', { hasText: text }).waitFor();
-      const user = width === 360 ? 'demo-admin' : 'demo-member';
-      const usage = (text: string) => item('callers', new RegExp(`^${user} ?${text}`)).waitFor();
-      await page.getByLabel('Caller', { exact: true }).selectOption(user);
-      await page.getByLabel('Tasks per day').fill('1');
-      await page.getByRole('button', { name: 'Set limits' }).click();
-      await answered(/The limits are set/);
-      await sendPaid();
-      await answered(/200.*X-Credits-Used: 1.*RateLimit: "tasks-per-day";r=0;t=\d+/);
-      await sendPaid();
-      await answered(/429 budget_exhausted.*Retry-After: \d+ s: works again at \d\d:\d\d:\d\d/);
-      await usage('Limits of its own.*Tasks today: 1 of 1');
-      await page.getByRole('button', { name: 'Remove limits' }).click();
-      await answered(/There is no limit any more/);
-      await sendPaid();
-
-      await answered(/200.*X-Credits-Used: 1/);
-      await usage('Credits today: 2, no limit');
     });
 
     test('makes providers misbehave, and says what is still to come', async () => {
@@ -202,37 +220,85 @@ inBrowser(`in a browser${note}`, () => {
 
       expect(await page.locator('#published details[open] summary:focus').count()).toBe(1);
     });
-
-    test.each(['light', 'dark'] as const)(
-      'can be read and operated by all, in %s colors',
-      async (colorScheme) => {
-        await page.emulateMedia({ colorScheme });
-        await send('Update a host node').click();
-        await page.locator('#answer pre').waitFor();
-
-        expect(await page.getAttribute('html', 'lang')).toBe('en');
-        expect(await accessibilityProblems(page)).toEqual([]);
-      },
-    );
   });
 
-  describe('the API reference', () => {
-    test('sends a call with the local token and no request to another machine', async () => {
-      await open('/reference/#tag/registry/PUT/publishers/{publisherId}/nodes/{nodeId}', 1280);
+  describe.each([1280, 360])('the API reference at %d pixels', (width) => {
+    /** The form for trying an operation out. */
+    async function openForm(tag: string, operation: string) {
+      await open(`/reference/#tag/${tag}/${operation}`, width);
       await page
-        .locator('section[id$="PUT/publishers/{publisherId}/nodes/{nodeId}"] button', { hasText: 'Test' })
-        .click();
-      await page.getByRole('button', { name: /^Send put request/i }).click();
-      await page.getByText('200 OK').first().waitFor();
-      await page.screenshot({ path: `${pictures}/reference-call.png` });
-    }, 20_000);
+        .locator(`section[id$="${operation}"] button`, { hasText: 'Test' })
+        .first()
+        .click({ timeout: 15_000 });
+    }
 
-    test('fits a phone', async () => {
-      await open('/reference/', 390);
+    const fill = (header: string, value: string) =>
+      page.locator(`tr[id="${header}"] [data-placeholder="Value"]`).fill(value);
+
+    /** The headers with which the form then sent its call, and the answer. */
+    async function sendForm() {
+      const [request] = await Promise.all([
+        page.waitForRequest((sent) => sent.url().startsWith(stack.apiUrl) && sent.method() !== 'OPTIONS'),
+        page.getByRole('button', { name: /^Send (put|post) request/i }).click(),
+      ]);
+      const response = await request.response();
+      return { sent: request.headers(), status: response?.status(), answered: response?.headers() ?? {} };
+    }
+
+    test('is in English, fits its width, and asks no other machine', async () => {
+      await open('/reference/', width);
       await page.getByRole('heading', { name: 'Node registry and media generation proxy' }).waitFor();
-      await page.screenshot({ path: `${pictures}/reference-390.png` });
+      await page.screenshot({ path: `${pictures}/reference-${width}.png` });
 
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      expect(await page.getAttribute('html', 'lang')).toBe('en');
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     }, 20_000);
+
+    test('sends If-Match, x-request-id and the local token', async () => {
+      await openForm('registry', 'PUT/publishers/{publisherId}/nodes/{nodeId}');
+      await fill('If-Match', '"999"');
+      await fill('x-request-id', 'from-the-reference');
+      const button = await page.getByRole('button', { name: /^Send put request/i }).boundingBox();
+      const { sent, status, answered } = await sendForm();
+      await page.screenshot({ path: `${pictures}/reference-call-${width}.png` });
+
+      expect(sent).toMatchObject({
+        ...{ 'if-match': '"999"', 'x-request-id': 'from-the-reference' },
+        authorization: `Bearer ${stack.token('OWNER')}`,
+      });
+      expect([status, answered['x-request-id']]).toEqual([412, 'from-the-reference']);
+      expect(Number(button?.x) + Number(button?.width)).toBeLessThanOrEqual(width);
+    }, 20_000);
+
+    test('sends Idempotency-Key, so that a second call is a replay, and another token', async () => {
+      await openForm('videos', 'POST/proxy/video-provider/text2video');
+      await fill('Idempotency-Key', `key-${width}`);
+      await page
+        .getByRole('dialog')
+        .getByRole('textbox', { name: /Bearer Token/ })
+        .fill(stack.token('ADMIN'));
+      const first = await sendForm();
+      const second = await sendForm();
+
+      expect(first.sent).toMatchObject({
+        ...{ 'idempotency-key': `key-${width}`, authorization: `Bearer ${stack.token('ADMIN')}` },
+      });
+      expect([first.status, second.status]).toEqual([200, 200]);
+      expect([first, second].map(({ answered }) => answered['idempotent-replayed'])).toEqual([
+        undefined,
+        'true',
+      ]);
+    }, 20_000);
+  });
+
+  test('the API reference can send every header that the document names', async () => {
+    await open('/openapi.json', 1280);
+    const { components } = JSON.parse(String(await textOf('body')));
+
+    expect(Object.keys(components.parameters).sort()).toEqual([
+      'Idempotency-Key',
+      'If-Match',
+      'x-request-id',
+    ]);
   });
 });

@@ -1,12 +1,7 @@
 import { paginateScan, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
 import { downloadUrl } from '../../lib/bucket/download-url.ts';
 import { nodeVersionView } from '../../lib/registry/node-versions.ts';
-import {
-  type ExtractionSummary,
-  hostNodeRecord,
-  type NodeVersionRecord,
-  nodeVersionRecord,
-} from '../../lib/registry/records.ts';
+import { hostNodeRecord, type NodeVersionRecord, nodeVersionRecord } from '../../lib/registry/records.ts';
 import type { HostNode } from '../../lib/schemas/host-node.ts';
 import type { NodeVersion } from '../../lib/schemas/node-version.ts';
 import {
@@ -33,7 +28,7 @@ export interface StoredRecords {
 
 interface PublishedVersion extends NodeVersion {
   publisher_id: string;
-  extraction?: ExtractionSummary | undefined;
+  extraction_reason?: string | undefined;
   host_nodes: (HostNode & { is_edited: boolean })[];
 }
 
@@ -97,7 +92,8 @@ async function toPublished(version: NodeVersionRecord): Promise<PublishedVersion
       ...{ host_node_name, category, function: entry, return_types, policy },
       is_edited: touched.length > 0,
     }));
-  return { ...nodeVersionView(version, downloadUrl), publisher_id, extraction, host_nodes };
+  const extraction_reason = extraction?.reason;
+  return { ...nodeVersionView(version, downloadUrl), publisher_id, extraction_reason, host_nodes };
 }
 
 function toUsage(account: AccountRecord): CallerUsage {

@@ -12,6 +12,14 @@ export const referencePath = '/reference/';
 export const scriptFile = 'js/scalar.js';
 export const documentFile = 'openapi.json';
 
+/** On a phone the viewer's form for trying a call out is wider than the screen, and its Send button is beyond it. */
+const narrowStyle = `
+      @media (max-width: 600px) {
+        [role="dialog"] :is(.flex-col.flex-1, section) { min-width: 0; }
+        [role="dialog"] .scalar-sidebar-toggle { display: none; }
+      }
+    `;
+
 /** The page that shows the document. Nothing on it is loaded from another machine or reported to one. */
 export function renderReferencePage({ apiUrl, accessToken }: ReferencePage = {}): string {
   const configuration = {
@@ -38,6 +46,7 @@ export function renderReferencePage({ apiUrl, accessToken }: ReferencePage = {})
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>API reference</title>
+    <style>${narrowStyle}</style>
   </head>
   <body>
     <div id="app"></div>

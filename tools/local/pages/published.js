@@ -43,9 +43,14 @@ function archiveOf({ node_id, version, downloadUrl, size_bytes: bytes, sha256 })
   return element('span', {}, link, ` ${bytes.toLocaleString('en-US')} bytes, `, digest);
 }
 
-function hostNodesOf({ host_nodes: nodes, extraction, host_node_extract_status: status, downloadUrl }) {
+function hostNodesOf({
+  host_nodes: nodes,
+  extraction_reason: reason,
+  host_node_extract_status: status,
+  downloadUrl,
+}) {
   const found = `${nodes.length} ${nodes.length === 1 ? 'host node' : 'host nodes'}`;
-  const because = extraction?.reason ? `: ${extraction.reason}` : '.';
+  const because = reason ? `: ${reason}` : '.';
   if (nodes.length === 0 && status === 'failed') return `none could be read out of the archive${because}`;
   if (nodes.length === 0) return downloadUrl ? 'being read out of the archive' : undefined;
   const read = status === 'failed' ? `${found}; none could be read out of the archive${because}` : found;
