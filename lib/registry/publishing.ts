@@ -73,7 +73,7 @@ export async function registerVersion(publication: Publication): Promise<Registr
   const { publisherId, nodeId, version, deadline } = publication;
   return untilWritten(deadline, async () => {
     const { credential, publishing, node, existing } = await readStanding(publication);
-    if (existing && existing.status !== 'NodeVersionStatusPending') throw new ApiError('version_exists');
+    if (existing && existing.status !== 'NodeVersionStatusPending') throw versionExists(existing);
     const record = pendingVersion(publication, credential, node, existing);
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
     const addition = { publisherId, nodeId, version: version.version, isNewNode: !node };
@@ -132,8 +132,18 @@ async function readStanding(publication: Publication): Promise<{
 function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord): void {
   if (!isSameNodeId(node.id, nodeId)) throw new ApiError('node_id_taken');
   if (node.publisher_id !== publisherId) throw new ApiError('forbidden');
-  if (node.status === 'NodeStatusDeleted') throw new ApiError('node_id_taken');
+  if (node.status === 'NodeStatusDeleted') {
+    throw new ApiError('node_id_taken', {
+      message: 'The node was deleted, and its id cannot be used again; publish under another id.',
+    });
+  }
   requireLiveNode(node);
+}
+
+/** A version that was banned before its archive arrived has never been published, and cannot be. */
+function versionExists({ status }: NodeVersionRecord): ApiError {
+  const message = 'This version is banned; publish a new version instead.';
+  return new ApiError('version_exists', status === 'NodeVersionStatusBanned' ? { message } : {});
 }
 
 function pendingVersion(

@@ -152,7 +152,7 @@ describe('publish-node uses a stored token', () => {
       ['--token', demo.personalAccessToken],
     ],
     ['in another CI', () => ({ CI: 'true', ...stored }), []],
-  ])('%s', async (_, env, args) => {
+  ])('uses a stored token %s', async (_, env, args) => {
     const { stderr } = await publish(env(), ...args);
 
     expect(asked).toEqual([]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { NodeInput } from '../../lib/schemas/node.ts';
 import { NodeVersionInput } from '../../lib/schemas/node-version.ts';
-import { metadataNotes, readProject, requestOf } from '../../tools/publish-node/project.ts';
+import { metadataNotes, readMetadata, requestOf, requireProject } from '../../tools/publish-node/project.ts';
 
 let folder: string;
 
@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 async function projectOf(pyproject: string, flags = {}) {
   await writeFile(join(folder, 'pyproject.toml'), pyproject);
-  return readProject(folder, flags);
+  return requireProject(await readMetadata(folder, flags));
 }
 
 const base = '[project]\nname = "my-pack"\nversion = "1.2.0"\n';

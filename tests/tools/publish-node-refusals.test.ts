@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeyPairSync } from 'node:crypto';
@@ -10,7 +10,7 @@ import { concerns } from '../../lib/environment.ts';
 import { normalizeVersion } from '../../lib/schemas/version-label.ts';
 import { Failure } from '../../tools/publish-node/failure.ts';
 import { limits } from '../../tools/publish-node/files/limits.ts';
-import { pack } from '../../tools/publish-node/files/pack.ts';
+import { chooseFiles, pack } from '../../tools/publish-node/files/pack.ts';
 import { pathProblems } from '../../tools/publish-node/files/path-rules.ts';
 import { semanticSpelling } from '../../tools/publish-node/spelling.ts';
 import { publishNode, writeFiles } from '../support/publishing.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterAll(() => rm(directory, { recursive: true }));
 
 async function rejectedPaths(allow: string[] = []): Promise<string[]> {
-  const failure = await pack(folder, { allow }).then(
+  const failure = await chooseFiles(folder, { allow }).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -236,7 +236,9 @@ describe('publish-node and size limits', () => {
   test('rejects an archive that unpacks to more than 100 times its size', async () => {
     await writeFiles(folder, { 'zeros.bin': Buffer.alloc(1_000_000) });
 
-    await expect(pack(folder, {})).rejects.toThrow('more than 100 times its size');
+    const chosen = await chooseFiles(folder, {});
+
+    expect(() => pack(chosen)).toThrow('more than 100 times its size');
   });
 
   test('rejects more than 10,000 files', () => {
@@ -247,7 +249,7 @@ describe('publish-node and size limits', () => {
   });
 
   test('rejects a folder without files', async () => {
-    await expect(pack(folder, {})).rejects.toThrow('There are no files to publish');
+    await expect(chooseFiles(folder, {})).rejects.toThrow('There are no files to publish');
   });
 });
 
@@ -303,7 +305,19 @@ describe('publish-node rejects before anything is sent', () => {
       'Name the version',
     ],
     ['invalid TOML', { 'pyproject.toml': '[project' }, [], 'is not valid TOML'],
-    ['metadata of a wrong type', { 'pyproject.toml': '[project]\nname = 5' }, [], 'project.name'],
+    [
+      'metadata of a wrong type',
+      { 'pyproject.toml': '[project]\nname = 5' },
+      [],
+      'project.name: must be text',
+    ],
+    [
+      'a license of a wrong type',
+      { 'pyproject.toml': `${project.replace('[tool', 'license = 5\n[tool')}` },
+      [],
+      'project.license: must be text, or a table with file or text',
+    ],
+    ['a value in the place of a table', { 'pyproject.toml': 'project = 5' }, [], 'project: must be a table'],
     [
       'a misspelled key of our table',
       { 'pyproject.toml': `${project}includs = []` },
@@ -326,11 +340,71 @@ describe('publish-node rejects before anything is sent', () => {
     ['an invalid address', {}, ['--base-url', 'registry'], 'It is not an http or https address.'],
     ['an invalid time', {}, ['--timeout', 'soon'], 'It takes a number above 0.'],
     ['no token', { 'pyproject.toml': project }, [], 'Give a personal access token'],
-  ])('%s', async (_, files, args, sentence) => {
+  ])('rejects %s before anything is sent', async (_, files, args, sentence) => {
     await writeFiles(folder, files);
     const { code, stdout, stderr } = await publishNode([folder, '--base-url', 'http://localhost:1', ...args]);
 
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)]);
+    expect(stderr).not.toContain('Invalid input');
+  });
+
+  test('reports all problems at once: metadata, identity, includes, links, paths, secrets and allow entries', async () => {
+    const wrong = '[project]\nversion = "1.0.0rc1"\ndependencies = "numpy"\n[tool.node-registry]\ntag = []\n';
+    await writeFiles(folder, { 'pyproject.toml': wrong, '.env': 'A=1', 'aux.py': '', 'node.py': '' });
+    await symlink('nowhere', join(folder, 'link.py'));
+    const entries = [
+      '--include',
+      'web/dist',
+      '--include',
+      '../x',
+      '--allow',
+      'nothere.txt',
+      '--allow',
+      '.evn',
+    ];
+    const { code, stdout, stderr } = await publishNode([folder, '--publisher', 'Me!', ...entries]);
+
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr.trim().split('\n')).toEqual([
+      'The pyproject.toml has mistakes.',
+      '  project.dependencies: must be a list',
+      '  tool.node-registry.tag: is no key. Did you mean "tags"?',
+      'Name the node: in pyproject.toml as [project] name, or with --node.',
+      'The version "1.0.0rc1" is not a semantic version. Write "1.0.0-rc.1".',
+      expect.stringMatching(/^The publisher "Me!" is not right: /),
+      'The includes entry "web/dist" names no file.',
+      'The includes entry "../x" leads out of the folder.',
+      'Some of it cannot be published. A .publishignore file leaves things out.',
+      '  link.py: is a link to nothing. Put the file in its place.',
+      'The registry would refuse these paths. A .publishignore file leaves things out.',
+      '  aux.py: has the name of a Windows device, "aux.py". Rename it.',
+      'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
+      '  .env: is an environment file.',
+      'These allow entries name no file that is published.',
+      '  nothere.txt: matches nothing.',
+      '  .evn: matches nothing. Did you mean ".env"?',
+      'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.',
+    ]);
+  });
+
+  test('does not ask for what a pyproject.toml that cannot be read may say', async () => {
+    await writeFiles(folder, { 'pyproject.toml': '[project', '.env': 'A=1' });
+    const { stderr } = await publishNode([folder, '--token', token]);
+
+    expect(stderr).toMatch(
+      /^The pyproject\.toml is not valid TOML: .*\n {2}\.env: is an environment file\.\n$/s,
+    );
+    expect(stderr).not.toContain('Name the');
+  });
+
+  test('warns that dependencies in the spelling of Poetry are left out', async () => {
+    const poetry =
+      '[tool.poetry]\nname = "x"\nversion = "1.0.0"\n[tool.poetry.dependencies]\npython = "^3.9"\n';
+    await writeFiles(folder, { 'pyproject.toml': `${poetry}numpy = "^2"\n` });
+    const { code, stderr, stdout } = await publishNode([folder, '--publisher', 'demo', '--dry-run']);
+
+    expect([code, stdout]).toEqual([0, expect.stringContaining('node       x\nversion    1.0.0')]);
+    expect(stderr).toContain('The dependencies of [tool.poetry] are left out.');
   });
 
   test('a misspelled command', async () => {

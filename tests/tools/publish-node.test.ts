@@ -152,7 +152,7 @@ describe('publish-node with a folder', () => {
       node: 'by-options',
       version: '2.1.0',
       status: 'published',
-      files: 1,
+      files: [{ path: 'node.py', bytes: 1 }],
     });
     expect(await storedVersion('by-options', '2.1.0')).toMatchObject({ changelog: 'New' });
   });
@@ -248,7 +248,7 @@ describe('publish-node on a bad network', () => {
   });
 });
 
-describe('publish-node reports a refusal only when the registry refused, on', () => {
+describe('publish-node reports a refusal only when the registry refused', () => {
   test.each<[string, Parameters<typeof api.disturb>[0], number, string]>([
     ['a page of another server', { status: 404 }, 2, 'There is no registry at http://localhost:'],
     ['a server without such a route', { status: 405, body: { message: 'No' } }, 2, 'There is no registry at'],
@@ -261,7 +261,7 @@ describe('publish-node reports a refusal only when the registry refused, on', ()
       3,
       'The registry refused: No.',
     ],
-  ])('%s', async (_, answer, code, sentence) => {
+  ])('ends with its exit code and its sentence after %s', async (_, answer, code, sentence) => {
     api.disturb(answer);
     const ending = await publishNode(['status', '--node', 'x', '--version', '1.0.0'], { env: access });
 
@@ -274,7 +274,7 @@ describe('publish-node when the registry rejects a publish', () => {
   test.each<[string, string[], string]>([
     ['an invalid personal access token', ['--token', 'nrp_wrong'], 'The personal access token is unknown'],
     ['an unknown publisher', ['--publisher', 'nobody'], 'There is no such publisher.'],
-  ])('%s', async (_, args, sentence) => {
+  ])('ends with exit code 3 and the sentence of the registry after %s', async (_, args, sentence) => {
     await write({ 'pyproject.toml': project('not-allowed'), 'node.py': 'x' });
     const { code, stdout, stderr } = await publishFolder(...args);
 
@@ -306,6 +306,26 @@ describe('publish-node init', () => {
       status: 'NodeVersionStatusActive',
       dependencies: ['numpy>=2', 'pillow'],
     });
+  });
+
+  test('leaves name and version to Poetry where they are there, and the folder can be published', async () => {
+    const before = '[tool.poetry]\nname = "by-poetry"\nversion = "0.2.0"\ndescription = "Loads."\n';
+    await write({ 'pyproject.toml': before, 'node.py': 'x' });
+    const { code, stderr } = await publishNode(['init', folder, '--publisher', 'demo']);
+    const after = await readFile(join(folder, 'pyproject.toml'), 'utf8');
+
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('still needs')]);
+    expect(after).toMatch(/^\[tool\.poetry\]\n.*"Loads\."\n\n\[tool\.node-registry\]\npublisher = "demo"\n/s);
+    expect(after).not.toContain('[project]');
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+    expect(await storedVersion('by-poetry', '0.2.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('says what a Poetry table still needs', async () => {
+    await write({ 'pyproject.toml': '[tool.poetry]\nname = "x"\n' });
+    const { stderr } = await publishNode(['init', folder, '--publisher', 'demo']);
+
+    expect(stderr).toContain('Its [tool.poetry] table still needs a version.');
   });
 
   test('adds its table to a pyproject.toml without changing a byte of it, and only once', async () => {

@@ -239,7 +239,7 @@ describe('the client retries', () => {
     ['503 with Retry-After', { status: 503, headers: soon, body: { error: 'unavailable' } }],
     ['503 of the gateway', { status: 503, body: { message: 'Service Unavailable' } }],
     ['a lost connection', 'hang up' as const],
-  ])('%s', async (_, disturbance) => {
+  ])('retries after %s', async (_, disturbance) => {
     api.disturb(disturbance);
     await client.videos.fromText(video);
 
@@ -297,7 +297,7 @@ describe('the client does not retry', () => {
     ['503 provider_quota', { status: 503, body: { error: 'provider_quota' } }],
     ['504', { status: 504, headers: soon, body: { error: 'provider_timeout' } }],
     ['504 of something in between', { status: 504, headers: soon }],
-  ])('%s', async (_, disturbance) => {
+  ])('does not retry after %s', async (_, disturbance) => {
     api.disturb(disturbance);
     const error = await errorOf(client.videos.fromText(video));
 

@@ -19,6 +19,8 @@ export interface Problem {
 
 interface Facts extends ErrorOptions {
   code?: string;
+  /** What the sentence is about, where no problem says so: a field, an option or a file. */
+  about?: string;
   problems?: readonly Problem[];
   requestId?: string | undefined;
 }
@@ -29,14 +31,46 @@ export class Failure extends Error {
   readonly exitCode: number;
   readonly problems: readonly Problem[];
   readonly requestId: string | undefined;
+  readonly about: string | undefined;
+  /** The failures that this one stands for. */
+  readonly parts: readonly Failure[];
 
-  constructor(kind: Kind, sentence: string, facts: Facts = {}) {
+  constructor(kind: Kind, sentence: string, facts: Facts = {}, parts: readonly Failure[] = []) {
     super(sentence, { cause: facts.cause });
     this.code = facts.code ?? kind;
     this.exitCode = exitCodes[kind];
     this.problems = facts.problems ?? [];
     this.requestId = facts.requestId;
+    this.about = facts.about;
+    this.parts = parts;
   }
+}
+
+/** Fails with all that failed, so that a person can correct it in one go. */
+export function throwAll(failures: readonly Failure[]): void {
+  const [first, ...others] = failures.flatMap((failure) =>
+    failure.parts.length > 0 ? failure.parts : [failure],
+  );
+  if (!first) return;
+  if (others.length === 0) throw first;
+  const parts = [first, ...others];
+  const problems = parts.flatMap(({ problems: own, about = '.', message }) =>
+    own.length > 0 ? own : [{ path: about, message }],
+  );
+  const sentence = parts.map(({ message }) => message).join(' ');
+  throw new Failure('usage', sentence, { problems }, parts);
+}
+
+/** What every step brings, or all that failed in any of them. */
+export async function together<Steps extends readonly Promise<unknown>[]>(...steps: Steps) {
+  const failures: Failure[] = [];
+  for (const ending of await Promise.allSettled(steps)) {
+    if (ending.status === 'fulfilled') continue;
+    if (!(ending.reason instanceof Failure)) throw ending.reason;
+    failures.push(ending.reason);
+  }
+  throwAll(failures);
+  return Promise.all(steps);
 }
 
 const wrongAddress = ['route_not_found', 'method_not_allowed'];
@@ -61,7 +95,8 @@ export function failureOf(error: RegistryError): Failure {
 const maxShown = 20;
 
 /** The sentence and what is wrong at each place, for a person. */
-export function shown({ message, problems, requestId }: Failure): string {
+export function shown({ message, problems, requestId, parts }: Failure): string {
+  if (parts.length > 0) return parts.map(shown).join('\n');
   const lines = problems.slice(0, maxShown).map(({ path, message: what }) => `  ${path}: ${what}`);
   if (problems.length > maxShown) lines.push(`  and ${problems.length - maxShown} more`);
   if (requestId !== undefined) lines.push(`  request ${requestId}`);

@@ -24,7 +24,7 @@ const timeoutMs = 10_000;
  * Who publishes. In a CI that gives out ID tokens it is the job, and a stored token is used only where the command
  * line says so: a job that lost its right to an ID token must fail, not go on with a secret that was left behind.
  */
-export function identityOf(wish: Wish, environment: NodeJS.ProcessEnv): Identity {
+export async function identityOf(wish: Wish, environment: NodeJS.ProcessEnv): Promise<Identity> {
   const { identity, token, audience } = wish;
   if (identity === 'ci' && token !== undefined) {
     throw new Failure('usage', 'Give either --identity ci or --token: the job publishes, or a person.');
@@ -46,7 +46,9 @@ function ciOf(environment: NodeJS.ProcessEnv, isWanted: boolean) {
 function storedIdentity({ token, accessToken }: Wish, environment: NodeJS.ProcessEnv): Identity {
   const stored = token ?? environment.NODE_REGISTRY_TOKEN ?? '';
   if (stored === '') {
-    throw new Failure('usage', 'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.');
+    throw new Failure('usage', 'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.', {
+      about: '--token',
+    });
   }
   return {
     about: 'the holder of a personal access token',

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { PublisherId } from '../../lib/schemas/names.ts';
-import { exitCodes, Failure } from './failure.ts';
+import { exitCodes, Failure, throwAll } from './failure.ts';
 import { say } from './output.ts';
 import type { Metadata } from './project.ts';
 import { readPyProject } from './pyproject.ts';
@@ -13,16 +13,18 @@ import { readPyProject } from './pyproject.ts';
 export async function initCommand(folder: string, flags: Metadata): Promise<number> {
   const path = join(folder, 'pyproject.toml');
   const before = await readFile(path, 'utf8').catch(() => '');
-  const known = await readPyProject(folder);
-  if (/^\s*\[tool\.node-registry\]/m.test(before)) {
+  const { metadata: known, failures } = await readPyProject(folder);
+  throwAll(failures);
+  if (has(before, 'tool.node-registry')) {
     throw new Failure('usage', `${path} has a [tool.node-registry] table already. Change it there.`);
   }
   const publisher = flags.publisher ?? known.publisher ?? (await askForPublisher());
   if (!PublisherId.safeParse(publisher).success) {
     throw new Failure('usage', `"${publisher}" is no publisher: 1 to 63 lower-case letters, digits or "-".`);
   }
+  const table = ['project', 'tool.poetry'].find((name) => has(before, name));
   const tables = [
-    ...(/^\s*\[project\]/m.test(before) ? [] : await projectTable(folder, flags)),
+    ...(table === undefined ? await projectTable(folder, flags) : []),
     '[tool.node-registry]',
     entry('publisher', publisher),
     entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
@@ -31,9 +33,15 @@ export async function initCommand(folder: string, flags: Metadata): Promise<numb
   await writeFile(path, `${before}${gap}${tables.join('\n')}\n`);
   say(`Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`);
   for (const [field, value] of Object.entries({ name: known.node, version: known.version })) {
-    if (before.includes('[project]') && !value) say(`Its [project] table still needs a ${field}.`);
+    if (table !== undefined && !value) say(`Its [${table}] table still needs a ${field}.`);
   }
+  for (const note of known.notes ?? []) say(note);
   return exitCodes.done;
+}
+
+/** Whether a TOML text has a table. */
+function has(content: string, table: string): boolean {
+  return new RegExp(`^\\s*\\[${table.replaceAll('.', '\\.')}\\]`, 'm').test(content);
 }
 
 async function projectTable(folder: string, flags: Metadata): Promise<string[]> {

@@ -4,9 +4,39 @@ import { Failure, failureOf, shown } from './failure.ts';
 /** What people read while it runs; results go to standard output. */
 export const say = (line: string) => void process.stderr.write(`${line}\n`);
 
+/** What every command prints with --json, however it ends: all keys are always there. */
+const emptyReport = {
+  /** published, already_published, dry_run, failed, or what `status` found: active, pending, banned and so on. */
+  status: 'failed',
+  publisher: null,
+  node: null,
+  version: null,
+  download_url: null,
+  sha256: null,
+  archive_bytes: null,
+  unpacked_bytes: null,
+  chosen_by: null,
+  files: [],
+  notes: [],
+  /** What the registry has, and why it is as it is. */
+  node_version: null,
+  reason: null,
+  error: null,
+  message: null,
+  details: [],
+  request_id: null,
+};
+
 /** A result: for machines one JSON document and nothing else on standard output. */
 export function print(asJson: boolean, result: object, lines: readonly string[]): void {
-  process.stdout.write(asJson ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join('\n')}\n`);
+  if (asJson) printReport(result);
+  else process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+export function printReport(result: object): void {
+  const said = Object.entries(result).filter(([, value]) => value !== undefined);
+  const report = { ...emptyReport, ...Object.fromEntries(said) };
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 }
 
 /** Runs a command to its exit code; what it did not foresee keeps its stack. */
@@ -15,12 +45,12 @@ export async function end(asJson: boolean, run: () => Promise<number>): Promise<
     return await run();
   } catch (error) {
     const failure = error instanceof RegistryError ? failureOf(error) : error;
-    if (!(failure instanceof Failure)) throw error;
-    const { code, message, problems, requestId, exitCode } = failure;
-    if (asJson) {
-      const body = { error: code, message, details: problems, request_id: requestId };
-      process.stdout.write(`${JSON.stringify(body, null, 2)}\n`);
+    if (!(failure instanceof Failure)) {
+      if (asJson) printReport({ error: 'internal_error', message: String(error) });
+      throw error;
     }
+    const { code, message, problems, requestId, exitCode } = failure;
+    if (asJson) printReport({ error: code, message, details: problems, request_id: requestId });
     say(shown(failure));
     return exitCode;
   }

@@ -4,7 +4,7 @@ import manifest from './package.json' with { type: 'json' };
 import { exitCodes } from './failure.ts';
 import { identities } from './identity.ts';
 import { initCommand } from './init-command.ts';
-import { end } from './output.ts';
+import { end, printReport } from './output.ts';
 import { publishCommand } from './publish-command.ts';
 import { statusCommand } from './status-command.ts';
 import { isWebAddress } from './web-address.ts';
@@ -23,29 +23,45 @@ Exit codes:
   4  the registry refused the archive; change the files and run again
   5  the network or the registry failed, or the upload is still being checked; run again`;
 
+/** What is wrong with a command line, for the report that --json asks for. */
+let mistake = '';
+
+const output = {
+  stdout: process.stdout,
+  stderr: {
+    write: (text: string) => {
+      mistake += text;
+      return process.stderr.write(text);
+    },
+  },
+};
+
 /** Runs a command line and returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done;
   const act = async (json: boolean, work: () => Promise<number>) => {
     exitCode = await end(json, work);
   };
-  const program = createCommand({
+  const about = {
     name: 'publish-node',
     summary: 'Publishes a folder as a version of a node',
     notes: 'Safe to run again after a failure at any point.',
     examples: ['init --publisher me', 'publish --dry-run', 'publish', 'status'],
-  })
+  };
+  const program = createCommand(about, output)
     .version(manifest.version, '-V, --cli-version', 'Print the version of this command')
     .addCommand(publishSubcommand(act), { isDefault: true })
     .addCommand(statusSubcommand(act))
     .addCommand(initSubcommand(act));
-  return (await runCommand(program, args)) || exitCode;
+  const status = await runCommand(program, args);
+  if (status !== 0 && args.includes('--json')) printReport({ error: 'usage', message: mistake.trim() });
+  return status || exitCode;
 }
 
 type Act = (json: boolean, work: () => Promise<number>) => Promise<void>;
 
 function publishSubcommand(act: Act): Command {
-  const command = createCommand({
+  const about = {
     name: 'publish',
     summary: 'Zip a folder, publish it, upload it, and wait until it can be downloaded',
     notes,
@@ -55,7 +71,8 @@ function publishSubcommand(act: Act): Command {
       "publish --version 1.2.0 --changelog 'Loads twice as fast'",
       'publish --include web/dist --allow tests/data/key.pem',
     ],
-  });
+  };
+  const command = createCommand(about, output);
   return metadataOptions(command)
     .argument('[folder]', 'The folder', '.')
     .option('--display-name <text>', 'The name for people; [tool.node-registry] display-name')
@@ -81,11 +98,12 @@ function publishSubcommand(act: Act): Command {
 }
 
 function statusSubcommand(act: Act): Command {
-  const command = createCommand({
+  const about = {
     name: 'status',
     summary: 'Say whether a version is published, and if not, why',
     examples: ['status', 'status --node my-node --version 1.2.0'],
-  });
+  };
+  const command = createCommand(about, output);
   return metadataOptions(command)
     .argument('[folder]', 'The folder', '.')
     .addOption(baseUrlOption())
@@ -96,11 +114,12 @@ function statusSubcommand(act: Act): Command {
 }
 
 function initSubcommand(act: Act): Command {
-  const command = createCommand({
+  const about = {
     name: 'init',
     summary: 'Write the tables that publishing needs into pyproject.toml',
     examples: ["init --publisher me --display-name 'My Node'"],
-  });
+  };
+  const command = createCommand(about, output);
   return metadataOptions(command)
     .argument('[folder]', 'The folder', '.')
     .option('--display-name <text>', 'The name for people')

@@ -2,8 +2,8 @@ import { NodeId, PublisherId } from '../../lib/schemas/names.ts';
 import { normalizeVersion } from '../../lib/schemas/version-label.ts';
 
 import type { PublishInput } from '../registry-client/client.ts';
-import { Failure } from './failure.ts';
-import { readPyProject } from './pyproject.ts';
+import { Failure, throwAll } from './failure.ts';
+import { type PyProject, readPyProject } from './pyproject.ts';
 import { semanticSpelling } from './spelling.ts';
 import { isWebAddress } from './web-address.ts';
 
@@ -29,52 +29,78 @@ export interface Metadata {
   includes?: string[] | undefined;
   /** Files to publish although they look like secrets. */
   allow?: string[] | undefined;
+  /** What of the folder's own metadata is not published, and why. */
+  notes?: string[] | undefined;
 }
 
 export type Named = Metadata & { node: string; version: string };
 export type Project = Named & { publisher: string };
 
+interface ReadMetadata extends PyProject {
+  metadata: Metadata;
+}
+
 /** The folder's own metadata, with what the command line says in its place. */
-export async function readProject(folder: string, flags: Metadata): Promise<Project> {
-  const named = await readNamed(folder, flags);
-  const { publisher } = named;
-  if (!publisher) throw missing('publisher', '[tool.node-registry] publisher', '--publisher');
-  check('publisher', publisher, PublisherId.safeParse(publisher));
-  return { ...named, publisher };
+export async function readMetadata(folder: string, flags: Metadata): Promise<ReadMetadata> {
+  const said = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const read = await readPyProject(folder);
+  return { ...read, metadata: { ...read.metadata, ...Object.fromEntries(said) } };
+}
+
+/** All that a publish needs, or all that is wrong with it. */
+export async function requireProject(read: ReadMetadata): Promise<Project> {
+  throwAll([...read.failures, ...nameFailures(read), ...publisherFailures(read)]);
+  return named(read.metadata);
 }
 
 /** As much of it as says which version is meant. */
-export async function readNamed(folder: string, flags: Metadata): Promise<Named> {
-  const said = Object.entries(flags).filter(([, value]) => value !== undefined);
-  const metadata: Metadata = { ...(await readPyProject(folder)), ...Object.fromEntries(said) };
-  const { node, version } = metadata;
-  if (!node) throw missing('node', '[project] name', '--node');
-  if (!version) throw missing('version', '[project] version', '--version');
-  check('node', node, NodeId.safeParse(node));
-  const normal = normalizeVersion(version);
-  if (normal === undefined) throw notSemantic(version);
-  return { ...metadata, node, version: normal };
+export function requireNamed(read: ReadMetadata): Named {
+  throwAll([...read.failures, ...nameFailures(read)]);
+  return named(read.metadata);
 }
 
-function missing(what: string, place: string, flag: string): Failure {
-  return new Failure('usage', `Name the ${what}: in pyproject.toml as ${place}, or with ${flag}.`);
+/** Once nothing is wrong with it. */
+function named({ publisher = '', node = '', version = '', ...metadata }: Metadata): Project {
+  return { ...metadata, publisher, node, version: normalizeVersion(version) ?? version };
 }
 
-function notSemantic(version: string): Failure {
+function nameFailures(read: ReadMetadata): Failure[] {
+  const { node, version } = read.metadata;
+  return [
+    ...(node ? invalid('node', node, NodeId) : missing(read, 'node', 'project.name', '--node')),
+    ...(version ? notSemantic(version) : missing(read, 'version', 'project.version', '--version')),
+  ];
+}
+
+function publisherFailures(read: ReadMetadata): Failure[] {
+  const { publisher } = read.metadata;
+  const key = 'tool.node-registry.publisher';
+  return publisher
+    ? invalid('publisher', publisher, PublisherId)
+    : missing(read, 'publisher', key, '--publisher');
+}
+
+/** Nothing where the pyproject.toml may well say it, but cannot be read there. */
+function missing({ unread }: ReadMetadata, what: string, key: string, flag: string): Failure[] {
+  if (unread.some((path) => key.startsWith(path))) return [];
+  const [, table, field] = /^(.*)\.(.*)$/.exec(key) ?? [];
+  const sentence = `Name the ${what}: in pyproject.toml as [${table}] ${field}, or with ${flag}.`;
+  return [new Failure('usage', sentence, { about: what })];
+}
+
+function notSemantic(version: string): Failure[] {
+  if (normalizeVersion(version) !== undefined) return [];
   const proposal = semanticSpelling(version);
   const hint = proposal === undefined ? 'Write one such as 1.2.3 or 2.0.0-beta.1.' : `Write "${proposal}".`;
-  return new Failure('usage', `The version "${version}" is not a semantic version. ${hint}`);
+  const sentence = `The version "${version}" is not a semantic version. ${hint}`;
+  return [new Failure('usage', sentence, { about: 'version' })];
 }
 
-interface Checked {
-  success: boolean;
-  error?: { issues: readonly { message: string }[] } | undefined;
-}
-
-function check(what: string, value: string, { success, error }: Checked): void {
-  if (success) return;
-  const sentences = error?.issues.map(({ message }) => message).join('; ');
-  throw new Failure('usage', `The ${what} "${value}" is not right: ${sentences}.`);
+function invalid(what: string, value: string, schema: typeof NodeId | typeof PublisherId): Failure[] {
+  const { error } = schema.safeParse(value);
+  if (!error) return [];
+  const sentences = error.issues.map(({ message }) => message).join('; ');
+  return [new Failure('usage', `The ${what} "${value}" is not right: ${sentences}.`, { about: what })];
 }
 
 /** The project as the registry takes it. Fields that nobody named are kept as they are. */
@@ -117,7 +143,8 @@ function addressed(field: 'repository' | 'icon' | 'banner_url', value: string | 
 
 /** What of the metadata is not published, and why. */
 export function metadataNotes(project: Project): string[] {
-  return (['repository', 'icon', 'banner'] as const)
+  const addresses = (['repository', 'icon', 'banner'] as const)
     .filter((field) => project[field] !== undefined && !isWebAddress(String(project[field])))
     .map((field) => `The ${field} "${project[field]}" is left out: it is not an http or https address.`);
+  return [...addresses, ...(project.notes ?? [])];
 }

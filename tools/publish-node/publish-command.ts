@@ -1,13 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { didYouMean } from './did-you-mean.ts';
 import { createRegistryClient, type Published } from '../registry-client/client.ts';
-import { exitCodes, Failure } from './failure.ts';
-import { type Pack, pack } from './files/pack.ts';
+import { exitCodes, Failure, together } from './failure.ts';
+import { chooseFiles, type Pack, pack } from './files/pack.ts';
 import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
-import { identityOf, type identities } from './identity.ts';
+import { type Identity, identityOf, type identities } from './identity.ts';
 import { print, say } from './output.ts';
 import { megabytes, progressBar, remind } from './progress.ts';
-import { type Metadata, metadataNotes, type Project, readProject, requestOf } from './project.ts';
+import {
+  type Metadata,
+  metadataNotes,
+  type Project,
+  readMetadata,
+  requestOf,
+  requireProject,
+} from './project.ts';
 import { uploadShowing } from './upload.ts';
 
 export interface PublishFlags {
@@ -28,15 +35,18 @@ const commandNames = ['publish', 'status', 'init'];
 
 export async function publishCommand(folder: string, flags: PublishFlags): Promise<number> {
   await requireFolder(folder);
-  const project = await readProject(folder, flags.metadata);
-  // Before the files are packed: a job without a token should not find that out after minutes.
-  const identity = flags.dryRun ? undefined : identityOf(wish(flags), process.env);
-  const packed = await pack(folder, {
-    includes: [...(project.includes ?? []), ...flags.include],
-    allow: [...(project.allow ?? []), ...flags.allow],
-    onChosen: (files, bytes) =>
-      say(`Packing ${files} ${files === 1 ? 'file' : 'files'}, ${megabytes(bytes)}.`),
-  });
+  const read = await readMetadata(folder, flags.metadata);
+  const { includes = [], allow = [] } = read.metadata;
+  const choice = { includes: [...includes, ...flags.include], allow: [...allow, ...flags.allow] };
+  // Before anything is packed: a job without a token should not find that out after minutes.
+  const [project, chosen, identity] = await together(
+    requireProject(read),
+    chooseFiles(folder, choice),
+    flags.dryRun ? Promise.resolve(undefined) : identityOf(wish(flags), process.env),
+  );
+  const { files, unpackedBytes } = chosen;
+  say(`Packing ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${megabytes(unpackedBytes)}.`);
+  const packed = pack(chosen);
   for (const note of [...packed.notes, ...metadataNotes(project)]) say(note);
   if (identity === undefined) {
     const { hostNodesOf } = await import('./extraction.ts');
@@ -74,7 +84,7 @@ function wish({ identity, token, accessToken, audience, baseUrl }: PublishFlags)
 async function send(
   project: Project,
   { archive }: Pack,
-  { personalAccessToken, accessToken }: ReturnType<typeof identityOf>,
+  { personalAccessToken, accessToken }: Identity,
   { baseUrl, timeoutMs }: PublishFlags,
 ): Promise<Published> {
   const registry = createRegistryClient({ baseUrl, ...(accessToken && { accessToken }) });
@@ -99,7 +109,11 @@ async function send(
     .finally(() => stop());
 }
 
-function result(project: Project, { archive, files, sha256 }: Pack, { version, wasPublished }: Published) {
+function result(
+  project: Project,
+  { archive, files, sha256, unpackedBytes, chosenBy, notes }: Pack,
+  { version, wasPublished }: Published,
+) {
   return {
     publisher: project.publisher,
     node: project.node,
@@ -108,7 +122,11 @@ function result(project: Project, { archive, files, sha256 }: Pack, { version, w
     download_url: version.downloadUrl,
     sha256,
     archive_bytes: archive.length,
-    files: files.length,
+    unpacked_bytes: unpackedBytes,
+    chosen_by: chosenBy,
+    notes,
+    files,
+    node_version: version,
   };
 }
 

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'smol-toml';
+import { parse, TomlError } from 'smol-toml';
 import * as z from 'zod/mini';
+import { issueSentence } from '../../lib/validation-issues.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { Failure } from './failure.ts';
+import { Failure, type Problem } from './failure.ts';
 import type { Metadata } from './project.ts';
 
 const text = z.optional(z.string());
@@ -31,8 +32,20 @@ const ComfyTable = z.object({
   'requires-comfyui': text,
 });
 
+/** What older projects have in the place of [project]. Its dependencies are spelled in a way of their own. */
+const PoetryTable = z.object({
+  name: text,
+  version: text,
+  description: text,
+  classifiers: texts,
+  license: text,
+  repository: text,
+  homepage: text,
+  dependencies: z.optional(z.record(z.string(), z.unknown())),
+});
+
 /** Only what is read here; a pyproject.toml holds much more. */
-const PyProject = z.object({
+const Tables = z.object({
   project: z._default(
     z.object({
       name: text,
@@ -41,37 +54,82 @@ const PyProject = z.object({
       dependencies: texts,
       classifiers: texts,
       urls: z.optional(z.record(z.string(), z.string())),
-      license: z.optional(z.union([z.string(), z.object({ file: text, text })])),
+      license: z.optional(
+        z.union([z.string(), z.object({ file: text, text })], 'must be text, or a table with file or text'),
+      ),
     }),
     {},
   ),
   tool: z._default(
-    z.object({ 'node-registry': z._default(OwnTable, {}), comfy: z._default(ComfyTable, {}) }),
-    {
-      'node-registry': {},
-      comfy: {},
-    },
+    z.object({
+      'node-registry': z._default(OwnTable, {}),
+      comfy: z._default(ComfyTable, {}),
+      poetry: z._default(PoetryTable, {}),
+    }),
+    { 'node-registry': {}, comfy: {}, poetry: {} },
   ),
 });
+type Tables = z.infer<typeof Tables>;
 
-/** What a folder's pyproject.toml says of it; what it leaves empty counts as absent. */
-export async function readPyProject(folder: string): Promise<Metadata> {
-  const content = await readFile(join(folder, 'pyproject.toml'), 'utf8').catch((error) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw new Failure('usage', `The pyproject.toml cannot be read: ${error.message}`);
-  });
-  if (content === undefined) return {};
-  const { project, tool } = check(content.replace(/^\uFEFF/, ''));
-  const { 'node-registry': own, comfy } = tool;
+export interface PyProject {
+  /** What it says; what it leaves empty counts as absent. */
+  metadata: Metadata;
+  /** What is wrong with it, and the keys that are not read for that reason; an empty one is the whole file. */
+  failures: readonly Failure[];
+  unread: readonly string[];
+}
+
+export async function readPyProject(folder: string): Promise<PyProject> {
+  try {
+    const content = await readFile(join(folder, 'pyproject.toml'), 'utf8');
+    return read(parse(content.replace(/^\uFEFF/, '')));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { metadata: {}, failures: [], unread: [] };
+    const what = error instanceof TomlError ? 'is not valid TOML' : 'cannot be read';
+    const about = { about: 'pyproject.toml' };
+    const failure = new Failure('usage', `The pyproject.toml ${what}: ${message}`, about);
+    return { metadata: {}, failures: [failure], unread: [''] };
+  }
+}
+
+/** As much of it as is right, and what is wrong with the rest. */
+function read(value: object): PyProject {
+  const { error } = Tables.safeParse(value);
+  const issues = error?.issues ?? [];
+  const mistakes = issues.map((issue) => ({
+    path: issue.path.join('.'),
+    message: issueSentence(issue, value).replace('an object', 'a table'),
+  }));
+  const unread = issues.map(({ path }) => path.slice(0, path[0] === 'tool' ? 3 : 2));
+  for (const path of unread) remove(value, path);
+  const problems = [...mistakes, ...unknownKeys(value)];
+  return {
+    metadata: metadataOf(Tables.parse(value)),
+    failures:
+      problems.length > 0 ? [new Failure('usage', 'The pyproject.toml has mistakes.', { problems })] : [],
+    unread: unread.map((path) => path.join('.')),
+  };
+}
+
+function remove(value: object, path: readonly PropertyKey[]): void {
+  const last = path.at(-1);
+  const table = path.slice(0, -1).reduce((inner, key) => Reflect.get(inner, key) ?? {}, value);
+  if (last !== undefined) Reflect.deleteProperty(table, last);
+}
+
+function metadataOf({ project, tool }: Tables): Metadata {
+  const { 'node-registry': own, comfy, poetry } = tool;
+  const { repository = poetry.homepage } = poetry;
   const metadata: Metadata = {
     publisher: own.publisher || comfy.PublisherId,
-    node: project.name,
-    version: project.version,
+    node: project.name || poetry.name,
+    version: project.version || poetry.version,
     displayName: own['display-name'] || comfy.DisplayName,
-    description: project.description,
+    description: project.description || poetry.description,
     dependencies: project.dependencies?.filter((dependency) => dependency.trim() !== ''),
-    license: licenseOf(project.license),
-    repository: repositoryOf(project.urls ?? {}),
+    license: licenseOf(project.license) || poetry.license,
+    repository: repositoryOf(project.urls ?? {}) || repository,
     icon: own.icon || comfy.Icon,
     banner: own.banner || comfy.Banner,
     tags: own.tags,
@@ -79,40 +137,30 @@ export async function readPyProject(folder: string): Promise<Metadata> {
     allow: own.allow,
     hostVersion: own['requires-host'] || comfy['requires-comfyui'],
     hostFrontendVersion: own['requires-host-frontend'],
-    os: classified(project.classifiers, 'Operating System :: '),
-    accelerators: classified(project.classifiers, 'Environment :: GPU :: ', 'GPU :: '),
+    os: classified(project.classifiers ?? poetry.classifiers, 'Operating System :: '),
+    accelerators: classified(project.classifiers ?? poetry.classifiers, 'Environment :: GPU :: ', 'GPU :: '),
+    notes: poetryNotes(project, poetry),
   };
   const said = Object.entries(metadata).filter(([, value]) => value !== undefined && value !== '');
   return Object.fromEntries(said);
 }
 
-function check(content: string): z.infer<typeof PyProject> {
-  let value: unknown;
-  try {
-    value = parse(content);
-  } catch (error) {
-    throw new Failure('usage', `The pyproject.toml is not valid TOML: ${String(error)}`);
-  }
-  const parsed = PyProject.safeParse(value);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
-    throw new Failure('usage', 'The pyproject.toml has mistakes.', { problems });
-  }
-  refuseUnknownKeys(value);
-  return parsed.data;
+function poetryNotes({ dependencies }: Tables['project'], poetry: Tables['tool']['poetry']) {
+  const names = Object.keys(poetry.dependencies ?? {}).filter((name) => name !== 'python');
+  if (dependencies || names.length === 0) return undefined;
+  return [`The dependencies of [tool.poetry] are left out. List them as [project] dependencies.`];
 }
 
 /** Only of our own table: a misspelled key would be left out without a word. */
-function refuseUnknownKeys(value: unknown): void {
+function unknownKeys(value: object): Problem[] {
   const table = (value as { tool?: { 'node-registry'?: object } }).tool?.['node-registry'] ?? {};
   const known = Object.keys(OwnTable.shape);
-  const problems = Object.keys(table)
+  return Object.keys(table)
     .filter((key) => !known.includes(key))
     .map((key) => ({ path: `tool.node-registry.${key}`, message: `is no key.${didYouMean(key, known)}` }));
-  if (problems.length > 0) throw new Failure('usage', 'The pyproject.toml has mistakes.', { problems });
 }
 
-function licenseOf(license: z.infer<typeof PyProject>['project']['license']): string | undefined {
+function licenseOf(license: Tables['project']['license']): string | undefined {
   return typeof license === 'object' ? license.file : license;
 }
 

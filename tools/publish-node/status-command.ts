@@ -1,7 +1,7 @@
 import { createRegistryClient } from '../registry-client/client.ts';
 import { exitCodes, Failure } from './failure.ts';
 import { print } from './output.ts';
-import { type Metadata, readNamed } from './project.ts';
+import { type Metadata, readMetadata, requireNamed } from './project.ts';
 
 interface StatusFlags {
   metadata: Metadata;
@@ -11,7 +11,7 @@ interface StatusFlags {
 
 /** Anyone may ask: it takes no token. */
 export async function statusCommand(folder: string, flags: StatusFlags): Promise<number> {
-  const { node, version } = await readNamed(folder, flags.metadata);
+  const { node, version } = requireNamed(await readMetadata(folder, flags.metadata));
   const registry = createRegistryClient({ baseUrl: flags.baseUrl });
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const found = entry?.node_version;
@@ -33,7 +33,11 @@ export async function statusCommand(folder: string, flags: StatusFlags): Promise
     download: found.downloadUrl,
     'host nodes': [found.host_node_extract_status, found.host_node_extract_reason].filter(Boolean).join(': '),
   };
-  print(flags.json, found, [
+  const report = {
+    ...{ status: state, node, version, node_version: found, reason: found.status_reason },
+    ...{ download_url: found.downloadUrl, sha256: found.sha256, archive_bytes: found.size_bytes },
+  };
+  print(flags.json, report, [
     `${node} ${version} is ${state}.`,
     ...(found.status_reason_code === 'awaiting_upload' ? ['To finish it: publish-node publish'] : []),
     ...Object.entries(rows).flatMap(([name, value]) => (value ? [`${name.padEnd(10)}  ${value}`] : [])),

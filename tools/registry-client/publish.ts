@@ -129,14 +129,21 @@ function notPublished({ status_reason: sentence, status_reason_code: reason }: N
   return new RegistryError(code, sentence ?? String(reason));
 }
 
+/** Why nothing can be published under a version any more. */
+const closings: Record<string, string> = {
+  NodeVersionStatusBanned: 'The operator of the registry has banned this version',
+  NodeVersionStatusDeleted: 'This version was deleted',
+};
+
 /** The version once it no longer waits for its archive; undefined while it does. */
 function openedVersion(version: NodeVersion | undefined, digest: string | undefined) {
   if (version === undefined || version.status === 'NodeVersionStatusPending') return undefined;
   const { downloadUrl, status, status_reason: reason, sha256 } = version;
   if (downloadUrl === undefined) {
+    const because = reason === undefined ? '' : `: ${reason.replace(/\.$/, '')}`;
     throw new RegistryError(
       'version_closed',
-      `This version is not open to publishing: ${reason ?? status ?? ''}`,
+      `${closings[status ?? ''] ?? 'This version is closed'}${because}. Publish a new version.`,
     );
   }
   if (digest !== undefined && sha256 !== digest) {

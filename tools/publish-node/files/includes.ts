@@ -4,26 +4,37 @@ import ignore from 'ignore';
 import { Failure } from '../failure.ts';
 import { walkAll } from './walk.ts';
 
-/** The files that an `includes` list names: files, folders or patterns, relative to the folder. */
-export async function includedFiles(root: string, includes: readonly string[]): Promise<string[]> {
-  const files: string[] = [];
-  for (const entry of includes) {
-    const found = await filesOf(root, entry);
-    // It names what a build makes, most of the time, and the build may have been forgotten.
-    if (found.length === 0) throw new Failure('usage', `The includes entry "${entry}" names no file.`);
-    files.push(...found);
-  }
-  return files;
+interface Included {
+  files: string[];
+  failures: Failure[];
 }
 
-async function filesOf(root: string, entry: string): Promise<string[]> {
-  const path = entry
+/** The files that an `includes` list names: files, folders or patterns, relative to the folder. */
+export async function includedFiles(root: string, includes: readonly string[]): Promise<Included> {
+  const included: Included = { files: [], failures: [] };
+  for (const entry of includes) {
+    const path = normal(entry);
+    const found = path.split('/').includes('..') ? undefined : await filesOf(root, path);
+    if (found === undefined) included.failures.push(unusable(entry, 'leads out of the folder'));
+    // It names what a build makes, most of the time, and the build may have been forgotten.
+    else if (found.length === 0) included.failures.push(unusable(entry, 'names no file'));
+    else included.files.push(...found);
+  }
+  return included;
+}
+
+function unusable(entry: string, why: string): Failure {
+  return new Failure('usage', `The includes entry "${entry}" ${why}.`, { about: entry });
+}
+
+function normal(entry: string): string {
+  return entry
     .replaceAll('\\', '/')
     .replace(/^(?:\.?\/)+/, '')
     .replace(/\/+$/, '');
-  if (path.split('/').includes('..')) {
-    throw new Failure('usage', `The includes entry "${entry}" leads out of the folder.`);
-  }
+}
+
+async function filesOf(root: string, path: string): Promise<string[]> {
   if (path === '' || path === '.') return walkAll(root, '');
   const stats = await lstat(join(root, path)).catch(() => undefined);
   if (stats?.isDirectory()) return walkAll(root, `${path}/`);

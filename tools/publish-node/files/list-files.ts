@@ -12,6 +12,8 @@ export interface FileList {
   paths: string[];
   chosenBy: 'git' | 'ignore files';
   notes: string[];
+  /** What cannot be published, or was asked for and is not there; the paths are without it. */
+  failures: Failure[];
 }
 
 const publishIgnore = '.publishignore';
@@ -23,10 +25,16 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   });
   const fromGit = await gitFiles(root);
   const chosen = fromGit?.paths ?? (await walk(root));
-  const all = [...new Set([...chosen, ...(await includedFiles(root, includes))])];
-  const paths = (await withoutIgnored(root, all)).sort();
-  await requireFiles(root, paths);
-  return { paths, chosenBy: fromGit ? 'git' : 'ignore files', notes: fromGit?.notes ?? [] };
+  const included = await includedFiles(root, includes);
+  const all = [...new Set([...chosen, ...included.files])];
+  const listed = (await withoutIgnored(root, all)).sort();
+  const { paths, failures } = await onlyFiles(root, listed);
+  return {
+    paths,
+    chosenBy: fromGit ? 'git' : 'ignore files',
+    notes: fromGit?.notes ?? [],
+    failures: [...included.failures, ...failures],
+  };
 }
 
 /** What a .publishignore names is left out, whatever chose it; the outermost counts even if git ignores it. */
@@ -41,7 +49,10 @@ async function withoutIgnored(root: string, paths: readonly string[]): Promise<s
 }
 
 /** A zip has no links that every system unpacks, so one to a published file becomes a copy of it. */
-async function requireFiles(root: string, paths: readonly string[]): Promise<void> {
+async function onlyFiles(
+  root: string,
+  paths: readonly string[],
+): Promise<Pick<FileList, 'paths' | 'failures'>> {
   const published = new Set(paths);
   const problems: { path: string; message: string }[] = [];
   for (const path of paths.filter((name) => !name.includes('\uFFFD'))) {
@@ -59,8 +70,10 @@ async function requireFiles(root: string, paths: readonly string[]): Promise<voi
       message: `is a link to ${name === undefined ? 'nothing' : 'something that is not published'}. Put the file in its place.`,
     });
   }
-  if (problems.length === 0) return;
-  throw new Failure('usage', 'Some of it cannot be published. A .publishignore file leaves things out.', {
-    problems,
-  });
+  const others = new Set(problems.map(({ path }) => path));
+  const sentence = 'Some of it cannot be published. A .publishignore file leaves things out.';
+  return {
+    paths: paths.filter((path) => !others.has(path)),
+    failures: problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [],
+  };
 }

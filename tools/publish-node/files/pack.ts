@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
-import { Failure, type Problem } from '../failure.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { Failure, type Problem, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
 import { limits } from './limits.ts';
 import { type FileList, listFiles } from './list-files.ts';
@@ -14,51 +15,74 @@ interface PackedFile {
   bytes: number;
 }
 
-export interface Pack extends Pick<FileList, 'chosenBy' | 'notes'> {
-  archive: Uint8Array;
-  sha256: string;
+export interface Chosen extends Pick<FileList, 'chosenBy' | 'notes'> {
   files: PackedFile[];
   unpackedBytes: number;
+  contents: Zippable;
+}
+
+export interface Pack extends Omit<Chosen, 'contents'> {
+  archive: Uint8Array;
+  sha256: string;
 }
 
 interface Choice {
   includes?: readonly string[] | undefined;
   allow?: readonly string[] | undefined;
-  /** Hears how much is to be packed, which can take a while. */
-  onChosen?: (files: number, bytes: number) => void;
 }
 
 /** A zip's own times have no time zone; with one time for all, the same files give the same bytes everywhere. */
 const mtime = new Date(2000, 0, 1);
 const unix = 3;
 
-/**
- * The archive of a folder, once nothing in it would be refused. It is compressed by a library, not by Node's zlib,
- * whose output differs between processors: a second run elsewhere must be able to tell that it is published already.
- */
-export async function pack(folder: string, { includes = [], allow = [], onChosen }: Choice): Promise<Pack> {
-  const { paths, chosenBy, notes } = await listFiles(folder, includes);
-  if (paths.length === 0) throw new Failure('usage', `There are no files to publish in "${folder}".`);
-  refuse(
-    'The registry would refuse these paths. A .publishignore file leaves things out.',
-    pathProblems(paths),
-  );
+/** What is published of a folder, or all that speaks against it. */
+export async function chooseFiles(folder: string, { includes = [], allow = [] }: Choice): Promise<Chosen> {
+  const { paths, chosenBy, notes, failures } = await listFiles(folder, includes);
+  if (paths.length === 0 && failures.length === 0) {
+    throw new Failure('usage', `There are no files to publish in "${folder}".`);
+  }
   const root = await realpath(folder);
-  const files = await sizesOf(root, paths);
+  const readable = paths.filter((path) => !path.includes('\uFFFD'));
+  const files = await sizesOf(root, readable);
   const unpackedBytes = files.reduce((total, { bytes }) => total + bytes, 0);
-  if (unpackedBytes > limits.unpackedBytes) throw tooLarge(unpackedBytes, limits.unpackedBytes, 'unpacked');
-  onChosen?.(files.length, unpackedBytes);
-  const contents = await readAll(root, paths, new Set(allow));
+  const isTooLarge = unpackedBytes > limits.unpackedBytes;
+  const { contents, secrets } = await readAll(root, isTooLarge ? [] : readable, new Set(allow));
+  throwAll([
+    ...failures,
+    ...refusal(
+      'The registry would refuse these paths. A .publishignore file leaves things out.',
+      pathProblems(paths),
+    ),
+    ...(isTooLarge ? [tooLarge(unpackedBytes, limits.unpackedBytes, 'unpacked')] : []),
+    ...refusal(
+      'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
+      secrets,
+    ),
+    ...refusal('These allow entries name no file that is published.', unusedEntries(allow, paths)),
+  ]);
+  return { files, unpackedBytes, chosenBy, notes, contents };
+}
+
+/**
+ * The archive of the files. It is compressed by a library, not by Node's zlib, whose output differs between
+ * processors: a second run elsewhere must be able to tell that it is published already.
+ */
+export function pack({ contents, ...chosen }: Chosen): Pack {
   const archive = zipSync(contents, { level: 6, mtime, os: unix });
   if (archive.length > limits.archiveBytes) throw tooLarge(archive.length, limits.archiveBytes, 'zipped');
-  if (unpackedBytes > archive.length * limits.unpackedRatio) {
+  if (chosen.unpackedBytes > archive.length * limits.unpackedRatio) {
     throw new Failure(
       'usage',
       `The archive would unpack to more than ${limits.unpackedRatio} times its size. Leave out files that are mostly empty.`,
     );
   }
-  const sha256 = createHash('sha256').update(archive).digest('hex');
-  return { archive, sha256, files, unpackedBytes, chosenBy, notes };
+  return { ...chosen, archive, sha256: createHash('sha256').update(archive).digest('hex') };
+}
+
+function unusedEntries(allow: readonly string[], paths: readonly string[]): Problem[] {
+  return allow
+    .filter((entry) => !paths.includes(entry))
+    .map((entry) => ({ path: entry, message: `matches nothing.${didYouMean(entry, paths)}` }));
 }
 
 async function sizesOf(root: string, paths: readonly string[]): Promise<PackedFile[]> {
@@ -69,26 +93,22 @@ async function readAll(
   root: string,
   paths: readonly string[],
   allow: ReadonlySet<string>,
-): Promise<Zippable> {
-  const entries: Zippable = {};
-  const problems: Problem[] = [];
+): Promise<{ contents: Zippable; secrets: Problem[] }> {
+  const contents: Zippable = {};
+  const secrets: Problem[] = [];
   for (const path of paths) {
     const place = join(root, path);
     const content = await readFile(place);
     const secret = allow.has(path) ? undefined : secretIn(path, content);
-    if (secret !== undefined) problems.push({ path, message: secret });
+    if (secret !== undefined) secrets.push({ path, message: secret });
     const isExecutable = ((await stat(place)).mode & 0o100) !== 0;
-    entries[path] = [content, { attrs: (isExecutable ? 0o100755 : 0o100644) << 16 }];
+    contents[path] = [content, { attrs: (isExecutable ? 0o100755 : 0o100644) << 16 }];
   }
-  refuse(
-    'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
-    problems,
-  );
-  return entries;
+  return { contents, secrets };
 }
 
-function refuse(sentence: string, problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new Failure('usage', sentence, { problems });
+function refusal(sentence: string, problems: readonly Problem[]): Failure[] {
+  return problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [];
 }
 
 function tooLarge(bytes: number, allowed: number, how: string): Failure {

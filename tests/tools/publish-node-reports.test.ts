@@ -1,0 +1,169 @@
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { nodeKey } from '../../lib/store/keys.ts';
+import { banNodeVersion } from '../../tools/admin/registry/node-versions.ts';
+import { demo } from '../../tools/local/demo.ts';
+import { createRegistryClient } from '../../tools/registry-client/client.ts';
+import { publishNode, startRegistry, writeFiles } from '../support/publishing.ts';
+import { setFields } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+
+jest.setTimeout(60_000);
+
+let registry: Awaited<ReturnType<typeof startRegistry>>;
+let folder: string;
+let access: Record<string, string>;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  access = {
+    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+    NODE_REGISTRY_ACCESS_TOKEN: bearer(demo.owner).replace('Bearer ', ''),
+    NODE_REGISTRY_URL: registry.api.url,
+  };
+});
+
+afterAll(() => registry.stop());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(registry.directory, 'folder-'));
+});
+
+async function write(node: string, files = {}): Promise<void> {
+  const project = `[project]\nname = "${node}"\nversion = "1.0.0"\n[tool.node-registry]\npublisher = "demo"\n`;
+  await writeFiles(folder, { 'pyproject.toml': project, 'node.py': 'x', ...files });
+}
+
+const command = (...args: string[]) => publishNode(args, { cwd: folder, env: access });
+
+async function report(...args: string[]) {
+  const { code, stdout } = await command(...args, '--json');
+  return { code, ...JSON.parse(stdout) };
+}
+
+const keys = [
+  ...['code', 'status', 'publisher', 'node', 'version', 'download_url', 'sha256', 'archive_bytes'],
+  ...['unpacked_bytes', 'chosen_by', 'files', 'notes', 'node_version', 'reason', 'error', 'message'],
+  ...['details', 'request_id'],
+];
+
+describe('publish-node --json has one shape', () => {
+  test('for a dry run, a publish, a second publish and a status', async () => {
+    await write('reported');
+    const planned = await report('publish', '--dry-run');
+    const published = await report('publish');
+    const again = await report('publish');
+    const active = await report('status');
+    const reports = [planned, published, again, active];
+
+    for (const each of reports) expect(Object.keys(each)).toEqual(keys);
+    expect(reports.map(({ code, status }) => [code, status])).toEqual([
+      [0, 'dry_run'],
+      [0, 'published'],
+      [0, 'already_published'],
+      [0, 'active'],
+    ]);
+    for (const each of reports)
+      expect(each).toMatchObject({ node: 'reported', version: '1.0.0', error: null });
+    for (const { sha256, archive_bytes } of reports)
+      expect([sha256, archive_bytes]).toEqual([planned.sha256, planned.archive_bytes]);
+    for (const { files, unpacked_bytes, chosen_by } of reports.slice(0, 3))
+      expect([files, unpacked_bytes, chosen_by]).toEqual([
+        planned.files,
+        planned.unpacked_bytes,
+        'ignore files',
+      ]);
+    for (const { download_url, node_version } of reports.slice(1))
+      expect(download_url).toBe(node_version.downloadUrl);
+  });
+
+  test.each<[string, string[], number, string, RegExp]>([
+    ['a wrong command line', ['publish', '--versoin', '1'], 2, 'usage', /Did you mean --version\?/],
+    ['a wrong folder', ['publish', 'nowhere'], 2, 'usage', /There is no folder/],
+    ['a secret', ['publish', '--version', '2.0.0'], 2, 'usage', /look like secrets/],
+    [
+      'a refusal',
+      ['publish', '--allow', '.env', '--token', 'nrp_x'],
+      3,
+      'invalid_personal_access_token',
+      /unknown/,
+    ],
+    ['a version that is not there', ['status'], 3, 'not_found', /There is no such node version/],
+    [
+      'a registry that is not there',
+      ['status', '--base-url', 'http://localhost:1'],
+      5,
+      'unreachable',
+      /reached/,
+    ],
+  ])('for %s', async (_, args, exitCode, error, sentence) => {
+    await write('not-reported', { '.env': 'A=1' });
+    const failed = await report(...args);
+
+    expect(Object.keys(failed)).toEqual(keys);
+    expect(failed).toMatchObject({ code: exitCode, status: 'failed', error, sha256: null, files: [] });
+    expect(failed.message).toMatch(sentence);
+  });
+
+  test('for several problems, each with its place', async () => {
+    await write('not-reported', { '.env': 'A=1' });
+    const { message, details } = await report('publish', '--version', '1.0.0rc1', '--include', 'web');
+
+    expect(details).toEqual([
+      { path: 'version', message: 'The version "1.0.0rc1" is not a semantic version. Write "1.0.0-rc.1".' },
+      { path: 'web', message: 'The includes entry "web" names no file.' },
+      { path: '.env', message: 'is an environment file.' },
+    ]);
+    expect(message).toMatch(/is not a semantic version\. .* names no file\. These files look like secrets\./);
+  });
+});
+
+describe('publish-node says in plain words', () => {
+  test('that a published version was banned, and why', async () => {
+    await write('banned-later');
+    await command('publish');
+    await banNodeVersion('banned-later', '1.0.0', 'It mines coins.');
+
+    expect(await command('publish')).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining(
+        'The registry refused: The operator of the registry has banned this version: It mines coins. Publish a new version.\n',
+      ),
+    });
+    expect(await command('status')).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/^banned-later 1\.0\.0 is banned\.\nreason {6}It mines coins\.\n/),
+    });
+  });
+
+  test('that a version was banned before its archive arrived', async () => {
+    const client = createRegistryClient({
+      baseUrl: registry.api.url,
+      accessToken: String(access.NODE_REGISTRY_ACCESS_TOKEN),
+    });
+    const personal_access_token = demo.personalAccessToken;
+    const body = { node: {}, node_version: { version: '1.0.0' }, personal_access_token };
+    await client.versions.register('demo', 'banned-early', body);
+    await banNodeVersion('banned-early', '1.0.0', 'Spam');
+
+    await expect(client.versions.register('demo', 'banned-early', body)).rejects.toMatchObject({
+      code: 'version_exists',
+      message: 'This version is banned; publish a new version instead.',
+    });
+  });
+
+  test('that a node was deleted', async () => {
+    await write('deleted-node');
+    await command('publish');
+    await setFields(nodeKey('deleted-node'), { status: 'NodeStatusDeleted' });
+
+    expect(await command('publish', '--version', '1.1.0')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(
+        'The registry refused: The node was deleted, and its id cannot be used again; publish under another id.\n',
+      ),
+    });
+  });
+});
