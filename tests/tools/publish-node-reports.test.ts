@@ -154,6 +154,24 @@ describe('publish-node says in plain words', () => {
     });
   });
 
+  test.each([
+    [5, '5 seconds'],
+    [600, '10 minutes'],
+    [40_000, '12 hours'],
+  ])('when a limit that is met for %i more seconds ends', async (seconds, wait) => {
+    const body = { error: 'too_many_requests', message: 'Too many requests.' };
+    const answer = { status: 429, headers: { 'retry-after': String(seconds) }, body };
+    registry.api.disturb(
+      ...Array.from({ length: 5 }, () => (seconds > 60 ? answer : { ...answer, status: 500 })),
+    );
+
+    expect(await command('status', '--node', 'x', '--version', '1.0.0')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining(`Too many requests. It can work again in ${wait}.\n`),
+    });
+    registry.api.reset();
+  });
+
   test('that a node was deleted', async () => {
     await write('deleted-node');
     await command('publish');

@@ -88,8 +88,16 @@ export function failureOf(error: RegistryError): Failure {
     return new Failure('usage', `${message} Name another: --base-url, or NODE_REGISTRY_URL.`, facts);
   }
   const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
-  if (isTemporary) return new Failure('tryAgain', message, facts);
+  if (isTemporary) return new Failure('tryAgain', `${message}${whenAgain(error)}`, facts);
   return new Failure('refused', `The registry refused: ${message}`, facts);
+}
+
+/** A person does not see the header that the sentence may name. */
+function whenAgain({ retryAfter }: RegistryError): string {
+  if (retryAfter === undefined) return '';
+  const minutes = Math.ceil(retryAfter / 60);
+  const wait = retryAfter < 100 ? `${Math.ceil(retryAfter)} seconds` : `${minutes} minutes`;
+  return ` It can work again in ${minutes < 100 ? wait : `${Math.ceil(minutes / 60)} hours`}.`;
 }
 
 const maxShown = 20;

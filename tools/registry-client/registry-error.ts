@@ -4,10 +4,9 @@ type ServiceCode = components['schemas']['Error']['error'];
 
 /** What happens without an answer of the service itself. */
 type ClientCode =
-  /** The gateway's own answers, which have no code. */
+  /** The gateway's own answers, which have no code; its 429 has the service's `too_many_requests`. */
   | 'route_not_found'
   | 'method_not_allowed'
-  | 'too_many_requests'
   /** There was no answer: no connection, or a lost one; or none in time. */
   | 'unreachable'
   | 'timed_out'
