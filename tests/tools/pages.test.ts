@@ -151,14 +151,15 @@ describe('the records of the home page', () => {
         ...fields,
         status: 'NodeVersionStatusPending',
         ...{ status_reason: 'Waiting.', status_reason_code: 'awaiting_upload' },
-        extraction: { by: '1', at: createdAt(day), nodes: 0, open_fields: 0, reason: 'None.' },
+        host_node_extract_status: 'failed',
+        host_node_extract_reason: 'None.',
       });
     }
     const archive = { nodeId: 'shown-node', version: '1.0.12', versionId: 'v', sha256: 's' };
     const extracted = { category: 'image', function: 'load', return_types: '["IMAGE"]' };
     const unknown = { deprecated: null, description: null, experimental: null, input_types: null };
     const fields = { ...extracted, ...unknown, output_is_list: null, return_names: null };
-    await writeHostNodes(archive, new Map([['Load', fields]]), '1', Date.now() + 5000);
+    await writeHostNodes(archive, { nodes: new Map([['Load', fields]]), by: 1 }, Date.now() + 5000);
     const { published } = await read();
 
     // As text too: the page renders again what reads differently.
@@ -170,7 +171,7 @@ describe('the records of the home page', () => {
       ...{ id: 'shown-node-1.0.12', node_id: 'shown-node', version: '1.0.12', publisher_id: 'pages' },
       ...{ createdAt: createdAt(12), provenance, status: 'NodeVersionStatusPending' },
       ...{ status_reason: 'Waiting.', status_reason_code: 'awaiting_upload' },
-      extraction_reason: 'None.',
+      ...{ host_node_extract_status: 'failed', host_node_extract_reason: 'None.' },
       host_nodes: [{ host_node_name: 'Load', ...extracted, is_edited: false }],
     });
   });

@@ -44,7 +44,19 @@ async function report(...args: string[]) {
 
 const keys = [
   ...['code', 'status', 'publisher', 'node', 'version', 'download_url', 'sha256', 'archive_bytes'],
-  ...['unpacked_bytes', 'chosen_by', 'files', 'notes', 'node_version', 'reason', 'error', 'message'],
+  ...[
+    'unpacked_bytes',
+    'chosen_by',
+    'files',
+    'notes',
+    'host_node_extract_status',
+    'host_node_extract_reason',
+    'host_nodes',
+    'node_version',
+    'reason',
+    'error',
+    'message',
+  ],
   ...['details', 'request_id'],
 ];
 

@@ -28,7 +28,6 @@ export interface StoredRecords {
 
 interface PublishedVersion extends NodeVersion {
   publisher_id: string;
-  extraction_reason?: string | undefined;
   host_nodes: (HostNode & { is_edited: boolean })[];
 }
 
@@ -85,15 +84,14 @@ async function scan(): Promise<Item[]> {
 
 async function toPublished(version: NodeVersionRecord): Promise<PublishedVersion> {
   const items = await listItems(hostNodeKey(version.node_id, version.version, ''));
-  const { publisher_id, extraction } = version;
+  const { publisher_id } = version;
   const host_nodes = items
     .map((item) => hostNodeRecord(item))
     .map(({ host_node_name, category, function: entry, return_types, policy, touched = [] }) => ({
       ...{ host_node_name, category, function: entry, return_types, policy },
       is_edited: touched.length > 0,
     }));
-  const extraction_reason = extraction?.reason;
-  return { ...nodeVersionView(version, downloadUrl), publisher_id, extraction_reason, host_nodes };
+  return { ...nodeVersionView(version, downloadUrl), publisher_id, host_nodes };
 }
 
 function toUsage(account: AccountRecord): CallerUsage {

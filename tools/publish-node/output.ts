@@ -18,6 +18,9 @@ const emptyReport = {
   chosen_by: null,
   files: [],
   notes: [],
+  host_node_extract_status: null,
+  host_node_extract_reason: null,
+  host_nodes: [],
   /** What the registry has, and why it is as it is. */
   node_version: null,
   reason: null,

@@ -126,6 +126,7 @@ function result(
     chosen_by: chosenBy,
     notes,
     files,
+    host_node_extract_status: version.host_node_extract_status,
     node_version: version,
   };
 }

@@ -35,6 +35,8 @@ export async function statusCommand(folder: string, flags: StatusFlags): Promise
   };
   const report = {
     ...{ status: state, node, version, node_version: found, reason: found.status_reason },
+    host_node_extract_status: found.host_node_extract_status,
+    host_node_extract_reason: found.host_node_extract_reason,
     ...{ download_url: found.downloadUrl, sha256: found.sha256, archive_bytes: found.size_bytes },
   };
   print(flags.json, report, [

@@ -45,7 +45,7 @@ function archiveOf({ node_id, version, downloadUrl, size_bytes: bytes, sha256 })
 
 function hostNodesOf({
   host_nodes: nodes,
-  extraction_reason: reason,
+  host_node_extract_reason: reason,
   host_node_extract_status: status,
   downloadUrl,
 }) {
