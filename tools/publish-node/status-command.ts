@@ -11,7 +11,7 @@ interface StatusFlags {
 
 /** Anyone may ask: it takes no token. */
 export async function statusCommand(folder: string, flags: StatusFlags): Promise<number> {
-  const { node, version } = requireNamed(await readMetadata(folder, flags.metadata));
+  const { publisher, node, version } = requireNamed(await readMetadata(folder, flags.metadata));
   const registry = createRegistryClient({ baseUrl: flags.baseUrl });
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const found = entry?.node_version;
@@ -34,7 +34,8 @@ export async function statusCommand(folder: string, flags: StatusFlags): Promise
     'host nodes': [found.host_node_extract_status, found.host_node_extract_reason].filter(Boolean).join(': '),
   };
   const report = {
-    ...{ status: state, node, version, node_version: found, reason: found.status_reason },
+    ...{ status: state, publisher: publisher || null, node, version },
+    ...{ node_version: found, reason: found.status_reason },
     host_node_extract_status: found.host_node_extract_status,
     host_node_extract_reason: found.host_node_extract_reason,
     ...{ download_url: found.downloadUrl, sha256: found.sha256, archive_bytes: found.size_bytes },
