@@ -10,6 +10,8 @@ interface Answer {
   status: number;
   body: string;
   headers?: Record<string, string>;
+  /** As serverless-offline answers for itself. */
+  isNotOurs?: boolean;
 }
 
 const signingKey = createSigningKey();
@@ -23,7 +25,7 @@ let gateway: Awaited<ReturnType<typeof startGateway>>;
 const functions = createServer(async (request, response) => {
   received = await text(request);
   const id = String(request.headers['x-request-id']);
-  response.writeHead(answer.status, { ...answer.headers, 'x-request-id': id });
+  response.writeHead(answer.status, { ...answer.headers, ...(!answer.isNotOurs && { 'x-request-id': id }) });
   response.end(answer.body);
 });
 
@@ -91,6 +93,13 @@ describe('the log of requests', () => {
 
     expect(log.latest()[0]).toMatchObject({ status: 502, caller: 'no token' });
     expect(log.latest()[0]).not.toHaveProperty('message');
+  });
+
+  test('has a function that throws as the 500 that its caller gets', async () => {
+    answer = { status: 200, body: '{"errorMessage":"Secret details"}', isNotOurs: true };
+    await send('/bulk/nodes/versions');
+
+    expect(log.latest()[0]).toMatchObject({ status: 500, message: 'Internal Server Error' });
   });
 
   test.each<[string, string, string, object, Record<string, string>, number]>([

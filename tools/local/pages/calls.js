@@ -1,4 +1,4 @@
-import { at, button, element, toneOf } from './elements.js';
+import { at, button, element, pathElements, toneOf } from './elements.js';
 import { call, refresh, stack } from './stack.js';
 
 const shownHeaders = ['x-request-id', 'etag', 'retry-after', 'ratelimit', 'x-credits-used', 'deprecation'];
@@ -34,7 +34,7 @@ export function renderOperations(operations) {
     const send = button('Send', () => sendSample(item, operation));
     send.setAttribute('aria-label', `Send: ${summary}`);
     const link = element('a', { href: `/reference/#tag/${tag.toLowerCase()}/${method}${template}` }, summary);
-    const names = element('div', {}, link, element('div', { className: 'path' }, template));
+    const names = element('div', {}, link, element('div', { className: 'path' }, ...pathElements(template)));
     item.append(element('span', { className: 'method' }, method), names, send);
     at('operations').append(item);
   }

@@ -26,6 +26,12 @@ export function show(id, items, keyOf, render) {
   }
 }
 
+/** A path that breaks after its slashes where it is too long for a line. */
+export function pathElements(path) {
+  const [first, ...others] = path.split('/');
+  return [first, ...others.flatMap((part) => ['/', element('wbr'), part])];
+}
+
 /** A line of facts, each with its name. */
 export function facts(named) {
   const shown = Object.entries(named).filter(([, value]) => value !== undefined && value !== '');

@@ -1,4 +1,4 @@
-import { element, pill, show, timeElement, toneOf } from './elements.js';
+import { element, pathElements, pill, show, timeElement, toneOf } from './elements.js';
 
 /** What the API answered, to whom, and why. */
 export function showRequests({ state }) {
@@ -24,7 +24,7 @@ function renderRequest(request) {
     'p',
     { className: 'request' },
     pill(String(status), toneOf(status)),
-    element('span', { className: 'path' }, element('b', {}, method), ` ${path}`),
+    element('span', { className: 'path' }, element('b', {}, method), ' ', ...pathElements(path)),
   );
   const notes = [
     `${ms} ms`,
