@@ -1,8 +1,11 @@
 import { mkdir } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
+
+// The reference takes seconds to start where other tests run beside it.
+jest.setTimeout(40_000);
 
 const pictures = '.pictures';
 
@@ -15,7 +18,7 @@ const inBrowser = hasBrowser ? describe : describe.skip;
 
 async function open(path: string, width: number): Promise<void> {
   ({ page, problems } = await openPage(browser, width));
-  page.setDefaultTimeout(8000);
+  page.setDefaultTimeout(12_000);
   await page.goto(stack.pagesUrl + path);
 }
 
@@ -226,10 +229,7 @@ inBrowser(`in a browser${note}`, () => {
     /** The form for trying an operation out. */
     async function openForm(tag: string, operation: string) {
       await open(`/reference/#tag/${tag}/${operation}`, width);
-      await page
-        .locator(`section[id$="${operation}"] button`, { hasText: 'Test' })
-        .first()
-        .click({ timeout: 15_000 });
+      await page.locator(`section[id$="${operation}"] button`, { hasText: 'Test' }).first().click();
     }
 
     const fill = (header: string, value: string) =>
@@ -252,7 +252,7 @@ inBrowser(`in a browser${note}`, () => {
 
       expect(await page.getAttribute('html', 'lang')).toBe('en');
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    }, 20_000);
+    });
 
     test('sends If-Match, x-request-id and the local token', async () => {
       await openForm('registry', 'PUT/publishers/{publisherId}/nodes/{nodeId}');
@@ -268,7 +268,7 @@ inBrowser(`in a browser${note}`, () => {
       });
       expect([status, answered['x-request-id']]).toEqual([412, 'from-the-reference']);
       expect(Number(button?.x) + Number(button?.width)).toBeLessThanOrEqual(width);
-    }, 20_000);
+    });
 
     test('sends Idempotency-Key, so that a second call is a replay, and another token', async () => {
       await openForm('videos', 'POST/proxy/video-provider/text2video');
@@ -288,7 +288,7 @@ inBrowser(`in a browser${note}`, () => {
         undefined,
         'true',
       ]);
-    }, 20_000);
+    });
   });
 
   test('the API reference can send every header that the document names', async () => {
