@@ -179,6 +179,14 @@ describe('a host node that a newer extraction does not find', () => {
   });
 });
 
+test('an entry of a newer extractor is not written over by an older one that ends later', async () => {
+  const archive = await addExtractable('older-late');
+  await writeHostNodes(archive, found(2, ['entry']), inTime());
+  await writeHostNodes(archive, found(1, ['entry']), inTime());
+
+  expect(await listHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
+});
+
 test('an edit of an entry that was removed and made again is not written over', async () => {
   const archive = await addExtractable('made-again');
   await writeHostNodes(archive, found(1, ['entry']), inTime());

@@ -17,8 +17,9 @@ const context = { getRemainingTimeInMillis: () => 120_000 };
 
 beforeAll(async () => {
   await seed();
+  // The versions of the seed are due, too.
   await sweep();
-});
+}, 60_000);
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -59,6 +60,16 @@ test('an hourly sweep leaves what is younger than its retries, and what is older
   expect(await storedVersion('young', '1.0.0')).toMatchObject({ host_node_extract_status: 'pending' });
   expect(await storedVersion('old', '1.0.0')).toMatchObject({ host_node_extract_status: 'pending' });
   expect((await sweep()).map(({ nodeId }) => nodeId)).toEqual(['young', 'old']);
+});
+
+test('a sweep takes a version off the list whose host nodes were read before, such as in a ban', async () => {
+  await lose('read-in-ban');
+  await sweep();
+  const listed = { pending_shard: 'extract-a', pending_since: new Date(Date.now() - hourMs).toISOString() };
+  await setFields(nodeVersionKey('read-in-ban', '1.0.0'), listed);
+
+  expect(await sweep()).toContainEqual(expect.objectContaining({ finding: 'extracted_before' }));
+  expect(await storedVersion('read-in-ban', '1.0.0')).not.toHaveProperty('pending_shard');
 });
 
 test('a sweep goes on after a failure, and then fails, so that Lambda repeats it', async () => {
