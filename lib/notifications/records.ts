@@ -77,3 +77,11 @@ export const notifyShards = [...'0123456789abcdef'].map((digit) => `notify-${dig
 export function notifyShardOf(ticketHashed: string): string {
   return `notify-${ticketHashed.slice(0, 1)}`;
 }
+
+/** What receivers check signatures with: one key, or two while it is replaced, separated by a blank. */
+export interface SigningKeysRecord extends Key {
+  public_keys: string;
+  at: string;
+}
+
+export const signingKeysRecord = typedRead<SigningKeysRecord>();
