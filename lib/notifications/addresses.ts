@@ -69,7 +69,7 @@ const minPort = 1024;
 /** The address that a caller gave, unless nothing may be sent there whatever its name resolves to. */
 export function readAddress(text: string): URL | undefined {
   const url = URL.parse(text);
-  if (!url || url.username !== '' || url.password !== '') return undefined;
+  if (url?.username !== '' || url.password !== '') return undefined;
   const isOpenPort = url.port === '' ? url.protocol === 'https:' : Number(url.port) >= minPort;
   if (!isOpenPort) return undefined;
   if (isLocal(url)) return /^https?:$/.test(url.protocol) ? url : undefined;

@@ -230,9 +230,9 @@ describe('a slow receiver', () => {
     expect(stored).not.toHaveProperty('last_error');
   });
 
-  test('delays nobody: 40 notifications to another host arrive while 200 wait for it', async () => {
+  test('delays nobody: 40 notifications to another host arrive while 60 wait for it', async () => {
     receiver.answers.push('hang');
-    await Promise.all(Array.from({ length: 200 }, () => writeNotification(receiver.url)));
+    await Promise.all(Array.from({ length: 60 }, () => writeNotification(receiver.url)));
     const prompt = await Promise.all(Array.from({ length: 40 }, () => writeNotification(other.url)));
     const began = performance.now();
     let arrivedMs = 0;
@@ -248,7 +248,7 @@ describe('a slow receiver', () => {
     expect(arrivedMs).toBeLessThan(5000);
     expect(receiver.received.length).toBe(2);
     expect(prompt.map((each) => receivedOf(each).length)).toEqual(prompt.map(() => 1));
-    expect(lines('delivery_run')).toEqual([expect.objectContaining({ due: 240, left: 198 })]);
+    expect(lines('delivery_run')).toEqual([expect.objectContaining({ due: 100, left: 58 })]);
   }, 20_000);
 });
 
@@ -277,7 +277,8 @@ describe('an invocation that dies', () => {
   function dieAfterSending(): () => void {
     let claims = 0;
     return intercept(dynamodb, async ({ command, send }) => {
-      if (command === 'UpdateItemCommand' && (claims += 1) > 1) throw new Error('the invocation is gone');
+      if (command === 'UpdateItemCommand') claims += 1;
+      if (claims > 1) throw new Error('the invocation is gone');
       return send();
     });
   }
