@@ -1,2 +1,4 @@
 /** For serverless.yml, which reads no TypeScript. */
 export { localEnvironment as default } from './addresses.ts';
+
+export const relaysNotifications = process.env.NOTIFICATIONS === 'relay';
