@@ -53,7 +53,7 @@ export async function listShard(shard: string, until: number, max: number): Prom
 
 const waitingFields = ['pk', 'sk', 'id', 'address', 'attempts', 'pending_since', 'result'];
 
-/** What still waits of these, in batches. One that is missing may have been delivered meanwhile, or waits for the next run. */
+/** What is due of these, in batches. What is missing has been tried or delivered meanwhile, or waits for the next run. */
 export async function* readWaiting(
   keys: readonly Key[],
   deadline: number,
@@ -63,12 +63,14 @@ export async function* readWaiting(
   for (let start = 0; start < keys.length; start += maxBatchKeys) {
     const batch = keys.slice(start, start + maxBatchKeys).map(keyOf);
     for await (const { items } of readBatches(batch, options))
-      yield items.map((item) => notificationRecord(item)).filter(isWaiting);
+      yield items.map((item) => notificationRecord(item)).filter(isDue);
   }
 }
 
-function isWaiting(record: NotificationRecord): record is NotificationRecord & Waiting {
-  return record.result === 'pending' && record.pending_since !== undefined;
+/** An event of the stream may come again after the attempt that it was for. */
+function isDue(record: NotificationRecord): record is NotificationRecord & Waiting {
+  const { result, pending_since } = record;
+  return result === 'pending' && pending_since !== undefined && pending_since <= timestamp(Date.now());
 }
 
 /** The record, if this invocation is the one that makes the next attempt; `exhausted` if there is none left to make. */

@@ -67,8 +67,9 @@ export function ticketHash(ticket: string): string {
   return hash('sha256', ticket);
 }
 
+/** Has all of the key, so that what a receiver reports can be found. */
 export function notificationId(ticketHashed: string, sequence: number): string {
-  return `msg_${ticketHashed.slice(0, 24)}_${sequence}`;
+  return `msg_${ticketHashed}_${sequence}`;
 }
 
 /** The shards of the index `pending` that list due notifications. */

@@ -372,6 +372,15 @@ test('an event of the stream about nothing that waits sends nothing', async () =
   expect(receiver.received).toEqual([]);
 });
 
+test('an event of the stream that comes again makes no attempt before its time', async () => {
+  receiver.answers.push(500);
+  const written = await writeNotification(receiver.url);
+  await run(streamOf(written));
+  await run(streamOf(written));
+
+  expect(receivedOf(written)).toHaveLength(1);
+});
+
 test('the public key of what is signed is stored for the administration', async () => {
   await run();
 

@@ -1,4 +1,2 @@
 /** For serverless.yml, which reads no TypeScript. */
-export { localEnvironment as default } from './addresses.ts';
-
-export const relaysNotifications = process.env.NOTIFICATIONS === 'relay';
+export { localEnvironment as default, relaysNotifications } from './addresses.ts';
