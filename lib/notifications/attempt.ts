@@ -5,7 +5,7 @@ import type { NotificationRecord } from './records.ts';
 import { type SigningKey, signatureHeaders } from './signature.ts';
 
 /** Why an attempt delivered nothing, in our words: what a receiver answers is shown to nobody. */
-export type DeliveryError =
+type DeliveryError =
   | 'address_refused'
   | 'name_refused'
   | 'name_not_found'

@@ -14,7 +14,7 @@ import { type NotificationRecord, notificationRecord, notifyShards, ttlFrom } fr
 
 /** From each attempt to the next: 24 hours from the first to the eighth. All are longer than an attempt takes. */
 const waitsMs = [1, 5, 30, 2 * 60, 5 * 60, 7 * 60, 9 * 60 + 24].map((minutes) => minutes * 60_000);
-export const maxAttempts = waitsMs.length + 1;
+const maxAttempts = waitsMs.length + 1;
 
 /** How long the last attempt may take before it counts as lost with its invocation. */
 const lastWaitMs = 60_000;

@@ -236,8 +236,8 @@ describe('a slow receiver', () => {
     const prompt = await Promise.all(Array.from({ length: 40 }, () => writeNotification(other.url)));
     const began = performance.now();
     let arrivedMs = 0;
-    // Enough for one round of attempts.
-    const running = run(schedule, 14_000);
+    // Time for one round of attempts that hang.
+    const running = run(schedule, 20_000);
     while (arrivedMs === 0 && performance.now() - began < 10_000) {
       await new Promise((resolve) => setTimeout(resolve, 20));
       if (other.received.length === 40) arrivedMs = performance.now() - began;
@@ -245,7 +245,7 @@ describe('a slow receiver', () => {
     await running;
 
     expect(arrivedMs).toBeGreaterThan(0);
-    expect(arrivedMs).toBeLessThan(5000);
+    expect(arrivedMs).toBeLessThan(8000);
     expect(receiver.received.length).toBe(2);
     expect(prompt.map((each) => receivedOf(each).length)).toEqual(prompt.map(() => 1));
     expect(lines('delivery_run')).toEqual([expect.objectContaining({ due: 100, left: 58 })]);

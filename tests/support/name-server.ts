@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 
 /** Answers for a name: its addresses, in lists that take turns. An empty list is a name without addresses. */
-export type Zone = Record<string, string[][]>;
+type Zone = Record<string, string[][]>;
 
 interface NameServer {
   address: string;
