@@ -26,6 +26,9 @@ const maxLookupMs = 5_000;
 /** An answer says all that counts in its status; this much is read so that the receiver can finish writing it. */
 const maxAnswerBytes = 4096;
 
+/** What a header may hold; all that arrives is JSON. */
+const headerText = /^[\x20-\x7e]+$/;
+
 type Notification = Pick<NotificationRecord, 'id' | 'address' | 'body' | 'content_type'>;
 
 /** Sends a notification to its receiver, once. */
@@ -45,7 +48,9 @@ export async function attempt(
       url,
       method: 'POST',
       headers: {
-        'content-type': notification.content_type,
+        'content-type': headerText.test(notification.content_type)
+          ? notification.content_type
+          : 'application/json',
         'user-agent': 'node-registry',
         ...signatureHeaders(keys, notification),
       },

@@ -67,10 +67,14 @@ export async function* readWaiting(
   }
 }
 
+/** The clock of the machine that wrote it may be ahead; the next attempt is always further away than this. */
+const clockToleranceMs = 5000;
+
 /** An event of the stream may come again after the attempt that it was for. */
 function isDue(record: NotificationRecord): record is NotificationRecord & Waiting {
   const { result, pending_since } = record;
-  return result === 'pending' && pending_since !== undefined && pending_since <= timestamp(Date.now());
+  const soon = timestamp(Date.now() + clockToleranceMs);
+  return result === 'pending' && pending_since !== undefined && pending_since <= soon;
 }
 
 /** The record, if this invocation is the one that makes the next attempt; `exhausted` if there is none left to make. */

@@ -81,6 +81,25 @@ describe('a notification', () => {
     expect(isSigned(received)).toBe(true);
   });
 
+  test('of a type that no header can hold is JSON all the same', async () => {
+    await writeNotification(receiver.url, {
+      content_type: 'application/json; charset=\u2713\r\nx-injected: 1',
+    });
+    await run();
+
+    expect(receiver.received[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
+    expect(receiver.received[0]?.headers).not.toHaveProperty('x-injected');
+  });
+
+  test('whose writer had a clock a little ahead is delivered at once', async () => {
+    const written = await writeNotification(receiver.url, {
+      pending_since: new Date(Date.now() + 2000).toISOString(),
+    });
+    await run(streamOf(written));
+
+    expect(receivedOf(written)).toHaveLength(1);
+  });
+
   test.each([200, 201, 202, 204, 299])('ends with the first %i', async (status) => {
     receiver.answers.push(status);
     const written = await writeNotification(receiver.url);
