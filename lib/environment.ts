@@ -204,6 +204,17 @@ export const concerns = {
         ._default(nonEmpty, 'x-signature')
         .with(z.describe('The same header of the video provider.')),
     }),
+  deliveries: () =>
+    z.object({
+      NOTIFICATION_SIGNING_KEY: nonEmpty.with(
+        z.describe(
+          'The Ed25519 key that signs notifications, `whsk_…`, or two while it is replaced: `ssm:<name>`, `secretsmanager:<name>`, or the keys themselves.',
+        ),
+      ),
+      NOTIFY_LOCALHOST: z
+        ._default(z.enum(['refused', 'accepted']), 'refused')
+        .with(z.describe('`accepted` notifies receivers on localhost, too; for the local stack.')),
+    }),
   videoRules: () =>
     z.object({
       VIDEO_EXTEND_SOURCE: z

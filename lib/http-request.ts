@@ -1,5 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import type { LookupFunction } from 'node:net';
 
 interface HttpRequest {
   url: URL;
@@ -9,6 +10,8 @@ interface HttpRequest {
   /** Bounds the whole exchange, from the DNS lookup to the last byte of the reply. */
   timeoutMs: number;
   maxReplyBytes: number;
+  /** In place of the system's look-up of the name. */
+  lookup?: LookupFunction;
 }
 
 interface ReplyHead {
@@ -63,12 +66,13 @@ export function httpRequest({
   body,
   timeoutMs,
   maxReplyBytes,
+  lookup,
 }: HttpRequest): Promise<HttpReply> {
   const { request, agent } = agents[url.protocol as keyof typeof agents];
   return new Promise((resolve, reject) => {
     let connected = false;
     let head: ReplyHead | undefined;
-    const outgoing = request(url, { method, agent, headers });
+    const outgoing = request(url, { method, agent, headers, ...(lookup && { lookup }) });
     const finish = () => {
       clearTimeout(timer);
       clearTimeout(connectTimer);

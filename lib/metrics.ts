@@ -50,8 +50,15 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
     { dimensions: ['outcome'], metrics: { uploads: 'Count' }, fields: { uploads: 1 } },
     ...(Number.isFinite(lag_ms) ? [{ dimensions: [], metrics: { lag_ms: 'Milliseconds' } as const }] : []),
   ],
+  delivery: ({ delivery_lag_ms }) => [
+    { dimensions: ['outcome'], metrics: { deliveries: 'Count' }, fields: { deliveries: 1 } },
+    ...(Number.isFinite(delivery_lag_ms) ? [deliveryLag] : []),
+  ],
+  delivery_run: () => [{ dimensions: [], metrics: { oldest_due_ms: 'Milliseconds' } }],
   sweep: () => [{ dimensions: [], metrics: { sweep_findings: 'Count' } }],
 };
+
+const deliveryLag: Measurement = { dimensions: [], metrics: { delivery_lag_ms: 'Milliseconds' } };
 
 const replay: Measurement = {
   dimensions: ['function'],

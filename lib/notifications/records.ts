@@ -67,8 +67,9 @@ export function ticketHash(ticket: string): string {
   return hash('sha256', ticket);
 }
 
+/** Has all of the key, so that what a receiver reports can be found. */
 export function notificationId(ticketHashed: string, sequence: number): string {
-  return `msg_${ticketHashed.slice(0, 24)}_${sequence}`;
+  return `msg_${ticketHashed}_${sequence}`;
 }
 
 /** The shards of the index `pending` that list due notifications. */
@@ -77,3 +78,11 @@ export const notifyShards = [...'0123456789abcdef'].map((digit) => `notify-${dig
 export function notifyShardOf(ticketHashed: string): string {
   return `notify-${ticketHashed.slice(0, 1)}`;
 }
+
+/** What receivers check signatures with: one key, or two while it is replaced, separated by a blank. */
+export interface SigningKeysRecord extends Key {
+  public_keys: string;
+  at: string;
+}
+
+export const signingKeysRecord = typedRead<SigningKeysRecord>();

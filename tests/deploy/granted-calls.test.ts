@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context, S3Event } from 'aws-lambda';
 import { pathOf } from '../support/relay.ts';
 import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
+import { handler as deliverNotifications } from '../../functions/deliver-notifications.ts';
 import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { handler as publishNodeVersion } from '../../functions/publish-node-version.ts';
@@ -21,6 +22,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { gitHub, gitHubToken, useCiIssuers } from '../support/ci.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
+import { writeNotification } from '../support/notifications.ts';
 import { addToken } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
 import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts';
@@ -46,16 +48,18 @@ type Input = any;
 const needs: Need[] = [];
 const list: Record<string, string[]> = JSON.parse(readFileSync('tests/deploy/statements.json', 'utf8'));
 
-/** What a role may do to the table and the bucket, one action and one pattern at a time. */
+/** What a role may do to the table and the bucket, one action and one pattern at a time. Streams are read by Lambda. */
 function grantsOf(role: string): Need[] {
   return (list[role] ?? []).flatMap((statement) => {
     const [, actions = '', where = '', keys] =
       /^Allow (.+?) on (.+?)(?: with keys (.+))?$/.exec(statement) ?? [];
+    const places = where.split(', ').map((arn) => arn.replace(/^.*(:::[\w-]+\/|\/index\/)/, ''));
+    const [place = ''] = places;
     const patterns =
-      keys?.split(', ') ?? where.split(', ').map((arn) => arn.replace(/^.*(:::[\w-]+\/|\/index\/)/, ''));
+      keys?.split(', ').map((key) => (where.includes('/index/') ? `${place} ${key}` : key)) ?? places;
     return actions
       .split(', ')
-      .filter((action) => /^(dynamodb:|s3:(Get|Put|Delete)Object)/.test(action))
+      .filter((action) => /^(dynamodb:(?!.*(?:Stream|Records|Shard))|s3:(Get|Put|Delete)Object)/.test(action))
       .flatMap((action) => patterns.map((target) => ({ action, target })));
   });
 }
@@ -109,9 +113,10 @@ const translations: Record<string, (input: Input) => Need[]> = {
   PutItemCommand: (put) => [write('PutItem', put)],
   UpdateItemCommand: (update) => [write('UpdateItem', update)],
   DeleteItemCommand: (remove) => [write('DeleteItem', remove)],
-  QueryCommand: ({ IndexName, ExpressionAttributeValues }) => [
-    { action: 'dynamodb:Query', target: IndexName ?? ExpressionAttributeValues[':partition'].S },
-  ],
+  QueryCommand: ({ IndexName, ExpressionAttributeValues }) => {
+    const place = IndexName === undefined ? '' : `${IndexName} `;
+    return [{ action: 'dynamodb:Query', target: place + ExpressionAttributeValues[':partition'].S }];
+  },
   HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
   GetObjectCommand: ({ Key, VersionId }) => [{ action: `s3:GetObject${suffix(VersionId)}`, target: Key }],
   DeleteObjectCommand: ({ Key, VersionId }) => [
@@ -197,6 +202,7 @@ describe('what a function calls, it is granted, and what it is granted, it calls
     ['ExtendVideoRole', () => proxy('extend-video')],
     ['MultiframeVideoRole', () => proxy('multiframe-video')],
     ['ReceiveNotificationRole', notify],
+    ['DeliverNotificationsRole', deliver],
     ['FinalizeUploadRole', finalizeAndSweep],
     ['ExtractHostNodesRole', extractPublished],
   ])('%s', async (role, work) => {
@@ -222,6 +228,14 @@ async function notify(): Promise<void> {
   const path = { ...pathOf(simulation.received.at(-1)?.body.callback_url) };
   needs.length = 0;
   await invoke(receiveNotification, 'receive-notification', { path });
+}
+
+/** A notification is delivered, and the public key is stored. */
+async function deliver(): Promise<void> {
+  const event = sampleEvent('deliver-notifications') as unknown as Parameters<typeof deliverNotifications>[0];
+  await writeNotification('http://127.0.0.1:9/refused');
+  needs.length = 0;
+  await deliverNotifications(event, context);
 }
 
 /** Calls that only uncommon answers lead to; every other proxy and every other test has them. */

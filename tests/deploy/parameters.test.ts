@@ -130,6 +130,8 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   imageNotificationKeyHeader: header,
   videoNotificationKey: { good: ['', ...secret.good], bad: secret.bad },
   videoNotificationKeyHeader: header,
+  notificationSigningKey: secret,
+  failedNotificationsAlarm: capacity,
   maxPendingVersions: { good: ['', '100', '1000'], bad: ['0', '1001', 'x'] },
   maxNewNodesPerDay: { good: ['', '50'], bad: ['0', '-1', 'x'] },
   tableName: { good: ['node-registry-prod', 'a.b_c'], bad: ['', 'a b', 'ab', 'a/b', 'a'.repeat(256)] },

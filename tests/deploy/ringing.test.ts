@@ -20,16 +20,20 @@ process.env.METRICS_NAMESPACE = own;
 const { seed } = await import('../../tools/local/seed.ts');
 const { misbehave, proxies } = await import('../support/proxies.ts');
 const { handler: bulkNodeVersions } = await import('../../functions/bulk-node-versions.ts');
+const { handler: deliverNotifications } = await import('../../functions/deliver-notifications.ts');
 const { handler: finalizeUpload } = await import('../../functions/finalize-upload.ts');
 const { dynamodb, tableName } = await import('../../lib/store/table.ts');
 const { demoArchive } = await import('../../tools/local/demo-archive.ts');
 const { publish, put } = await import('../support/uploads.ts');
+const { emptyOutbox, makeDue, writeNotification } = await import('../support/notifications.ts');
 
 let alarms: Map<string, Part>;
 
 beforeAll(async () => {
   await seed();
-  alarms = alarmsOf(await packagedStage('default'));
+  // Those that only a stage with everything has, too.
+  const [plain, full] = [await packagedStage('default'), await packagedStage('full')];
+  alarms = new Map([...alarmsOf(full), ...alarmsOf(plain)]);
 }, 120_000);
 
 beforeEach(() => {
@@ -81,6 +85,9 @@ const video = (name: 'text-to-video' | 'extend-video' | 'multiframe-video') =>
   invoke(proxies[name], name, { headers });
 const sweep = () => finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
 
+const deliver = () =>
+  deliverNotifications({ source: 'aws.events' } as Parameters<typeof deliverNotifications>[0], context);
+
 /** Makes a publish look older than it is. */
 async function age(nodeId: string, version: string, milliseconds: number): Promise<void> {
   const { pk, sk } = nodeVersionKey(nodeId, version);
@@ -94,6 +101,8 @@ async function age(nodeId: string, version: string, milliseconds: number): Promi
   );
 }
 
+/** The last three five-minute periods. */
+const lastFifteen = [now - 10, now - 5, now];
 /** Three five-minute periods of the last hour. */
 const threePeriods = [now - 30, now - 15, now];
 
@@ -199,6 +208,44 @@ describe('an alarm on our own lines', () => {
   });
 });
 
+describe('an alarm on notifications', () => {
+  beforeEach(emptyOutbox);
+
+  test('notification-failures rings when an hour gives up more than failedNotificationsAlarm, and not for attempts', async () => {
+    const { pk, sk } = await writeNotification('http://127.0.0.1:9999/nobody-listens');
+    await deliver();
+    expect(isRinging('notification-failures', logged([now], 100))).toBe(false);
+
+    await makeDue({ pk, sk });
+    loggedLines.length = 0;
+    await writeNotification('http://169.254.169.254/');
+    await deliver();
+    expect(isRinging('notification-failures', logged([now - 30], 11))).toBe(true);
+    expect(isRinging('notification-failures', logged([now - 30], 10))).toBe(false);
+  });
+
+  test('notification-backlog rings when something was due for over a quarter of an hour, 15 minutes long', async () => {
+    const written = await writeNotification('http://127.0.0.1:9999/nobody-listens');
+    await makeDue(written, 890_000);
+    await deliver();
+    expect(isRinging('notification-backlog', logged(lastFifteen))).toBe(false);
+
+    await makeDue(written, 901_000);
+    loggedLines.length = 0;
+    await deliver();
+    expect(isRinging('notification-backlog', logged(lastFifteen))).toBe(true);
+    expect(isRinging('notification-backlog', logged([now - 10, now - 5]))).toBe(true);
+  });
+
+  test('notification-backlog rings when no run left a line for 15 minutes, also where a run found nothing due', async () => {
+    await deliver();
+
+    expect(isRinging('notification-backlog', logged([now - 16]))).toBe(true);
+    expect(isRinging('notification-backlog', logged([now - 14]))).toBe(false);
+    expect(isRinging('notification-backlog', logged(lastFifteen))).toBe(false);
+  });
+});
+
 /** Values of a metric of AWS's own, with the dimensions that the alarm asks for. */
 function fromAws(
   metric: string,
@@ -221,7 +268,6 @@ const table = { TableName: `\${Table}` };
 const queue = { QueueName: `\${FinalizeUploadFailures.QueueName}` };
 const extractionQueue = { QueueName: `\${ExtractHostNodesFailures.QueueName}` };
 const bucket = { BucketName: 'archives-of-the-tests', StorageType: 'StandardStorage' };
-const lastFifteen = [now - 10, now - 5, now];
 /** Invocations that were turned away in the whole account, and those of them that were of a function. */
 const throttled = ({ all = 1, ...functions }: Record<string, number> = {}, minutes = [now]) => [
   ...fromAws('AWS/Lambda Throttles', {}, all, minutes),
@@ -308,8 +354,8 @@ describe('where concurrency is reserved', () => {
   );
 });
 
-test('no alarm but the one on missing sweeps rings on a stage that nobody uses', () => {
+test('no alarm but those on missing runs rings on a stage that nobody uses', () => {
   const ringing = [...alarms.keys()].filter((name) => isRinging(name, []));
 
-  expect(ringing).toEqual(['sweep-missing']);
+  expect(ringing.sort()).toEqual(['notification-backlog', 'sweep-missing']);
 });

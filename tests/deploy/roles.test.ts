@@ -90,7 +90,7 @@ describe('the roles', () => {
     );
     const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
 
-    expect(new Set(roles).size).toBe(12);
+    expect(new Set(roles).size).toBe(13);
     for (const role of roles) {
       const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
       expect(trust).toEqual([
@@ -114,8 +114,11 @@ describe('the roles', () => {
 
   test('never touch the table but by partition keys that the function has business with', () => {
     for (const { Effect, Action, Resource, Condition } of [...statements(stage.template).values()].flat()) {
-      if (![Action].flat().some((action) => action.startsWith('dynamodb:')) || Action === 'dynamodb:Query')
-        continue;
+      // An index and a stream have names of their own.
+      const ofTable = [Action]
+        .flat()
+        .filter((action) => /^dynamodb:(?!.*(?:Stream|Records|Shard))/.test(action));
+      if (ofTable.length === 0 || Action === 'dynamodb:Query') continue;
       expect(asText(Resource)).toBe(tableArn);
       if (Effect === 'Allow')
         expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(expect.any(Array));
@@ -135,23 +138,35 @@ describe('the roles', () => {
     ]);
   });
 
-  test('let a proxy read the one secret of its own provider, and the receiver of notifications those of their signatures', () => {
+  test('let a proxy read the one secret of its own provider, and each half of notifications those of its signatures', () => {
     expect(granting('secretsmanager:GetSecretValue')).toEqual([
       `ReceiveNotificationRole ${own('secretsmanager')}:secret:video-notification-key-??????`,
       `RelightImageRole ${own('secretsmanager')}:secret:image-key-??????`,
     ]);
     expect(granting('ssm:GetParameter')).toEqual([
+      `DeliverNotificationsRole ${own('ssm')}:parameter/node-registry/prod/notification-signing-key`,
       `ExtendVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
       `MultiframeVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
       `ReceiveNotificationRole ${own('ssm')}:parameter/node-registry/prod/image-notification-key`,
       `TextToVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
     ]);
     expect(granting('kms:Decrypt').map((grant) => grant.split(' ')[0])).toEqual([
+      'DeliverNotificationsRole',
       'ExtendVideoRole',
       'MultiframeVideoRole',
       'ReceiveNotificationRole',
       'RelightImageRole',
       'TextToVideoRole',
+    ]);
+  });
+
+  test('let what calls receivers reach the outbox, its key and its stream, and nothing else', () => {
+    const allowed = (statements(stage.template).get('DeliverNotificationsRole') ?? []).map(inWords);
+
+    expect(allowed.filter((words) => !/^Allow (?:logs|xray|kms|ssm):/.test(words))).toEqual([
+      `Allow dynamodb:BatchGetItem, dynamodb:UpdateItem on \${Table.Arn} with keys TICKET#*`,
+      `Allow dynamodb:Query on \${Table.Arn}/index/pending with keys notify-*`,
+      expect.stringMatching(/^Allow dynamodb:DescribeStream, .+ on \$\{Table\.Arn\}\/stream\/\*$/),
     ]);
   });
 

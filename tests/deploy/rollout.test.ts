@@ -47,16 +47,17 @@ describe('a gradual rollout', () => {
     }
   });
 
-  test('reaches every caller: the API, the bucket, the schedules, and the queues for failures', () => {
+  test('reaches every caller: the API, the bucket, the schedules, the stream, and the queues for failures', () => {
     const { Resources } = full.template;
     const targets = [
       ...ofType(full, 'AWS::ApiGatewayV2::Integration').map(([, it]) => it.IntegrationUri),
       ...ofType(full, 'AWS::Lambda::Permission').map(([, it]) => it.FunctionName),
       Resources.S3BucketArchives?.Properties.NotificationConfiguration.LambdaConfigurations[0].Function,
       ...ofType(full, 'AWS::Events::Rule').map(([, it]) => it.Targets[0].Arn),
+      ...ofType(full, 'AWS::Lambda::EventSourceMapping').map(([, it]) => it.FunctionName),
     ];
 
-    expect(targets).toHaveLength(10 + 13 + 2 + 2);
+    expect(targets).toHaveLength(10 + 15 + 1 + 3 + 1);
     for (const target of targets) expect(target['Fn::Join'][1][1]).toBe('live');
     for (const name of ['FinalizeUploadLambdaEvConf', 'ExtractHostNodesLambdaEvConf'])
       expect(Resources[name]).toMatchObject({ Properties: { Qualifier: 'live' } });

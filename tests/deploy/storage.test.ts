@@ -41,10 +41,10 @@ describe('the table', () => {
     const needed = [...referencesOf(resource(full, 'Table')), ...[resource(full, 'Table').DependsOn].flat()];
 
     expect(needed).toEqual(expect.arrayContaining(before));
-    // Alarms and the page that shows them come after it: they fail for no reason of the account's.
+    // Alarms, the page that shows them and what reads the stream come after it: they fail for no reason of the account's.
     const after = Object.values(full.template.Resources).filter((it) => referencesOf(it).includes('Table'));
     expect(new Set(after.map(({ Type }) => Type))).toEqual(
-      new Set(['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard']),
+      new Set(['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::EventSourceMapping']),
     );
   });
 

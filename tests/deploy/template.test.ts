@@ -143,19 +143,20 @@ describe('the functions', () => {
     '%s runs the tested Node, on arm64, and gives up before its gateway does',
     (name) => {
       const { Runtime, Architectures, Timeout, MemorySize } = properties(
-        plain,
+        full,
         `${upperFirst(name)}LambdaFunction`,
       );
 
       expect([Runtime, Architectures]).toEqual(['nodejs24.x', ['arm64']]);
-      expect(Timeout).toBeLessThanOrEqual({ finalizeUpload: 300, extractHostNodes: 120 }[name] ?? 29);
+      const own = { finalizeUpload: 300, extractHostNodes: 120, deliverNotifications: 60 };
+      expect(Timeout).toBeLessThanOrEqual(own[name as keyof typeof own] ?? 29);
       expect(MemorySize).toBeGreaterThanOrEqual(512);
     },
   );
 
   test.each(functionNames)('%s keeps its logs for thirty days, and so does the API', (name) => {
     for (const id of [`${upperFirst(name)}LogGroup`, 'HttpApiLogGroup'])
-      expect(properties(plain, id).RetentionInDays).toBe(30);
+      expect(properties(full, id).RetentionInDays).toBe(30);
   });
 
   test('know their provider’s key by name only, and ask for access tokens', () => {
@@ -169,7 +170,7 @@ describe('the functions', () => {
 
   test('can be given every variable that they read, but those that Lambda sets and those of the local stack', () => {
     const read = Object.values(concerns).flatMap((concern) => Object.keys(concern().shape));
-    const given = ofType(plain, 'AWS::Lambda::Function').flatMap(([, it]) =>
+    const given = ofType(full, 'AWS::Lambda::Function').flatMap(([, it]) =>
       Object.keys(it.Environment.Variables),
     );
 
@@ -189,6 +190,34 @@ describe('the functions', () => {
       TextToVideoLambdaFunction: 10,
       ExtendVideoLambdaFunction: 10,
       MultiframeVideoLambdaFunction: 10,
+    });
+  });
+
+  test('deliver notifications only where the stage relays them, at once and each minute', () => {
+    const [[, mapping] = []] = ofType(full, 'AWS::Lambda::EventSourceMapping');
+    const { ScheduleExpression, State } = properties(full, 'DeliverNotificationsEventsRuleSchedule1');
+
+    expect(JSON.stringify(plain.template)).not.toMatch(/DeliverNotifications|NotificationFailures|StreamArn/);
+    expect(properties(plain, 'Table')).not.toHaveProperty('StreamSpecification');
+    expect(properties(full, 'Table').StreamSpecification).toEqual({ StreamViewType: 'KEYS_ONLY' });
+    expect(mapping).toMatchObject({
+      EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
+      Enabled: true,
+    });
+    expect(JSON.parse(mapping.FilterCriteria.Filters[0].Pattern)).toEqual({
+      eventName: ['INSERT'],
+      dynamodb: { Keys: { sk: { S: [{ prefix: 'NOTIFICATION#' }] } } },
+    });
+    expect([ScheduleExpression, State]).toEqual(['rate(1 minute)', 'ENABLED']);
+  });
+
+  test('that call receivers hold no key of a provider, and reach no receiver on localhost', () => {
+    const { Variables } = properties(full, 'DeliverNotificationsLambdaFunction').Environment;
+
+    expect(Object.keys(Variables).filter((name) => /PROVIDER|BUCKET/.test(name))).toEqual([]);
+    expect(Variables).toMatchObject({
+      NOTIFICATION_SIGNING_KEY: 'ssm:/node-registry/prod/notification-signing-key',
+      NOTIFY_LOCALHOST: '',
     });
   });
 

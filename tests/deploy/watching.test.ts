@@ -57,13 +57,18 @@ const alarms: [string, string[]][] = [
   ['sweep-findings', [`${own} sweep_findings`]],
   ['sweep-missing', [`${own} sweep_findings`]],
   ['bucket-size', ['AWS/S3 BucketSizeBytes']],
+  ['notification-failures', [`${own} deliveries`]],
+  ['notification-backlog', [`${own} oldest_due_ms`]],
 ];
 
-/** With a reservation there is one more. */
+/** What a stage has only where it notifies callers itself; and with a reservation there is one more. */
+const ofRelay = /^notification-|-deliverNotifications$/;
+const plainAlarms = alarms.filter(([name]) => !ofRelay.test(name));
 const allAlarms: [string, string[]][] = [
   ...alarms,
   ['reserved-throttles', Array(5).fill('AWS/Lambda Throttles')],
 ];
+const rightWhereMissing = ['sweep-missing', 'notification-backlog'];
 
 function alarmNamed(name: string, stage = plain): Part {
   return ofType(stage, 'AWS::CloudWatch::Alarm').find(
@@ -73,15 +78,15 @@ function alarmNamed(name: string, stage = plain): Part {
 
 describe('the alarms', () => {
   test.each(allAlarms)('%s looks at %j', (name, metrics) => {
-    const alarm = alarmNamed(name, name === 'reserved-throttles' ? full : plain);
+    const alarm = alarmNamed(name) ?? alarmNamed(name, full);
 
     expect(watched(alarm)).toEqual(metrics);
-    expect(alarm.TreatMissingData).toBe(name === 'sweep-missing' ? 'breaching' : 'notBreaching');
+    expect(alarm.TreatMissingData).toBe(rightWhereMissing.includes(name) ? 'breaching' : 'notBreaching');
     expect(alarm.AlarmDescription).toMatch(/^[A-Z].*\.$/);
   });
 
   test.each([
-    ['default', alarms],
+    ['default', plainAlarms],
     ['full', allAlarms],
   ] as const)('are these and no others in the %s stage', async (set, expected) => {
     const names = ofType(await packagedStage(set), 'AWS::CloudWatch::Alarm').map(([, it]) => it.AlarmName);
@@ -101,7 +106,7 @@ describe('the alarms', () => {
     const notified = (stage: Packaged) =>
       ofType(stage, 'AWS::CloudWatch::Alarm').map(([, it]) => [it.AlarmActions, it.OKActions]);
 
-    expect(notified(plain)).toEqual(alarms.map(() => [undefined, undefined]));
+    expect(notified(plain)).toEqual(plainAlarms.map(() => [undefined, undefined]));
     expect(notified(full)).toEqual(allAlarms.map(() => [topic, topic]));
   });
 
@@ -121,7 +126,7 @@ describe('the alarms', () => {
 
   test('and the dashboard look at no metric that the log lines do not have', () => {
     const source = readFileSync('lib/metrics.ts', 'utf8');
-    const page = asText(properties(plain, 'Dashboard').DashboardBody);
+    const page = asText(properties(full, 'Dashboard').DashboardBody);
     const searched = [...page.matchAll(/node-registry\/prod\\",\w+(?:,\w+)?\} MetricName=\\"(\w+)\\"/g)].map(
       ([, it]) => it,
     );
@@ -133,14 +138,21 @@ describe('the alarms', () => {
   });
 });
 
-test('the dashboard is JSON that CloudWatch takes: every widget has its place, its region and metrics', () => {
-  const { widgets } = JSON.parse(asText(properties(plain, 'Dashboard').DashboardBody));
+test.each([
+  ['default', 9],
+  ['full', 12],
+] as const)(
+  'the dashboard of the %s stage is JSON that CloudWatch takes: every widget has its place, its region and metrics',
+  async (set, count) => {
+    const stage = await packagedStage(set);
+    const { widgets } = JSON.parse(asText(properties(stage, 'Dashboard').DashboardBody));
 
-  expect(widgets.length).toBeGreaterThanOrEqual(8);
-  for (const { type, x, width, properties } of widgets) {
-    expect(type).toBe('metric');
-    expect(x + width).toBeLessThanOrEqual(24);
-    expect(properties).toMatchObject({ region: expect.any(String), title: expect.any(String) });
-    expect(properties.metrics.length).toBeGreaterThan(0);
-  }
-});
+    expect(widgets).toHaveLength(count);
+    for (const { type, x, width, properties } of widgets) {
+      expect(type).toBe('metric');
+      expect(x + width).toBeLessThanOrEqual(24);
+      expect(properties).toMatchObject({ region: expect.any(String), title: expect.any(String) });
+      expect(properties.metrics.length).toBeGreaterThan(0);
+    }
+  },
+);

@@ -57,7 +57,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         {
           pk: task?.pk,
           sk: 'NOTIFICATION#0001',
-          id: `msg_${hash.slice(0, 24)}_1`,
+          id: `msg_${hash}_1`,
           address: hook,
           body: rawBody,
           content_type: 'application/json; charset=utf-8',

@@ -50,6 +50,25 @@ const post = (url: string, options: { timeoutMs?: number; maxReplyBytes?: number
     ...options,
   });
 
+test('exchange asks the given look-up for the address of a name', async () => {
+  const address = await serve((_, response) => response.end('here'));
+  const [, port] = address.split(':');
+  const asked: string[] = [];
+  const { body } = await httpRequest({
+    url: new URL(`http://no-such-host.invalid:${port}/`),
+    method: 'GET',
+    timeoutMs: 2000,
+    maxReplyBytes: 10,
+    lookup: (name, _, callback) => {
+      asked.push(name);
+      callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    },
+  });
+
+  expect(asked).toEqual(['no-such-host.invalid']);
+  expect(body.toString()).toBe('here');
+});
+
 describe('exchange knows that a request was not sent', () => {
   test('when the connection is refused', async () => {
     const address = await listen(createTcpServer());

@@ -47,6 +47,29 @@ beforeEach(() => {
   loggedLines.length = 0;
 });
 
+describe('the metrics of notifications', () => {
+  test('count attempts by their outcome, and measure how late a delivered one is', () => {
+    log('info', 'delivery', { outcome: 'delivered', delivery_lag_ms: 120 });
+    log('info', 'delivery', { outcome: 'again' });
+
+    expect(lines('delivery').map(metricsOf)).toEqual([
+      [
+        { dimensions: { outcome: 'delivered' }, values: { deliveries: 1 } },
+        { dimensions: {}, values: { delivery_lag_ms: 120 } },
+      ],
+      [{ dimensions: { outcome: 'again' }, values: { deliveries: 1 } }],
+    ]);
+  });
+
+  test('have the age of the oldest that is due, once a run', () => {
+    log('info', 'delivery_run', { due: 0, oldest_due_ms: 0 });
+
+    expect(lines('delivery_run').map(metricsOf)).toEqual([
+      [{ dimensions: {}, values: { oldest_due_ms: 0 } }],
+    ]);
+  });
+});
+
 describe('the metrics of a request', () => {
   test('count it by function and code', async () => {
     await invoke(bulkNodeVersions, 'bulk-node-versions');

@@ -13,6 +13,8 @@ Object.assign(process.env, {
   IMAGE_PROVIDER_KEY: 'image-key-of-the-tests',
   VIDEO_PROVIDER_URL: 'http://localhost:3003/video',
   VIDEO_PROVIDER_KEY: 'video-key-of-the-tests',
+  NOTIFICATION_SIGNING_KEY: `whsk_${Buffer.alloc(32, 'the key of the tests ').toString('base64')}`,
+  NOTIFY_LOCALHOST: 'accepted',
   // A test file has few publishers and many nodes.
   MAX_PENDING_VERSIONS: '100000',
   MAX_NEW_NODES_PER_DAY: '100000',

@@ -7,6 +7,7 @@ import * as limits from './commands/limits.ts';
 import * as members from './commands/members.ts';
 import * as nodeVersions from './commands/node-versions.ts';
 import * as nodes from './commands/nodes.ts';
+import * as notifications from './commands/notifications.ts';
 import * as publishers from './commands/publishers.ts';
 import * as tokens from './commands/tokens.ts';
 import * as trusts from './commands/trusts.ts';
@@ -53,4 +54,8 @@ export const commands: Record<string, Command> = {
   'usage sum': usage.sum,
   'usage compare': usage.compare,
   'uploads sweep': uploads.sweep,
+  'notification list': notifications.list,
+  'notification show': notifications.show,
+  'notification retry': notifications.retry,
+  'notification keys': notifications.keys,
 };

@@ -13,6 +13,7 @@ export default class FinishTemplate {
     this.hooks = {
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate;
+        spreadConditions(template);
         foldConditions(template);
         orderApi(template);
         giveVersionsBack(template);
@@ -20,6 +21,20 @@ export default class FinishTemplate {
         dropNeedlessDependencies(template);
       },
     };
+  }
+}
+
+/** What the framework and function-resources.ts make for a function is there only where the function is. */
+function spreadConditions(template: Template): void {
+  for (const [id, { Condition }] of ofType(template, 'AWS::Lambda::Function')) {
+    if (Condition === undefined) continue;
+    const name = id.replace('LambdaFunction', '');
+    for (const [other, resource] of Object.entries(template.Resources))
+      if (other.startsWith(name) || other === `HttpApiIntegration${name}`) resource.Condition = Condition;
+  }
+  for (const [, route] of ofType(template, 'AWS::ApiGatewayV2::Route')) {
+    const [condition] = referencesOf(route).flatMap((name) => template.Resources[name]?.Condition ?? []);
+    if (condition !== undefined) route.Condition = condition;
   }
 }
 
@@ -50,10 +65,14 @@ function giveVersionsBack(template: Template): void {
     Object.assign(version, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
 }
 
-/** A function's own failures reach its queue by its destination; this is for events that never reached it. */
+/**
+ * A function's own failures reach its queue by its destination; this is for events that never reached it. What runs each
+ * minute has no queue: the next run does what the lost one should have.
+ */
 function catchUndeliveredSchedules(template: Template): void {
   for (const [id, { Properties }] of ofType(template, 'AWS::Events::Rule')) {
     const queue = id.replace(/EventsRuleSchedule\d+$/, 'Failures');
+    if (!(queue in template.Resources)) continue;
     for (const target of Properties.Targets as object[])
       Object.assign(target, { DeadLetterConfig: { Arn: { 'Fn::GetAtt': [queue, 'Arn'] } } });
   }

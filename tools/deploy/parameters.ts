@@ -108,6 +108,14 @@ export const parameters: Record<string, z.ZodMiniType> = {
   imageNotificationKeyHeader: optional(headerName, 'The header with that signature.'),
   videoNotificationKey: optional(secretName, 'The same for the video provider.'),
   videoNotificationKeyHeader: optional(headerName, 'The header with its signature.'),
+  notificationSigningKey: required(
+    secretName,
+    'Where the key is stored that signs notifications, or two while it is replaced; only with `relay`.',
+  ),
+  failedNotificationsAlarm: required(
+    capacity,
+    'The alarm `notification-failures` rings above so many in an hour.',
+  ),
   maxPendingVersions: optional(
     wholeNumber(1, 1000),
     'How many versions of a publisher may wait for their archives.',

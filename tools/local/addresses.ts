@@ -39,7 +39,13 @@ export const localEnvironment = {
   TOKEN_JWKS_URL: keySetUrl,
   CI_AUDIENCE: localAddress(ports.api),
   NOTIFICATION_URL: `${localAddress(ports.api)}/notifications`,
+  // Anybody can sign with this one: it says so itself.
+  NOTIFICATION_SIGNING_KEY: `whsk_${btoa('local development, not a secret!')}`,
+  NOTIFY_LOCALHOST: 'accepted',
   CI_ISSUERS: `github ${ciIssuerName} ${keySetUrl}`,
   IMAGE_PROVIDER_URL: `${localAddress(ports.providers)}/image`,
   VIDEO_PROVIDER_URL: `${localAddress(ports.providers)}/video`,
 };
+
+/** Whether the local stack notifies callers itself. */
+export const relaysNotifications = process.env.NOTIFICATIONS === 'relay';

@@ -1,4 +1,4 @@
-type Attributes = Record<string, unknown>;
+export type Attributes = Record<string, unknown>;
 
 /** What a request does to one item, with its key among the attributes. */
 export interface Action {
@@ -38,6 +38,15 @@ export function readWrite(body: Buffer): WriteRequest {
     return { actions: targets.map(toAction), token: ClientRequestToken };
   };
   return readOr({ actions: [], token: undefined }, read);
+}
+
+/** The items that a request puts whole, as it has them. */
+export function readPuts(body: Buffer): Attributes[] {
+  return readOr([], () => {
+    const { TransactItems, Item } = JSON.parse(body.toString());
+    const puts = (TransactItems ?? []) as TransactItem[];
+    return [Item ?? [], ...puts.map(({ Put }) => Put?.Item ?? [])].flat();
+  });
 }
 
 /** The entries of a BatchWriteItem in all its tables; an empty list if the request is malformed. */

@@ -3,7 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { startDynamoDb } from './dynamodb.ts';
-import { type Action, batchEntries, byTable, readBatch, readWrite } from './dynamodb-actions.ts';
+import {
+  type Action,
+  type Attributes,
+  batchEntries,
+  byTable,
+  readBatch,
+  readPuts,
+  readWrite,
+} from './dynamodb-actions.ts';
 import { type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 
 interface Server {
@@ -15,6 +23,8 @@ interface Options {
   port?: number;
   /** How long each transaction takes at least. DynamoDB's take 10 to 30 ms; fewer keep the tests fast. */
   transactionMs?: number;
+  /** Hears of every item that was put, as the stream of the deployed table tells of it. */
+  onPut?: (item: Attributes) => void;
 }
 
 const conflictMessage = 'Transaction is ongoing for the item';
@@ -44,9 +54,9 @@ export async function startStrictDynamoDb({
  */
 export async function startConflicts(
   url: string,
-  { port, transactionMs = 2 }: Options = {},
+  { port, transactionMs = 2, onPut }: Options = {},
 ): Promise<Server> {
-  const conflicts = new Conflicts(transactionMs);
+  const conflicts = new Conflicts(transactionMs, onPut);
   return startReverseProxy(url, (...args) => conflicts.handle(...args), port);
 }
 
@@ -57,8 +67,11 @@ class Conflicts {
   readonly #tokens = new Set<string>();
   readonly #keyNames = new Map<string, string[]>();
 
-  constructor(transactionMs: number) {
+  readonly #onPut: Options['onPut'];
+
+  constructor(transactionMs: number, onPut: Options['onPut']) {
     this.#transactionMs = transactionMs;
+    this.#onPut = onPut;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
@@ -84,8 +97,10 @@ class Conflicts {
   async #writeOne(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
     const body = await readAll(request);
     const [isLocked] = await this.#areLocked(readWrite(body).actions, request, origin);
-    if (isLocked) fail(response, 'TransactionConflictException', { message: conflictMessage });
-    else relay(await origin.send(request, { body }), response);
+    if (isLocked) return fail(response, 'TransactionConflictException', { message: conflictMessage });
+    const reply = await origin.send(request, { body });
+    relay(reply, response);
+    this.#report(reply.statusCode, body);
   }
 
   async #writeBatch(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
@@ -126,6 +141,11 @@ class Conflicts {
       return { head, content: await readAll(head) };
     });
     response.writeHead(Number(head.statusCode), head.rawHeaders).end(content);
+    this.#report(head.statusCode, body);
+  }
+
+  #report(status: number | undefined, body: Buffer): void {
+    if (this.#onPut && status === 200) readPuts(body).forEach(this.#onPut);
   }
 
   /** Unlocks before the answer leaves, so no client meets the locks of a transaction that it knows has ended. */

@@ -81,7 +81,8 @@ function freshOffset(): number {
 
 /** Without what the test run set for its own servers. */
 function cleanEnvironment({ offset, directory }: Place): NodeJS.ProcessEnv {
-  const ours = /^(?:(?:AWS|TOKEN|TABLE|BUCKET|IMAGE_PROVIDER|VIDEO_PROVIDER)_|CI_(?:AUDIENCE|ISSUERS)$)/;
+  const ours =
+    /^(?:(?:AWS|TOKEN|TABLE|BUCKET|IMAGE_PROVIDER|VIDEO_PROVIDER|NOTIFICATION|NOTIFY)_|CI_(?:AUDIENCE|ISSUERS)$)/;
   const rest = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
   return { ...rest, NODE_OPTIONS: '', LOCAL_PORT_OFFSET: String(offset), LOCAL_DIRECTORY: directory };
 }

@@ -3,11 +3,20 @@ import { createCommand, runCommand } from '../command-line/command.ts';
 import { referencePath } from '../openapi/reference-page.ts';
 import { isPortFree } from '../processes/ports.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
-import { bucketName, localAddress, localDirectory, localEnvironment, ports, tableName } from './addresses.ts';
+import {
+  bucketName,
+  localAddress,
+  localDirectory,
+  localEnvironment,
+  ports,
+  relaysNotifications,
+  tableName,
+} from './addresses.ts';
 import { startApi } from './api.ts';
 import { banner } from './banner.ts';
 import { createBucket } from './bucket.ts';
 import { claimFolder } from './data-folder.ts';
+import { deliverOnWrite, loadDeliverer } from './deliver-on-write.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
@@ -108,7 +117,14 @@ function setEnvironment(dynamodbUrl: string, s3Url: string): void {
 async function startStores(): Promise<void> {
   const { dynamodb, s3 } = ports;
   await Promise.all([
-    given.dynamodb ?? run(startStrictDynamoDb({ port: dynamodb, file: `${localDirectory}/dynamodb.sqlite` })),
+    given.dynamodb ??
+      run(
+        startStrictDynamoDb({
+          port: dynamodb,
+          file: `${localDirectory}/dynamodb.sqlite`,
+          ...(relaysNotifications && { onPut: deliverOnWrite(() => seeded.promise.then(loadDeliverer)) }),
+        }),
+      ),
     given.s3 ??
       run(
         startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>

@@ -122,6 +122,16 @@ export const areas = {
     tests: ['functions/receive-notification*', 'lib/notifications/relayed-*', 'lib/http/provider-signature'],
     minScore: 90,
   },
+  deliveries: {
+    files: [
+      'lib/notifications/{addresses,attempt,deliver,delivery-events,lanes,outbox,signature,signing-keys}.ts',
+    ],
+    tests: [
+      'functions/deliver-notifications',
+      'lib/notifications/{hostile-addresses,lanes,pinned-connections,signature}',
+    ],
+    minScore: 80,
+  },
   extraction: {
     files: [
       'lib/extraction/**/*.ts',

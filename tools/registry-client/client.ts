@@ -11,6 +11,12 @@ import type {
   Reply,
 } from './types.ts';
 
+export {
+  InvalidNotification,
+  type InvalidReason,
+  type Notification,
+  verifyNotification,
+} from './notification.ts';
 export type { PublishInput, Published, PublishOptions, Upload } from './publish.ts';
 export { type ErrorCode, RegistryError } from './registry-error.ts';
 export type {

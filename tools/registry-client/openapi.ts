@@ -2601,7 +2601,7 @@ export interface operations {
             header: {
                 /**
                  * @description Names the notification. It is the same in every attempt, so a receiver knows a repetition by it
-                 * @example msg_0f3a5c7e9b1d2f4a6c8e0b2d_2
+                 * @example msg_0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e1b3d5f7a9c1e3b5d7f9a1c3e5b7d9f1a_2
                  */
                 "webhook-id": string;
                 /**
@@ -2652,7 +2652,7 @@ export interface operations {
             header: {
                 /**
                  * @description Names the notification. It is the same in every attempt, so a receiver knows a repetition by it
-                 * @example msg_0f3a5c7e9b1d2f4a6c8e0b2d_2
+                 * @example msg_0f3a5c7e9b1d2f4a6c8e0b2d4f6a8c0e1b3d5f7a9c1e3b5d7f9a1c3e5b7d9f1a_2
                  */
                 "webhook-id": string;
                 /**

@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { httpRequest, TransportError } from '../http-request.ts';
+import { findAddresses, pinnedTo, readAddress } from './addresses.ts';
+import type { NotificationRecord } from './records.ts';
+import { type SigningKey, signatureHeaders } from './signature.ts';
+
+/** Why an attempt delivered nothing, in our words: what a receiver answers is shown to nobody. */
+type DeliveryError =
+  | 'address_refused'
+  | 'name_refused'
+  | 'name_not_found'
+  | 'not_connected'
+  | 'connection_lost'
+  | 'timed_out'
+  | 'answered_no';
+
+/** `hopeless`: no further attempt could go better. */
+export type AttemptResult =
+  | { outcome: 'delivered' | 'gone'; status: number }
+  | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };
+
+/** Of a whole attempt, from the look-up of the name to the end of the answer. */
+export const maxAttemptMs = 10_000;
+const maxLookupMs = 5_000;
+
+/** An answer says all that counts in its status; this much is read so that the receiver can finish writing it. */
+const maxAnswerBytes = 4096;
+
+/** What a header may hold; all that arrives is JSON. */
+const headerText = /^[\x20-\x7e]+$/;
+
+type Notification = Pick<NotificationRecord, 'id' | 'address' | 'body' | 'content_type'>;
+
+/** Sends a notification to its receiver, once. */
+export async function attempt(
+  notification: Notification,
+  keys: readonly SigningKey[],
+): Promise<AttemptResult> {
+  const began = Date.now();
+  const url = readAddress(notification.address);
+  if (!url) return { outcome: 'failed', error: 'address_refused', isHopeless: true };
+  const late = pause(maxLookupMs, [], { ref: false });
+  const addresses = await Promise.race([findAddresses(url), late]);
+  if (addresses === 'refused') return { outcome: 'failed', error: 'name_refused' };
+  if (addresses.length === 0) return { outcome: 'failed', error: 'name_not_found' };
+  try {
+    const { status } = await httpRequest({
+      url,
+      method: 'POST',
+      headers: {
+        'content-type': headerText.test(notification.content_type)
+          ? notification.content_type
+          : 'application/json',
+        'user-agent': 'node-registry',
+        ...signatureHeaders(keys, notification),
+      },
+      body: Buffer.from(notification.body),
+      timeoutMs: began + maxAttemptMs - Date.now(),
+      maxReplyBytes: maxAnswerBytes,
+      lookup: pinnedTo(addresses),
+    });
+    return resultOf(status);
+  } catch (error) {
+    if (!(error instanceof TransportError)) throw error;
+    if (error.head) return resultOf(error.head.status);
+    if (error.reason === 'timeout') return { outcome: 'failed', error: 'timed_out' };
+    return { outcome: 'failed', error: error.sent ? 'connection_lost' : 'not_connected' };
+  }
+}
+
+/** No redirect is followed: it would lead to an address that nobody gave us. */
+function resultOf(status: number): AttemptResult {
+  if (status >= 200 && status < 300) return { outcome: 'delivered', status };
+  if (status === 410) return { outcome: 'gone', status };
+  return { outcome: 'failed', error: 'answered_no', status };
+}

@@ -1,0 +1,82 @@
+import { describeError, log, note, withLogFields } from '../log.ts';
+import type { Key } from '../store/keys.ts';
+import { attempt, maxAttemptMs } from './attempt.ts';
+import { Lanes } from './lanes.ts';
+import { claim, conclude, listDue, readWaiting, type Waiting } from './outbox.ts';
+import type { SigningKey } from './signature.ts';
+import { loadSigningKeys } from './signing-keys.ts';
+
+/** What one run looks at: far more than it can send, so that other hosts are found behind a long queue for one. */
+const maxDuePerShard = 1250;
+
+/** After the last attempt there is time to write down how it went. */
+const reservedMs = 2000;
+
+export interface Run {
+  /** How long the oldest has been due, and how many are. */
+  oldestMs: number;
+  due: number;
+  /** How many of them there was no time for. */
+  left: number;
+  /** Of attempts that failed because of us, not of a receiver. */
+  errors: unknown[];
+}
+
+/** Tries everything that is due once. */
+export async function deliverDue(deadline: number): Promise<Run> {
+  const now = Date.now();
+  const [keys, due] = await Promise.all([loadSigningKeys(deadline), listDue(now, maxDuePerShard)]);
+  const oldestMs = due[0] ? now - Date.parse(due[0].since) : 0;
+  const { left, errors } = await deliverAll(readWaiting(due, deadline, 'eventually'), keys, deadline);
+  return { oldestMs, due: due.length, left, errors };
+}
+
+/** The first attempt for notifications that were just written. The schedule makes up for what goes wrong here. */
+export async function deliverNew(written: readonly Key[], deadline: number): Promise<unknown[]> {
+  const keys = await loadSigningKeys(deadline);
+  return (await deliverAll(readWaiting(written, deadline), keys, deadline)).errors;
+}
+
+async function deliverAll(
+  batches: AsyncIterable<Waiting[]>,
+  keys: readonly SigningKey[],
+  deadline: number,
+): Promise<Pick<Run, 'left' | 'errors'>> {
+  const errors: unknown[] = [];
+  const lanes = new Lanes(deadline - maxAttemptMs - reservedMs);
+  for await (const batch of batches) {
+    for (const waiting of batch) {
+      const host = URL.parse(waiting.address)?.hostname ?? '';
+      const run = () =>
+        withLogFields({ function: 'deliverNotifications', notification: waiting.id, host }, () =>
+          deliver(waiting, keys, deadline).catch((error: unknown) => {
+            log('error', 'delivery', { outcome: 'interrupted', ...describeError(error) });
+            errors.push(error);
+          }),
+        );
+      lanes.add({ host, isRepeat: waiting.attempts > 0, run });
+    }
+  }
+  return { left: await lanes.idle(), errors };
+}
+
+/** Its line names the receiver's host only: the rest of an address may be a secret, and so may the answer. */
+async function deliver(waiting: Waiting, keys: readonly SigningKey[], deadline: number): Promise<void> {
+  const began = Date.now();
+  const record = await claim(waiting, deadline);
+  if (record === undefined) return;
+  if (record === 'exhausted') {
+    log('info', 'delivery', { outcome: 'failed', attempt: waiting.attempts });
+    return;
+  }
+  note({ attempt: record.attempts, state: record.state });
+  const result = await attempt(record, keys);
+  const outcome = await conclude(record, result, deadline);
+  log('info', 'delivery', {
+    outcome,
+    ms: Date.now() - began,
+    ...(outcome === 'delivered' && { delivery_lag_ms: Date.now() - Date.parse(record.at) }),
+    ...(result.status !== undefined && { status: result.status }),
+    ...(result.outcome === 'failed' && { error: result.error }),
+  });
+}

@@ -1,0 +1,165 @@
+import type { Condition } from '../store/expressions.ts';
+import { type Key, keyOf, pendingIndex } from '../store/keys.ts';
+import { maxBatchKeys, query, readBatches } from '../store/read.ts';
+import { update } from '../store/write.ts';
+import type { AttemptResult } from './attempt.ts';
+import { type NotificationRecord, notificationRecord, notifyShards, ttlFrom } from './records.ts';
+
+/*
+ * Notifications wait in the table, listed in the index `pending` by the time of their next attempt. An attempt is claimed
+ * before anything is sent, by one conditional write that counts it and sets the time of the one after it. So two
+ * invocations never make the same attempt, and one that dies in the middle leaves a notification that is due again later:
+ * it is sent again with the same id, or has been delivered and is sent again, but is never lost.
+ */
+
+/** From each attempt to the next: 24 hours from the first to the eighth. All are longer than an attempt takes. */
+const waitsMs = [1, 5, 30, 2 * 60, 5 * 60, 7 * 60, 9 * 60 + 24].map((minutes) => minutes * 60_000);
+const maxAttempts = waitsMs.length + 1;
+
+/** How long the last attempt may take before it counts as lost with its invocation. */
+const lastWaitMs = 60_000;
+
+/** What was given up stays listed, apart from what is due, until its record expires. */
+export const failedShard = 'notify-failed';
+
+export interface DueKey extends Key {
+  since: string;
+}
+
+/** Of a waiting notification what must be known to choose it; its body comes with the claim. */
+export type Waiting = Pick<NotificationRecord, 'pk' | 'sk' | 'id' | 'address' | 'attempts'> & {
+  pending_since: string;
+};
+
+/** The keys of what is due, the longest due first, up to a number in each shard. */
+export async function listDue(now: number, maxPerShard: number): Promise<DueKey[]> {
+  const lists = await Promise.all(notifyShards.map((shard) => listShard(shard, now, maxPerShard)));
+  return lists.flat().sort((a, b) => (a.since < b.since ? -1 : 1));
+}
+
+export async function listShard(shard: string, until: number, max: number): Promise<DueKey[]> {
+  const keys: DueKey[] = [];
+  const range = query({
+    index: pendingIndex,
+    partition: ['pending_shard', shard],
+    sort: ['pending_since', 'between', '0', new Date(until).toISOString()],
+  });
+  for await (const page of range) {
+    keys.push(...page.map((item) => ({ ...keyOf(item), since: String(item.pending_since) })));
+    if (keys.length >= max) break;
+  }
+  return keys.slice(0, max);
+}
+
+const waitingFields = ['pk', 'sk', 'id', 'address', 'attempts', 'pending_since', 'result'];
+
+/** What is due of these, in batches. What is missing has been tried or delivered meanwhile, or waits for the next run. */
+export async function* readWaiting(
+  keys: readonly Key[],
+  deadline: number,
+  consistency?: 'eventually',
+): AsyncGenerator<Waiting[]> {
+  const options = { deadline, fields: waitingFields, eventually: consistency === 'eventually' };
+  for (let start = 0; start < keys.length; start += maxBatchKeys) {
+    const batch = keys.slice(start, start + maxBatchKeys).map(keyOf);
+    for await (const { items } of readBatches(batch, options))
+      yield items.map((item) => notificationRecord(item)).filter(isDue);
+  }
+}
+
+/** The clock of the machine that wrote it may be ahead; the next attempt is always further away than this. */
+const clockToleranceMs = 5000;
+
+/** An event of the stream may come again after the attempt that it was for. */
+function isDue(record: NotificationRecord): record is NotificationRecord & Waiting {
+  const { result, pending_since } = record;
+  const soon = timestamp(Date.now() + clockToleranceMs);
+  return result === 'pending' && pending_since !== undefined && pending_since <= soon;
+}
+
+/** The record, if this invocation is the one that makes the next attempt; `exhausted` if there is none left to make. */
+export async function claim(
+  waiting: Waiting,
+  deadline: number,
+): Promise<NotificationRecord | 'exhausted' | undefined> {
+  if (waiting.attempts >= maxAttempts) {
+    const isEnded = await giveUp(waiting, waiting.attempts, {}, deadline);
+    return isEnded ? 'exhausted' : undefined;
+  }
+  const attempts = waiting.attempts + 1;
+  const changes = { attempts, pending_since: timestamp(Date.now() + waitAfter(attempts)) };
+  const result = await update(
+    waiting,
+    changes,
+    [
+      ['result', '=', 'pending'],
+      ['attempts', '=', waiting.attempts],
+      ['pending_since', '=', waiting.pending_since],
+    ],
+    deadline,
+  );
+  return result.written ? notificationRecord(result.item) : undefined;
+}
+
+/** Up to a fifth earlier, so that what failed together does not come back together. */
+function waitAfter(attempts: number): number {
+  const wait = waitsMs[attempts - 1];
+  return wait === undefined ? lastWaitMs : wait * (1 - Math.random() / 5);
+}
+
+/** What became of a notification after an attempt. */
+export type DeliveryOutcome = 'delivered' | 'gone' | 'failed' | 'again';
+
+/** Writes down how an attempt went. What was delivered stays so, whatever another attempt says. */
+export async function conclude(
+  record: NotificationRecord,
+  result: AttemptResult,
+  deadline: number,
+): Promise<DeliveryOutcome> {
+  if (result.outcome !== 'failed') {
+    const at = Date.now();
+    const changes = {
+      ...unlisted,
+      result: result.outcome,
+      last_status: result.status,
+      last_error: null,
+      ttl: ttlFrom(at),
+      ...(result.outcome === 'delivered' && { delivered_at: timestamp(at) }),
+    };
+    const condition: Condition = [
+      ['result', 'exists'],
+      ['result', '<>', 'delivered'],
+    ];
+    await update(record, changes, condition, deadline);
+    return result.outcome;
+  }
+  const { error, status, isHopeless } = result;
+  const why = { last_error: error, last_status: status ?? null };
+  if (isHopeless || record.attempts >= maxAttempts) {
+    await giveUp(record, record.attempts, why, deadline);
+    return 'failed';
+  }
+  await update(record, why, ofAttempt(record.attempts), deadline);
+  return 'again';
+}
+
+const unlisted = { pending_shard: null, pending_since: null };
+
+/** No other attempt has been claimed since, and none has ended it. */
+function ofAttempt(attempts: number): Condition {
+  return [
+    ['result', '=', 'pending'],
+    ['attempts', '=', attempts],
+  ];
+}
+
+async function giveUp(key: Key, attempts: number, why: object, deadline: number): Promise<boolean> {
+  const now = Date.now();
+  const listed = { pending_shard: failedShard, pending_since: timestamp(now) };
+  const changes = { ...why, ...listed, result: 'failed', ttl: ttlFrom(now) };
+  return (await update(key, changes, ofAttempt(attempts), deadline)).written;
+}
+
+function timestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

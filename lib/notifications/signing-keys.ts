@@ -1,0 +1,40 @@
+import { storedSecret } from '../aws/stored-secret.ts';
+import { readEnvironment } from '../environment.ts';
+import { describeError, log } from '../log.ts';
+import type { Condition } from '../store/expressions.ts';
+import { signingKeysKey } from '../store/keys.ts';
+import { update } from '../store/write.ts';
+import { readSigningKeys, type SigningKey } from './signature.ts';
+
+const secret = storedSecret(readEnvironment('deliveries').NOTIFICATION_SIGNING_KEY);
+
+const maxAgeMs = 60_000;
+let forgottenAt = Date.now();
+
+/** The keys as they are stored: a replaced one counts within a minute, without a restart. */
+export async function loadSigningKeys(deadline: number): Promise<SigningKey[]> {
+  if (Date.now() - forgottenAt >= maxAgeMs) {
+    forgottenAt = Date.now();
+    secret.forget();
+  }
+  const keys = readSigningKeys(await secret.read(deadline));
+  await publishKeys(keys, deadline);
+  return keys;
+}
+
+let published: string | undefined;
+
+/** Lets the administration answer with what receivers need, without a right to read the private keys. */
+async function publishKeys(keys: readonly SigningKey[], deadline: number): Promise<void> {
+  const public_keys = keys.map(({ publicKey }) => publicKey).join(' ');
+  if (public_keys === published) return;
+  const changes = { public_keys, at: new Date().toISOString() };
+  const isNew: Condition = { anyOf: [[['pk', 'absent']], [['public_keys', '<>', public_keys]]] };
+  try {
+    await update(signingKeysKey, changes, isNew, deadline);
+    published = public_keys;
+  } catch (error) {
+    // The next run tries again; no notification waits for this.
+    log('warn', 'signing_keys', describeError(error));
+  }
+}

@@ -1,0 +1,259 @@
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connectionsOf } from '../../support/connections.ts';
+import { startNameServer } from '../../support/name-server.ts';
+
+/*
+ * Every address here leads, in some spelling, to this machine, into a private network or to nobody. That none of them is
+ * connected to is seen below the HTTP client, where connections begin; and the port that most of them name is one that
+ * servers on the loopback addresses listen to.
+ */
+
+process.env.NOTIFY_LOCALHOST = 'refused';
+const { attempt } = await import('../../../lib/notifications/attempt.ts');
+const { resolver } = await import('../../../lib/notifications/addresses.ts');
+const { readSigningKeys } = await import('../../../lib/notifications/signature.ts');
+
+const keys = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
+const names = await startNameServer();
+const listeners: Server[] = [];
+let port = 0;
+let accepted = 0;
+
+/** On one port of both loopback addresses. */
+beforeAll(async () => {
+  resolver.setServers([names.address]);
+  for (const host of ['127.0.0.1', '::1']) {
+    const server = createServer((socket) => {
+      accepted += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(port, host, resolve));
+    const address = server.address();
+    port = typeof address === 'object' && address ? address.port : 0;
+    listeners.push(server);
+  }
+});
+
+afterAll(async () => {
+  for (const server of listeners) server.close();
+  await names.stop();
+});
+
+function send(address: string) {
+  const body = '{"state":"success"}';
+  return attempt({ id: 'msg_1', address, body, content_type: 'application/json' }, keys);
+}
+
+/** Literal addresses, in every spelling that some parser takes. */
+const hosts = [
+  // Loopback
+  '127.0.0.1',
+  '127.0.0.2',
+  '127.255.255.254',
+  '127.1',
+  '127.0.1',
+  '2130706433',
+  '0x7f000001',
+  '0x7f.0.0.1',
+  '0x7f.1',
+  '0177.0.0.1',
+  '0177.0.0.01',
+  '017700000001',
+  '127.0.0.1.',
+  '%31%32%37.0.0.1',
+  '１２７.０.０.１',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[0000:0000:0000:0000:0000:0000:0000:0001]',
+  '[::]',
+  // This network, and broadcast
+  '0.0.0.0',
+  '0',
+  '0x0',
+  '0.1.2.3',
+  '255.255.255.255',
+  '4294967295',
+  // Metadata and other link-local addresses
+  '169.254.169.254',
+  '169.254.170.2',
+  '169.254.169.253',
+  '169.254.169.123',
+  '169.254.0.1',
+  '2852039166',
+  '0xa9fea9fe',
+  '0xa9.0xfe.0xa9.0xfe',
+  '0251.0376.0251.0376',
+  '169.254.43518',
+  '169.16689662',
+  '[fe80::1]',
+  '[fe80::a9fe:a9fe]',
+  '[febf::1]',
+  '[fd00:ec2::254]',
+  '[fd00:ec2::23]',
+  // Private, shared and benchmark networks
+  '10.0.0.1',
+  '10.255.255.255',
+  '167772161',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.0.1',
+  '192.168.255.254',
+  '0300.0250.0.1',
+  '100.64.0.1',
+  '100.100.100.200',
+  '100.127.255.255',
+  '198.18.0.1',
+  '198.19.255.255',
+  '[fc00::1]',
+  '[fdff:ffff::1]',
+  '[fec0::1]',
+  // Protocol assignments, documentation, multicast, reserved
+  '192.0.0.1',
+  '192.0.0.171',
+  '192.0.2.1',
+  '198.51.100.1',
+  '203.0.113.1',
+  '192.88.99.1',
+  '224.0.0.1',
+  '239.255.255.250',
+  '240.0.0.1',
+  '[ff02::1]',
+  '[ff05::1:3]',
+  '[2001:db8::1]',
+  '[3fff::1]',
+  '[100::1]',
+  '[5f00::1]',
+  // IPv4 inside IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo, ORCHID
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::ffff:169.254.169.254]',
+  '[::ffff:a9fe:a9fe]',
+  '[0:0:0:0:0:ffff:10.0.0.1]',
+  '[::127.0.0.1]',
+  '[::a9fe:a9fe]',
+  '[::ffff:0:127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b::a9fe:a9fe]',
+  '[64:ff9b:1::a00:1]',
+  '[2002:7f00:1::]',
+  '[2002:a9fe:a9fe::1]',
+  '[2001::1]',
+  '[2001:0:4136:e378:8000:63bf:3fff:fdd2]',
+  '[2001:10::1]',
+  '[2001:20::1]',
+];
+
+describe('an address of a receiver', () => {
+  test.each(hosts)('https://%s is never connected to', async (host) => {
+    let result: unknown;
+    const connections = await connectionsOf(async () => {
+      result = await send(`https://${host}:${port}/hook`);
+    });
+
+    expect(result).toEqual({ outcome: 'failed', error: 'address_refused', isHopeless: true });
+    expect(connections).toEqual([]);
+  });
+
+  test.each([
+    ['http', () => 'http://example.com/hook'],
+    ['http on localhost', () => `http://localhost:${port}/`],
+    ['http on 127.0.0.1', () => `http://127.0.0.1:${port}/`],
+    ['a user', () => `https://user@example.com:${port}/`],
+    ['a user and a password', () => 'https://user:secret@example.com/'],
+    ['an empty user with a password', () => 'https://:secret@example.com/'],
+    ['a host that looks like a user', () => `https://example.com@127.0.0.1:${port}/`],
+    ['port 80', () => 'https://example.com:80/'],
+    ['port 22', () => 'https://example.com:22/'],
+    ['port 25', () => 'https://example.com:25/'],
+    ['port 0', () => 'https://example.com:0/'],
+    ['port 1023', () => 'https://example.com:1023/'],
+    ['ftp', () => 'ftp://example.com/'],
+    ['file', () => 'file:///etc/passwd'],
+    ['gopher', () => 'gopher://127.0.0.1:6379/_INFO'],
+    ['data', () => 'data:text/plain,hello'],
+    ['javascript', () => 'javascript:alert(1)'],
+    ['ws', () => 'wss://example.com/'],
+    ['no scheme', () => 'example.com/hook'],
+    ['no host', () => 'https:///'],
+    ['a port that is none', () => 'https://example.com:99999/'],
+    ['a zone', () => `https://[fe80::1%25lo]:${port}/`],
+    ['a number that is none', () => 'https://1.2.3.4.5/'],
+    ['a number that is too large', () => 'https://256.256.256.256/'],
+    ['nothing', () => ''],
+  ])('with %s is never connected to, nor is its name looked up', async (_, address) => {
+    names.asked.length = 0;
+    let result: unknown;
+    const connections = await connectionsOf(async () => {
+      result = await send(address());
+    });
+
+    expect(result).toEqual({ outcome: 'failed', error: 'address_refused', isHopeless: true });
+    expect(connections).toEqual([]);
+    expect(names.asked).toEqual([]);
+  });
+});
+
+describe('a name of a receiver', () => {
+  test.each<[string, string[]]>([
+    ['leads to loopback', ['127.0.0.1']],
+    ['leads to loopback by IPv6', ['::1']],
+    ['leads to the metadata service', ['169.254.169.254']],
+    ['leads to the metadata service by IPv6', ['fd00:ec2::254']],
+    ['leads to a private network', ['10.1.2.3']],
+    ['leads to a mapped address', ['::ffff:127.0.0.1']],
+    ['leads to a NAT64 address', ['64:ff9b::7f00:1']],
+    ['leads to a 6to4 address', ['2002:7f00:1::']],
+    ['leads to this network', ['0.0.0.0']],
+    ['leads to the unspecified address', ['::']],
+    ['leads to multicast', ['224.0.0.1']],
+    ['leads to a public address and loopback', ['93.184.216.34', '127.0.0.1']],
+    ['leads to loopback and a public address', ['127.0.0.1', '93.184.216.34']],
+    ['leads to a public address, and by IPv6 to loopback', ['93.184.216.34', '::1']],
+    ['leads by IPv6 to a public address, and to a private network', ['2606:2800:220:1::1', '192.168.1.1']],
+  ])('that %s is never connected to', async (description, addresses) => {
+    const name = `${description.replaceAll(/\W+/g, '-').toLowerCase()}.example`;
+    names.zone[name] = [addresses];
+    let result: unknown;
+    const connections = await connectionsOf(async () => {
+      result = await send(`https://${name}:${port}/hook`);
+    });
+
+    expect(result).toEqual({ outcome: 'failed', error: 'name_refused' });
+    expect(connections).toEqual([]);
+  });
+
+  test.each([
+    'localhost',
+    'localhost.',
+    'app.localhost',
+    'internal',
+    'metadata.google.internal',
+    'no-such.example',
+    // To the parser a backslash ends the host.
+    'example.com\\@127.0.0.1',
+  ])('that is %s is asked of the name servers only, and of no file or list of this machine', async (name) => {
+    let result: unknown;
+    const connections = await connectionsOf(async () => {
+      result = await send(`https://${name}:${port}/`);
+    });
+
+    expect(result).toEqual({ outcome: 'failed', error: 'name_not_found' });
+    expect(connections).toEqual([]);
+  });
+
+  test('is given up where no name server answers, in half the time of an attempt', async () => {
+    const began = performance.now();
+
+    expect(await send('https://silent.example/')).toEqual({ outcome: 'failed', error: 'name_not_found' });
+    expect(performance.now() - began).toBeLessThan(7000);
+  });
+});
+
+test('more than 80 hostile addresses were tried, and nothing reached the loopback servers', () => {
+  expect(new Set(hosts).size).toBeGreaterThan(80);
+  expect(listeners).toHaveLength(2);
+  expect(accepted).toBe(0);
+});

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { httpRequest } from '../../../lib/http-request.ts';
+import {
+  findAddresses,
+  isPublic,
+  pinnedTo,
+  readAddress,
+  resolver,
+} from '../../../lib/notifications/addresses.ts';
+import { connectionsOf } from '../../support/connections.ts';
+import { startNameServer } from '../../support/name-server.ts';
+import { peer, trustPeer } from '../../support/tls-peer.ts';
+
+const names = await startNameServer();
+const receiver = createServer((_, response) => response.end('taken'));
+const serverNames: string[] = [];
+const tlsReceiver = createTlsServer({
+  ...peer,
+  SNICallback: (name, callback) => {
+    serverNames.push(name);
+    callback(null);
+  },
+});
+const ports = { plain: 0, tls: 0 };
+
+beforeAll(async () => {
+  trustPeer();
+  resolver.setServers([names.address]);
+  receiver.listen(0, '127.0.0.1');
+  tlsReceiver.listen(0, '127.0.0.1');
+  await Promise.all([once(receiver, 'listening'), once(tlsReceiver, 'listening')]);
+  ports.plain = (receiver.address() as AddressInfo).port;
+  ports.tls = (tlsReceiver.address() as AddressInfo).port;
+  tlsReceiver.on('secureConnection', (socket: TLSSocket) => socket.end());
+});
+
+afterAll(async () => {
+  receiver.closeAllConnections();
+  receiver.close();
+  tlsReceiver.close();
+  await names.stop();
+});
+
+const loopback = [{ address: '127.0.0.1', family: 4 }];
+
+function get(url: string, addresses = loopback) {
+  const lookup = pinnedTo(addresses);
+  return httpRequest({ url: new URL(url), method: 'GET', timeoutMs: 2000, maxReplyBytes: 100, lookup });
+}
+
+describe('a connection', () => {
+  test('goes to the address that was checked, whatever the name leads to by then', async () => {
+    let status = 0;
+    const connections = await connectionsOf(async () => {
+      ({ status } = await get(`http://receiver.example:${ports.plain}/`));
+    });
+
+    expect(status).toBe(200);
+    expect(connections).toEqual([`127.0.0.1 ${ports.plain}`]);
+    expect(names.asked).toEqual([]);
+  });
+
+  test('tries the next of several addresses where the first takes no connection', async () => {
+    const addresses = [{ address: '::1', family: 6 }, ...loopback];
+
+    expect(await get(`http://receiver.example:${ports.plain}/`, addresses)).toMatchObject({ status: 200 });
+  });
+
+  test('offers and checks the name of the address over TLS, not the pinned number', async () => {
+    const request = get(`https://receiver.example:${ports.tls}/`);
+
+    // The certificate of this receiver is for 127.0.0.1, where the connection goes, but not for its name.
+    await expect(request).rejects.toMatchObject({
+      sent: false,
+      cause: expect.objectContaining({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }),
+    });
+    expect(serverNames).toEqual(['receiver.example']);
+  });
+
+  test('is not made without an address', async () => {
+    await expect(get(`http://receiver.example:${ports.plain}/`, [])).rejects.toMatchObject({ sent: false });
+  });
+});
+
+describe('a name', () => {
+  test('is resolved once, so one that changes is used as it was when it was checked', async () => {
+    names.zone['rebinding.example'] = [['93.184.216.34'], ['127.0.0.1']];
+    const url = new URL('https://rebinding.example/');
+
+    expect(await findAddresses(url)).toEqual([{ address: '93.184.216.34', family: 4 }]);
+    expect(names.asked.sort()).toEqual(['A rebinding.example', 'AAAA rebinding.example']);
+    expect(await findAddresses(url)).toBe('refused');
+  });
+
+  test('gives all its addresses of both kinds', async () => {
+    names.zone['both.example'] = [['93.184.216.34', '93.184.216.35', '2606:2800:220:1::1']];
+
+    expect(await findAddresses(new URL('https://both.example/'))).toEqual([
+      { address: '93.184.216.34', family: 4 },
+      { address: '93.184.216.35', family: 4 },
+      { address: '2606:2800:220:1::1', family: 6 },
+    ]);
+  });
+
+  test('of a number is that number, and is not looked up', async () => {
+    names.asked.length = 0;
+
+    expect(await findAddresses(new URL('https://93.184.216.34/'))).toEqual([
+      { address: '93.184.216.34', family: 4 },
+    ]);
+    expect(await findAddresses(new URL('https://[2606:2800:220:1::1]/'))).toEqual([
+      { address: '2606:2800:220:1::1', family: 6 },
+    ]);
+    expect(names.asked).toEqual([]);
+  });
+});
+
+describe('an address that anybody may have', () => {
+  test.each([
+    '1.1.1.1',
+    '9.255.255.255',
+    '11.0.0.0',
+    '100.63.255.255',
+    '100.128.0.0',
+    '126.255.255.255',
+    '128.0.0.1',
+    '169.253.255.255',
+    '169.255.0.0',
+    '172.15.255.255',
+    '172.32.0.0',
+    '192.0.1.1',
+    '192.167.255.255',
+    '192.169.0.0',
+    '198.17.255.255',
+    '198.20.0.0',
+    '223.255.255.255',
+    '2001:200::1',
+    '2001:db7:ffff::1',
+    '2001:db9::1',
+    '2003::1',
+    '2606:4700::1111',
+    '3ffe::1',
+    '3fff:1000::1',
+  ])('is %s', (address) => {
+    expect(isPublic(address)).toBe(true);
+  });
+
+  test.each(['', 'example.com', '1.1.1', '1.1.1.1.1', '2606:4700::1111%eth0', ':::'])(
+    'is not the text %j',
+    (text) => {
+      expect(isPublic(text)).toBe(false);
+    },
+  );
+});
+
+describe('the local stack', () => {
+  test.each([
+    ['http://localhost:3004/callbacks', 2],
+    ['http://127.0.0.1:3004/', 1],
+    ['http://[::1]:3004/', 1],
+    ['https://localhost:8443/', 2],
+  ])('lets %s in where its switch is on', async (text, count) => {
+    const url = readAddress(text);
+
+    expect(url?.href).toBe(new URL(text).href);
+    expect(await findAddresses(url as URL)).toHaveLength(count);
+  });
+
+  test.each([
+    'http://localhost/',
+    'http://127.0.0.2:3004/',
+    'http://user@localhost:3004/',
+    'ftp://localhost:3004/',
+  ])('does not let %s in', (text) => {
+    expect(readAddress(text)).toBeUndefined();
+  });
+
+  test('lets no other name lead to it', async () => {
+    names.zone['here.example'] = [['127.0.0.1']];
+
+    expect(await findAddresses(new URL('https://here.example:3004/'))).toBe('refused');
+  });
+});

@@ -1,0 +1,117 @@
+import { createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { readSigningKeys, signatureHeaders, signedContent } from '../../../lib/notifications/signature.ts';
+
+function newKey(): { secret: string; seed: Buffer; publicKey: Buffer } {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const { d = '', x = '' } = privateKey.export({ format: 'jwk' });
+  const seed = Buffer.from(d, 'base64url');
+  return { secret: `whsk_${seed.toString('base64')}`, seed, publicKey: Buffer.from(x, 'base64url') };
+}
+
+const message = { id: 'msg_1_0001', body: '{"state":"success","text":"größer ✓"}' };
+const at = Date.parse('2026-11-22T01:02:03.999Z');
+
+function isValid(key: Buffer, signature: string, content: string): boolean {
+  const publicKey = createPublicKey({
+    key: { kty: 'OKP', crv: 'Ed25519', x: key.toString('base64url') },
+    format: 'jwk',
+  });
+  const [, encoded = ''] = /^v1a,([A-Za-z0-9+/]{86}==)$/.exec(signature) ?? [];
+  return verify(null, Buffer.from(content), publicKey, Buffer.from(encoded, 'base64'));
+}
+
+describe('the signature of a notification', () => {
+  test('covers the id, the time in whole seconds and the body, by Ed25519', () => {
+    const { secret, publicKey } = newKey();
+    const headers = signatureHeaders(readSigningKeys(secret), message, at);
+
+    expect(headers).toEqual({
+      'webhook-id': message.id,
+      'webhook-timestamp': '1795309323',
+      'webhook-signature': expect.stringMatching(/^v1a,\S+$/),
+    });
+    const signature = String(headers['webhook-signature']);
+    expect(isValid(publicKey, signature, `${message.id}.1795309323.${message.body}`)).toBe(true);
+    expect(isValid(publicKey, signature, `${message.id}.1795309324.${message.body}`)).toBe(false);
+    expect(isValid(publicKey, signature, `msg_2.1795309323.${message.body}`)).toBe(false);
+    expect(isValid(publicKey, signature, `${message.id}.1795309323.${message.body} `)).toBe(false);
+  });
+
+  test('is there once for each of two keys while one replaces the other', () => {
+    const [older, newer] = [newKey(), newKey()];
+    const headers = signatureHeaders(readSigningKeys(`${newer.secret} ${older.secret}`), message, at);
+    const [first = '', second = '', ...rest] = String(headers['webhook-signature']).split(' ');
+    const content = signedContent(message.id, 1795309323, message.body);
+
+    expect(rest).toEqual([]);
+    expect(isValid(newer.publicKey, first, content)).toBe(true);
+    expect(isValid(older.publicKey, second, content)).toBe(true);
+  });
+
+  test('is the one that RFC 8032 gives for its second test vector', () => {
+    const seed = Buffer.from('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb', 'hex');
+    const [key] = readSigningKeys(`whsk_${seed.toString('base64')}`);
+
+    expect(Buffer.from(String(key?.publicKey).slice(5), 'base64').toString('hex')).toBe(
+      '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
+    );
+  });
+});
+
+/**
+ * The public package knows the symmetric scheme only, so what both schemes share is held against it: the names and forms of
+ * the headers, what is signed, and that a signature of another scheme is passed over.
+ */
+describe('the public package of Standard Webhooks', () => {
+  const shared = `whsec_${Buffer.from('a secret of both').toString('base64')}`;
+  const webhook = new Webhook(shared);
+
+  function bothSchemes(now: number) {
+    const headers = signatureHeaders(readSigningKeys(newKey().secret), message, now);
+    const symmetric = webhook.sign(message.id, new Date(now), message.body);
+    return { ...headers, 'webhook-signature': `${headers['webhook-signature']} ${symmetric}` };
+  }
+
+  test('takes our headers, with a signature of its own scheme next to ours', () => {
+    expect(webhook.verify(message.body, bothSchemes(Date.now()))).toEqual(JSON.parse(message.body));
+  });
+
+  test('signs exactly the content that we sign', () => {
+    const content = signedContent(message.id, Math.floor(at / 1000), message.body);
+    const digest = createHmac('sha256', 'a secret of both').update(content).digest('base64');
+
+    expect(webhook.sign(message.id, new Date(at), message.body)).toBe(`v1,${digest}`);
+  });
+
+  test('rejects our headers when they are older than five minutes', () => {
+    expect(() => webhook.verify(message.body, bothSchemes(Date.now() - 301_000))).toThrow('too old');
+  });
+});
+
+describe('a signing key', () => {
+  test('may have its public key appended', () => {
+    const { secret, seed, publicKey } = newKey();
+    const both = `whsk_${Buffer.concat([seed, publicKey]).toString('base64')}`;
+
+    expect(readSigningKeys(both)[0]?.publicKey).toBe(readSigningKeys(secret)[0]?.publicKey);
+    expect(readSigningKeys(both)[0]?.publicKey).toBe(`whpk_${publicKey.toString('base64')}`);
+  });
+
+  test.each([
+    [''],
+    ['whsk_'],
+    ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    [`whsk_${Buffer.alloc(31).toString('base64')}`],
+    [`whsk_${Buffer.alloc(33).toString('base64')}`],
+    [`whsk_${Buffer.alloc(32).toString('hex')}!`],
+    ['-----BEGIN PRIVATE KEY-----'],
+    [Array(3).fill(newKey().secret).join(' ')],
+  ])('of another form (%#) stops the delivery, with a sentence that does not quote it', (secret) => {
+    const read = () => readSigningKeys(secret);
+
+    expect(read).toThrow(/^(?:A signing key must be whsk_|The signing key must be one key or two)/);
+    for (const part of secret.split(' ').filter((text) => text.length > 5)) expect(read).not.toThrow(part);
+  });
+});

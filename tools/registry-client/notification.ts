@@ -1,0 +1,123 @@
+/** Why a notification must not be believed. */
+export type InvalidReason =
+  /** A header of the signature is missing or cannot be read. */
+  | 'missing_header'
+  /** The attempt was made more than five minutes ago, or is to be made as far in the future. */
+  | 'too_old'
+  | 'too_new'
+  /** No signature is by one of the keys over these bytes. */
+  | 'wrong_signature'
+  /** It is signed, and no JSON. */
+  | 'not_json';
+
+/** The only error of `verifyNotification`, except a TypeError for a public key that is none. */
+export class InvalidNotification extends Error {
+  override readonly name = 'InvalidNotification';
+  readonly reason: InvalidReason;
+
+  constructor(reason: InvalidReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export interface Notification {
+  /** The same however often a notification is sent: do nothing for one that you know. */
+  id: string;
+  /** When this attempt was made. */
+  timestamp: Date;
+  /** What the provider says about the task. */
+  payload: unknown;
+}
+
+type HeaderFields = Headers | Record<string, string | readonly string[] | undefined>;
+
+const toleranceSeconds = 5 * 60;
+const encoder = new TextEncoder();
+
+/**
+ * Checks that a notification comes from the service and is new, and reads it. `body` is what arrived, before anything
+ * parsed it; `publicKey` is a `whpk_…` or a list of them. It works in browsers, too.
+ */
+export async function verifyNotification(
+  headers: HeaderFields,
+  body: string | Uint8Array,
+  publicKey: string | readonly string[],
+): Promise<Notification> {
+  const keys = await Promise.all([publicKey].flat().map(readKey));
+  const id = header(headers, 'webhook-id');
+  const seconds = header(headers, 'webhook-timestamp');
+  const signatures = header(headers, 'webhook-signature');
+  if (!/^\d{1,12}$/.test(seconds))
+    throw new InvalidNotification('missing_header', 'The header webhook-timestamp is no time.');
+  checkAge(Number(seconds));
+  const bytes = typeof body === 'string' ? encoder.encode(body) : body;
+  const content = joined(encoder.encode(`${id}.${seconds}.`), bytes);
+  if (!(await isSigned(content, signatures, keys)))
+    throw new InvalidNotification('wrong_signature', 'No signature of the notification is by a given key.');
+  return { id, timestamp: new Date(Number(seconds) * 1000), payload: parse(bytes) };
+}
+
+function checkAge(seconds: number): void {
+  const age = Date.now() / 1000 - seconds;
+  if (age > toleranceSeconds)
+    throw new InvalidNotification('too_old', 'The notification was sent more than five minutes ago.');
+  if (age < -toleranceSeconds)
+    throw new InvalidNotification('too_new', 'The notification is from more than five minutes ahead.');
+}
+
+function header(headers: HeaderFields, name: string): string {
+  const value = isHeaders(headers) ? headers.get(name) : fieldOf(headers, name);
+  if (typeof value === 'string' && value !== '') return value;
+  throw new InvalidNotification('missing_header', `The notification has no header ${name}.`);
+}
+
+function isHeaders(headers: HeaderFields): headers is Headers {
+  return typeof headers.get === 'function';
+}
+
+function fieldOf(headers: Record<string, string | readonly string[] | undefined>, name: string): unknown {
+  const values = Object.entries(headers).flatMap(([field, value]) =>
+    field.toLowerCase() === name ? [value ?? []].flat() : [],
+  );
+  return values.length === 1 ? values[0] : undefined;
+}
+
+async function isSigned(content: Bytes, signatures: string, keys: readonly Verifier[]): Promise<boolean> {
+  for (const signature of signatures.split(' ')) {
+    const [, encoded] = /^v1a,([A-Za-z0-9+/]{86}==)$/.exec(signature) ?? [];
+    if (encoded === undefined) continue;
+    for (const verifies of keys) if (await verifies(fromBase64(encoded), content)) return true;
+  }
+  return false;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Verifier = (signature: Bytes, content: Bytes) => Promise<boolean>;
+
+async function readKey(text: string): Promise<Verifier> {
+  const [, encoded] = /^whpk_([A-Za-z0-9+/]{43}=)$/.exec(text) ?? [];
+  if (encoded === undefined) throw new TypeError('A public key is whpk_ and 44 characters of base64.');
+  const { subtle } = crypto;
+  const key = await subtle.importKey('raw', fromBase64(encoded), 'Ed25519', false, ['verify']);
+  return (signature, content) => subtle.verify('Ed25519', key, signature, content);
+}
+
+function fromBase64(text: string): Bytes {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Bytes {
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    throw new InvalidNotification('not_json', 'The notification is no JSON.');
+  }
+}
