@@ -40,6 +40,8 @@ export interface Contract {
   paid?: 'by reply' | 'by price';
   /** Whether an Idempotency-Key is honored. */
   idempotent?: boolean;
+  /** How many seconds of video a valid request asks for; undefined where it leaves that to the provider. */
+  secondsOf?(body: object): number | undefined;
 }
 
 export type BodyOf<C extends Contract> = C['body'] extends (rules: RequestRules) => infer Schema

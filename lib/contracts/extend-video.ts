@@ -18,4 +18,5 @@ export const extendVideo = contract({
   errors: [...paidErrors, ...providerErrors],
   paid: 'by reply',
   idempotent: true,
+  secondsOf: ({ duration }: { duration?: number | undefined }) => duration,
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 
 process.env.PROXY_ACCESS_TOKEN = 'optional';
 process.env.CREDIT_CEILINGS =
-  'relightImage=1,textToVideo=40,textToVideo/vidq3-pro=90,textToVideo/vid2.0/5=25,multiframeVideo=60';
+  'relightImage=1,textToVideo=40,textToVideo/vidq3-pro=90,textToVideo/vid2.0/5=25,multiframeVideo=60,multiframeVideo/vidq2-pro/14=75';
 const { acceptedTasks, proxies } = await import('../../support/proxies.ts');
 const { invoke, sampleBody } = await import('../../support/invoke.ts');
 const { bearer } = await import('../../support/tokens.ts');
@@ -29,6 +29,8 @@ const tasks = [
   { name: 'extend-video', model: 'vidq2-turbo', ceiling: undefined, price: 20 },
   { name: 'multiframe-video', model: 'vidq2-pro', ceiling: 60, price: 20 },
   { name: 'multiframe-video', model: 'vidq2-turbo', ceiling: 60, price: 20 },
+  { name: 'multiframe-video', model: 'vidq2-pro', secondsOfFrames: [7, 7], ceiling: 75, price: 20 },
+  { name: 'multiframe-video', model: 'vidq2-pro', secondsOfFrames: [7, null], ceiling: 60, price: 20 },
 ] as const;
 
 type Task = (typeof tasks)[number];
@@ -106,9 +108,16 @@ afterAll(() => {
   jest.useRealTimers();
 });
 
-function buy({ name, model }: Task, user: string | undefined) {
+function buy(task: Task, user: string | undefined) {
+  const { name, model } = task;
+  const frames = 'secondsOfFrames' in task ? task.secondsOfFrames : undefined;
+  const key_image = 'https://example.com/frame.png';
   return invoke(proxies[name], name, {
-    body: { ...sampleBody(name), ...(name === 'text-to-video' ? { model } : model && { model }) },
+    body: {
+      ...sampleBody(name),
+      ...(name === 'text-to-video' ? { model } : model && { model }),
+      ...(frames && { image_settings: frames.map((duration) => ({ key_image, duration })) }),
+    },
     headers: { authorization: user === undefined ? undefined : bearer(user) },
   });
 }

@@ -16,6 +16,10 @@ const prices = {
 const ceilings = { 'relight-image': 1, 'text-to-video': 74, 'extend-video': 28, 'multiframe-video': 20 };
 const names = Object.keys(prices) as (keyof typeof prices)[];
 
+function framesOf(...durations: (number | null)[]) {
+  return durations.map((duration) => ({ key_image: 'https://example.com/frame.png', duration }));
+}
+
 function lastRequestLine(): Record<string, unknown> {
   const lines = loggedLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
   return lines.at(-1);
@@ -59,6 +63,19 @@ describe('a paid request that a provider takes', () => {
         key_hash: expect.stringMatching(/^\w{64}$/),
       },
     ]);
+  });
+
+  test.each([
+    ['text-to-video', { duration: 3 }, 3],
+    ['text-to-video', { duration: null }, undefined],
+    ['extend-video', { duration: null }, 5],
+    ['multiframe-video', { image_settings: framesOf(7, 2, 7) }, 16],
+    ['multiframe-video', { image_settings: framesOf(7, null) }, undefined],
+  ] as const)('has the seconds of %s with %j in its usage record: %j', async (name, body, seconds) => {
+    const user = await spender();
+    await pay(user, name, { body });
+
+    expect((await usageOf(user)).map((record) => record.seconds)).toEqual([seconds]);
   });
 
   test('keeps the whole reservation where the reply does not say what it cost', async () => {
