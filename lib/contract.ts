@@ -42,6 +42,8 @@ export interface Contract {
   notifies?: { provider: 'image' | 'video'; field: 'webhook_url' | 'callback_url' };
   /** Whether an Idempotency-Key is honored. */
   idempotent?: boolean;
+  /** How many seconds of video a valid request asks for; undefined where it leaves that to the provider. */
+  secondsOf?(body: object): number | undefined;
 }
 
 export type BodyOf<C extends Contract> = C['body'] extends (rules: RequestRules) => infer Schema

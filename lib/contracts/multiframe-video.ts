@@ -1,7 +1,11 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
 import { paidErrors, providerErrors } from '../errors.ts';
-import { MultiframeVideoReply, multiframeVideoRequest } from '../schemas/multiframe-video.ts';
+import {
+  MultiframeVideoReply,
+  multiframeVideoRequest,
+  secondsOfFrames,
+} from '../schemas/multiframe-video.ts';
 
 export const multiframeVideo = contract({
   name: 'multiframeVideo',
@@ -19,4 +23,5 @@ export const multiframeVideo = contract({
   paid: 'by reply',
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
+  secondsOf: secondsOfFrames,
 });

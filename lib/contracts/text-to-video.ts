@@ -19,4 +19,5 @@ export const textToVideo = contract({
   paid: 'by reply',
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
+  secondsOf: ({ duration }: { duration?: number | undefined }) => duration,
 });

@@ -47,18 +47,18 @@ export async function startRelay<Body>(
 /** The money of a request, where it costs some. */
 export async function startAttempt(
   spending: Promise<Spending> | undefined,
-  { paid, name }: Contract,
+  { paid, name, secondsOf }: Contract,
   { caller, body, requestId, deadline }: PaidCall,
   keyHash: string | undefined,
 ): Promise<PaidAttempt | undefined> {
   if (paid === undefined || spending === undefined) return undefined;
   const { PaidAttempt } = await spending;
-  const { model, duration } = isObject(body) ? body : {};
+  const { model } = isObject(body) ? body : {};
   return new PaidAttempt({
     caller: callerName(caller),
     operation: name,
     model: typeof model === 'string' ? model : undefined,
-    seconds: typeof duration === 'number' ? duration : undefined,
+    seconds: isObject(body) ? secondsOf?.(body) : undefined,
     requestId,
     keyHash,
     paid,

@@ -34,6 +34,18 @@ export function multiframeVideoRequest(rules: VideoRules) {
   });
 }
 
+interface Frames {
+  image_settings: { duration?: number | undefined }[];
+}
+
+/** The sum over all key frames. How long one without a duration takes is the provider's choice. */
+export function secondsOfFrames({ image_settings }: Frames): number | undefined {
+  return image_settings.reduce<number | undefined>(
+    (sum, { duration }) => (sum === undefined || duration === undefined ? undefined : sum + duration),
+    0,
+  );
+}
+
 export const MultiframeVideoReply = z
   .object({
     ...taskFields,

@@ -6,14 +6,17 @@ import { update } from '../store/write.ts';
 import {
   type AccountRecord,
   accountRecord,
+  type Counted,
   counted,
   counterName,
+  holdsOf,
   keyOfAccount,
   limitsOf,
   shardOf,
   type Terms,
 } from './account.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
+import { timeOf } from './settle.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
 
 export interface Reservation {
@@ -106,16 +109,34 @@ function refusal(account: AccountRecord, at: number, ceiling: number | undefined
         : `This task may cost ${ceiling} credits, which is more than the ${limits.credits_per_day} of a whole day.`;
     return new ApiError('budget_exhausted', { message, headers: fields, payment: 'none' });
   }
-  const full = counted.filter((each) => {
+  const full = counted.flatMap((each) => {
     const amount = each.counter === 'credits' ? (ceiling ?? 0) : 1;
-    return limits[each.limit] > 0 && (account[counterName(each, at)] ?? 0) + amount > limits[each.limit];
+    const left = limits[each.limit] - (account[counterName(each, at)] ?? 0);
+    if (limits[each.limit] === 0 || amount <= left) return [];
+    const isHeld = amount <= left + heldOf(account, each, at);
+    const untilOver = secondsLeft(each.window, at);
+    return [{ ...each, isHeld, wait: isHeld ? Math.min(maxHoldSeconds, untilOver) : untilOver }];
   });
   const [first] = full;
   if (!first) return undefined;
-  const wait = Math.max(...full.map(({ window }) => secondsLeft(window, at)));
-  return new ApiError(first.window === 'day' ? 'budget_exhausted' : 'too_many_requests', {
-    headers: { ...fields, 'retry-after': String(wait) },
+  const isUsedUp = full.some(({ window, isHeld }) => window === 'day' && !isHeld);
+  return new ApiError(isUsedUp ? 'budget_exhausted' : 'too_many_requests', {
+    ...(!isUsedUp && first.isHeld && { message: heldMessage }),
+    headers: { ...fields, 'retry-after': String(Math.max(...full.map(({ wait }) => wait))) },
     reason: first.policy,
     payment: 'none',
   });
+}
+
+/** No invocation lives longer, so by then each hold of a running task has become what the task cost. */
+const maxHoldSeconds = 30;
+
+const heldMessage =
+  'Running tasks of this caller hold the rest of its budget until their cost is known; try again when Retry-After has passed.';
+
+/** What the holds of an account take of a limit: a request stays counted whatever becomes of it. */
+function heldOf(account: AccountRecord, { counter }: Counted, at: number): number {
+  if (counter === 'requests') return 0;
+  const holds = holdsOf(account).filter(({ attempt }) => dayOf(timeOf(attempt)) === dayOf(at));
+  return holds.reduce((sum, { ceiling }) => sum + (counter === 'credits' ? ceiling : 1), 0);
 }

@@ -83,7 +83,10 @@ describe('npm run stress -- --short', () => {
 
       expect(counts['records taken']).toBeGreaterThan(50);
       expect(counts['records unknown']).toBeGreaterThan(5);
-      expect(counts['answers 429 budget_exhausted']).toBeGreaterThan(20);
+      // A crowd on one budget is mostly stopped by what its own running tasks hold.
+      const held = counts['answers 429 too_many_requests'] ?? 0;
+      expect(held).toBeGreaterThan(10);
+      expect(held + (counts['answers 429 budget_exhausted'] ?? 0)).toBeGreaterThan(20);
     },
     maxMs,
   );

@@ -1,19 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { admin, adminJson } from '../support/admin.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
-
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-bill-'));
-});
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('limit set, show, list and clear', () => {
   test('limits a caller, changes single limits, and goes back to the defaults', async () => {
@@ -105,40 +94,17 @@ describe('usage', () => {
     );
   });
 
+  test('rejects an unknown name in --by', async () => {
+    expect((await admin('usage', '--by', 'colour')).status).toBe(2);
+  });
+
   test.each([
-    ['--by', 'colour'],
-    ['--from', 'yesterday'],
-  ])('rejects %s %s', async (...options) => {
-    expect((await admin('usage', ...options)).status).toBe(2);
-  });
-});
-
-describe('usage compare', () => {
-  test('lists what is missing on either side of a bill, and what has another price', async () => {
-    const user = await spender();
-    for (let task = 0; task < 3; task += 1) await pay(user, 'extend-video');
-    misbehave({ kind: 'reset' });
-    await pay(user, 'extend-video');
-    const [agreed, dearer, absent] = (await usageOf(user)).map(({ task_id }) => task_id);
-    const bill = join(folder, 'bill.csv');
-    await writeFile(bill, `task,credits\n${agreed},20\n${dearer},21\nunheard-of,20\n${agreed},20\n`);
-    const result = await adminJson('usage', 'compare', bill, '--operations', 'extendVideo');
-
-    expect(result).toMatchObject({
-      matched: 1,
-      notRecorded: [{ task_id: 'unheard-of', credits: 20 }],
-      notBilled: [{ task_id: absent }],
-      otherPrice: [{ record: { task_id: dearer, credits: 20 }, billed: 21 }],
-      billedTwice: [{ task_id: agreed, credits: 20 }],
-      unknown: [{ state: 'unknown', credits: 28 }],
-    });
-  });
-
-  test('names the line of a bill that it cannot read', async () => {
-    const bill = join(folder, 'odd.csv');
-    await writeFile(bill, 'task,credits\na,many\n');
-    const { status, stderr } = await admin('usage', 'compare', bill);
-
-    expect([status, stderr]).toEqual([1, expect.stringContaining('Line 2 of the bill')]);
+    ['--from yesterday'],
+    ['--from 2026-02-30'],
+    ['--to 2026-13-01'],
+    ['--from 2026-11-22 --to 2026-11-21'],
+  ])('rejects %s, also for a comparison', async (options) => {
+    for (const words of [['usage'], ['usage', 'compare', 'no-bill.csv']])
+      expect((await admin(...words, ...options.split(' '))).status).toBe(2);
   });
 });

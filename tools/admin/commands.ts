@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import * as callers from './commands/callers.ts';
+import { compare } from './commands/compare.ts';
 import * as extraction from './commands/extraction.ts';
 import * as history from './commands/history.ts';
 import * as hostNodes from './commands/host-nodes.ts';
@@ -52,7 +53,7 @@ export const commands: Record<string, Command> = {
   'caller block': callers.block,
   'caller unblock': callers.unblock,
   'usage sum': usage.sum,
-  'usage compare': usage.compare,
+  'usage compare': compare,
   'uploads sweep': uploads.sweep,
   'notification list': notifications.list,
   'notification show': notifications.show,

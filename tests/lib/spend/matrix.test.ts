@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Result } from '../../support/invoke.ts';
 
 process.env.PROXY_ACCESS_TOKEN = 'optional';
 process.env.CREDIT_CEILINGS =
-  'relightImage=1,textToVideo=40,textToVideo/vidq3-pro=90,textToVideo/vid2.0/5=25,multiframeVideo=60';
+  'relightImage=1,textToVideo=40,textToVideo/vidq3-pro=90,textToVideo/vid2.0/5=25,multiframeVideo=60,multiframeVideo/vidq2-pro/14=75';
 const { acceptedTasks, proxies } = await import('../../support/proxies.ts');
+const { beforeNext } = await import('../../support/intercept.ts');
 const { invoke, sampleBody } = await import('../../support/invoke.ts');
 const { bearer } = await import('../../support/tokens.ts');
+const { dynamodb } = await import('../../../lib/store/table.ts');
 const { remove } = await import('../../../lib/store/write.ts');
 const { keyOfAccount } = await import('../../../lib/spend/account.ts');
 const { blockCaller, setLimits } = await import('../../../tools/admin/spend/terms.ts');
@@ -29,6 +32,8 @@ const tasks = [
   { name: 'extend-video', model: 'vidq2-turbo', ceiling: undefined, price: 20 },
   { name: 'multiframe-video', model: 'vidq2-pro', ceiling: 60, price: 20 },
   { name: 'multiframe-video', model: 'vidq2-turbo', ceiling: 60, price: 20 },
+  { name: 'multiframe-video', model: 'vidq2-pro', secondsOfFrames: [7, 7], ceiling: 75, price: 20 },
+  { name: 'multiframe-video', model: 'vidq2-pro', secondsOfFrames: [7, null], ceiling: 60, price: 20 },
 ] as const;
 
 type Task = (typeof tasks)[number];
@@ -38,6 +43,8 @@ interface LimitState {
   limits: (ceiling: number, price: number) => Record<string, number>;
   /** Whether the caller has started one such task before. */
   after?: 'a task';
+  /** Whether another such task of the caller is running, so that what it costs is not known yet. */
+  during?: 'a task';
   isBlocked?: true;
   expected: Expected;
   /** Where the operator has not said what the task may cost. */
@@ -87,6 +94,20 @@ const states: Record<string, LimitState> = {
     withoutCeiling: '429 too_many_requests',
     waits: true,
   },
+  'credits for one more but for a running task': {
+    limits: (ceiling) => ({ credits_per_day: 2 * ceiling - 1 }),
+    during: 'a task',
+    expected: '429 too_many_requests',
+    withoutCeiling: used,
+    waits: true,
+  },
+  'one task left but for a running one': {
+    limits: () => ({ tasks_per_day: 1 }),
+    during: 'a task',
+    expected: '429 too_many_requests',
+    withoutCeiling: '429 too_many_requests',
+    waits: true,
+  },
   blocked: {
     limits: () => ({}),
     isBlocked: true,
@@ -106,11 +127,29 @@ afterAll(() => {
   jest.useRealTimers();
 });
 
-function buy({ name, model }: Task, user: string | undefined) {
+function buy(task: Task, user: string | undefined) {
+  const { name, model } = task;
+  const frames = 'secondsOfFrames' in task ? task.secondsOfFrames : undefined;
+  const key_image = 'https://example.com/frame.png';
   return invoke(proxies[name], name, {
-    body: { ...sampleBody(name), ...(name === 'text-to-video' ? { model } : model && { model }) },
+    body: {
+      ...sampleBody(name),
+      ...(name === 'text-to-video' ? { model } : model && { model }),
+      ...(frames && { image_settings: frames.map((duration) => ({ key_image, duration })) }),
+    },
     headers: { authorization: user === undefined ? undefined : bearer(user) },
   });
+}
+
+/** Buys a task while another one of the same caller has reserved what it may cost. */
+async function buyDuring(task: Task, user: string | undefined): Promise<Result> {
+  const answers: Result[] = [];
+  const inBetween = beforeNext(dynamodb, /^PutItemCommand$/, async () => {
+    answers.push(await buy(task, user));
+  });
+  const first = await buy(task, user);
+  inBetween.remove();
+  return answers[0] ?? first;
 }
 
 async function check(task: Task, state: LimitState, user: string | undefined): Promise<void> {
@@ -121,16 +160,18 @@ async function check(task: Task, state: LimitState, user: string | undefined): P
   await setLimits(caller, state.limits(ceiling ?? price, price));
   if (state.isBlocked) await blockCaller(caller, 'test');
   const before = acceptedTasks();
-  const { status, body, headers } = await buy(task, user);
+  const { status, body, headers } = await (state.during ? buyDuring(task, user) : buy(task, user));
 
   const isUnpriced = ceiling === undefined;
   const expected = isUnpriced ? state.withoutCeiling : state.expected;
   // A price of 1 is also the least limit there is.
   const fitsAnyway = task.ceiling === 1 && state === states['one credit too few on any day'];
   expect([status, body.error].join(' ').trim()).toBe(fitsAnyway ? '200' : expected);
-  expect(acceptedTasks() - before).toBe(status === 200 ? 1 : 0);
   const isForNow = state.waits && !(isUnpriced && 'credits_per_day' in state.limits(1, 1));
+  const isRunning = state.during !== undefined && isForNow;
+  expect(acceptedTasks() - before).toBe((status === 200 ? 1 : 0) + (isRunning ? 1 : 0));
   expect(headers['retry-after'] !== undefined).toBe(Boolean(isForNow));
+  if (isRunning) expect(headers['retry-after']).toBe('30');
 }
 
 describe.each(Object.entries(states))('a caller with %s', (_, state) => {

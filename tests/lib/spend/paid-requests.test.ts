@@ -2,6 +2,9 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { holdsOf } from '../../../lib/spend/account.ts';
 import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/terms.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { beforeNext } from '../../support/intercept.ts';
+import type { Result } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, type ProxyName, simulation } from '../../support/proxies.ts';
 import { accountOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
@@ -15,6 +18,10 @@ const prices = {
 } as const;
 const ceilings = { 'relight-image': 1, 'text-to-video': 74, 'extend-video': 28, 'multiframe-video': 20 };
 const names = Object.keys(prices) as (keyof typeof prices)[];
+
+function framesOf(...durations: (number | null)[]) {
+  return durations.map((duration) => ({ key_image: 'https://example.com/frame.png', duration }));
+}
 
 function lastRequestLine(): Record<string, unknown> {
   const lines = loggedLines.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request');
@@ -59,6 +66,19 @@ describe('a paid request that a provider takes', () => {
         key_hash: expect.stringMatching(/^\w{64}$/),
       },
     ]);
+  });
+
+  test.each([
+    ['text-to-video', { duration: 3 }, 3],
+    ['text-to-video', { duration: null }, undefined],
+    ['extend-video', { duration: null }, 5],
+    ['multiframe-video', { image_settings: framesOf(7, 2, 7) }, 16],
+    ['multiframe-video', { image_settings: framesOf(7, null) }, undefined],
+  ] as const)('has the seconds of %s with %j in its usage record: %j', async (name, body, seconds) => {
+    const user = await spender();
+    await pay(user, name, { body });
+
+    expect((await usageOf(user)).map((record) => record.seconds)).toEqual([seconds]);
   });
 
   test('keeps the whole reservation where the reply does not say what it cost', async () => {
@@ -203,6 +223,64 @@ describe('429 too_many_requests', () => {
       doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
     });
     expect((await pay(user)).status).toBe(200);
+  });
+});
+
+describe('429 while tasks of the caller are running', () => {
+  /** Buys a task, and another one after the first has reserved what it may cost. */
+  async function payTwice(user: string, inBetween = async () => {}): Promise<[Result, Result]> {
+    const second: Result[] = [];
+    const removal = beforeNext(dynamodb, /^PutItemCommand$/, async () => {
+      await inBetween();
+      second.push(await pay(user));
+    });
+    const first = await pay(user);
+    removal.remove();
+    return [first, second[0] ?? first];
+  }
+
+  test('is too_many_requests for half a minute, and the same task fits once the first one has its price', async () => {
+    const user = await spender({ credits_per_day: 100, requests_per_minute: 50 });
+    const [first, second] = await payTwice(user);
+
+    expect([first.status, second.status, second.body.error]).toEqual([200, 429, 'too_many_requests']);
+    expect(second.body.message).toMatch(/^Running tasks of this caller hold the rest of its budget/);
+    expect(Number(second.headers['retry-after'])).toBeLessThanOrEqual(30);
+    expect(second.headers.ratelimit).toMatch(/^"credits-per-day";r=26;t=\d+/);
+    expect((await pay(user)).status).toBe(200);
+  });
+
+  test('is budget_exhausted where the task would not fit without them either', async () => {
+    const user = await spender({ credits_per_day: 200 });
+    await pay(user);
+    const lower = async () => void (await setLimits(`user:${user}`, { credits_per_day: 93 }));
+    const [first, second] = await payTwice(user, lower);
+
+    expect([first.status, second.body.error]).toEqual([200, 'budget_exhausted']);
+    expect(Number(second.headers['retry-after'])).toBe(
+      Number(/t=(\d+)/.exec(second.headers.ratelimit ?? '')?.[1]),
+    );
+  });
+
+  test('is budget_exhausted where only one of two limits is held by them', async () => {
+    const user = await spender({ credits_per_day: 200 });
+    await pay(user);
+    const lower = async () =>
+      void (await setLimits(`user:${user}`, { credits_per_day: 100, tasks_per_day: 1 }));
+    const [, second] = await payTwice(user, lower);
+
+    expect(second.body.error).toBe('budget_exhausted');
+  });
+
+  test('waits for the minute too where its requests are used up', async () => {
+    jest.useFakeTimers({
+      now: new Date().setUTCSeconds(10),
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
+    });
+    const user = await spender({ tasks_per_day: 1, requests_per_minute: 1 });
+    const [, second] = await payTwice(user);
+
+    expect([second.body.error, second.headers['retry-after']]).toEqual(['too_many_requests', '50']);
   });
 });
 

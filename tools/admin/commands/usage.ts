@@ -1,15 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
-import { Refusal } from '../registry/refusal.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
-import { readBill, reconcile } from '../spend/reconcile.ts';
+import { periodOf, periodOptions } from '../spend/period.ts';
 import { type Grouping, groupings, listUsage, sumUsage } from '../spend/usage.ts';
-
-const days = {
-  from: { value: 'DAY', about: 'The first UTC day, such as 2026-11-01; today unless you say' },
-  to: { value: 'DAY', about: 'The last UTC day; today unless you say' },
-} as const;
 
 export const sum = command({
   parameters: [],
@@ -17,7 +10,7 @@ export const sum = command({
   summary: 'Sum up what was spent',
   notes: 'Attempts of which it is unknown whether they were taken count with all that was reserved for them.',
   options: {
-    ...days,
+    ...periodOptions,
     user: { value: 'USER', about: 'Only this user, or @anonymous for callers without a token' },
     by: {
       value: 'NAMES',
@@ -51,65 +44,6 @@ export const sum = command({
     return { data: sums, text: rows.length > 0 ? text : 'Nothing was spent.' };
   },
 });
-
-export const compare = command({
-  parameters: ['bill'],
-  summary: "Compare the usage records with a provider's bill",
-  notes: 'The bill is a CSV file with a task id and its credits on each line, such as providers export.',
-  options: { ...days, operations: { value: 'NAMES', about: 'Only these operations, such as relightImage' } },
-  examples: ['usage compare bill.csv --from 2026-11-01 --to 2026-11-30 --operations relightImage'],
-  async run({ bill }, { from, to, operations }) {
-    const only = operations?.split(',');
-    const records = await listUsage(periodOf(from, to));
-    const billed = readBill(await readText(bill));
-    const result = reconcile(
-      records.filter(({ operation }) => only === undefined || only.includes(operation)),
-      billed,
-    );
-    const rows = [
-      ...result.notRecorded.map(({ task_id, credits }) => [
-        'billed, not recorded',
-        task_id,
-        String(credits),
-        '',
-      ]),
-      ...result.billedTwice.map(({ task_id, credits }) => ['billed twice', task_id, String(credits), '']),
-      ...result.notBilled.map(({ task_id, credits, at }) => [
-        'recorded, not billed',
-        task_id,
-        String(credits),
-        at,
-      ]),
-      ...result.otherPrice.map(({ record, billed: price }) => [
-        `recorded at ${record.credits}`,
-        record.task_id,
-        String(price),
-        record.at,
-      ]),
-      ...result.unknown.map(({ credits, at, request_id }) => ['unknown', request_id, String(credits), at]),
-    ];
-    const summary = `${result.matched} tasks agree, ${rows.length} do not.`;
-    const details = table(['FOUND', 'TASK OR REQUEST', 'CREDITS', 'TIME'], rows);
-    return { data: result, text: rows.length > 0 ? `${summary}\n\n${details}` : summary };
-  },
-});
-
-async function readText(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    throw new Refusal(`The bill cannot be read: ${error instanceof Error ? error.message : error}`);
-  });
-}
-
-function periodOf(from: string | undefined, to: string | undefined): { from: string; to: string } {
-  const today = new Date().toISOString().slice(0, 10);
-  const last = readDay(to ?? today);
-  return { from: readDay(from ?? last), to: last };
-}
-
-function readDay(day: string): string {
-  if (/^\d{4}-\d\d-\d\d$/.test(day) && !Number.isNaN(Date.parse(day))) return day;
-  throw new UsageError(`"${day}" is not a day such as 2026-11-21.`);
-}
 
 function readGrouping(name: string): Grouping {
   const found = groupings.find((each) => each === name.trim());

@@ -1,0 +1,92 @@
+import { Refusal } from '../registry/refusal.ts';
+import { parseCsv, type Row } from './csv.ts';
+
+/** What a provider's bill says of a task: the sum of its lines, since a credit note gives some of it back. */
+export interface BilledTask {
+  task_id: string;
+  credits: number;
+  /** How many of the lines are no credit notes. */
+  charges: number;
+}
+
+interface Columns {
+  task: number;
+  credits: number;
+  /** How many cells each line has, so that a comma in a number is not taken for one between two cells. */
+  width: number;
+}
+
+/** How headings name the two columns, without case, blanks, `_` and `-`. An earlier name is preferred. */
+const taskNames = ['taskid', 'task', 'id'];
+const creditNames = ['credits', 'credit', 'creditsused', 'cost', 'price', 'amount'];
+
+/** Reads a bill as CSV: a task id and its credits on each line, in this order or as a heading names them. */
+export function readBill(bytes: Uint8Array): BilledTask[] {
+  const rows = parseCsv(decode(bytes));
+  const heading = rows[0] && headingOf(rows[0]);
+  const tasks = new Map<string, BilledTask>();
+  for (const row of heading ? rows.slice(1) : rows) {
+    const { task_id, credits } = readTask(row, heading);
+    const { credits: sum, charges } = tasks.get(task_id) ?? { credits: 0, charges: 0 };
+    const isCharge = credits >= 0;
+    tasks.set(task_id, { task_id, credits: rounded(sum + credits), charges: charges + (isCharge ? 1 : 0) });
+  }
+  if (tasks.size === 0) throw new Refusal('The bill has no tasks.');
+  return [...tasks.values()];
+}
+
+/** Spreadsheets write UTF-16 with a byte order mark, and the others UTF-8 with or without one. */
+function decode(bytes: Uint8Array): string {
+  const mark = bytes.length < 2 ? '' : `${bytes[0]} ${bytes[1]}`;
+  const encoding = { '255 254': 'utf-16le', '254 255': 'utf-16be' }[mark] ?? 'utf-8';
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Reported below, with the same sentence.
+  }
+  throw new Refusal('The bill is not text in UTF-8, or in UTF-16 with a byte order mark.');
+}
+
+function headingOf({ line, cells }: Row): Columns | undefined {
+  const named = cells.map((cell) => cell.toLowerCase().replace(/[\s_-]/g, ''));
+  const columnOf = (names: string[]) => {
+    const name = names.find((each) => named.includes(each));
+    if (name === undefined) return undefined;
+    const column = named.indexOf(name);
+    if (named.includes(name, column + 1))
+      throw new Refusal(`Line ${line} of the bill names two columns "${cells[column]}".`);
+    return column;
+  };
+  const [task, credits] = [columnOf(taskNames), columnOf(creditNames)];
+  return task === undefined || credits === undefined ? undefined : { task, credits, width: cells.length };
+}
+
+function readTask({ line, cells }: Row, heading: Columns | undefined): { task_id: string; credits: number } {
+  const { task, credits, width } = heading ?? { task: 0, credits: 1, width: 2 };
+  const [id = '', amount = ''] = [cells[task], cells[credits]];
+  const problem =
+    cells.length === width
+      ? (taskProblem(id) ?? creditsProblem(amount))
+      : `has ${cells.length} of ${width} cells`;
+  if (problem === undefined) return { task_id: id, credits: Number(amount) };
+  const hint = heading ? '' : ' and is no heading such as task_id,credits';
+  throw new Refusal(`Line ${line} of the bill ${problem}${hint}: ${cells.join(' | ').slice(0, 80)}`);
+}
+
+function taskProblem(id: string): string | undefined {
+  if (id === '') return 'has no task id';
+  if (/^\d(?:[.,]\d+)?e\+\d+$/i.test(id)) return 'has a task id that a spreadsheet has rounded';
+  return /^(?:(?:sub|grand )?total|sum)$/i.test(id) ? 'is a sum and not a task' : undefined;
+}
+
+/** A point before three digits separates thousands in some languages and a fraction in others. */
+function creditsProblem(amount: string): string | undefined {
+  const isNumber = /^-?\d{1,12}(?:\.\d{1,6})?$/.test(amount) && !/^-?\d{1,3}\.\d{3}$/.test(amount);
+  return isNumber ? undefined : 'has credits that are not a plain number such as 20 or 20.5';
+}
+
+/** Sums of fractions have an error in their last digits. */
+export function rounded(credits: number): number {
+  return Math.round(credits * 1e6) / 1e6;
+}
