@@ -122,7 +122,7 @@ async function startStores(): Promise<void> {
         startStrictDynamoDb({
           port: dynamodb,
           file: `${localDirectory}/dynamodb.sqlite`,
-          ...(relaysNotifications && { onPut: deliverOnWrite(() => seeded.promise.then(loadDeliverer)) }),
+          ...(relaysNotifications && { onPut: deliverOnWrite(() => started.promise.then(loadDeliverer)) }),
         }),
       ),
     given.s3 ??
