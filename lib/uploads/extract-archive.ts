@@ -32,7 +32,7 @@ export type ExtractionResult =
 
 /** The finalizer activates a version right after it has copied the archive, whose event may overtake it. */
 const patienceMs = 20_000;
-const pauseMs = 200;
+const pauseMs = 100;
 const reservedMs = 5_000;
 const maxNameCharacters = 200;
 /** Leaves room in an entry of DynamoDB's, with what an owner may write there. */

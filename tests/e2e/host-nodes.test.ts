@@ -62,14 +62,14 @@ async function extractionMs(version: string): Promise<number> {
     archive: largePack(),
   });
   const active = performance.now();
-  for (let round = 0; round < 500; round += 1) {
+  for (let round = 0; round < 300; round += 1) {
     const [entry] = await client.versions.bulk([{ node_id: 'large-pack', version }]);
     const status = entry?.node_version?.host_node_extract_status;
     if (status !== 'pending') {
       expect(status).toBe('success');
       return performance.now() - active;
     }
-    await pause(50);
+    await pause(100);
   }
   throw new Error('The host nodes are still not extracted.');
 }
