@@ -139,8 +139,8 @@ describe('the alarms', () => {
 });
 
 test.each([
-  ['default', 9],
-  ['full', 12],
+  ['default', 11],
+  ['full', 14],
 ] as const)(
   'the dashboard of the %s stage is JSON that CloudWatch takes: every widget has its place, its region and metrics',
   async (set, count) => {
