@@ -3,6 +3,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeHostNodes } from '../../lib/registry/extraction.ts';
 import { reserve } from '../../lib/spend/reserve.ts';
+import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
+import { localEnvironment } from '../../tools/local/addresses.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
@@ -38,6 +40,35 @@ function ask(
     outgoing.on('error', reject).end(body);
   });
 }
+
+describe('the home page', () => {
+  const body = '{"id":"17","state":"success"}';
+  const received = async () => JSON.parse((await ask('GET', '/state')).body).notifications;
+
+  test('shows what the service notifies it of, and that it is signed', async () => {
+    const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
+    const headers = signatureHeaders(keys, { id: 'msg_1', body });
+    await fetch(`${pages.url}/callbacks`, { method: 'POST', headers, body });
+    await fetch(`${pages.url}/callbacks`, { method: 'POST', headers, body: body.replace('17', '18') });
+
+    expect(await received()).toMatchObject([
+      { id: 'msg_1', task: '18', signature: 'wrong_signature' },
+      { id: 'msg_1', task: '17', state: 'success', signature: 'valid' },
+    ]);
+  });
+
+  test('shows what a provider notifies it of, unsigned, and takes what is no JSON', async () => {
+    await fetch(`${pages.url}/callbacks`, {
+      method: 'POST',
+      body: '{"data":{"task_id":"9","status":"COMPLETED"}}',
+    });
+    await fetch(`${pages.url}/callbacks`, { method: 'POST', body: 'no JSON' });
+    const [unreadable, relighted] = await received();
+
+    expect(unreadable).toEqual({ at: expect.any(String), task: 'unknown', state: 'unknown' });
+    expect(relighted).toEqual({ at: expect.any(String), task: '9', state: 'COMPLETED' });
+  });
+});
 
 describe('the local pages', () => {
   test.each([

@@ -12,6 +12,7 @@ import {
 } from '../openapi/reference-page.ts';
 import { isListening, listen } from '../processes/ports.ts';
 import { demoArchive } from './demo-archive.ts';
+import { createInbox, type Inbox } from './inbox.ts';
 import type { RequestLog } from './request-log.ts';
 
 interface Pages {
@@ -60,6 +61,7 @@ export async function startPages(pages: Pages): Promise<{ url: string; stop: () 
 type Routes = Record<string, (request: IncomingMessage, url: URL) => Promise<Page | undefined>>;
 
 async function routesOf(pages: Pages): Promise<Routes> {
+  const inbox = createInbox();
   const script = readViewerScript();
   const { parts, tokens } = pages;
   const [ownerToken = ''] = Object.values(tokens);
@@ -73,7 +75,7 @@ async function routesOf(pages: Pages): Promise<Routes> {
     [`GET ${referencePath}`]: async () => ({ type: 'html', content: reference }),
     [`GET ${referencePath}${scriptFile}`]: async () => ({ type: 'js', content: await script }),
     [`GET ${referencePath}${documentFile}`]: readDocument,
-    'GET /state': async () => toJson(await stateOf(pages)),
+    'GET /state': async () => toJson(await stateOf(pages, inbox)),
     'GET /demo.zip': async (_, { searchParams }) => ({
       type: 'zip',
       content: await demoArchive(searchParams.get('version') ?? ''),
@@ -84,7 +86,10 @@ async function routesOf(pages: Pages): Promise<Routes> {
       await (await records()).limitCaller(user, limits);
       return undefined;
     },
-    'POST /callbacks': async () => undefined,
+    'POST /callbacks': async (request) => {
+      await inbox.add(request.headers, await text(request));
+      return undefined;
+    },
     'POST /simulators/*': async (request, { pathname }) => {
       const command = pathname.slice('/simulators/'.length);
       return toJson(await askSimulators(parts, command, { method: 'POST', body: await text(request) }));
@@ -128,7 +133,7 @@ function toJson(value: unknown): Page {
   return { type: 'json', content: JSON.stringify(value) };
 }
 
-async function stateOf({ parts, tokens, requests }: Pages): Promise<object> {
+async function stateOf({ parts, tokens, requests }: Pages, inbox: Inbox): Promise<object> {
   const [simulators, ...listed] = await Promise.all([
     readSimulators(parts).catch(() => undefined),
     ...Object.entries(parts).map(async ([name, url]) => ({
@@ -138,7 +143,8 @@ async function stateOf({ parts, tokens, requests }: Pages): Promise<object> {
     })),
   ]);
   const apiUrl = parts['HTTP API'];
-  return { apiUrl, tokens, parts: listed, simulators, requests: requests.latest() };
+  const logs = { requests: requests.latest(), notifications: inbox.latest() };
+  return { apiUrl, tokens, parts: listed, simulators, ...logs };
 }
 
 const shownTasks = 10;

@@ -1,6 +1,7 @@
 import { readOperations, renderOperations, renderUsers } from './calls.js';
 import { at, element, show } from './elements.js';
 import { showCallers, startLimits } from './limits.js';
+import { showNotifications } from './notifications.js';
 import { showPublished } from './published.js';
 import { showRequests } from './requests.js';
 import { renderSwitches, showSimulators } from './simulators.js';
@@ -22,7 +23,14 @@ async function watch() {
   setTimeout(watch, everyMs);
 }
 
-for (const listener of [showParts, showPublished, showCallers, showSimulators, showRequests])
+for (const listener of [
+  showParts,
+  showPublished,
+  showCallers,
+  showSimulators,
+  showNotifications,
+  showRequests,
+])
   onChange(listener);
 renderSwitches();
 await refresh();

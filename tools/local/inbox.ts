@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../lib/json-object.ts';
+import { readSigningKeys } from '../../lib/notifications/signature.ts';
+import { InvalidNotification, verifyNotification } from '../registry-client/notification.ts';
+import { localEnvironment } from './addresses.ts';
+
+/** A notification that came to the home page, which is the receiver of its own calls. */
+interface Received {
+  at: string;
+  /** Undefined where the provider itself notifies, who signs nothing. */
+  id?: string;
+  task: string;
+  state: string;
+  /** `valid`, or why the signature is not; undefined where there is none. */
+  signature?: string;
+}
+
+export interface Inbox {
+  add: (headers: IncomingHttpHeaders, body: string) => Promise<void>;
+  /** Newest first. */
+  latest: () => Received[];
+}
+
+const maxReceived = 20;
+
+export function createInbox(): Inbox {
+  const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY).map(({ publicKey }) => publicKey);
+  const received: Received[] = [];
+  const add = async (headers: IncomingHttpHeaders, body: string) => {
+    const id = headers['webhook-id'];
+    received.unshift({
+      at: new Date().toISOString(),
+      ...subjectOf(body),
+      ...(typeof id === 'string' && { id, signature: await checkSignature(headers, body, keys) }),
+    });
+    received.length = Math.min(received.length, maxReceived);
+  };
+  return { add, latest: () => received };
+}
+
+function checkSignature(headers: IncomingHttpHeaders, body: string, keys: string[]): Promise<string> {
+  return verifyNotification(headers, body, keys).then(
+    () => 'valid',
+    (error: unknown) => (error instanceof InvalidNotification ? error.reason : 'not checked'),
+  );
+}
+
+/** The image provider calls a state status; both nest what they say, or do not. */
+function subjectOf(body: string): Pick<Received, 'task' | 'state'> {
+  const content = parse(body);
+  const about = isObject(content.data) ? { ...content, ...content.data } : content;
+  return {
+    task: String(about.task_id ?? about.id ?? 'unknown'),
+    state: String(about.state ?? about.status ?? 'unknown'),
+  };
+}
+
+function parse(body: string): Record<string, unknown> {
+  try {
+    const content: unknown = JSON.parse(body);
+    return isObject(content) ? content : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,20 @@
+import { element, pill, show, timeElement } from './elements.js';
+
+const tones = { success: 'good', failed: 'bad', COMPLETED: 'good', FAILED: 'bad' };
+
+/** What reached this page about the tasks that it started, and whether the service signed it. */
+export function showNotifications({ state }) {
+  show('notifications', state.notifications, ({ at, id, task }) => `${at} ${id} ${task}`, renderNotification);
+}
+
+function renderNotification({ at, id, task, state, signature }) {
+  const line = element('p', {}, pill(state, tones[state] ?? 'warn'), ' task ', element('code', {}, task));
+  const proof = id === undefined ? 'from the provider itself, unsigned' : `signature: ${signature}`;
+  const name = id === undefined ? [] : [', ', element('code', { className: 'path' }, id)];
+  return element(
+    'li',
+    {},
+    line,
+    element('p', { className: 'quiet' }, timeElement(at), `, ${proof}`, ...name),
+  );
+}
