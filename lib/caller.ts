@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 /** The person or program that a valid access token identifies. */
 export interface Caller {
   userId: string;
@@ -9,9 +7,4 @@ export interface Caller {
 /** Under what name a caller is counted; the prefix keeps a user named `anonymous` apart from those without a token. */
 export function callerName(caller: Pick<Caller, 'userId'> | undefined): string {
   return caller ? `user:${caller.userId}` : 'anonymous';
-}
-
-/** Names a caller in keys: names come from token issuers, and may be of any length. */
-export function callerHash(caller: string): string {
-  return hash('sha256', caller);
 }

@@ -1,3 +1,4 @@
+import * as concerns from './concerns.ts';
 import { readEnvironment } from './environment.ts';
 import type { ErrorCode } from './errors.ts';
 
@@ -18,7 +19,7 @@ interface Measurement {
   fields?: Fields;
 }
 
-const { METRICS_NAMESPACE: namespace } = readEnvironment('metrics');
+const { METRICS_NAMESPACE: namespace } = readEnvironment(concerns.metrics);
 
 /** The line to write: with its metrics, if it has any and the stage collects them. */
 export function withMetrics(line: Fields): Fields {
@@ -46,19 +47,20 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
     ...(line.provider === undefined ? [] : [providerCall(line)]),
     ...(line.credits_above_ceiling === undefined ? [] : [aboveCeiling]),
   ],
-  upload: ({ lag_ms }) => [
-    { dimensions: ['outcome'], metrics: { uploads: 'Count' }, fields: { uploads: 1 } },
-    ...(Number.isFinite(lag_ms) ? [{ dimensions: [], metrics: { lag_ms: 'Milliseconds' } as const }] : []),
-  ],
-  delivery: ({ delivery_lag_ms }) => [
-    { dimensions: ['outcome'], metrics: { deliveries: 'Count' }, fields: { deliveries: 1 } },
-    ...(Number.isFinite(delivery_lag_ms) ? [deliveryLag] : []),
-  ],
-  delivery_run: () => [{ dimensions: [], metrics: { oldest_due_ms: 'Milliseconds' } }],
+  upload: (line) => [counted('uploads'), ...milliseconds('lag_ms', line)],
+  delivery: (line) => [counted('deliveries'), ...milliseconds('delivery_lag_ms', line)],
+  delivery_run: (line) => milliseconds('oldest_due_ms', line),
   sweep: () => [{ dimensions: [], metrics: { sweep_findings: 'Count' } }],
 };
 
-const deliveryLag: Measurement = { dimensions: [], metrics: { delivery_lag_ms: 'Milliseconds' } };
+function counted(name: string): Measurement {
+  return { dimensions: ['outcome'], metrics: { [name]: 'Count' }, fields: { [name]: 1 } };
+}
+
+/** Of a field that is a number. */
+function milliseconds(name: string, line: Fields): Measurement[] {
+  return Number.isFinite(line[name]) ? [{ dimensions: [], metrics: { [name]: 'Milliseconds' } }] : [];
+}
 
 const replay: Measurement = {
   dimensions: ['function'],

@@ -1,10 +1,11 @@
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readContent } from './content.ts';
 import { readDirectory } from './directory.ts';
 import { ArchiveProblem } from './archive-problem.ts';
 
-const limits = readEnvironment('archives');
+const limits = readEnvironment(concerns.archives);
 
 /**
  * Checks an archive and returns its SHA-256; throws an ArchiveProblem if it must not be published. The cheap

@@ -1,13 +1,14 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 import { isTextFile, maxTextBytes, maxTextFileBytes } from '../text-files.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readDirectory } from './directory.ts';
 import { type ArchiveEntry, isFolder } from './entry.ts';
 import { ArchiveReader } from './reader.ts';
 
-const limits = readEnvironment('archives');
+const limits = readEnvironment(concerns.archives);
 const inflate = promisify(inflateRaw);
 
 const localHeaderBytes = 30;

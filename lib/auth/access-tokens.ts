@@ -1,13 +1,14 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import type { Caller } from '../caller.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json-object.ts';
 import { KeySets } from './key-sets.ts';
 import { RejectedToken, rejected, rejectionOf } from './token-rejections.ts';
 
-const environment = readEnvironment('tokens');
+const environment = readEnvironment(concerns.tokens);
 
 /**
  * The sample events carry tokens of this key, signed for a long time so that they run on any machine. Its

@@ -2,6 +2,7 @@ import { JwtExpiredError, JwtNotBeforeError } from 'aws-jwt-verify/error';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import type { CiJob } from '../ci-job.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { type CiKind, jobOf, keySetPaths } from './ci-claims.ts';
@@ -13,7 +14,7 @@ import { KeySets } from './key-sets.ts';
  * lib/registry/trusts.ts.
  */
 
-const environment = readEnvironment('ci');
+const environment = readEnvironment(concerns.ci);
 
 const issuers = new Map<string, { kind: CiKind; keySetUrl: string }>();
 accept('github', 'https://token.actions.githubusercontent.com');

@@ -1,4 +1,5 @@
 import { SignatureV4 } from '@smithy/signature-v4';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { httpRequest } from '../http-request.ts';
@@ -13,7 +14,7 @@ import { Sha256 } from './sha256.ts';
  * either store would be many times the size of a whole proxy function. This module is loaded only where a secret
  * is given by reference.
  */
-const environment = readEnvironment('secretStore');
+const environment = readEnvironment(concerns.secretStore);
 
 interface SecretStore {
   service: string;

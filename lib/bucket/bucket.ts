@@ -8,10 +8,11 @@ import {
   HeadObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { encodedPath } from './object-url.ts';
 
-const { BUCKET_NAME, AWS_ENDPOINT_URL_S3 } = readEnvironment('bucket');
+const { BUCKET_NAME, AWS_ENDPOINT_URL_S3 } = readEnvironment(concerns.bucket);
 
 export const bucket = BUCKET_NAME;
 

@@ -1,7 +1,8 @@
 import { serviceHost } from '../aws/endpoints.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 
-const { AWS_ENDPOINT_URL_S3, AWS_REGION, BUCKET_NAME } = readEnvironment('bucket');
+const { AWS_ENDPOINT_URL_S3, AWS_REGION, BUCKET_NAME } = readEnvironment(concerns.bucket);
 
 export function objectUrl(key: string): URL {
   const path = encodedPath(key);

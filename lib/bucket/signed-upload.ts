@@ -1,10 +1,11 @@
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { environmentCredentials } from '../aws/credentials.ts';
 import { Sha256 } from '../aws/sha256.ts';
 import { encodedPath, objectUrl } from './object-url.ts';
 
-const environment = readEnvironment('bucket');
+const environment = readEnvironment(concerns.bucket);
 const expiresInSeconds = 15 * 60;
 const { protocol, hostname, host, pathname } = objectUrl('');
 

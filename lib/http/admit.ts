@@ -4,6 +4,7 @@ import { authenticate, bearerToken } from '../auth/access-tokens.ts';
 import type { Caller } from '../caller.ts';
 import type { CiJob } from '../ci-job.ts';
 import type { Access } from '../contract.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json-object.ts';
@@ -19,7 +20,7 @@ export interface Admitted {
 /** The job of a CI that a token of the body proves; undefined for a token of another kind. */
 export type JobOf = (bodyToken: string) => Promise<CiJob | undefined>;
 
-const environment = readEnvironment('tokens');
+const environment = readEnvironment(concerns.tokens);
 
 /** Finds out who calls, and rejects a caller that must say so and does not. A job stands for itself, for no person. */
 export async function admit(

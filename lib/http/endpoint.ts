@@ -5,6 +5,7 @@ import type { BoughtTask } from '../bought-task.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../ci-job.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { log, note, withLogFields } from '../log.ts';
@@ -22,7 +23,6 @@ import {
   type Relaying,
   type Spending,
   startAttempt,
-  startRelay,
 } from './phases.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -84,7 +84,7 @@ let isColdStart = true;
  * and writes the request's one log line.
  */
 export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, options: Options<C> = {}) {
-  const body = bodySchema(contract, () => readEnvironment('videoRules'));
+  const body = bodySchema(contract, () => readEnvironment(concerns.videoRules));
   // While the function starts: no request is in a hurry yet.
   const spending = loadSpending(contract);
   const relaying = loadRelay(contract);
@@ -160,7 +160,7 @@ async function answerAlways<C extends Contract>(
   claim?: Claim,
 ): Promise<Answer> {
   const attempt = spending && (await startAttempt(spending, contract, call, claim?.keyHash));
-  const task = relaying && (await startRelay(relaying, contract, call));
+  const task = (await relaying)?.relayTask(contract, callerName(call.caller), call);
   const work = async (beforeSending: () => Promise<void>) => {
     const { body, headers, bought } = await handler({
       ...call,

@@ -1,6 +1,7 @@
 import type { BoughtTask } from '../bought-task.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { Contract } from '../contract.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json-object.ts';
@@ -21,7 +22,7 @@ export type Spending = typeof import('../spend/paid-attempt.ts');
 
 /** What counts money; undefined for what costs none, or where a stage counts none and loads no client of the store. */
 export function loadSpending({ paid }: Contract): Promise<Spending> | undefined {
-  const isCounted = paid !== undefined && readEnvironment('spending').USAGE_RECORDS === 'on';
+  const isCounted = paid !== undefined && readEnvironment(concerns.spending).USAGE_RECORDS === 'on';
   return isCounted ? import('../spend/paid-attempt.ts') : undefined;
 }
 
@@ -29,19 +30,9 @@ export type Relaying = typeof import('../notifications/relayed-task.ts');
 
 /** What has providers notify this service; undefined where they notify the caller, and nothing of it is loaded. */
 export function loadRelay({ notifies }: Contract): Promise<Relaying> | undefined {
-  const isRelayed = notifies !== undefined && readEnvironment('notifications').NOTIFICATIONS === 'relay';
+  const isRelayed =
+    notifies !== undefined && readEnvironment(concerns.notifications).NOTIFICATIONS === 'relay';
   return isRelayed ? import('../notifications/relayed-task.ts') : undefined;
-}
-
-/** The task of a request whose caller is notified by this service. */
-export async function startRelay<Body>(
-  relaying: Promise<Relaying> | undefined,
-  { notifies, name }: Contract,
-  { caller, body, deadline }: Pick<PaidCall, 'caller' | 'deadline'> & { body: Body },
-): Promise<RelayedTask<Body & object> | undefined> {
-  if (notifies === undefined || relaying === undefined || !isObject(body)) return undefined;
-  const { relayTask } = await relaying;
-  return relayTask(notifies, { operation: name, caller: callerName(caller), body, deadline });
 }
 
 /** The money of a request, where it costs some. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { log, note, withLogFields } from '../log.ts';
@@ -7,12 +8,12 @@ import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
 import { signatureCheck } from './provider-signature.ts';
 import { requestIdOf } from './request-id.ts';
 
-const isRelayed = readEnvironment('notifications').NOTIFICATIONS === 'relay';
+const isRelayed = readEnvironment(concerns.notifications).NOTIFICATIONS === 'relay';
 const receiving = isRelayed ? import('../notifications/receive.ts') : undefined;
 const isSigned = isRelayed ? signatureChecks() : undefined;
 
 function signatureChecks() {
-  const environment = readEnvironment('notificationSignatures');
+  const environment = readEnvironment(concerns.notificationSignatures);
   return {
     image: signatureCheck(environment.IMAGE_NOTIFICATION_KEY, environment.IMAGE_NOTIFICATION_KEY_HEADER),
     video: signatureCheck(environment.VIDEO_NOTIFICATION_KEY, environment.VIDEO_NOTIFICATION_KEY_HEADER),

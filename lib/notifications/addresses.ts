@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 
 /*
@@ -50,7 +51,7 @@ export function isPublic(address: string): boolean {
   return globalUnicast.check(address, 'ipv6') && !closed.check(address, 'ipv6');
 }
 
-const { NOTIFY_LOCALHOST } = readEnvironment('deliveries');
+const { NOTIFY_LOCALHOST } = readEnvironment(concerns.deliveries);
 const localhost: Record<string, LookupAddress[]> = {
   localhost: [
     { address: '127.0.0.1', family: 4 },

@@ -1,6 +1,5 @@
-import { callerHash } from '../caller.ts';
 import { absent } from '../store/expressions.ts';
-import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
+import { callerHash, notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, type Write } from '../store/write.ts';

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../contract.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
+import { isObject } from '../json-object.ts';
 import { absent } from '../store/expressions.ts';
 import { ticketKey } from '../store/keys.ts';
 import { nothingSent } from '../store/store-errors.ts';
@@ -17,7 +19,7 @@ interface NewTask<Body> {
   deadline: number;
 }
 
-const baseUrl = readEnvironment('relay').NOTIFICATION_URL.replace(/\/*$/, '');
+const baseUrl = readEnvironment(concerns.relay).NOTIFICATION_URL.replace(/\/*$/, '');
 
 /** So many bytes cannot be guessed, and make 43 characters. */
 const ticketBytes = 32;
@@ -89,11 +91,18 @@ export class RelayedTask<Body extends object> {
   }
 }
 
-/** Undefined where the caller wants no notifications. */
-export function relayTask<Body extends object>(
-  notifies: Notifies,
-  task: NewTask<Body>,
-): RelayedTask<Body> | undefined {
-  const address = new Map(Object.entries(task.body)).get(notifies.field);
-  return typeof address === 'string' ? new RelayedTask(notifies, task, address) : undefined;
+interface Call<Body> {
+  body: Body;
+  deadline: number;
+}
+
+/** The task of a request; undefined where the caller wants no notifications. */
+export function relayTask<Body>(
+  { notifies, name }: Contract,
+  caller: string,
+  { body, deadline }: Call<Body>,
+): RelayedTask<Body & object> | undefined {
+  const address = notifies && isObject(body) ? body[notifies.field] : undefined;
+  if (notifies === undefined || !isObject(body) || typeof address !== 'string') return undefined;
+  return new RelayedTask(notifies, { operation: name, caller, body, deadline }, address);
 }

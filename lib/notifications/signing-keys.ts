@@ -1,4 +1,5 @@
 import { storedSecret } from '../aws/stored-secret.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { describeError, log } from '../log.ts';
 import type { Condition } from '../store/expressions.ts';
@@ -6,7 +7,7 @@ import { signingKeysKey } from '../store/keys.ts';
 import { update } from '../store/write.ts';
 import { readSigningKeys, type SigningKey } from './signature.ts';
 
-const secret = storedSecret(readEnvironment('deliveries').NOTIFICATION_SIGNING_KEY);
+const secret = storedSecret(readEnvironment(concerns.deliveries).NOTIFICATION_SIGNING_KEY);
 
 const maxAgeMs = 60_000;
 let forgottenAt = Date.now();

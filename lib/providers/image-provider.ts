@@ -1,12 +1,13 @@
 import { storedSecret } from '../aws/stored-secret.ts';
 import type { BoughtTask } from '../bought-task.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { isObject } from '../json-object.ts';
 import { type RelightReply, type RelightRequest, RelightStatus } from '../schemas/relight.ts';
 import { type CallLimits, callProvider } from './call-provider.ts';
 import type { Provider } from './provider.ts';
 
-const environment = readEnvironment('imageProvider');
+const environment = readEnvironment(concerns.imageProvider);
 
 const imageProvider: Provider = {
   name: 'image',

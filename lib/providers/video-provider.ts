@@ -1,6 +1,7 @@
 import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
 import type { BoughtTask } from '../bought-task.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import type { JsonObject } from '../json-object.ts';
 import { log, note } from '../log.ts';
@@ -25,7 +26,7 @@ export interface VideoRequest {
   model?: string | undefined;
 }
 
-const environment = readEnvironment('videoProvider');
+const environment = readEnvironment(concerns.videoProvider);
 
 const videoProvider: Provider = {
   name: 'video',

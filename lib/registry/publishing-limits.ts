@@ -1,3 +1,4 @@
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
@@ -15,7 +16,7 @@ import { nodeVersionRecord, type PublishingRecord } from './records.ts';
  * is looked up, and those that are not pending any more go. So the list cannot drift from the truth for good.
  */
 
-const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = readEnvironment('publishing');
+const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = readEnvironment(concerns.publishing);
 
 const always: Condition = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
 

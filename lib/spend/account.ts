@@ -1,5 +1,4 @@
-import { callerHash } from '../caller.ts';
-import { accountKey, type Key } from '../store/keys.ts';
+import { accountKey, callerHash, type Key } from '../store/keys.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { defaultLimits, type LimitName, type Limits } from './limits.ts';
 import { dayOf, minuteOf, type WindowKind } from '../windows.ts';

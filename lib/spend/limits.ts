@@ -1,3 +1,4 @@
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 
 /** What a caller may spend; 0 is no limit. */
@@ -16,7 +17,7 @@ export interface Task {
   seconds?: number | undefined;
 }
 
-const environment = readEnvironment('spending');
+const environment = readEnvironment(concerns.spending);
 
 export const defaultLimits: Limits = {
   credits_per_day: environment.CREDITS_PER_DAY,

@@ -1,7 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 
-export const tableName = readEnvironment('registry').TABLE_NAME;
+export const tableName = readEnvironment(concerns.registry).TABLE_NAME;
 
 export const dynamodb = new DynamoDBClient({
   maxAttempts: 3,

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
+import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import type { ExtractedNode } from '../extraction/describe-node.ts';
 import { extractInWorker } from '../extraction/extract-in-worker.ts';
@@ -38,7 +39,7 @@ const maxNameCharacters = 200;
 /** Leaves room in an entry of DynamoDB's, with what an owner may write there. */
 const maxFieldBytes = 80_000;
 
-const { EXTRACTION_TAGS } = readEnvironment('extraction');
+const { EXTRACTION_TAGS } = readEnvironment(concerns.extraction);
 
 /** Reads the host nodes out of the archive under a key, and writes them. It trusts nothing in the event but the key. */
 export async function extractArchive(key: string, deadline: number): Promise<ExtractionResult> {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { concerns } from '../../lib/environment.ts';
+import * as concerns from '../../lib/concerns.ts';
 import { parameterSets } from '../../tools/deploy/parameter-sets.ts';
 import type { Part } from '../../tools/deploy/references.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';

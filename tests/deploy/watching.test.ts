@@ -134,7 +134,9 @@ describe('the alarms', () => {
 
     expect(searched.length).toBeGreaterThanOrEqual(6);
     for (const name of [...searched, ...named.map((metric) => metric.split(' ')[1])])
-      expect(source).toMatch(new RegExp(`\\b${name}: '(Count|Milliseconds)'`));
+      expect(source).toMatch(
+        new RegExp(`\\b${name}: '(Count|Milliseconds)'|(counted|milliseconds)\\('${name}'`),
+      );
   });
 });
 

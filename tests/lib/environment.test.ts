@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { concerns, readEnvironment } from '../../lib/environment.ts';
+import * as concerns from '../../lib/concerns.ts';
+import { readEnvironment } from '../../lib/environment.ts';
 
 type Concern = keyof typeof concerns;
 
@@ -89,7 +90,7 @@ describe('a concern of the environment', () => {
     (concern) => {
       Object.assign(process.env, needed[concern]);
 
-      expect(readEnvironment(concern)).toEqual({ ...needed[concern], ...defaults[concern] });
+      expect(readEnvironment(concerns[concern])).toEqual({ ...needed[concern], ...defaults[concern] });
     },
   );
 
@@ -105,7 +106,7 @@ describe('a concern of the environment', () => {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
 
-    expect(() => readEnvironment(concern)).toThrow(
+    expect(() => readEnvironment(concerns[concern])).toThrow(
       new Error(`The environment is not valid. ${name}: is required`),
     );
   });
@@ -114,7 +115,7 @@ describe('a concern of the environment', () => {
     process.env.TOKEN_ISSUER = 'http://issuer.example.com';
     process.env.PROXY_ACCESS_TOKEN = 'maybe';
 
-    expect(() => readEnvironment('tokens')).toThrow(
+    expect(() => readEnvironment(concerns.tokens)).toThrow(
       new Error(
         'The environment is not valid. ' +
           'TOKEN_ISSUER: must be an https address (http only on localhost); TOKEN_AUDIENCE: is required; ' +
@@ -150,7 +151,7 @@ describe('a variable of the environment', () => {
   ] as const)('of %s, %s, accepts %s', (concern, name, value) => {
     Object.assign(process.env, needed[concern], { [name]: value });
 
-    expect(readEnvironment(concern)).toMatchObject({ [name]: value });
+    expect(readEnvironment(concerns[concern])).toMatchObject({ [name]: value });
   });
 
   const address = 'must be an https address (http only on localhost)';
@@ -182,7 +183,7 @@ describe('a variable of the environment', () => {
   ] as const)('of %s, %s, rejects %s', (concern, name, value, reason) => {
     Object.assign(process.env, needed[concern], { [name]: value });
 
-    expect(() => readEnvironment(concern)).toThrow(
+    expect(() => readEnvironment(concerns[concern])).toThrow(
       new Error(`The environment is not valid. ${name}: ${reason}`),
     );
   });
@@ -190,19 +191,21 @@ describe('a variable of the environment', () => {
   test('is read as a number when it holds one', () => {
     process.env.MAX_ARCHIVE_ENTRIES = '7';
 
-    expect(readEnvironment('archives')).toMatchObject({ MAX_ARCHIVE_ENTRIES: 7 });
+    expect(readEnvironment(concerns.archives)).toMatchObject({ MAX_ARCHIVE_ENTRIES: 7 });
   });
 
   test('is read as a list without spaces and empty entries', () => {
     process.env.VIDEO_MODELS_EXTRA = ' vidq3, ,vidq4-pro,';
 
-    expect(readEnvironment('videoRules')).toMatchObject({ VIDEO_MODELS_EXTRA: ['vidq3', 'vidq4-pro'] });
+    expect(readEnvironment(concerns.videoRules)).toMatchObject({
+      VIDEO_MODELS_EXTRA: ['vidq3', 'vidq4-pro'],
+    });
   });
   test('of issuers is read with their kinds and the addresses of their key sets', () => {
     process.env.CI_ISSUERS =
       'gitlab https://git.example.com,github  http://localhost:3001 http://localhost:3001/keys';
 
-    expect(readEnvironment('ci').CI_ISSUERS).toEqual([
+    expect(readEnvironment(concerns.ci).CI_ISSUERS).toEqual([
       { kind: 'gitlab', issuer: 'https://git.example.com', keySetUrl: undefined },
       { kind: 'github', issuer: 'http://localhost:3001', keySetUrl: 'http://localhost:3001/keys' },
     ]);

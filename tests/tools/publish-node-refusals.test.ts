@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import fc from 'fast-check';
 import { checkDistinct, checkName } from '../../lib/archives/names.ts';
 import { createPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { concerns } from '../../lib/environment.ts';
+import * as concerns from '../../lib/concerns.ts';
 import { normalizeVersion } from '../../lib/schemas/version-label.ts';
 import { Failure } from '../../tools/publish-node/failure.ts';
 import { limits } from '../../tools/publish-node/files/limits.ts';

@@ -93,17 +93,18 @@ const operations: Plugin = {
 };
 
 /**
- * Removes the descriptions of schemas, which only the OpenAPI document and docs/reference.md need. Each such call
- * costs its texts and a second copy of the schema. A call that does not match the pattern stays, without harm.
+ * Removes the descriptions of schemas and contracts, which only the OpenAPI document and docs/reference.md need. A call
+ * for a schema also costs a second copy of it. One that does not match the pattern stays, without harm.
  */
 const descriptions: Plugin = {
   name: 'descriptions',
   setup({ onLoad }) {
     const call = /\s*\.with\(\s*z\.(?:describe|meta)\((?:'(?:[^'\\]|\\.)*'|[^()'])*\),?\s*\)/g;
+    const field = /^  (?:summary|description):(\s*)'(?:[^'\\]|\\.)*',/gm;
     onLoad(
-      { filter: /[\\/]lib[\\/](?:environment|schemas[\\/].+|contracts[\\/].+)\.ts$/ },
+      { filter: /[\\/]lib[\\/](?:concerns|schemas[\\/].+|contracts[\\/].+)\.ts$/ },
       async ({ path }) => ({
-        contents: (await readFile(path, 'utf8')).replace(call, keepLines),
+        contents: (await readFile(path, 'utf8')).replace(call, keepLines).replace(field, '$1'),
         loader: 'ts',
       }),
     );

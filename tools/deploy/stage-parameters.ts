@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { concerns } from '../../lib/environment.ts';
+import * as concerns from '../../lib/concerns.ts';
 import { issueSentence } from '../../lib/validation-issues.ts';
 import type { Framework } from './framework.ts';
 import { environmentProblem, problemsOf, type Values } from './parameter-problems.ts';

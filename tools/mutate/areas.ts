@@ -94,7 +94,7 @@ export const areas = {
   },
   configuration: {
     files: [
-      'lib/{environment,environment-values}.ts',
+      'lib/{concerns,environment,environment-values}.ts',
       'lib/aws/{credentials,endpoints,sha256}.ts',
       'lib/http/deadline.ts',
     ],

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { archiveKey, stagingKey, uploadOf } from '../../../lib/bucket/object-keys.ts';
+import * as concerns from '../../../lib/concerns.ts';
 import { readEnvironment } from '../../../lib/environment.ts';
 import { fc } from '../../support/properties.ts';
 
@@ -42,6 +43,6 @@ describe('the download address', () => {
 
   test('must be https except on localhost', () => {
     process.env.DOWNLOAD_BASE_URL = 'http://cdn.example.com';
-    expect(() => readEnvironment('downloads')).toThrow('DOWNLOAD_BASE_URL: must be an https address');
+    expect(() => readEnvironment(concerns.downloads)).toThrow('DOWNLOAD_BASE_URL: must be an https address');
   });
 });
