@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { admin, adminJson } from '../support/admin.ts';
+import { callerName } from '../../lib/caller.ts';
+import { callerOf, shownCaller } from '../../tools/admin/spend/caller-name.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
@@ -49,6 +51,49 @@ describe('caller block and unblock', () => {
       { action: 'caller unblock' },
       { action: 'caller block', detail: 'leaked; ticket 7' },
     ]);
+  });
+});
+
+describe('the name of a caller', () => {
+  test('can be that of a user whose id is @anonymous', async () => {
+    const caller = 'user:@anonymous';
+    expect((await pay('@anonymous', 'relight-image')).status).toBe(200);
+    await admin('caller', 'block', caller, '--reason', 'test');
+    const stopped = await pay('@anonymous');
+
+    expect(stopped.body.error).toBe('caller_blocked');
+    expect(await adminJson('usage', '--user', caller, '--by', 'caller')).toMatchObject([
+      { group: { caller }, tasks: 1 },
+    ]);
+    expect(await adminJson('limit', 'show', '@anonymous')).not.toHaveProperty('blocked');
+    expect((await admin('limit', 'list')).stdout).toMatch(/^user:@anonymous\s/m);
+  });
+
+  test.each(['anonymous', '@anonymous', '@Anonymous', 'user:@anonymous', 'user:user:@ANONYMOUS', 'user:x'])(
+    'of the user %j is shown as it is written on the command line',
+    (userId) => {
+      const caller = callerName({ userId });
+
+      expect(callerOf(shownCaller(caller))).toBe(caller);
+    },
+  );
+
+  test.each([
+    ['', /^Say which user/],
+    ['  \t', /^Say which user/],
+    ['@Anonymous', /"@anonymous".*"user:@Anonymous"/],
+  ])('is rejected where it is %j', async (user, sentence) => {
+    const commands = [
+      ['caller', 'block', user, '--reason', 'test'],
+      ['caller', 'unblock', user],
+      ['limit', 'set', user, '--tasks-per-day', '1'],
+      ['limit', 'clear', user],
+      ['limit', 'show', user],
+    ];
+    for (const words of commands) {
+      const { status, stderr } = await admin(...words);
+      expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    }
   });
 });
 
