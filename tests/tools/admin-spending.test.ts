@@ -54,6 +54,35 @@ describe('caller block and unblock', () => {
   });
 });
 
+describe('a caller that has never paid', () => {
+  const sentence = 'has never sent a paid request; is the name right?';
+
+  test('is blocked, unblocked and limited all the same, and the answer says so', async () => {
+    const user = await spender();
+    const answers = [
+      await admin('caller', 'block', user, '--reason', 'test'),
+      await admin('caller', 'unblock', user),
+      await admin('limit', 'set', user, '--tasks-per-day', '1'),
+    ];
+
+    for (const { status, stdout } of answers)
+      expect([status, stdout]).toEqual([0, expect.stringContaining(sentence)]);
+    expect(await adminJson('caller', 'block', user, '--reason', 'test')).toMatchObject({ has_paid: false });
+    expect((await pay(user)).body.error).toBe('caller_blocked');
+  });
+
+  test('is one that has only been limited, and not one that has paid', async () => {
+    const user = await spender({ tasks_per_day: 5 });
+    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toContain(sentence);
+    await admin('caller', 'unblock', user);
+    misbehave({ kind: 'status', status: 422 });
+    await pay(user);
+
+    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toBe(`${user} is blocked.\n`);
+    expect(await adminJson('caller', 'unblock', user)).toMatchObject({ has_paid: true });
+  });
+});
+
 describe('the name of a caller', () => {
   test('can be that of a user whose id is @anonymous', async () => {
     const caller = 'user:@anonymous';

@@ -1,7 +1,7 @@
 import type { Limits } from '../../../lib/spend/limits.ts';
 import { fields, table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
-import { callerOf, shownCaller } from '../spend/caller-name.ts';
+import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';
 import { clearLimits, listTerms, setLimits, showTerms } from '../spend/terms.ts';
 
 const standard = 'default';
@@ -25,8 +25,11 @@ export const set = command({
       if (value !== undefined) changes[name.replaceAll('-', '_') as keyof Limits] = readLimit(name, value);
     }
     if (Object.keys(changes).length === 0) throw new UsageError('Say which limit to set.');
-    const { terms } = await setLimits(callerOf(user), changes);
-    return { data: { user, limits: terms?.limits }, text: `${user}: ${describe(terms?.limits)}` };
+    const { terms, hasPaid } = await setLimits(callerOf(user), changes);
+    return {
+      data: { user, limits: terms?.limits, has_paid: hasPaid },
+      text: `${user}: ${describe(terms?.limits)}${neverPaid(user, hasPaid)}`,
+    };
   },
 });
 

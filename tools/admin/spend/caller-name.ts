@@ -22,3 +22,8 @@ export function shownCaller(caller: string): string {
   const userId = caller.slice('user:'.length);
   return needsPrefix.test(userId) ? prefix + userId : userId;
 }
+
+/** What follows the answer to a change, which is made all the same: limits and blocks may come before the first task. */
+export function neverPaid(user: string, hasPaid: boolean): string {
+  return hasPaid ? '' : `\n${user} has never sent a paid request; is the name right?`;
+}
