@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { admin, adminJson } from '../support/admin.ts';
 import { callerName } from '../../lib/caller.ts';
+import { reserve } from '../../lib/spend/reserve.ts';
 import { callerOf, shownCaller } from '../../tools/admin/spend/caller-name.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
@@ -123,6 +125,40 @@ describe('the name of a caller', () => {
       const { status, stderr } = await admin(...words);
       expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
     }
+  });
+});
+
+/** What a dead invocation leaves that had reserved credits and sent nothing. */
+async function leaveHold(user: string, minutesAgo: number): Promise<void> {
+  const at = Date.now() - minutesAgo * 60_000;
+  const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
+  await reserve({ caller: `user:${user}`, attempt, at, ceiling: 50, deadline: Date.now() + 5000 });
+}
+
+describe('what running tasks hold', () => {
+  test('is shown by limit show', async () => {
+    const user = await spender();
+    expect((await admin('limit', 'show', user)).stdout).not.toContain('Held now');
+    await leaveHold(user, 0);
+    await leaveHold(user, 0);
+
+    expect((await admin('limit', 'show', user)).stdout).toMatch(
+      /Held now\s+100 credits by 2 running tasks\n/,
+    );
+    expect((await adminJson('limit', 'show', user)).held).toEqual({ credits: 100, tasks: 2 });
+  });
+
+  test('is ended by usage sweep where the invocation is dead', async () => {
+    const [dead, running] = [await spender(), await spender()];
+    await leaveHold(dead, 10);
+    await leaveHold(running, 1);
+    const { stdout } = await admin('usage', 'sweep');
+
+    expect(stdout).toMatch(new RegExp(`${dead}\\s+\\S+\\s+released`));
+    expect(stdout).not.toContain(running);
+    expect((await adminJson('limit', 'show', dead)).held).toEqual({ credits: 0, tasks: 0 });
+    expect((await adminJson('limit', 'show', running)).held).toEqual({ credits: 50, tasks: 1 });
+    expect((await admin('usage', 'sweep')).stdout).not.toContain(dead);
   });
 });
 

@@ -1,3 +1,4 @@
+import { holdsOf } from '../../../lib/spend/account.ts';
 import type { Limits } from '../../../lib/spend/limits.ts';
 import { fields, table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
@@ -47,6 +48,7 @@ export const clear = command({
 export const show = command({
   parameters: ['user'],
   summary: "Show a caller's limits, what it has used today, and its history",
+  notes: 'What running tasks hold is part of what was used, until their cost is known.',
   options: {},
   examples: [`limit show 'auth0|1234'`],
   async run({ user }) {
@@ -56,6 +58,8 @@ export const show = command({
       credits: account?.[`credits:${today}`] ?? 0,
       tasks: account?.[`tasks:${today}`] ?? 0,
     };
+    const holds = account ? holdsOf(account) : [];
+    const held = { credits: holds.reduce((sum, { ceiling }) => sum + ceiling, 0), tasks: holds.length };
     const { limits = {}, blocked } = account?.terms ?? {};
     const about = fields({
       User: user,
@@ -63,11 +67,12 @@ export const show = command({
       Blocked: blocked && `since ${blocked.at}: ${blocked.reason}`,
       'Credits today': String(used.credits),
       'Tasks today': String(used.tasks),
+      'Held now': describeHeld(held),
     });
     const changes = history.map(({ at, actor, action, detail }) => [at, actor, action, detail]);
     const text =
       changes.length > 0 ? `${about}\n\n${table(['TIME', 'WHO', 'WHAT', 'DETAIL'], changes)}` : about;
-    return { data: { user, limits, blocked, used, history }, text };
+    return { data: { user, limits, blocked, used, held, history }, text };
   },
 });
 
@@ -88,6 +93,11 @@ export const list = command({
     return { data: callers, text: rows.length > 0 ? text : 'No caller has limits of its own.' };
   },
 });
+
+function describeHeld({ credits, tasks }: { credits: number; tasks: number }): string | undefined {
+  if (tasks === 0) return undefined;
+  return `${credits} credits by ${tasks} running ${tasks === 1 ? 'task' : 'tasks'}`;
+}
 
 function readLimit(name: string, value: string): number | null {
   if (value === standard) return null;

@@ -1,8 +1,12 @@
+import { timeOf } from '../../../lib/spend/settle.ts';
+import { sweepHolds } from '../../../lib/spend/sweep-holds.ts';
 import { table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { type Grouping, groupings, listUsage, sumUsage } from '../spend/usage.ts';
+
+const sweepMs = 10 * 60 * 1000;
 
 export const sum = command({
   parameters: [],
@@ -42,6 +46,27 @@ export const sum = command({
       rows,
     );
     return { data: sums, text: rows.length > 0 ? text : 'Nothing was spent.' };
+  },
+});
+
+export const sweep = command({
+  parameters: [],
+  summary: 'End what invocations that died have left reserved',
+  notes:
+    'Releases what was reserved and never sent, and counts in full what may have been sent. Safe to run at any time: reservations of the last five minutes are left alone. A deployed stage does it every hour by itself.',
+  options: {},
+  examples: ['usage sweep'],
+  async run() {
+    const swept = await sweepHolds(Date.now() + sweepMs);
+    const data = swept.map(({ caller, attempt, finding, error }) => ({
+      caller: shownCaller(caller),
+      at: new Date(timeOf(attempt)).toISOString(),
+      finding,
+      ...(error !== undefined && { error: error instanceof Error ? error.message : String(error) }),
+    }));
+    const rows = data.map(({ caller, at, finding, error }) => [caller, at, finding, error]);
+    const text = table(['CALLER', 'RESERVED AT', 'FOUND', 'ERROR'], rows);
+    return { data, text: rows.length > 0 ? text : 'Nothing was left reserved.' };
   },
 });
 
