@@ -15,9 +15,7 @@ describe('limit set, show, list and clear', () => {
     const { limits } = await adminJson('limit', 'set', user, '--tasks-per-day', 'default');
 
     expect(limits).toEqual({ credits_per_day: 100 });
-    expect(await adminJson('limit', 'list')).toContainEqual(
-      expect.objectContaining({ caller: `user:${user}`, terms: expect.objectContaining({ limits }) }),
-    );
+    expect(await adminJson('limit', 'list')).toContainEqual({ user, limits });
     await admin('limit', 'clear', user);
     expect(await adminJson('limit', 'show', user)).toMatchObject({ limits: {} });
   });
@@ -36,6 +34,18 @@ describe('limit set, show, list and clear', () => {
     const { status } = await admin('limit', 'set', 'somebody', `--credits-per-day=${value}`);
 
     expect(status).toBe(2);
+  });
+
+  test('says what the maximum of a limit is', async () => {
+    const { status, stderr } = await admin('limit', 'set', 'somebody', '--credits-per-day', '1000000000');
+
+    expect([status, stderr]).toEqual([2, expect.stringContaining('0 to 999999999')]);
+  });
+
+  test('show a caller without the keys of the store', async () => {
+    const { history } = await adminJson('limit', 'show', await spender({ tasks_per_day: 5 }));
+
+    expect(Object.keys(history[0])).toEqual(['at', 'actor', 'action', 'detail']);
   });
 });
 
@@ -202,6 +212,34 @@ describe('usage', () => {
     expect((await admin('usage', '--user', user, '--by', 'caller,day', '--csv')).stdout).toBe(
       `caller,day,credits,tasks,unknown,refused\n'${user},${today},1,1,0,0\n`,
     );
+  });
+
+  test.each([
+    ['=1', "'=1"],
+    ["'=1", "''=1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(1)', "'@SUM(1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', `"'\r=1"`],
+    ['\n=1', `"'\n=1"`],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠1', "'＠1"],
+    ['a,"b"', '"a,""b"""'],
+  ])('writes the user %j as the CSV cell %j', async (user, cell) => {
+    await pay(user, 'relight-image');
+    const { stdout } = await admin('usage', '--user', user, '--by', 'caller', '--csv');
+
+    expect(stdout).toBe(`caller,credits,tasks,unknown,refused\n${cell},1,1,0,0\n`);
+  });
+
+  test('rejects --csv together with --json', async () => {
+    const { status, stdout, stderr } = await admin('usage', '--csv', '--json');
+
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('--csv');
   });
 
   test('rejects an unknown name in --by', async () => {

@@ -69,10 +69,10 @@ export const show = command({
       'Tasks today': String(used.tasks),
       'Held now': describeHeld(held),
     });
-    const changes = history.map(({ at, actor, action, detail }) => [at, actor, action, detail]);
-    const text =
-      changes.length > 0 ? `${about}\n\n${table(['TIME', 'WHO', 'WHAT', 'DETAIL'], changes)}` : about;
-    return { data: { user, limits, blocked, used, held, history }, text };
+    const changes = history.map(({ at, actor, action, detail }) => ({ at, actor, action, detail }));
+    const rows = changes.map(Object.values);
+    const text = rows.length > 0 ? `${about}\n\n${table(['TIME', 'WHO', 'WHAT', 'DETAIL'], rows)}` : about;
+    return { data: { user, limits, blocked, used, held, history: changes }, text };
   },
 });
 
@@ -90,7 +90,12 @@ export const list = command({
       terms?.blocked?.reason,
     ]);
     const text = table(['USER', 'LIMITS', 'BLOCKED SINCE', 'REASON'], rows);
-    return { data: callers, text: rows.length > 0 ? text : 'No caller has limits of its own.' };
+    const data = callers.map(({ caller, terms }) => ({
+      user: shownCaller(caller),
+      limits: terms?.limits ?? {},
+      blocked: terms?.blocked,
+    }));
+    return { data, text: rows.length > 0 ? text : 'No caller has limits of its own.' };
   },
 });
 
@@ -101,7 +106,8 @@ function describeHeld({ credits, tasks }: { credits: number; tasks: number }): s
 
 function readLimit(name: string, value: string): number | null {
   if (value === standard) return null;
-  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${name} takes a whole number, or "${standard}".`);
+  if (!/^\d{1,9}$/.test(value))
+    throw new UsageError(`--${name} takes a whole number from 0 to 999999999, or "${standard}".`);
   return Number(value);
 }
 

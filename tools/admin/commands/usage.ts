@@ -20,7 +20,7 @@ export const sum = command({
       value: 'NAMES',
       about: `One line for each ${groupings.join(', ')}; caller,operation unless you say`,
     },
-    csv: { about: 'Print CSV' },
+    csv: { about: 'Print CSV', isFormat: true },
   },
   examples: [
     'usage --from 2026-11-01 --by caller',
@@ -76,8 +76,11 @@ function readGrouping(name: string): Grouping {
   throw new UsageError(`--by takes ${groupings.join(', ')}, separated by commas.`);
 }
 
-/** A spreadsheet runs a cell that begins as a formula does, and a user's id is what its issuer lets it be. */
+/**
+ * A spreadsheet runs a cell that begins as a formula does, in full width and after a line end too, and a user's id is
+ * what its issuer lets it be. The apostrophe before such a cell has to be told from one that an id begins with.
+ */
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t]/.test(text) && text !== '@anonymous' ? `'${text}` : text;
+  const safe = /^['=+\-@＝＋－＠\t\r\n]/.test(text) && text !== '@anonymous' ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
