@@ -59,7 +59,8 @@ export const ciIssuers = () =>
 /** A limit; none where it is empty or 0. */
 export const limit = z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(0))), 0);
 
-const ceiling = /^([a-zA-Z]+(?:\/[\w.-]+(?:\/\d+)?)?)=(\d+)$/;
+/** Only names by which a task is looked up: any other entry would bound nothing. Relight has no models. */
+const ceiling = /^(relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:\/[\w.-]+(?:\/\d+)?)?)=(\d+)$/;
 
 /** What a task may cost, by an operation, one of its models, or a model and a number of seconds. */
 export const creditCeilings = () =>

@@ -58,23 +58,30 @@ export async function startVideoTask(
   const required = {
     task_id: taskId,
     state: state ?? 'created',
-    credits: credits ?? 0,
+    credits: Math.min(credits ?? 0, maxInt32),
     created_at: readCreatedAt(reply.created_at),
   };
   return { required, echoes: readEchoes(replyFields, reply), bought: { taskId, credits } };
 }
 
+/** The maximum of `credits` in an answer, which the interface makes an int32. */
+const maxInt32 = 2 ** 31 - 1;
+
 /** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
 function readStateAndCredits(reply: JsonObject): Partial<Pick<VideoTask['required'], 'state' | 'credits'>> {
   const state = taskFields.state.safeParse(reply.state).data;
-  const price = taskFields.credits.safeParse(reply.credits).data;
-  const credits = price !== undefined && price >= 0 ? price : undefined;
+  const credits = isPrice(reply.credits) ? reply.credits : undefined;
   if (credits !== undefined) note({ credits });
   if (state === undefined || credits === undefined) {
     const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
     log('warn', 'provider_reply', { unreadable });
   }
   return { ...(state !== undefined && { state }), ...(credits !== undefined && { credits }) };
+}
+
+/** Wider than the field of an answer: what a task costs is counted in full. */
+function isPrice(credits: unknown): credits is number {
+  return Number.isSafeInteger(credits) && Number(credits) >= 0;
 }
 
 function readEchoes(replyFields: Operation['replyFields'], reply: JsonObject): JsonObject {

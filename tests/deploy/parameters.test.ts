@@ -123,7 +123,16 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   requestsPerMinute: limit,
   creditCeilings: {
     good: ['', 'relightImage=1', 'textToVideo=600, textToVideo/vidq3-pro=800,textToVideo/vid2.0/16=900'],
-    bad: ['textToVideo', 'textToVideo=', 'textToVideo=1.5', 'a=1;b=2', 'a/b/c=1', 'a=1,'],
+    bad: [
+      'texttovideo=5',
+      'relightImage/a=1',
+      'textToVideo',
+      'textToVideo=',
+      'textToVideo=1.5',
+      'a=1;b=2',
+      'a/b/c=1',
+      'a=1,',
+    ],
   },
   notifications: { good: ['direct', 'relay'], bad: ['', 'both'] },
   imageNotificationKey: { good: ['', ...secret.good], bad: secret.bad },

@@ -4,10 +4,13 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
+import { partOf } from '../../tools/local/stack-processes.ts';
+import { isListening } from '../../tools/processes/ports.ts';
 
 const run = promisify(execFile);
 
@@ -301,3 +304,21 @@ test('data is kept between starts, and Ctrl-C leaves no process behind', async (
   const { body } = await request('PUT', '/publishers/demo/nodes/demo-node', {}, owner());
   expect(body.author).toBe('kept');
 }, 60_000);
+
+test.each([
+  ['The local HTTP API', /node .*serverless.* offline start/],
+  ['The embedded DynamoDB', /--db-path /],
+])(
+  '%s that dies ends the whole stack, with a sentence',
+  async (name, args) => {
+    const lost = await startLocalStack();
+    process.kill(partOf(lost, args).pid, 'SIGKILL');
+    const isUp = () => isListening(lost.pagesUrl, 1000);
+    for (let turn = 0; turn < 100 && (await isUp()); turn += 1) await pause(100);
+    await lost.stop();
+
+    expect(await isUp()).toBe(false);
+    expect(lost.output()).toContain(`${name} stopped with SIGKILL. The local stack stops too`);
+  },
+  60_000,
+);

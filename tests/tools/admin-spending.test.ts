@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { admin, adminJson } from '../support/admin.ts';
+import { callerName } from '../../lib/caller.ts';
+import { reserve } from '../../lib/spend/reserve.ts';
+import { callerOf, shownCaller } from '../../tools/admin/spend/caller-name.ts';
 import { misbehave } from '../support/proxies.ts';
 import { setFields } from '../support/registry.ts';
 import { pay, spender, usageOf } from '../support/spending.ts';
@@ -11,9 +15,7 @@ describe('limit set, show, list and clear', () => {
     const { limits } = await adminJson('limit', 'set', user, '--tasks-per-day', 'default');
 
     expect(limits).toEqual({ credits_per_day: 100 });
-    expect(await adminJson('limit', 'list')).toContainEqual(
-      expect.objectContaining({ caller: `user:${user}`, terms: expect.objectContaining({ limits }) }),
-    );
+    expect(await adminJson('limit', 'list')).toContainEqual({ user, limits });
     await admin('limit', 'clear', user);
     expect(await adminJson('limit', 'show', user)).toMatchObject({ limits: {} });
   });
@@ -33,6 +35,18 @@ describe('limit set, show, list and clear', () => {
 
     expect(status).toBe(2);
   });
+
+  test('says what the maximum of a limit is', async () => {
+    const { status, stderr } = await admin('limit', 'set', 'somebody', '--credits-per-day', '1000000000');
+
+    expect([status, stderr]).toEqual([2, expect.stringContaining('0 to 999999999')]);
+  });
+
+  test('show a caller without the keys of the store', async () => {
+    const { history } = await adminJson('limit', 'show', await spender({ tasks_per_day: 5 }));
+
+    expect(Object.keys(history[0])).toEqual(['at', 'actor', 'action', 'detail']);
+  });
 });
 
 describe('caller block and unblock', () => {
@@ -49,6 +63,112 @@ describe('caller block and unblock', () => {
       { action: 'caller unblock' },
       { action: 'caller block', detail: 'leaked; ticket 7' },
     ]);
+  });
+});
+
+describe('a caller that has never paid', () => {
+  const sentence = 'has never sent a paid request; is the name right?';
+
+  test('is blocked, unblocked and limited all the same, and the answer says so', async () => {
+    const user = await spender();
+    const answers = [
+      await admin('caller', 'block', user, '--reason', 'test'),
+      await admin('caller', 'unblock', user),
+      await admin('limit', 'set', user, '--tasks-per-day', '1'),
+    ];
+
+    for (const { status, stdout } of answers)
+      expect([status, stdout]).toEqual([0, expect.stringContaining(sentence)]);
+    expect(await adminJson('caller', 'block', user, '--reason', 'test')).toMatchObject({ has_paid: false });
+    expect((await pay(user)).body.error).toBe('caller_blocked');
+  });
+
+  test('is one that has only been limited, and not one that has paid', async () => {
+    const user = await spender({ tasks_per_day: 5 });
+    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toContain(sentence);
+    await admin('caller', 'unblock', user);
+    misbehave({ kind: 'status', status: 422 });
+    await pay(user);
+
+    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toBe(`${user} is blocked.\n`);
+    expect(await adminJson('caller', 'unblock', user)).toMatchObject({ has_paid: true });
+  });
+});
+
+describe('the name of a caller', () => {
+  test('can be that of a user whose id is @anonymous', async () => {
+    const caller = 'user:@anonymous';
+    expect((await pay('@anonymous', 'relight-image')).status).toBe(200);
+    await admin('caller', 'block', caller, '--reason', 'test');
+    const stopped = await pay('@anonymous');
+
+    expect(stopped.body.error).toBe('caller_blocked');
+    expect(await adminJson('usage', '--user', caller, '--by', 'caller')).toMatchObject([
+      { group: { caller }, tasks: 1 },
+    ]);
+    expect(await adminJson('limit', 'show', '@anonymous')).not.toHaveProperty('blocked');
+    expect((await admin('limit', 'list')).stdout).toMatch(/^user:@anonymous\s/m);
+  });
+
+  test.each(['anonymous', '@anonymous', '@Anonymous', 'user:@anonymous', 'user:user:@ANONYMOUS', 'user:x'])(
+    'of the user %j is shown as it is written on the command line',
+    (userId) => {
+      const caller = callerName({ userId });
+
+      expect(callerOf(shownCaller(caller))).toBe(caller);
+    },
+  );
+
+  test.each([
+    ['', /^Say which user/],
+    ['  \t', /^Say which user/],
+    ['@Anonymous', /"@anonymous".*"user:@Anonymous"/],
+  ])('is rejected where it is %j', async (user, sentence) => {
+    const commands = [
+      ['caller', 'block', user, '--reason', 'test'],
+      ['caller', 'unblock', user],
+      ['limit', 'set', user, '--tasks-per-day', '1'],
+      ['limit', 'clear', user],
+      ['limit', 'show', user],
+    ];
+    for (const words of commands) {
+      const { status, stderr } = await admin(...words);
+      expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    }
+  });
+});
+
+/** What a dead invocation leaves that had reserved credits and sent nothing. */
+async function leaveHold(user: string, minutesAgo: number): Promise<void> {
+  const at = Date.now() - minutesAgo * 60_000;
+  const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
+  await reserve({ caller: `user:${user}`, attempt, at, ceiling: 50, deadline: Date.now() + 5000 });
+}
+
+describe('what running tasks hold', () => {
+  test('is shown by limit show', async () => {
+    const user = await spender();
+    expect((await admin('limit', 'show', user)).stdout).not.toContain('Held now');
+    await leaveHold(user, 0);
+    await leaveHold(user, 0);
+
+    expect((await admin('limit', 'show', user)).stdout).toMatch(
+      /Held now\s+100 credits by 2 running tasks\n/,
+    );
+    expect((await adminJson('limit', 'show', user)).held).toEqual({ credits: 100, tasks: 2 });
+  });
+
+  test('is ended by usage sweep where the invocation is dead', async () => {
+    const [dead, running] = [await spender(), await spender()];
+    await leaveHold(dead, 10);
+    await leaveHold(running, 1);
+    const { stdout } = await admin('usage', 'sweep');
+
+    expect(stdout).toMatch(new RegExp(`${dead}\\s+\\S+\\s+released`));
+    expect(stdout).not.toContain(running);
+    expect((await adminJson('limit', 'show', dead)).held).toEqual({ credits: 0, tasks: 0 });
+    expect((await adminJson('limit', 'show', running)).held).toEqual({ credits: 50, tasks: 1 });
+    expect((await admin('usage', 'sweep')).stdout).not.toContain(dead);
   });
 });
 
@@ -92,6 +212,34 @@ describe('usage', () => {
     expect((await admin('usage', '--user', user, '--by', 'caller,day', '--csv')).stdout).toBe(
       `caller,day,credits,tasks,unknown,refused\n'${user},${today},1,1,0,0\n`,
     );
+  });
+
+  test.each([
+    ['=1', "'=1"],
+    ["'=1", "''=1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(1)', "'@SUM(1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', `"'\r=1"`],
+    ['\n=1', `"'\n=1"`],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠1', "'＠1"],
+    ['a,"b"', '"a,""b"""'],
+  ])('writes the user %j as the CSV cell %j', async (user, cell) => {
+    await pay(user, 'relight-image');
+    const { stdout } = await admin('usage', '--user', user, '--by', 'caller', '--csv');
+
+    expect(stdout).toBe(`caller,credits,tasks,unknown,refused\n${cell},1,1,0,0\n`);
+  });
+
+  test('rejects --csv together with --json', async () => {
+    const { status, stdout, stderr } = await admin('usage', '--csv', '--json');
+
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('--csv');
   });
 
   test('rejects an unknown name in --by', async () => {

@@ -3,7 +3,13 @@ import { describe, expect, test } from '@jest/globals';
 import { findFreePort, isListening, isPortFree, listen } from '../../tools/processes/ports.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
 
-function startScript(script: string, options: { timeoutMs?: number; isGroup?: boolean } = {}) {
+interface ScriptOptions {
+  timeoutMs?: number;
+  isGroup?: boolean;
+  onEnd?: (sentence: string) => void;
+}
+
+function startScript(script: string, options: ScriptOptions = {}) {
   const lines: string[] = [];
   const starting = startProcess({
     name: 'The server',
@@ -40,6 +46,31 @@ describe('startProcess', () => {
     expect(child.startOutput).toBe('one\nlistening');
     expect(lines).toEqual(['two']);
     expect(isAlive(child.pid)).toBe(false);
+  });
+
+  test.each([
+    ['process.exit(3)', 'The server stopped with code 3.'],
+    ["process.kill(process.pid, 'SIGKILL')", 'The server stopped with SIGKILL.'],
+  ])('says that a process has ended by itself after it was ready: %s', async (end, sentence) => {
+    const ended = Promise.withResolvers<string>();
+    const { starting } = startScript(`console.log('listening'); setTimeout(() => ${end}, 50)`, {
+      onEnd: ended.resolve,
+    });
+
+    const child = await starting;
+    expect(await ended.promise).toBe(sentence);
+    await child.stop();
+  });
+
+  test('says nothing of the end of a process that it was told to stop', async () => {
+    const sentences: string[] = [];
+    const { starting } = startScript(`console.log('listening'); setInterval(() => {}, 1000)`, {
+      onEnd: (sentence) => sentences.push(sentence),
+    });
+    await (await starting).stop();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(sentences).toEqual([]);
   });
 
   test('rejects with what the process printed when it exits early', async () => {

@@ -23,6 +23,8 @@ export interface Option {
   about: string;
   value?: string;
   required?: true;
+  /** It chooses how the answer is printed, as --json does. */
+  isFormat?: true;
 }
 
 export interface Outcome {

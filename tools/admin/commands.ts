@@ -54,6 +54,7 @@ export const commands: Record<string, Command> = {
   'caller unblock': callers.unblock,
   'usage sum': usage.sum,
   'usage compare': compare,
+  'usage sweep': usage.sweep,
   'uploads sweep': uploads.sweep,
   'notification list': notifications.list,
   'notification show': notifications.show,

@@ -70,14 +70,14 @@ function createVerb(
 ): Program {
   const program = createCommand({ name: verb, ...about }, output).allowExcessArguments(false);
   for (const parameter of parameters) program.argument(`<${parameter}>`);
-  const known = Object.entries(options).map(([name, { value, about, required }]) => {
+  const known = Object.entries(options).map(([name, { value, about, required, isFormat }]) => {
     const option = new Option(
       `--${name}${value ? ` <${value}>` : ''}`,
       required ? `${about} (required)` : about,
     );
     if (value) option.argParser(requireValue);
     program.addOption(option);
-    return { name, key: option.attributeName(), flags: option.flags, required };
+    return { name, key: option.attributeName(), flags: option.flags, required, isFormat };
   });
   if (impact) program.option('--yes', 'Do it on a deployed table without asking');
   const needed = known.filter(({ required }) => required);
@@ -96,6 +96,8 @@ function createVerb(
     const { region, table, json, yes } = program.optsWithGlobals();
     if ((region === undefined) !== (table === undefined))
       program.error('The options --region and --table go together: both, or neither for the local stack.');
+    const format = known.find(({ name, isFormat }) => isFormat && values[name] !== undefined);
+    if (json && format) program.error(`The options --json and ${format.flags} exclude each other.`);
     await requireListening();
     const given = Object.fromEntries(
       parameters.map((parameter, index) => [parameter, String(program.args[index])]),

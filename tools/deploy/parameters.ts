@@ -22,6 +22,8 @@ import {
 const claim = shape(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
 const scheme = shape(/^[A-Za-z][A-Za-z0-9-]{0,31}$/, 'be one word');
 const modelNames = shape(/^[\w.-]+(?:,[\w.-]+)*$/, 'be model names separated by commas, without blanks');
+/** As lib/environment-values.ts takes it when a function starts. */
+const ceiling = String.raw`(?:relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:/[\w.-]+(?:/\d+)?)?)=\d+`;
 const perSecond = wholeNumber(1, 10_000);
 const burst = wholeNumber(1, 5_000);
 const reserved = wholeNumber(1, 1_000);
@@ -92,7 +94,7 @@ export const parameters: Record<string, z.ZodMiniType> = {
   requestsPerMinute: optional(limit, 'Paid requests that each caller may send per minute.'),
   creditCeilings: optional(
     shape(
-      /^[a-zA-Z]+(?:\/[\w.-]+(?:\/\d+)?)?=\d+(?:, ?[a-zA-Z]+(?:\/[\w.-]+(?:\/\d+)?)?=\d+)*$/,
+      new RegExp(`^${ceiling}(?:, ?${ceiling})*$`),
       'be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900',
     ),
     'The most that a task may cost; a caller with a budget needs one. For `relightImage` it is the price.',

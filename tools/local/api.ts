@@ -16,6 +16,7 @@ interface Api {
 export async function startApi(
   onLine: (line: string) => void,
   requests: Pick<RequestLog, 'add'>,
+  onEnd: (sentence: string) => void,
 ): Promise<Api> {
   const flags = [
     '--httpPort',
@@ -33,6 +34,7 @@ export async function startApi(
     readyText: 'Server ready',
     timeoutMs: 45_000,
     onLine,
+    onEnd,
   });
   const gateway = await startGateway(ports.api, localAddress(ports.functions), requests.add);
   const stop = async () => {

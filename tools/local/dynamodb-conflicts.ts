@@ -33,9 +33,10 @@ const inProgressMessage = 'The transaction with the given request token is alrea
 /** The embedded DynamoDB with the transaction conflicts of the real one. */
 export async function startStrictDynamoDb({
   file,
+  onEnd,
   ...options
-}: Options & { file?: string } = {}): Promise<Server> {
-  const embedded = await startDynamoDb(file);
+}: Options & { file?: string; onEnd?: (sentence: string) => void } = {}): Promise<Server> {
+  const embedded = await startDynamoDb(file, onEnd);
   const proxy = await startConflicts(embedded.url, options).catch(async (error: unknown) => {
     await embedded.stop();
     throw error;

@@ -19,7 +19,7 @@ interface Server {
 }
 
 /** Starts the embedded DynamoDB on a free port, in memory unless a file is given. */
-export async function startDynamoDb(file?: string): Promise<Server> {
+export async function startDynamoDb(file?: string, onEnd?: (sentence: string) => void): Promise<Server> {
   const port = await findFreePort();
   const { stop } = await startProcess({
     name: 'The embedded DynamoDB',
@@ -27,6 +27,7 @@ export async function startDynamoDb(file?: string): Promise<Server> {
     args: ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
     readyText: 'listening',
     timeoutMs: 5000,
+    ...(onEnd && { onEnd }),
   });
   return { url: `http://127.0.0.1:${port}`, stop };
 }

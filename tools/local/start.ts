@@ -74,7 +74,7 @@ async function start(fresh: boolean): Promise<void> {
     'Provider simulators': localAddress(ports.providers),
   };
   await Promise.all([
-    run(startApi(showLine, requests)).then(() => say('The HTTP API is up.')),
+    run(startApi(showLine, requests, stopWithout)).then(() => say('The HTTP API is up.')),
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
     run(startPages({ port: ports.pages, parts: listening, tokens, requests })),
@@ -122,6 +122,7 @@ async function startStores(): Promise<void> {
         startStrictDynamoDb({
           port: dynamodb,
           file: `${localDirectory}/dynamodb.sqlite`,
+          onEnd: stopWithout,
           ...(relaysNotifications && { onPut: deliverOnWrite(() => started.promise.then(loadDeliverer)) }),
         }),
       ),
@@ -192,6 +193,13 @@ async function stop(exitCode: number): Promise<void> {
   started.resolve();
   await Promise.allSettled(parts.map(async (part) => (await part).stop()));
   process.exit(exitCode);
+}
+
+/** Without one of its processes the stack would go on listening and answer nothing but errors. */
+function stopWithout(sentence: string): void {
+  if (stopping) return;
+  process.stderr.write(`${sentence} The local stack stops too; start it again with npm start.\n`);
+  void stop(1);
 }
 
 /** npm sends a signal to the shell between it and this process, and the shell exits without passing it on. */

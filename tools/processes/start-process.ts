@@ -16,6 +16,8 @@ interface ProcessOptions {
   isGroup?: boolean;
   /** Receives each line that the process prints after it is ready. */
   onLine?: (line: string) => void;
+  /** Receives a sentence when the process ends after it was ready, without being told to. */
+  onEnd?: (sentence: string) => void;
 }
 
 export interface RunningProcess {
@@ -27,13 +29,15 @@ export interface RunningProcess {
 
 /** Starts a program and waits until it reports that it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
-  const { name, command, args, env, cwd, readyText, timeoutMs, onLine } = options;
+  const { name, command, args, env, cwd, readyText, timeoutMs, onLine, onEnd } = options;
   const { stopSignal = 'SIGTERM', isGroup = false } = options;
   const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: isGroup });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const lines: string[] = [];
   const isRunning = () => child.exitCode === null && child.signalCode === null;
+  let isStopping = false;
   const stop = async () => {
+    isStopping = true;
     if (!isRunning()) return;
     if (isGroup) process.kill(-Number(child.pid), stopSignal);
     else child.kill(stopSignal);
@@ -61,11 +65,11 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
     child.once('error', (error) => fail(`could not be started (${error.message})`));
     // Not 'exit': at 'close' the last lines have been read, which usually say why.
-    child.once('close', (code, signal) =>
-      fail(
-        isLate ? `did not start within ${timeoutMs / 1000} s` : `stopped with ${signal ?? `code ${code}`}`,
-      ),
-    );
+    child.once('close', (code, signal) => {
+      const how = `stopped with ${signal ?? `code ${code}`}`;
+      if (!isReady) fail(isLate ? `did not start within ${timeoutMs / 1000} s` : how);
+      else if (!isStopping) onEnd?.(`${name} ${how}.`);
+    });
   });
   return { pid: Number(child.pid), startOutput: lines.join('\n'), stop };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { loadContracts } from '../../../tools/openapi/contracts.ts';
 
 /** The module with other settings, as a deployment has them. */
 async function limitsWith(
@@ -31,14 +32,23 @@ describe('CREDIT_CEILINGS', () => {
     expect(ceilingOf(task)).toBe(ceiling);
   });
 
-  test.each(['textToVideo', 'textToVideo=', 'textToVideo=-1', 'textToVideo=1.5', 'a/b/c=1', '=5'])(
-    'stops the function at start where it is %j',
-    async (CREDIT_CEILINGS) => {
-      await expect(limitsWith({ CREDIT_CEILINGS })).rejects.toThrow(
-        /CREDIT_CEILINGS: must be a list such as/,
+  test('takes every operation that costs something, and rejects names for which no task would ever be counted', async () => {
+    const contracts = await loadContracts();
+    for (const { name, paid } of contracts) {
+      const limits = limitsWith({ CREDIT_CEILINGS: `${name}=7` }).then(({ ceilingOf }) =>
+        ceilingOf({ operation: name }),
       );
-    },
-  );
+      if (paid) expect(await limits).toBe(7);
+      else await expect(limits).rejects.toThrow('CREDIT_CEILINGS');
+    }
+  });
+
+  test.each([
+    ...['textToVideo', 'textToVideo=', 'textToVideo=-1', 'textToVideo=1.5', 'a/b/c=1', '=5'],
+    ...['texttovideo=5', 'relightImage/vidq2-pro=5', 'extendVideo/vidq2-pro/=5', 'extendVideo//5=5'],
+  ])('stops the function at start where it is %j', async (CREDIT_CEILINGS) => {
+    await expect(limitsWith({ CREDIT_CEILINGS })).rejects.toThrow(/CREDIT_CEILINGS: must be a list such as/);
+  });
 });
 
 test('a limit is a whole number, and none where it is empty or 0', async () => {

@@ -99,6 +99,20 @@ describe('a paid request that a provider takes', () => {
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: 99 });
     expect(lastRequestLine()).toMatchObject({ credits_counted: 99, credits_above_ceiling: 25 });
   });
+
+  test.each([2 ** 31, 2 ** 40])('is counted in full and logged at %d credits', async (credits) => {
+    const user = await spender({ credits_per_day: 80 });
+    misbehave({ kind: 'reply', fields: { credits } });
+    const { body } = await pay(user);
+
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits });
+    expect(await usageOf(user)).toMatchObject([{ state: 'taken', credits, is_exact: true }]);
+    expect(lastRequestLine()).toMatchObject({
+      credits_counted: credits,
+      credits_above_ceiling: credits - 74,
+    });
+    expect(body.credits).toBe(2 ** 31 - 1);
+  });
 });
 
 describe('a paid request that is not taken', () => {

@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { callerOf } from '../spend/caller-name.ts';
+import { callerOf, neverPaid } from '../spend/caller-name.ts';
 import { blockCaller, unblockCaller } from '../spend/terms.ts';
 
 export const block = command({
@@ -11,8 +11,11 @@ export const block = command({
   examples: [`caller block 'auth0|1234' --reason "token on a public page; ticket 7"`],
   impact: async ({ user }) => `stops all paid requests of ${user}`,
   async run({ user }, { reason }) {
-    const { terms } = await blockCaller(callerOf(user), reason);
-    return { data: { user, blocked: terms?.blocked }, text: `${user} is blocked.` };
+    const { terms, hasPaid } = await blockCaller(callerOf(user), reason);
+    return {
+      data: { user, blocked: terms?.blocked, has_paid: hasPaid },
+      text: `${user} is blocked.${neverPaid(user, hasPaid)}`,
+    };
   },
 });
 
@@ -22,7 +25,10 @@ export const unblock = command({
   options: {},
   examples: [`caller unblock 'auth0|1234'`],
   async run({ user }) {
-    await unblockCaller(callerOf(user));
-    return { data: { user }, text: `${user} is not blocked any more.` };
+    const { hasPaid } = await unblockCaller(callerOf(user));
+    return {
+      data: { user, has_paid: hasPaid },
+      text: `${user} is not blocked any more.${neverPaid(user, hasPaid)}`,
+    };
   },
 });

@@ -1,7 +1,8 @@
+import { holdsOf } from '../../../lib/spend/account.ts';
 import type { Limits } from '../../../lib/spend/limits.ts';
 import { fields, table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
-import { callerOf, shownCaller } from '../spend/caller-name.ts';
+import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';
 import { clearLimits, listTerms, setLimits, showTerms } from '../spend/terms.ts';
 
 const standard = 'default';
@@ -25,8 +26,11 @@ export const set = command({
       if (value !== undefined) changes[name.replaceAll('-', '_') as keyof Limits] = readLimit(name, value);
     }
     if (Object.keys(changes).length === 0) throw new UsageError('Say which limit to set.');
-    const { terms } = await setLimits(callerOf(user), changes);
-    return { data: { user, limits: terms?.limits }, text: `${user}: ${describe(terms?.limits)}` };
+    const { terms, hasPaid } = await setLimits(callerOf(user), changes);
+    return {
+      data: { user, limits: terms?.limits, has_paid: hasPaid },
+      text: `${user}: ${describe(terms?.limits)}${neverPaid(user, hasPaid)}`,
+    };
   },
 });
 
@@ -44,6 +48,7 @@ export const clear = command({
 export const show = command({
   parameters: ['user'],
   summary: "Show a caller's limits, what it has used today, and its history",
+  notes: 'What running tasks hold is part of what was used, until their cost is known.',
   options: {},
   examples: [`limit show 'auth0|1234'`],
   async run({ user }) {
@@ -53,6 +58,8 @@ export const show = command({
       credits: account?.[`credits:${today}`] ?? 0,
       tasks: account?.[`tasks:${today}`] ?? 0,
     };
+    const holds = account ? holdsOf(account) : [];
+    const held = { credits: holds.reduce((sum, { ceiling }) => sum + ceiling, 0), tasks: holds.length };
     const { limits = {}, blocked } = account?.terms ?? {};
     const about = fields({
       User: user,
@@ -60,11 +67,12 @@ export const show = command({
       Blocked: blocked && `since ${blocked.at}: ${blocked.reason}`,
       'Credits today': String(used.credits),
       'Tasks today': String(used.tasks),
+      'Held now': describeHeld(held),
     });
-    const changes = history.map(({ at, actor, action, detail }) => [at, actor, action, detail]);
-    const text =
-      changes.length > 0 ? `${about}\n\n${table(['TIME', 'WHO', 'WHAT', 'DETAIL'], changes)}` : about;
-    return { data: { user, limits, blocked, used, history }, text };
+    const changes = history.map(({ at, actor, action, detail }) => ({ at, actor, action, detail }));
+    const rows = changes.map(Object.values);
+    const text = rows.length > 0 ? `${about}\n\n${table(['TIME', 'WHO', 'WHAT', 'DETAIL'], rows)}` : about;
+    return { data: { user, limits, blocked, used, held, history: changes }, text };
   },
 });
 
@@ -82,13 +90,24 @@ export const list = command({
       terms?.blocked?.reason,
     ]);
     const text = table(['USER', 'LIMITS', 'BLOCKED SINCE', 'REASON'], rows);
-    return { data: callers, text: rows.length > 0 ? text : 'No caller has limits of its own.' };
+    const data = callers.map(({ caller, terms }) => ({
+      user: shownCaller(caller),
+      limits: terms?.limits ?? {},
+      blocked: terms?.blocked,
+    }));
+    return { data, text: rows.length > 0 ? text : 'No caller has limits of its own.' };
   },
 });
 
+function describeHeld({ credits, tasks }: { credits: number; tasks: number }): string | undefined {
+  if (tasks === 0) return undefined;
+  return `${credits} credits by ${tasks} running ${tasks === 1 ? 'task' : 'tasks'}`;
+}
+
 function readLimit(name: string, value: string): number | null {
   if (value === standard) return null;
-  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${name} takes a whole number, or "${standard}".`);
+  if (!/^\d{1,9}$/.test(value))
+    throw new UsageError(`--${name} takes a whole number from 0 to 999999999, or "${standard}".`);
   return Number(value);
 }
 

@@ -1,8 +1,12 @@
+import { timeOf } from '../../../lib/spend/settle.ts';
+import { sweepHolds } from '../../../lib/spend/sweep-holds.ts';
 import { table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { type Grouping, groupings, listUsage, sumUsage } from '../spend/usage.ts';
+
+const sweepMs = 10 * 60 * 1000;
 
 export const sum = command({
   parameters: [],
@@ -16,7 +20,7 @@ export const sum = command({
       value: 'NAMES',
       about: `One line for each ${groupings.join(', ')}; caller,operation unless you say`,
     },
-    csv: { about: 'Print CSV' },
+    csv: { about: 'Print CSV', isFormat: true },
   },
   examples: [
     'usage --from 2026-11-01 --by caller',
@@ -45,14 +49,38 @@ export const sum = command({
   },
 });
 
+export const sweep = command({
+  parameters: [],
+  summary: 'End what invocations that died have left reserved',
+  notes:
+    'Releases what was reserved and never sent, and counts in full what may have been sent. Safe to run at any time: reservations of the last five minutes are left alone. A deployed stage does it every hour by itself.',
+  options: {},
+  examples: ['usage sweep'],
+  async run() {
+    const swept = await sweepHolds(Date.now() + sweepMs);
+    const data = swept.map(({ caller, attempt, finding, error }) => ({
+      caller: shownCaller(caller),
+      at: new Date(timeOf(attempt)).toISOString(),
+      finding,
+      ...(error !== undefined && { error: error instanceof Error ? error.message : String(error) }),
+    }));
+    const rows = data.map(({ caller, at, finding, error }) => [caller, at, finding, error]);
+    const text = table(['CALLER', 'RESERVED AT', 'FOUND', 'ERROR'], rows);
+    return { data, text: rows.length > 0 ? text : 'Nothing was left reserved.' };
+  },
+});
+
 function readGrouping(name: string): Grouping {
   const found = groupings.find((each) => each === name.trim());
   if (found) return found;
   throw new UsageError(`--by takes ${groupings.join(', ')}, separated by commas.`);
 }
 
-/** A spreadsheet runs a cell that begins as a formula does, and a user's id is what its issuer lets it be. */
+/**
+ * A spreadsheet runs a cell that begins as a formula does, in full width and after a line end too, and a user's id is
+ * what its issuer lets it be. The apostrophe before such a cell has to be told from one that an id begins with.
+ */
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t]/.test(text) && text !== '@anonymous' ? `'${text}` : text;
+  const safe = /^['=+\-@＝＋－＠\t\r\n]/.test(text) && text !== '@anonymous' ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

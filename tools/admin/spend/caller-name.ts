@@ -1,10 +1,29 @@
+import { UsageError } from '../command.ts';
+
 /** How an administrator writes all callers without a token; a user is written by its id. */
 const anonymousName = '@anonymous';
 
+/** A user whose id looks like that name is written with a prefix, as in `user:@anonymous`. */
+const prefix = 'user:';
+const needsPrefix = /^(?:user:)*@anonymous$/i;
+
 export function callerOf(user: string): string {
-  return user === anonymousName ? 'anonymous' : `user:${user}`;
+  if (user.trim() === '') throw new UsageError('Say which user: the name is empty.');
+  if (user === anonymousName) return 'anonymous';
+  if (!needsPrefix.test(user)) return `user:${user}`;
+  if (user.startsWith(prefix)) return `user:${user.slice(prefix.length)}`;
+  throw new UsageError(
+    `Write "${anonymousName}" for all callers without a token, or "${prefix}${user}" for a user of this id.`,
+  );
 }
 
 export function shownCaller(caller: string): string {
-  return caller === 'anonymous' ? anonymousName : caller.slice('user:'.length);
+  if (caller === 'anonymous') return anonymousName;
+  const userId = caller.slice('user:'.length);
+  return needsPrefix.test(userId) ? prefix + userId : userId;
+}
+
+/** What follows the answer to a change, which is made all the same: limits and blocks may come before the first task. */
+export function neverPaid(user: string, hasPaid: boolean): string {
+  return hasPaid ? '' : `\n${user} has never sent a paid request; is the name right?`;
 }

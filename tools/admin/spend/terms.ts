@@ -22,11 +22,16 @@ export interface CallerTerms {
   terms: Terms | undefined;
 }
 
+/** What a change leaves, and whether the caller has ever sent a paid request: a wrong name usually has not. */
+interface ChangedTerms extends CallerTerms {
+  hasPaid: boolean;
+}
+
 /** A value of 0 means no limit; null goes back to the default. */
 export function setLimits(
   caller: string,
   changes: { [Name in keyof Limits]?: number | null },
-): Promise<CallerTerms> {
+): Promise<ChangedTerms> {
   const named = Object.entries(changes).filter(([, value]) => value !== undefined);
   const detail = named.map(([name, value]) => `${name}=${value ?? 'default'}`).join(' ');
   return changeTerms(caller, 'limit set', detail, (terms) => {
@@ -37,16 +42,16 @@ export function setLimits(
   });
 }
 
-export function clearLimits(caller: string): Promise<CallerTerms> {
+export function clearLimits(caller: string): Promise<ChangedTerms> {
   return changeTerms(caller, 'limit clear', undefined, (terms) => ({ ...terms, limits: {} }));
 }
 
-export function blockCaller(caller: string, reason: string): Promise<CallerTerms> {
+export function blockCaller(caller: string, reason: string): Promise<ChangedTerms> {
   const blocked = { at: new Date().toISOString(), reason };
   return changeTerms(caller, 'caller block', reason, (terms) => ({ ...terms, blocked }));
 }
 
-export function unblockCaller(caller: string): Promise<CallerTerms> {
+export function unblockCaller(caller: string): Promise<ChangedTerms> {
   return changeTerms(caller, 'caller unblock', undefined, ({ blocked: _, ...terms }) => terms);
 }
 
@@ -56,7 +61,7 @@ function changeTerms(
   action: string,
   detail: string | undefined,
   change: (terms: Terms) => Terms,
-): Promise<CallerTerms> {
+): Promise<ChangedTerms> {
   const key = keyOfAccount(caller);
   return administer(async (deadline) => {
     const account = accountRecord((await get(deadline, key))[0]);
@@ -69,9 +74,16 @@ function changeTerms(
         { update: key, changes: { caller, terms }, when: [seen] },
         { put: listed, when: { anyOf: [[['pk', 'absent']], always] } },
       ],
-      result: { caller, terms },
+      result: { caller, terms, hasPaid: hasPaid(account) },
     };
   });
+}
+
+/** The counters of the last days in which the caller paid stay in its account. */
+function hasPaid(account: AccountRecord | undefined): boolean {
+  return Object.keys(account ?? {}).some(
+    (name) => name.startsWith('requests:') || name.startsWith('credits:'),
+  );
 }
 
 export async function showTerms(
