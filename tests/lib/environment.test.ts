@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import * as concerns from '../../lib/concerns.ts';
+import * as allConcerns from '../../lib/concerns.ts';
 import { readEnvironment } from '../../lib/environment.ts';
+
+const concerns = { ...allConcerns };
 
 type Concern = keyof typeof concerns;
 
