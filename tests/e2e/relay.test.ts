@@ -1,15 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readSigningKeys } from '../../lib/notifications/signature.ts';
+import { localEnvironment } from '../../tools/local/addresses.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
+import { verifyNotification } from '../../tools/registry-client/notification.ts';
+import { startReceiver } from '../support/receiver.ts';
 
 let stack: LocalStack;
+const receiver = await startReceiver();
 
 beforeAll(async () => {
   process.env.NOTIFICATIONS = 'relay';
   stack = await startLocalStack();
 }, 60_000);
 
-afterAll(() => stack.stop());
+afterAll(() => Promise.all([stack.stop(), receiver.stop()]));
 
 interface Simulated {
   received: { body: Record<string, string> }[];
@@ -25,7 +30,7 @@ function post(path: string, body: object): Promise<Response> {
   return fetch(stack.apiUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-const callback_url = 'https://caller.example.com/hook';
+const callback_url = `${receiver.url}/hook`;
 
 describe('NOTIFICATIONS=relay npm start', () => {
   test('has the simulated provider notify the local API of each state, and takes every call', async () => {
@@ -47,6 +52,22 @@ describe('NOTIFICATIONS=relay npm start', () => {
       new RegExp(`^${stack.apiUrl}/notifications/video/[\\w-]{43}$`),
     );
   }, 30_000);
+
+  test('notifies the caller of each state, signed with the local key', async () => {
+    for (let turn = 0; turn < 50 && receiver.received.length < 3; turn += 1) await pause(200);
+    const [key] = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
+    const verified = await Promise.all(
+      receiver.received.map(({ headers, body }) => verifyNotification(headers, body, String(key?.publicKey))),
+    );
+
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook']);
+    expect(verified.map(({ payload }) => (payload as { state: string }).state)).toEqual([
+      'queueing',
+      'processing',
+      'success',
+    ]);
+    expect(new Set(verified.map(({ id }) => id)).size).toBe(3);
+  }, 20_000);
 
   test('answers a forged call as any unknown path', async () => {
     const forged = await post(`/notifications/video/${'A'.repeat(43)}`, { state: 'success' });

@@ -92,15 +92,16 @@ describe('npm run stress -- --short', () => {
   );
 
   test(
-    'notifications: no state moves back or is lost, and nothing is stored that the provider did not say, whatever fails',
+    'notifications: no state moves back, each change arrives, and nothing arrives that the provider did not say, whatever fails',
     async () => {
       const counts = await run('notifications');
 
       expect(counts['notifications/histories: runs']).toBe(25);
-      expect(counts.notifications).toBeGreaterThan(20);
+      expect(counts['notifications delivered']).toBeGreaterThan(20);
+      expect(counts.arrivals).toBeGreaterThan(50);
       for (const kind of ['forged', 'crossed', 'oversized', 'unreadable'])
-        expect(counts[`${kind} calls answered 404`]).toBeGreaterThan(5);
-      expect(counts['genuine calls answered 503']).toBeGreaterThan(5);
+        expect(counts[`${kind} calls answered 404`]).toBeGreaterThan(2);
+      expect(counts['genuine calls answered 503']).toBeGreaterThan(2);
     },
     maxMs,
   );

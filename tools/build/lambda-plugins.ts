@@ -100,7 +100,7 @@ const descriptions: Plugin = {
   name: 'descriptions',
   setup({ onLoad }) {
     const call = /\s*\.with\(\s*z\.(?:describe|meta)\((?:'(?:[^'\\]|\\.)*'|[^()'])*\),?\s*\)/g;
-    const field = /^  (?:summary|description):(\s*)'(?:[^'\\]|\\.)*',/gm;
+    const field = /^ {2}(?:summary|description):(\s*)'(?:[^'\\]|\\.)*',/gm;
     onLoad(
       { filter: /[\\/]lib[\\/](?:concerns|schemas[\\/].+|contracts[\\/].+)\.ts$/ },
       async ({ path }) => ({

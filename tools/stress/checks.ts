@@ -28,7 +28,7 @@ export const checks = {
   },
   notifications: {
     about:
-      'what providers say of tasks, repeated, reordered, forged and under faults: no state moves back or is lost',
+      'what providers say of tasks, repeated, reordered, forged and under faults: no state moves back, and each change arrives',
     load: async (): Promise<Check> => (await import('./notifications.ts')).checkNotifications,
   },
   nearby: {

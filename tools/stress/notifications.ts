@@ -1,66 +1,48 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import {
-  type NotificationRecord,
-  notificationRecord,
-  type TaskRecord,
-  taskRecord,
-  ticketHash,
-} from '../../lib/notifications/records.ts';
-import type { TaskState } from '../../lib/schemas/video.ts';
+import type { NotificationRecord } from '../../lib/notifications/records.ts';
 import { readUsage } from '../../lib/spend/usage-records.ts';
-import { ticketKey } from '../../lib/store/keys.ts';
-import { get, query } from '../../lib/store/read.ts';
 import { type CheckOptions, CheckRun } from './check.ts';
 import { type LogReader, readLog } from './log-reader.ts';
 import {
   type History,
   histories,
   type PaidTask,
-  type Place,
   type ProviderCall,
-  ranks,
   requestOf,
   stateSaid,
 } from './notified-calls.ts';
 import type { Report } from './report.ts';
+import { deliver, verifyArrivals } from './notified-deliveries.ts';
+import { Receivers } from './notified-receiver.ts';
+import { type Followed, type Stored, stored, verifyNotifications, verifyStep } from './notified-tasks.ts';
 import { injectFaults, planOf, underPlan } from './wire-faults.ts';
 
 const runs = { short: 25, usual: 1000, long: 3000 };
 const remainingMs = 20_000;
-const callerAddress = 'https://caller.example.com/hook';
-
-/** A task that a provider was asked for, and all that it said of it: each body, and the state that it means. */
-interface Followed extends Place {
-  caller: string;
-  said: Map<string, TaskState>;
-}
-
-/** What is stored of a task. */
-interface Stored {
-  task: TaskRecord;
-  notifications: NotificationRecord[];
-}
 
 /**
- * Every change of a task that the provider was told is taken leads to one notification; no state moves back, and
- * nothing is stored that the provider did not say. Calls that are not the provider's change nothing, and get one answer.
+ * Every change of a task that the provider was told is taken leads to one notification, which arrives, signed, however
+ * its receiver answers first; no state moves back, and nothing is stored or arrives that the provider did not say. Calls
+ * that are not the provider's change nothing, and get one answer.
  */
 export async function checkNotifications(options: CheckOptions): Promise<Report> {
   const run = new CheckRun(options);
   const faults = await injectFaults();
   const log = readLog();
+  const receivers = await new Receivers().start();
   const rejections = new Set<string>();
   try {
     await run.property({
       name: 'notifications/histories',
       runs: runs[options.length],
       values: histories,
-      holds: (history) => new Trial(run, log, rejections).follow(history),
+      holds: (history) => new Trial(run, log, receivers, rejections).follow(history),
     });
   } finally {
     faults.stop();
     log.stop();
+    await receivers.stop();
   }
   for (const line of log.leaks) run.report.violate('the log shows a secret', line);
   return run.report;
@@ -70,35 +52,45 @@ export async function checkNotifications(options: CheckOptions): Promise<Report>
 class Trial {
   readonly #run: CheckRun;
   readonly #log: LogReader;
+  readonly #receivers: Receivers;
   /** All answers to calls that were rejected, in this and every other history. */
   readonly #rejections: Set<string>;
   readonly #tasks: Followed[] = [];
   #number = 0;
 
-  constructor(run: CheckRun, log: LogReader, rejections: Set<string>) {
+  constructor(run: CheckRun, log: LogReader, receivers: Receivers, rejections: Set<string>) {
     this.#run = run;
     this.#log = log;
+    this.#receivers = receivers;
     this.#rejections = rejections;
   }
 
-  async follow({ tasks, calls }: History): Promise<void> {
+  async follow({ tasks, calls, deliveries }: History): Promise<void> {
     this.#run.options.harness.simulation.reset();
+    this.#receivers.reset();
     for (const task of tasks) await this.#pay(task);
     const usual = this.#log.secrets.length;
     this.#log.secrets.push(...this.#tasks.map(({ ticket }) => ticket));
     if (this.#tasks.length > 0) for (const group of groupsOf(calls)) await this.#send(group);
     for (const task of this.#tasks) await this.#verifyEnd(task);
+    const delivered = await deliver(this.#run.report, () => this.#allNotifications(), deliveries);
+    verifyArrivals(this.#run.report, delivered, this.#receivers);
     this.#log.secrets.length = usual;
   }
 
+  async #allNotifications(): Promise<NotificationRecord[]> {
+    return (await Promise.all(this.#tasks.map(stored))).flatMap(({ notifications }) => notifications);
+  }
+
   /** Asks for a task. The provider's request has the ticket, whatever became of the answer. */
-  async #pay({ operation, hasAddress, strikes }: PaidTask): Promise<void> {
+  async #pay({ operation, hasAddress, strikes, answers }: PaidTask): Promise<void> {
     const { harness } = this.#run.options;
     const user = `notified-${randomUUID()}`;
+    const address = this.#receivers.add(`/${user}`, answers);
     const field = operation === 'relight-image' ? 'webhook_url' : 'callback_url';
     const body = {
       ...JSON.parse(String(harness.sample(operation).body)),
-      ...(hasAddress && { [field]: callerAddress }),
+      ...(hasAddress && { [field]: address }),
     };
     const headers = { authorization: harness.bearer(user) };
     const before = harness.simulation.received.length;
@@ -110,8 +102,8 @@ class Trial {
     const [, provider, ticket] = /\/notifications\/(\w+)\/(.+)$/.exec(String(sent?.body[field])) ?? [];
     assert.equal(ticket !== undefined, sent !== undefined && hasAddress, 'who gets a ticket');
     if (provider === undefined || ticket === undefined) return;
-    const task = { provider, ticket, caller: `user:${user}`, said: new Map() };
-    assert.equal((await stored(task)).task.address, callerAddress, 'stored before it was sent');
+    const task = { provider, ticket, caller: `user:${user}`, address, said: new Map() };
+    assert.equal((await stored(task)).task.address, address, 'stored before it was sent');
     this.#tasks.push(task);
   }
 
@@ -165,8 +157,8 @@ class Trial {
   /** The usage record says how the task ended, and nothing that is stored has the ticket. */
   async #verifyEnd(followed: Followed): Promise<void> {
     const { task, notifications } = await stored(followed);
-    const { caller, said, ticket } = followed;
-    verifyNotifications(task, notifications, said);
+    const { caller, ticket } = followed;
+    verifyNotifications(task, notifications, followed);
     this.#run.report.count('notifications', notifications.length);
     this.#run.report.count(`tasks that ended in ${task.state ?? 'silence'}`);
     const usage = await readUsage(caller, String(task.attempt), Date.now() + 5000);
@@ -186,52 +178,4 @@ function groupsOf(calls: readonly ProviderCall[]): ProviderCall[][] {
     else groups.push([call]);
   }
   return groups;
-}
-
-async function stored({ ticket }: Place): Promise<Stored> {
-  const key = ticketKey(ticketHash(ticket));
-  const task = taskRecord((await get(Date.now() + 5000, key))[0]);
-  assert.ok(task, 'a task that the provider knows is stored');
-  const notifications: NotificationRecord[] = [];
-  const range = { partition: ['pk', key.pk], sort: ['sk', 'begins with', 'NOTIFICATION#'] } as const;
-  for await (const page of query({ partition: [...range.partition], sort: [...range.sort] }))
-    notifications.push(...page.map((item) => notificationRecord(item)));
-  return { task, notifications };
-}
-
-const rankOf = (state: TaskState | undefined) => (state === undefined ? -1 : ranks[state]);
-
-/** All calls of a step were taken, so the task is where the last state of them has it, by one notification each. */
-function verifyStep(before: Stored, after: Stored, said: readonly TaskState[]): void {
-  const from = rankOf(before.task.state);
-  const forward = [...new Set(said.map(rankOf))].filter((rank) => rank > from);
-  const isKept = before.notifications.every(({ body }, index) => after.notifications[index]?.body === body);
-  const added = after.notifications.slice(before.notifications.length).map(({ state }) => rankOf(state));
-  assert.ok(isKept, 'a stored notification has changed');
-  assert.equal(rankOf(after.task.state), Math.max(from, ...forward), 'the state of the task');
-  assert.ok(added.length > 0 || forward.length === 0, 'a change without a notification');
-  assert.ok(
-    added.every((rank) => forward.includes(rank)),
-    'a notification without a change',
-  );
-  // Where one state came before the next, both lead to a notification; together, the later may overtake.
-  if (forward.length === 1) assert.equal(added.length, 1);
-}
-
-function verifyNotifications(
-  task: TaskRecord,
-  notifications: readonly NotificationRecord[],
-  said: ReadonlyMap<string, TaskState>,
-): void {
-  const last = notifications.at(-1);
-  assert.equal(task.sequence, notifications.length);
-  assert.equal(task.state, last?.state);
-  assert.equal(new Set(notifications.map(({ id }) => id)).size, notifications.length, 'an id twice');
-  for (const [index, { sk, body, state, address }] of notifications.entries()) {
-    assert.equal(sk, `NOTIFICATION#000${index + 1}`);
-    assert.equal(said.get(body), state, 'a notification that the provider did not send');
-    assert.equal(address, callerAddress);
-    const earlier = notifications[index - 1];
-    assert.ok(!earlier || rankOf(earlier.state) < rankOf(state), 'a state moved back');
-  }
 }

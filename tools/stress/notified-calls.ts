@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { TaskState } from '../../lib/schemas/video.ts';
 import { strikesIn } from './faults.ts';
 import type { HarnessRequest } from './harness.ts';
+import { type Answer, wrongAnswers } from './notified-receiver.ts';
 import type { Strike } from './wire-faults.ts';
 
 /** What a provider, or somebody who would like to be one, calls. */
@@ -24,16 +25,31 @@ export interface PaidTask {
   operation: (typeof operations)[number];
   hasAddress: boolean;
   strikes: readonly Strike[];
+  /** How the caller's receiver answers its first notifications. */
+  answers: readonly Answer[];
 }
 
 export interface History {
   tasks: PaidTask[];
   calls: ProviderCall[];
+  /** The faults of each of the first runs of the delivery. */
+  deliveries: readonly (readonly Strike[])[];
 }
 
 /** The calls to the store of an invocation; most invocations meet no fault. */
 const strikes = (calls: number) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: strikesIn(calls) });
+
+/** Together they leave one of the eight attempts of a notification that succeeds. */
+const maxWrongAnswers = 4;
+const maxFaultyRuns = 3;
+
+/** An attempt waits ten seconds for a receiver that hangs, so few do. */
+const answer: fc.Arbitrary<Answer> = fc.oneof(
+  { weight: 200, arbitrary: fc.constantFrom(...wrongAnswers) },
+  { weight: 40, arbitrary: fc.constant(410 as const) },
+  { weight: 1, arbitrary: fc.constant('hang' as const) },
+);
 
 export const histories: fc.Arbitrary<History> = fc.record({
   tasks: fc.array(
@@ -41,6 +57,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
       operation: fc.constantFrom(...operations),
       hasAddress: fc.nat(5).map((draw) => draw > 0),
       strikes: strikes(6),
+      answers: fc.array(answer, { maxLength: maxWrongAnswers }),
     }),
     { minLength: 1, maxLength: 3 },
   ),
@@ -58,6 +75,7 @@ export const histories: fc.Arbitrary<History> = fc.record({
     }),
     { maxLength: 12, size: 'max' },
   ),
+  deliveries: fc.array(strikesIn(24), { maxLength: maxFaultyRuns, size: 'max' }),
 });
 
 export const ranks: Record<TaskState, number> = {

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import {
+  type NotificationRecord,
+  notificationRecord,
+  readTask,
+  type TaskRecord,
+  ticketHash,
+} from '../../lib/notifications/records.ts';
+import type { TaskState } from '../../lib/schemas/video.ts';
+import { ticketKey } from '../../lib/store/keys.ts';
+import { query } from '../../lib/store/read.ts';
+import { type Place, ranks } from './notified-calls.ts';
+
+/** A task that a provider was asked for, and all that it said of it: each body, and the state that it means. */
+export interface Followed extends Place {
+  caller: string;
+  address: string;
+  said: Map<string, TaskState>;
+}
+
+/** What is stored of a task. */
+export interface Stored {
+  task: TaskRecord;
+  notifications: NotificationRecord[];
+}
+
+export async function stored({ ticket }: Place): Promise<Stored> {
+  const hash = ticketHash(ticket);
+  const task = await readTask(hash, Date.now() + 5000);
+  assert.ok(task, 'a task that the provider knows is stored');
+  const notifications: NotificationRecord[] = [];
+  const range = {
+    partition: ['pk', ticketKey(hash).pk],
+    sort: ['sk', 'begins with', 'NOTIFICATION#'],
+  } as const;
+  for await (const page of query({ partition: [...range.partition], sort: [...range.sort] }))
+    notifications.push(...page.map((item) => notificationRecord(item)));
+  return { task, notifications };
+}
+
+const rankOf = (state: TaskState | undefined) => (state === undefined ? -1 : ranks[state]);
+
+/** All calls of a step were taken, so the task is where the last state of them has it, by one notification each. */
+export function verifyStep(before: Stored, after: Stored, said: readonly TaskState[]): void {
+  const from = rankOf(before.task.state);
+  const forward = [...new Set(said.map(rankOf))].filter((rank) => rank > from);
+  const isKept = before.notifications.every(({ body }, index) => after.notifications[index]?.body === body);
+  const added = after.notifications.slice(before.notifications.length).map(({ state }) => rankOf(state));
+  assert.ok(isKept, 'a stored notification has changed');
+  assert.equal(rankOf(after.task.state), Math.max(from, ...forward), 'the state of the task');
+  assert.ok(added.length > 0 || forward.length === 0, 'a change without a notification');
+  assert.ok(
+    added.every((rank) => forward.includes(rank)),
+    'a notification without a change',
+  );
+  // Where one state came before the next, both lead to a notification; together, the later may overtake.
+  if (forward.length === 1) assert.equal(added.length, 1);
+}
+
+export function verifyNotifications(
+  task: TaskRecord,
+  notifications: readonly NotificationRecord[],
+  { said, address: wanted }: Followed,
+): void {
+  const last = notifications.at(-1);
+  assert.equal(task.sequence, notifications.length);
+  assert.equal(task.state, last?.state);
+  assert.equal(new Set(notifications.map(({ id }) => id)).size, notifications.length, 'an id twice');
+  for (const [index, { sk, body, state, address }] of notifications.entries()) {
+    assert.equal(sk, `NOTIFICATION#000${index + 1}`);
+    assert.equal(said.get(body), state, 'a notification that the provider did not send');
+    assert.equal(address, wanted);
+    const earlier = notifications[index - 1];
+    assert.ok(!earlier || rankOf(earlier.state) < rankOf(state), 'a state moved back');
+  }
+}
