@@ -134,18 +134,8 @@ export class ApiError extends Error {
     this.payment = options.payment ?? 'unknown';
   }
 
-  /** The same error, with more headers on its answer. */
-  withHeaders(headers: Record<string, string>): ApiError {
-    return this.#with({ headers: { ...this.headers, ...headers } });
-  }
-
-  /** The same error, with other words in what the caller sees. */
-  withTexts(rewrite: (text: string) => string): ApiError {
-    const details = this.details.map(({ path, message }) => ({ path, message: rewrite(message) }));
-    return this.#with({ message: rewrite(this.message), details });
-  }
-
-  #with(changes: ApiErrorOptions): ApiError {
+  /** The same error, with some of it changed. */
+  with(changes: ApiErrorOptions): ApiError {
     const { code, message, reason, details, headers, cause, payment } = this;
     const kept = { message, details, headers, cause, payment, ...(reason !== undefined && { reason }) };
     return Object.assign(new ApiError(code, { ...kept, ...changes }), { stack: this.stack });

@@ -16,14 +16,7 @@ import type { SerializedJson } from './bounded-json.ts';
 import { inTime } from './deadline.ts';
 import type { Claim } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
-import {
-  answerInPhases,
-  loadRelay,
-  loadSpending,
-  type Relaying,
-  type Spending,
-  startAttempt,
-} from './phases.ts';
+import { answerInPhases, loadRelay, loadSpending, type Relaying, type Spending } from './phases.ts';
 import { requestIdOf } from './request-id.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
@@ -159,12 +152,13 @@ async function answerAlways<C extends Contract>(
   call: Unsent<C>,
   claim?: Claim,
 ): Promise<Answer> {
-  const attempt = spending && (await startAttempt(spending, contract, call, claim?.keyHash));
-  const task = (await relaying)?.relayTask(contract, callerName(call.caller), call);
+  const caller = callerName(call.caller);
+  const attempt = (await spending)?.startAttempt(contract, caller, call, claim?.keyHash);
+  const task = (await relaying)?.relayTask(contract, caller, call);
   const work = async (beforeSending: () => Promise<void>) => {
     const { body, headers, bought } = await handler({
       ...call,
-      ...(task && { body: task.body }),
+      ...(task && { body: task.relayed(call.body) }),
       beforeSending,
     });
     return { answer: jsonAnswer(contract.status, body, headers), bought };

@@ -1,22 +1,13 @@
 import type { BoughtTask } from '../bought-task.ts';
-import { type Caller, callerName } from '../caller.ts';
 import type { Contract } from '../contract.ts';
 import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
-import { isObject } from '../json-object.ts';
 import type { RelayedTask } from '../notifications/relayed-task.ts';
 import type { PaidAttempt } from '../spend/paid-attempt.ts';
 import { afterwards } from './afterwards.ts';
 import type { Answer } from './answer.ts';
 import type { Claim } from './idempotency.ts';
-
-interface PaidCall {
-  caller: Caller | undefined;
-  body: unknown;
-  requestId: string;
-  deadline: number;
-}
 
 export type Spending = typeof import('../spend/paid-attempt.ts');
 
@@ -35,32 +26,10 @@ export function loadRelay({ notifies }: Contract): Promise<Relaying> | undefined
   return isRelayed ? import('../notifications/relayed-task.ts') : undefined;
 }
 
-/** The money of a request, where it costs some. */
-export async function startAttempt(
-  spending: Promise<Spending> | undefined,
-  { paid, name, secondsOf }: Contract,
-  { caller, body, requestId, deadline }: PaidCall,
-  keyHash: string | undefined,
-): Promise<PaidAttempt | undefined> {
-  if (paid === undefined || spending === undefined) return undefined;
-  const { PaidAttempt } = await spending;
-  const { model } = isObject(body) ? body : {};
-  return new PaidAttempt({
-    caller: callerName(caller),
-    operation: name,
-    model: typeof model === 'string' ? model : undefined,
-    seconds: isObject(body) ? secondsOf?.(body) : undefined,
-    requestId,
-    keyHash,
-    paid,
-    deadline,
-  });
-}
-
 interface Phases {
   claim: Claim | undefined;
   attempt: PaidAttempt | undefined;
-  task: RelayedTask<object> | undefined;
+  task: RelayedTask | undefined;
   deadline: number;
 }
 
@@ -77,22 +46,20 @@ export async function answerInPhases(
   { claim, attempt, task, deadline }: Phases,
   work: (beforeSending: () => Promise<void>) => Promise<Work>,
 ): Promise<Answer> {
-  const writeAhead = () => allWritten([claim?.markSent(), task?.open(attempt?.name)]);
+  const markSent = async () => claim?.markSent();
+  const writeAhead = task ? () => task.open(attempt?.name, markSent) : markSent;
   try {
     const { answer: given, bought } = await work(attempt ? () => attempt.open(writeAhead) : writeAhead);
-    const answer = task ? { ...given, body: task.inText(given.body) } : given;
+    const answer = task?.inAnswer(given) ?? given;
     const count = async () => bought && attempt?.taken(bought);
     await Promise.all([claim?.keep(answer), afterwards('spending', 'count', deadline, count)]);
     return { ...answer, headers: { ...answer.headers, ...attempt?.headers(bought) } };
   } catch (error) {
     const release = async () => attempt?.failed(error);
     await Promise.all([claim?.fail(error), afterwards('spending', 'release', deadline, release)]);
-    const shown = task ? task.inError(error) : error;
-    throw attempt && shown instanceof ApiError ? shown.withHeaders(attempt.headers()) : shown;
+    const shown = task?.inError(error) ?? error;
+    throw attempt && shown instanceof ApiError
+      ? shown.with({ headers: { ...shown.headers, ...attempt.headers() } })
+      : shown;
   }
-}
-
-/** Waits for all writes even if one fails, because what is done next depends on what is stored. */
-async function allWritten(writes: (Promise<void> | undefined)[]): Promise<void> {
-  for (const write of await Promise.allSettled(writes)) if (write.status === 'rejected') throw write.reason;
 }

@@ -65,8 +65,8 @@ async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promis
     deadline,
   }).catch(tryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
-  const { result, hash, state } = receipt;
-  note({ notification: result, ticket_hash: hash.slice(0, 16), task_state: state });
+  const { result, shownHash, state } = receipt;
+  note({ notification: result, ticket_hash: shownHash, task_state: state });
   return jsonAnswer(200, {});
 }
 

@@ -1,6 +1,6 @@
+import { callerHash } from '../caller-hash.ts';
 import { absent } from '../store/expressions.ts';
-import { callerHash, notificationKey, ticketKey, usageKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
+import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, type Write } from '../store/write.ts';
 import { isFinal, isForward, readNotification } from './provider-notification.ts';
@@ -9,8 +9,9 @@ import {
   type NotifyingProvider,
   notificationId,
   notifyShardOf,
+  readTask,
+  shownHash,
   type TaskRecord,
-  taskRecord,
   ticketHash,
   ttlFrom,
 } from './records.ts';
@@ -25,7 +26,7 @@ interface ProviderCall {
 }
 
 type Receipt =
-  | { result: 'written' | 'repeated'; hash: string; state: string }
+  | { result: 'written' | 'repeated'; shownHash: string; state: string }
   | { result: 'rejected'; reason: 'state' | 'unknown_ticket' };
 
 /**
@@ -39,10 +40,10 @@ export async function receive(call: ProviderCall): Promise<Receipt> {
   const { state, taskId } = said;
   const hash = ticketHash(call.ticket);
   return untilWritten(call.deadline, async () => {
-    const task = taskRecord((await get(call.deadline, ticketKey(hash)))[0]);
+    const task = await readTask(hash, call.deadline);
     if (!task || task.provider !== call.provider || isExpired(task))
       return { result: 'rejected', reason: 'unknown_ticket' };
-    if (!isForward(task.state, state)) return { result: 'repeated', hash, state };
+    if (!isForward(task.state, state)) return { result: 'repeated', shownHash: shownHash(hash), state };
     const now = Date.now();
     const at = new Date(now).toISOString();
     const sequence = task.sequence + 1;
@@ -70,7 +71,7 @@ export async function receive(call: ProviderCall): Promise<Receipt> {
       isFinal(state) ? usageOf(task, state, at) : undefined,
       call.deadline,
     );
-    return isWritten ? { result: 'written', hash, state } : undefined;
+    return isWritten ? { result: 'written', shownHash: shownHash(hash), state } : undefined;
   });
 }
 

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Contract } from '../contract.ts';
 import type { TaskState } from '../schemas/video.ts';
-import type { Key } from '../store/keys.ts';
+import { type Key, ticketKey } from '../store/keys.ts';
+import { get } from '../store/read.ts';
 import { typedRead } from '../store/typed-read.ts';
+import { windowSeconds } from '../windows.ts';
 
 /** Each provider has its own words for the states of a task. */
 export type NotifyingProvider = NonNullable<Contract['notifies']>['provider'];
@@ -28,7 +30,11 @@ export interface TaskRecord extends Key {
   ttl: number;
 }
 
-export const taskRecord = typedRead<TaskRecord>();
+const taskRecord = typedRead<TaskRecord>();
+
+export async function readTask(ticketHashed: string, deadline: number): Promise<TaskRecord | undefined> {
+  return taskRecord((await get(deadline, ticketKey(ticketHashed)))[0]);
+}
 
 /** One change of a task's state, to be delivered to the caller. */
 export interface NotificationRecord extends Key {
@@ -60,11 +66,16 @@ export const notificationRecord = typedRead<NotificationRecord>();
 const keptForDays = 14;
 
 export function ttlFrom(time: number): number {
-  return Math.ceil(time / 1000) + keptForDays * 24 * 60 * 60;
+  return Math.ceil(time / 1000) + keptForDays * windowSeconds('day');
 }
 
 export function ticketHash(ticket: string): string {
   return hash('sha256', ticket);
+}
+
+/** The beginning of a ticket's hash, by which the lines of a task are found in the log. */
+export function shownHash(ticketHashed: string): string {
+  return ticketHashed.slice(0, 16);
 }
 
 /** Has all of the key, so that what a receiver reports can be found. */

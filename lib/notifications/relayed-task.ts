@@ -3,19 +3,20 @@ import type { Contract } from '../contract.ts';
 import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { note } from '../log.ts';
 import { absent } from '../store/expressions.ts';
 import { ticketKey } from '../store/keys.ts';
-import { nothingSent } from '../store/store-errors.ts';
+import { nothingSent } from '../store/nothing-sent.ts';
 import { put } from '../store/write.ts';
-import { type TaskRecord, ticketHash, ttlFrom } from './records.ts';
+import { shownHash, type TaskRecord, ticketHash, ttlFrom } from './records.ts';
 
 type Notifies = NonNullable<Contract['notifies']>;
 
-interface NewTask<Body> {
+interface NewTask {
   operation: string;
   caller: string;
-  body: Body;
+  /** The caller's own. */
+  address: string;
   deadline: number;
 }
 
@@ -31,59 +32,70 @@ const recognizedLength = 12;
  * A paid request whose caller wants to be notified, by this service: the provider gets an address of ours that only
  * it can know. Nothing stored or answered has that address, so nobody but the provider can speak for the task.
  */
-export class RelayedTask<Body extends object> {
+export class RelayedTask {
   readonly #notifies: Notifies;
-  readonly #task: NewTask<Body>;
-  readonly #address: string;
+  readonly #task: NewTask;
   readonly #ticket = randomBytes(ticketBytes).toString('base64url');
 
-  constructor(notifies: Notifies, task: NewTask<Body>, address: string) {
+  constructor(notifies: Notifies, task: NewTask) {
     this.#notifies = notifies;
     this.#task = task;
-    this.#address = address;
   }
 
-  /** The request as the provider gets it. */
-  get body(): Body {
-    return { ...this.#task.body, [this.#notifies.field]: this.#ourAddress };
+  /** A request as the provider gets it. */
+  relayed<Body>(body: Body): Body {
+    return { ...body, [this.#notifies.field]: this.#ourAddress };
   }
 
-  /** To be awaited before anything is sent: the provider may notify before it answers. */
-  async open(attempt: string | undefined): Promise<void> {
-    const { operation, caller, deadline } = this.#task;
+  /**
+   * To be awaited before anything is sent: the provider may notify before it answers. `markSent` is written at the same
+   * time, and waited for even if one fails, because what is done next depends on what is stored.
+   */
+  async open(attempt: string | undefined, markSent: () => Promise<void>): Promise<void> {
+    const { operation, caller, address, deadline } = this.#task;
     const now = Date.now();
+    const hash = ticketHash(this.#ticket);
     const record: TaskRecord = {
-      ...ticketKey(ticketHash(this.#ticket)),
+      ...ticketKey(hash),
       at: new Date(now).toISOString(),
       provider: this.#notifies.provider,
       operation,
       caller,
-      address: this.#address,
+      address,
       attempt,
       sequence: 0,
       revision: 1,
       ttl: ttlFrom(now),
     };
-    await put(record, absent, deadline).catch((error: unknown) => {
+    note({ ticket_hash: shownHash(hash) });
+    const stored = put(record, absent, deadline).catch((error: unknown) => {
       throw nothingSent(error);
     });
+    for (const write of await Promise.allSettled([markSent(), stored]))
+      if (write.status === 'rejected') throw write.reason;
   }
 
-  /** JSON or another text for the caller, with the caller's own address where the provider repeats ours. */
-  inText(text: string): string {
-    const beginning = this.#ticket.slice(0, recognizedLength);
-    if (!text.includes(beginning)) return text;
-    return (
-      text
-        .replaceAll(this.#ourAddress, () => this.#address)
-        // Error texts are shortened, and may end in the middle of our address.
-        .replace(new RegExp(`${beginning}[\\w-]*`, 'g'), '…')
-    );
+  /** An answer with the caller's own address where the provider repeats ours. Neither has what JSON escapes. */
+  inAnswer<Answer extends { body: string }>(answer: Answer): Answer {
+    return { ...answer, body: this.#restored(answer.body) };
   }
 
   /** The same for what a provider says about a request that it did not take. */
   inError(error: unknown): unknown {
-    return error instanceof ApiError ? error.withTexts((text) => this.inText(text)) : error;
+    if (!(error instanceof ApiError)) return error;
+    const details = error.details.map(({ path, message }) => ({ path, message: this.#restored(message) }));
+    return error.with({ message: this.#restored(error.message), details });
+  }
+
+  #restored(text: string): string {
+    const beginning = this.#ticket.slice(0, recognizedLength);
+    if (!text.includes(beginning)) return text;
+    return (
+      text
+        .replaceAll(this.#ourAddress, () => this.#task.address)
+        // Error texts are shortened, and may end in the middle of our address.
+        .replace(new RegExp(`${beginning}[\\w-]*`, 'g'), '…')
+    );
   }
 
   get #ourAddress(): string {
@@ -91,18 +103,14 @@ export class RelayedTask<Body extends object> {
   }
 }
 
-interface Call<Body> {
-  body: Body;
-  deadline: number;
-}
-
-/** The task of a request; undefined where the caller wants no notifications. */
-export function relayTask<Body>(
+/** Undefined where the caller wants no notifications. */
+export function relayTask(
   { notifies, name }: Contract,
   caller: string,
-  { body, deadline }: Call<Body>,
-): RelayedTask<Body & object> | undefined {
-  const address = notifies && isObject(body) ? body[notifies.field] : undefined;
-  if (notifies === undefined || !isObject(body) || typeof address !== 'string') return undefined;
-  return new RelayedTask(notifies, { operation: name, caller, body, deadline }, address);
+  { body, deadline }: { body: unknown; deadline: number },
+): RelayedTask | undefined {
+  if (!notifies) return undefined;
+  const address = new Map(Object.entries(Object(body))).get(notifies.field);
+  if (typeof address !== 'string') return undefined;
+  return new RelayedTask(notifies, { operation: name, caller, address, deadline });
 }

@@ -1,4 +1,5 @@
-import { accountKey, callerHash, type Key } from '../store/keys.ts';
+import { callerHash } from '../caller-hash.ts';
+import { accountKey, type Key } from '../store/keys.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { defaultLimits, type LimitName, type Limits } from './limits.ts';
 import { dayOf, minuteOf, type WindowKind } from '../windows.ts';

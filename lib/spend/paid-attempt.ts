@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { BoughtTask } from '../bought-task.ts';
+import type { Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json-object.ts';
 import { note } from '../log.ts';
-import { nothingSent } from '../store/store-errors.ts';
+import { nothingSent } from '../store/nothing-sent.ts';
 import type { AccountRecord } from './account.ts';
 import { ceilingOf, type Task } from './limits.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
@@ -133,6 +135,28 @@ export class PaidAttempt {
     this.#account = account;
     await warnOnce(account, this.#at, deadline);
   }
+}
+
+/** The money of a request, where it costs some. */
+export function startAttempt(
+  { paid, name, secondsOf }: Contract,
+  caller: string,
+  { body, requestId, deadline }: { body: unknown; requestId: string; deadline: number },
+  keyHash: string | undefined,
+): PaidAttempt | undefined {
+  if (paid === undefined) return undefined;
+  const fields: JsonObject = { ...Object(body) };
+  const { model } = fields;
+  return new PaidAttempt({
+    caller,
+    operation: name,
+    model: typeof model === 'string' ? model : undefined,
+    seconds: secondsOf?.(fields),
+    requestId,
+    keyHash,
+    paid,
+    deadline,
+  });
 }
 
 /** Said by us or by the provider: nothing was bought. */

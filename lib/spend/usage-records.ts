@@ -1,6 +1,7 @@
+import { callerHash } from '../caller-hash.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { absent } from '../store/expressions.ts';
-import { callerHash, type Key, usageKey } from '../store/keys.ts';
+import { type Key, usageKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { put, update } from '../store/write.ts';

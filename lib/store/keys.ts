@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 /*
  * One table. Every access pattern, and the key that serves it:
  *
@@ -105,11 +103,6 @@ export function idempotencyKey(hash: string): Key {
 
 export function idempotencyPartKey({ pk }: Key, attempt: string, index: number): Key {
   return { pk, sk: `PART#${attempt}#${index}` };
-}
-
-/** Names a caller in keys: names come from token issuers, and may be of any length. */
-export function callerHash(caller: string): string {
-  return hash('sha256', caller);
 }
 
 export function accountKey(callerHash: string): Key {

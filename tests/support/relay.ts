@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import {
   type NotificationRecord,
   notificationRecord,
+  readTask,
   type TaskRecord,
-  taskRecord,
   ticketHash,
 } from '../../lib/notifications/records.ts';
 import { ticketKey } from '../../lib/store/keys.ts';
-import { get, query } from '../../lib/store/read.ts';
+import { query } from '../../lib/store/read.ts';
 
 /** A test file that imports this one before any function has the service notify its callers. */
 process.env.NOTIFICATIONS = 'relay';
@@ -23,7 +23,7 @@ export function pathOf(address: unknown): { provider: string; ticket: string } {
 }
 
 export async function storedTask(ticket: string): Promise<TaskRecord | undefined> {
-  return taskRecord((await get(Date.now() + 5000, ticketKey(ticketHash(ticket))))[0]);
+  return readTask(ticketHash(ticket), Date.now() + 5000);
 }
 
 /** What a task's caller was notified of, or will be. */

@@ -110,7 +110,7 @@ export const areas = {
     minScore: 85,
   },
   spending: {
-    files: ['lib/spend/*.ts', 'lib/windows.ts'],
+    files: ['lib/spend/*.ts', 'lib/windows.ts', 'lib/store/nothing-sent.ts'],
     tests: ['lib/spend/*'],
     minScore: 80,
   },

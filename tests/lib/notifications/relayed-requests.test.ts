@@ -4,6 +4,7 @@ import { misbehave, proxyNames, type ProxyName, simulation } from '../../support
 import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { sampleBody } from '../../support/invoke.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
 import { countRequests } from '../../support/registry.ts';
 import { accountOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
 
@@ -89,6 +90,14 @@ describe('a paid request whose caller gives an address, where notifications are 
 
     expect(relayed.requests.sort()).toEqual([...without.requests, 'PutItemCommand'].sort());
     expect(relayed.result.status).toBe(200);
+  });
+
+  test('leaves the beginning of the ticket’s hash in its log line, as the calls of its provider do', async () => {
+    await payRelayed(await spender());
+    const task = await storedTask(ticketSentTo('text-to-video').ticket);
+    const line = loggedLines.map((text) => JSON.parse(text)).findLast(({ event }) => event === 'request');
+
+    expect(line.ticket_hash).toBe(task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16));
   });
 
   test('is recorded before it is sent', async () => {

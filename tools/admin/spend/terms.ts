@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { callerHash } from '../../../lib/caller-hash.ts';
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import { type AccountRecord, accountRecord, keyOfAccount, type Terms } from '../../../lib/spend/account.ts';
 import type { Limits } from '../../../lib/spend/limits.ts';
-import { type Key, termsKey, callerHash } from '../../../lib/store/keys.ts';
+import { type Key, termsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { typedRead } from '../../../lib/store/typed-read.ts';
 import type { Clause } from '../../../lib/store/expressions.ts';

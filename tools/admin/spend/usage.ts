@@ -1,5 +1,6 @@
+import { callerHash } from '../../../lib/caller-hash.ts';
 import { type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
-import { usagePartition, callerHash } from '../../../lib/store/keys.ts';
+import { usagePartition } from '../../../lib/store/keys.ts';
 import { listItems } from '../registry/administration.ts';
 
 const shards = [...'0123456789abcdef'];
