@@ -87,14 +87,18 @@ inBrowser(`in a browser${note}`, () => {
         const provenance = { repository: long, workflow: long, run: long, commit: long, ref: long };
         const other = { ...version, ...named, id: long, provenance };
         const caller = { user: long, windows: [], has_own_limits: true, blocked: long };
+        const notification = { id: long, state: 'success', result: 'failed', attempts: 8, last_error: long };
+        const task = { at: version.createdAt, task_id: long, operation: long, caller: long, address: long };
+        const notified = [{ ...task, state: 'success', notifications: [notification] }];
         await route.fulfill({
           response,
-          json: { published: [other, ...published], callers: [caller, ...callers] },
+          json: { published: [other, ...published], callers: [caller, ...callers], notified },
         });
       });
       await item('requests', 'PUT /xxx').waitFor();
       await item('published', 'xxx').locator('summary').click();
       await item('callers', 'xxx').waitFor();
+      await item('deliveries', 'xxx').waitFor();
 
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     });
@@ -161,6 +165,12 @@ inBrowser(`in a browser${note}`, () => {
       const shown = String(await item('requests', String(answered.get('x-request-id'))).textContent());
       expect(shown).toMatch(/^400POST .*demo-admin.*invalid_request: The request is not valid\./);
       expect(shown).toMatch(/body\.promt is unknown; did you mean `prompt`\?.*body\.wm_position must be/);
+    });
+
+    test('says how this service can be made to notify callers where the providers do', async () => {
+      await page.getByText('with NOTIFICATIONS=relay npm start this service does it').waitFor();
+      expect(await page.locator('#delivered-here').isVisible()).toBe(false);
+      expect(await page.locator('#deliveries').isVisible()).toBe(false);
     });
 
     test('sends a call as another user, or as nobody', async () => {
