@@ -76,7 +76,9 @@ inBrowser(`in a browser${note}`, () => {
           path: `/${long}`,
         };
         const answer = { caller: long, status: 404, ms: 1, code: 'node_not_found', message: long, details };
-        await route.fulfill({ response, json: { ...others, requests: [{ ...request, ...answer }] } });
+        const notifications = [{ at: request.at, id: long, task: long, state: 'success', signature: long }];
+        const logs = { requests: [{ ...request, ...answer }], notifications };
+        await route.fulfill({ response, json: { ...others, ...logs } });
       });
       await page.route('**/records', async (route) => {
         const response = await route.fetch();
@@ -98,6 +100,7 @@ inBrowser(`in a browser${note}`, () => {
       await item('requests', 'PUT /xxx').waitFor();
       await item('published', 'xxx').locator('summary').click();
       await item('callers', 'xxx').waitFor();
+      await item('notifications', 'xxx').waitFor();
       await item('deliveries', 'xxx').waitFor();
 
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);

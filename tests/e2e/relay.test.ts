@@ -110,6 +110,7 @@ inBrowser(`the deliveries on the home page, in a browser${note}`, () => {
       const taken = await textOf(taking, /^delivered success/);
       const rejected = await textOf(rejecting, /^pending success.*answered_no/);
       const refused = await textOf(closed, /^failed success/);
+      await page.locator('#notifications > li', { hasText: 'signature: valid' }).first().waitFor();
       const at = String.raw`\d\d:\d\d:\d\d`;
       const id = (sequence: number) => `webhook-id: msg_[0-9a-f]{64}_${sequence}$`;
       const matching = (text: string) => expect.stringMatching(new RegExp(text));
