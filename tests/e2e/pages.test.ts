@@ -76,7 +76,9 @@ inBrowser(`in a browser${note}`, () => {
           path: `/${long}`,
         };
         const answer = { caller: long, status: 404, ms: 1, code: 'node_not_found', message: long, details };
-        await route.fulfill({ response, json: { ...others, requests: [{ ...request, ...answer }] } });
+        const notifications = [{ at: request.at, id: long, task: long, state: 'success', signature: long }];
+        const logs = { requests: [{ ...request, ...answer }], notifications };
+        await route.fulfill({ response, json: { ...others, ...logs } });
       });
       await page.route('**/records', async (route) => {
         const response = await route.fetch();
@@ -87,14 +89,19 @@ inBrowser(`in a browser${note}`, () => {
         const provenance = { repository: long, workflow: long, run: long, commit: long, ref: long };
         const other = { ...version, ...named, id: long, provenance };
         const caller = { user: long, windows: [], has_own_limits: true, blocked: long };
+        const notification = { id: long, state: 'success', result: 'failed', attempts: 8, last_error: long };
+        const task = { at: version.createdAt, task_id: long, operation: long, caller: long, address: long };
+        const notified = [{ ...task, state: 'success', notifications: [notification] }];
         await route.fulfill({
           response,
-          json: { published: [other, ...published], callers: [caller, ...callers] },
+          json: { published: [other, ...published], callers: [caller, ...callers], notified },
         });
       });
       await item('requests', 'PUT /xxx').waitFor();
       await item('published', 'xxx').locator('summary').click();
       await item('callers', 'xxx').waitFor();
+      await item('notifications', 'xxx').waitFor();
+      await item('deliveries', 'xxx').waitFor();
 
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     });
@@ -161,6 +168,12 @@ inBrowser(`in a browser${note}`, () => {
       const shown = String(await item('requests', String(answered.get('x-request-id'))).textContent());
       expect(shown).toMatch(/^400POST .*demo-admin.*invalid_request: The request is not valid\./);
       expect(shown).toMatch(/body\.promt is unknown; did you mean `prompt`\?.*body\.wm_position must be/);
+    });
+
+    test('says how this service can be made to notify callers where the providers do', async () => {
+      await page.getByText('with NOTIFICATIONS=relay npm start this service does it').waitFor();
+      expect(await page.locator('#delivered-here').isVisible()).toBe(false);
+      expect(await page.locator('#deliveries').isVisible()).toBe(false);
     });
 
     test('sends a call as another user, or as nobody', async () => {

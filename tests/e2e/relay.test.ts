@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { verifyNotification } from '../../tools/registry-client/notification.ts';
+import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 let stack: LocalStack;
@@ -12,6 +14,8 @@ const receiver = await startReceiver();
 beforeAll(async () => {
   process.env.NOTIFICATIONS = 'relay';
   stack = await startLocalStack();
+  // First, so that their notifications arrive while other tests run.
+  await Promise.all(Object.values(receivers()).map(relight));
 }, 60_000);
 
 afterAll(() => Promise.all([stack.stop(), receiver.stop()]));
@@ -28,6 +32,23 @@ async function simulated(): Promise<Simulated> {
 function post(path: string, body: object): Promise<Response> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${stack.token('OWNER')}` };
   return fetch(stack.apiUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** Receivers that take a notification, that answer 404, and that nothing may be sent to. */
+function receivers() {
+  const { pagesUrl } = stack;
+  return {
+    taking: `${pagesUrl}/callbacks`,
+    rejecting: `${pagesUrl}/nowhere`,
+    closed: 'https://127.0.0.2/hook',
+  };
+}
+
+function relight(webhook_url: string): Promise<Response> {
+  return post('/proxy/image-provider/v1/ai/image-relight', {
+    image: 'https://example.com/a.png',
+    webhook_url,
+  });
 }
 
 const callback_url = `${receiver.url}/hook`;
@@ -78,4 +99,61 @@ describe('NOTIFICATIONS=relay npm start', () => {
     for (const body of bodies) delete body.request_id;
     expect(bodies[0]).toEqual(bodies[1]);
   });
+});
+
+const inBrowser = hasBrowser ? describe : describe.skip;
+
+inBrowser(`the deliveries on the home page, in a browser${note}`, () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+
+  afterAll(() => browser.close());
+
+  test.each([1280, 360])(
+    'have state, attempts, result, next attempt, error and webhook-id, and fit %d pixels',
+    async (width) => {
+      const { page, problems } = await openPage(browser, width);
+      page.setDefaultTimeout(12_000);
+      await page.goto(stack.pagesUrl);
+      const textOf = async (receiver: string, last: RegExp) => {
+        const task = page.locator('#deliveries > li', { hasText: receiver });
+        const notifications = task.getByRole('listitem');
+        await notifications.filter({ hasText: last }).last().waitFor();
+        return {
+          heading: await task.locator('h3').textContent(),
+          all: await notifications.allTextContents(),
+        };
+      };
+      const { taking, rejecting, closed } = receivers();
+      const taken = await textOf(taking, /^delivered success/);
+      const rejected = await textOf(rejecting, /^pending success.*answered_no/);
+      const refused = await textOf(closed, /^failed success/);
+      await page.locator('#notifications > li', { hasText: 'signature: valid' }).first().waitFor();
+      const at = String.raw`\d\d:\d\d:\d\d`;
+      const id = (sequence: number) => `webhook-id: msg_[0-9a-f]{64}_${sequence}$`;
+      const matching = (text: string) => expect.stringMatching(new RegExp(text));
+
+      expect(taken).toEqual({
+        heading: matching('^[0-9a-f-]{36} success$'),
+        all: [
+          matching(`^delivered processing.*Attempts: 1Delivered: ${at}${id(1)}`),
+          matching(`^delivered success.*Attempts: 1Delivered: ${at}${id(2)}`),
+        ],
+      });
+      expect(rejected.all[1]).toMatch(
+        new RegExp(`^pending success.*Attempts: \\dNext attempt: ${at}Last error: answered_no 404${id(2)}`),
+      );
+      expect(refused.all[1]).toMatch(
+        new RegExp(`^failed success.*Attempts: 1Last error: address_refused${id(2)}`),
+      );
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await page.close();
+    },
+    40_000,
+  );
 });

@@ -2,11 +2,21 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeHostNodes } from '../../lib/registry/extraction.ts';
+import {
+  type NotificationRecord,
+  type TaskRecord,
+  ticketHash,
+  ttlFrom,
+} from '../../lib/notifications/records.ts';
 import { reserve } from '../../lib/spend/reserve.ts';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
+import { absent } from '../../lib/store/expressions.ts';
+import { notificationKey, ticketKey } from '../../lib/store/keys.ts';
+import { put } from '../../lib/store/write.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { writeNotification } from '../support/notifications.ts';
 import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 
 let simulators: Simulators;
@@ -20,6 +30,7 @@ beforeAll(async () => {
     parts,
     tokens: { olga: 'owner-token</script>', mats: 'member-token' },
     requests: { latest: () => [] },
+    relays: true,
   });
 });
 
@@ -229,6 +240,63 @@ describe('the records of the home page', () => {
     expect(await usage()).toMatchObject({
       has_own_limits: false,
       windows: [{ limit: 'credits_per_day', used: 5 }, {}, {}],
+    });
+  });
+
+  /** A task of the nth day with so many notifications. */
+  async function addTask(day: number, sequence: number): Promise<string> {
+    const hash = ticketHash(`ticket ${day}`);
+    const [at, now] = [`2999-01-${String(day).padStart(2, '0')}T00:00:00.000Z`, Date.now()];
+    const task: TaskRecord = {
+      ...ticketKey(hash),
+      ...{ at, provider: 'video', operation: 'generateVideoFromText', caller: 'user:olga', sequence },
+      ...{ address: 'https://a.example/', task_id: `task-${day}`, state: 'success' },
+      ...{ revision: 1, ttl: ttlFrom(now) },
+    };
+    await put(task, absent, now + 5000);
+    return hash;
+  }
+
+  test('have the newest tasks whose callers were notified, with how each delivery went, and no bodies', async () => {
+    for (let day = 1; day <= 10; day += 1) await addTask(day, 1);
+    const hash = await addTask(11, 3);
+    await addTask(12, 0);
+    const deliveries: Partial<NotificationRecord>[] = [
+      { state: 'queueing', result: 'delivered', attempts: 2, delivered_at: '2999-01-11' },
+      {
+        state: 'processing',
+        attempts: 1,
+        pending_since: '2999',
+        last_error: 'answered_no',
+        last_status: 503,
+      },
+      { result: 'failed', attempts: 8, pending_since: '2999', last_error: 'timed_out' },
+    ];
+    for (const [index, changes] of deliveries.entries())
+      await writeNotification('https://a.example/', {
+        ...notificationKey(hash, index + 1),
+        ...{ id: `msg_${index + 1}`, ...changes },
+      });
+    const { notified } = await read();
+
+    expect(notified.map(({ task_id }: { task_id: string }) => task_id)).toEqual(
+      [11, 10, 9, 8, 7, 6, 5, 4].map((day) => `task-${day}`),
+    );
+    const failed = { last_error: 'answered_no', last_status: 503 };
+    expect(notified[0]).toEqual({
+      ...{ at: '2999-01-11T00:00:00.000Z', operation: 'generateVideoFromText', caller: 'olga' },
+      ...{ address: 'https://a.example/', task_id: 'task-11', state: 'success' },
+      notifications: [
+        {
+          ...{ id: 'msg_1', state: 'queueing', result: 'delivered', attempts: 2 },
+          delivered_at: '2999-01-11',
+        },
+        {
+          ...{ id: 'msg_2', state: 'processing', result: 'pending', attempts: 1 },
+          ...{ next_attempt_at: '2999', ...failed },
+        },
+        { id: 'msg_3', state: 'success', result: 'failed', attempts: 8, last_error: 'timed_out' },
+      ],
     });
   });
 

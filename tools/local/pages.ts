@@ -22,6 +22,8 @@ interface Pages {
   /** Access tokens by their users; the first is the owner's. */
   tokens: Record<string, string>;
   requests: Pick<RequestLog, 'latest'>;
+  /** Whether this service notifies callers itself. */
+  relays: boolean;
 }
 
 interface Page {
@@ -63,7 +65,7 @@ type Routes = Record<string, (request: IncomingMessage, url: URL) => Promise<Pag
 async function routesOf(pages: Pages): Promise<Routes> {
   const inbox = createInbox();
   const script = readViewerScript();
-  const { parts, tokens } = pages;
+  const { parts, tokens, relays } = pages;
   const [ownerToken = ''] = Object.values(tokens);
   const reference = renderReferencePage({ apiUrl: parts['HTTP API'], accessToken: ownerToken });
   const readDocument = async () => ({ type: 'json', content: await readFile('docs/openapi.json') }) as const;
@@ -80,7 +82,7 @@ async function routesOf(pages: Pages): Promise<Routes> {
       type: 'zip',
       content: await demoArchive(searchParams.get('version') ?? ''),
     }),
-    'GET /records': async () => toJson(await (await records()).readStoredRecords()),
+    'GET /records': async () => toJson(await (await records()).readStoredRecords({ relays })),
     'POST /limits': async (request) => {
       const { user, limits } = LimitsForm.parse(JSON.parse(await text(request)));
       await (await records()).limitCaller(user, limits);

@@ -77,7 +77,7 @@ async function start(fresh: boolean): Promise<void> {
     run(startApi(showLine, requests, stopWithout)).then(() => say('The HTTP API is up.')),
     run(startIssuer(ports.issuer, key)),
     run(startSimulators({ port: ports.providers })),
-    run(startPages({ port: ports.pages, parts: listening, tokens, requests })),
+    run(startPages({ port: ports.pages, parts: listening, tokens, requests, relays: relaysNotifications })),
     Promise.all([startStores(), buildFunctions()])
       .then(([, build]) => say(`The stores are up, and the functions are ${build}.`))
       .then(() => fillStores(dynamodbUrl, s3Url))

@@ -13,17 +13,21 @@ import {
 } from '../../lib/spend/account.ts';
 import type { Limits } from '../../lib/spend/limits.ts';
 import { fromAttributes, type Item } from '../../lib/store/attribute-values.ts';
-import { accountKey, hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { type TaskRecord, taskRecord } from '../../lib/notifications/records.ts';
+import { accountKey, hostNodeKey, nodeVersionKey, ticketKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { clearLimits, setLimits } from '../admin/spend/terms.ts';
 import { listItems } from '../admin/registry/administration.ts';
 import { callerOf, shownCaller } from '../admin/spend/caller-name.ts';
+import { type NotifiedTask, readNotifiedTask } from './stored-notifications.ts';
 
 /** What the home page shows of the table. It has to be imported after the environment is set. */
 export interface StoredRecords {
   /** Newest first. */
   published: PublishedVersion[];
   callers: CallerUsage[];
+  /** Newest first; null where the providers notify callers. */
+  notified: NotifiedTask[] | null;
 }
 
 interface PublishedVersion extends NodeVersion {
@@ -41,9 +45,10 @@ interface CallerUsage {
 }
 
 const maxVersions = 10;
+const maxTasks = 8;
 
 /** Reads the whole table, since no index lists versions of all nodes; a local table is small. */
-export async function readStoredRecords(): Promise<StoredRecords> {
+export async function readStoredRecords({ relays }: { relays: boolean }): Promise<StoredRecords> {
   const items = await scan();
   const versions = items
     .filter(({ sk }) => String(sk).startsWith('VERSION#'))
@@ -53,7 +58,18 @@ export async function readStoredRecords(): Promise<StoredRecords> {
   return {
     published: await Promise.all(newest.map(toPublished)),
     callers: accounts.map(toUsage).sort((a, b) => a.user.localeCompare(b.user)),
+    notified: relays ? await readNotified(items) : null,
   };
+}
+
+/** Without tasks that no provider has said anything about yet, such as those that it did not take. */
+async function readNotified(items: readonly Item[]): Promise<NotifiedTask[]> {
+  const tasks: TaskRecord[] = items
+    .filter(({ sk }) => sk === ticketKey('').sk)
+    .map((item) => taskRecord(item));
+  const notified = tasks.filter(({ sequence }) => sequence > 0);
+  const newest = notified.sort((a, b) => b.at.localeCompare(a.at)).slice(0, maxTasks);
+  return Promise.all(newest.map(readNotifiedTask));
 }
 
 /** Sets what a caller may spend; a null goes back to the default, and nothing but nulls takes all limits away. */
@@ -70,10 +86,11 @@ async function scan(): Promise<Item[]> {
     { client: dynamodb },
     {
       TableName: tableName,
-      FilterExpression: 'begins_with(sk, :version) OR sk = :account',
+      FilterExpression: 'begins_with(sk, :version) OR sk IN (:account, :task)',
       ExpressionAttributeValues: {
         ':version': { S: nodeVersionKey('', '').sk },
         ':account': { S: accountKey('').sk },
+        ':task': { S: ticketKey('').sk },
       },
     },
   );

@@ -1,4 +1,5 @@
 import { readOperations, renderOperations, renderUsers } from './calls.js';
+import { showDeliveries } from './deliveries.js';
 import { at, element, show } from './elements.js';
 import { showCallers, startLimits } from './limits.js';
 import { showNotifications } from './notifications.js';
@@ -29,6 +30,7 @@ for (const listener of [
   showCallers,
   showSimulators,
   showNotifications,
+  showDeliveries,
   showRequests,
 ])
   onChange(listener);

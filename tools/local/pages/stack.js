@@ -3,7 +3,7 @@ import { at } from './elements.js';
 /** What the page knows of the stack; `refresh` asks again. */
 export const stack = {
   state: { parts: [], requests: [], tokens: {} },
-  records: { published: [], callers: [] },
+  records: { published: [], callers: [], notified: undefined },
 };
 
 const listeners = [];
