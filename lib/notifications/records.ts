@@ -30,7 +30,7 @@ export interface TaskRecord extends Key {
   ttl: number;
 }
 
-const taskRecord = typedRead<TaskRecord>();
+export const taskRecord = typedRead<TaskRecord>();
 
 export async function readTask(ticketHashed: string, deadline: number): Promise<TaskRecord | undefined> {
   return taskRecord((await get(deadline, ticketKey(ticketHashed)))[0]);
