@@ -282,7 +282,12 @@ describe('serverless invoke local', () => {
     const command = ['invoke', 'local', '-f', functionName, '-p', `events/${name}.json`];
     const { stdout } = await run('serverless', command, { env: offsetOnly() });
 
-    const event = { 'finalize-upload': 'upload', 'extract-host-nodes': 'extraction' }[name];
+    const events = {
+      'finalize-upload': 'upload',
+      'extract-host-nodes': 'extraction',
+      'deliver-notifications': 'delivery_run',
+    };
+    const event = new Map(Object.entries(events)).get(name);
     if (event) expect(stdout).toContain(`"event":"${event}"`);
     else {
       const { statusCode } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{\n') + 1));
