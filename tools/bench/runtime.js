@@ -7,7 +7,8 @@ const { request } = process.getBuiltinModule('http');
 const [, , file] = process.argv;
 const { handler } = await import(file);
 const event = await call('GET', 'next');
-const answer = await handler(JSON.parse(event), { getRemainingTimeInMillis: () => 29_000 });
+const context = { awsRequestId: 'bench', getRemainingTimeInMillis: () => 29_000 };
+const answer = await handler(JSON.parse(event), context);
 const { user, system } = process.cpuUsage();
 const report = {
   answer,
