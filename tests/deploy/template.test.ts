@@ -30,22 +30,30 @@ test('the template has no secret in it, and nothing of the local stack', () => {
 });
 
 describe('the API', () => {
-  test('has exactly the routes of the contracts, one for providers and one for the rest, each to its own function by version 2.0', () => {
-    const routes = ofType(plain, 'AWS::ApiGatewayV2::Route').map(([, { RouteKey, Target }]) => {
-      const integration = properties(plain, Target['Fn::Join'][1][1].Ref);
-      return [RouteKey, asText(integration.IntegrationUri), integration.PayloadFormatVersion];
-    });
+  test.each([
+    ['default', []],
+    ['full', [[notifications, 'receiveNotification']]],
+  ] as const)(
+    'of the %s stage has exactly the routes of the contracts, one for the rest and, where it relays, one for providers, each to its own function by version 2.0',
+    async (set, forProviders) => {
+      const stage = await packagedStage(set);
+      const routes = ofType(stage, 'AWS::ApiGatewayV2::Route').map(([, { RouteKey, Target }]) => {
+        const integration = properties(stage, Target['Fn::Join'][1][1].Ref);
+        const [, name] = /(\w+)LambdaFunction/.exec(JSON.stringify(integration.IntegrationUri)) ?? [];
+        return [RouteKey, name, integration.PayloadFormatVersion];
+      });
 
-    expect(routes.sort()).toEqual(
-      [
-        ['$default', 'unknownRoute'] as const,
-        [notifications, 'receiveNotification'] as const,
-        ...contracts.map(({ method, path, name }) => [`${method} ${path}`, name] as const),
-      ]
-        .map(([route, name]) => [route, `\${${upperFirst(name)}LambdaFunction.Arn}`, '2.0'])
-        .sort(),
-    );
-  });
+      expect(routes.sort()).toEqual(
+        [
+          ['$default', 'unknownRoute'] as const,
+          ...forProviders,
+          ...contracts.map(({ method, path, name }) => [`${method} ${path}`, name] as const),
+        ]
+          .map(([route, name]) => [route, upperFirst(name), '2.0'])
+          .sort(),
+      );
+    },
+  );
 
   test.each(contracts.map(({ name }) => name))('may invoke %s, and nobody else may', (name) => {
     const permissions = ofType(plain, 'AWS::Lambda::Permission').filter(([, { FunctionName }]) =>
@@ -94,16 +102,21 @@ describe('the API', () => {
   });
 
   test('throttles every route, and bulk, publishing, the proxies and notifications by allowances of their own', () => {
-    const { DefaultRouteSettings: standard, RouteSettings } = properties(plain, 'HttpApiStage');
-    const own = contracts.filter(({ path }) => /^\/proxy\/|^\/bulk\/|\/versions$/.test(path));
+    const own = contracts
+      .filter(({ path }) => /^\/proxy\/|^\/bulk\/|\/versions$/.test(path))
+      .map(({ method, path }) => `${method} ${path}`);
 
-    expect(standard).toMatchObject({ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 });
-    expect(Object.keys(RouteSettings).sort()).toEqual(
-      [notifications, ...own.map(({ method, path }) => `${method} ${path}`)].sort(),
-    );
-    for (const { ThrottlingRateLimit, ThrottlingBurstLimit } of Object.values<Part>(RouteSettings)) {
-      expect(ThrottlingRateLimit).toBeLessThan(standard.ThrottlingRateLimit);
-      expect(ThrottlingBurstLimit).toBeLessThan(standard.ThrottlingBurstLimit);
+    for (const [stage, throttled] of [
+      [plain, own],
+      [full, [...own, notifications]],
+    ] as const) {
+      const { DefaultRouteSettings: standard, RouteSettings } = properties(stage, 'HttpApiStage');
+      expect(standard).toMatchObject({ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 });
+      expect(Object.keys(RouteSettings).sort()).toEqual(throttled.toSorted());
+      for (const { ThrottlingRateLimit, ThrottlingBurstLimit } of Object.values<Part>(RouteSettings)) {
+        expect(ThrottlingRateLimit).toBeLessThan(standard.ThrottlingRateLimit);
+        expect(ThrottlingBurstLimit).toBeLessThan(standard.ThrottlingBurstLimit);
+      }
     }
   });
 
@@ -193,12 +206,19 @@ describe('the functions', () => {
     });
   });
 
-  test('deliver notifications only where the stage relays them, at once and each minute', () => {
+  test('receive and deliver notifications only where the stage relays them: otherwise nothing of it is deployed', () => {
+    const parts =
+      /ReceiveNotification|DeliverNotifications|Notification(?:Failures|Backlog)Alarm|Stream(?:Arn|Spec)|TICKET#|notify-|NOTIFICATION_|\/notifications/g;
+    const found = (stage: Packaged) => new Set(JSON.stringify(stage.template).match(parts));
+
+    expect(found(plain)).toEqual(new Set());
+    expect(found(full).size).toBe(10);
+  });
+
+  test('deliver notifications at once and each minute', () => {
     const [[, mapping] = []] = ofType(full, 'AWS::Lambda::EventSourceMapping');
     const { ScheduleExpression, State } = properties(full, 'DeliverNotificationsEventsRuleSchedule1');
 
-    expect(JSON.stringify(plain.template)).not.toMatch(/DeliverNotifications|NotificationFailures|StreamArn/);
-    expect(properties(plain, 'Table')).not.toHaveProperty('StreamSpecification');
     expect(properties(full, 'Table').StreamSpecification).toEqual({ StreamViewType: 'KEYS_ONLY' });
     expect(mapping).toMatchObject({
       EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },

@@ -62,7 +62,7 @@ const alarms: [string, string[]][] = [
 ];
 
 /** What a stage has only where it notifies callers itself; and with a reservation there is one more. */
-const ofRelay = /^notification-|-deliverNotifications$/;
+const ofRelay = /^notification-|-(?:deliverNotifications|receiveNotification)$/;
 const plainAlarms = alarms.filter(([name]) => !ofRelay.test(name));
 const allAlarms: [string, string[]][] = [
   ...alarms,
@@ -111,7 +111,7 @@ describe('the alarms', () => {
   });
 
   test('are more patient with proxies, which wait for their providers', () => {
-    const bounds = routes.map((name) => [name, alarmNamed(`slow-${name}`).Threshold]);
+    const bounds = routes.map((name) => [name, alarmNamed(`slow-${name}`, full).Threshold]);
 
     expect(bounds).toEqual(routes.map((name) => [name, proxies.includes(name) ? 15_000 : 2000]));
   });
