@@ -216,6 +216,10 @@ export const deliveries = () =>
         'The Ed25519 key that signs notifications, `whsk_…`, or two while it is replaced: `ssm:<name>`, `secretsmanager:<name>`, or the keys themselves.',
       ),
     ),
+  });
+
+export const receivers = () =>
+  z.object({
     NOTIFY_LOCALHOST: z
       ._default(z.enum(['refused', 'accepted']), 'refused')
       .with(z.describe('`accepted` notifies receivers on localhost, too; for the local stack.')),

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { httpRequest, TransportError } from '../http-request.ts';
-import { findAddresses, pinnedTo, readAddress } from './addresses.ts';
+import { findAddresses, pinnedTo } from './addresses.ts';
+import { readAddress } from './receiver-address.ts';
 import type { NotificationRecord } from './records.ts';
 import { type SigningKey, signatureHeaders } from './signature.ts';
 

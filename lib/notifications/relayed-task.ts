@@ -8,6 +8,7 @@ import { absent } from '../store/expressions.ts';
 import { ticketKey } from '../store/keys.ts';
 import { nothingSent } from '../store/nothing-sent.ts';
 import { put } from '../store/write.ts';
+import { readAddress } from './receiver-address.ts';
 import { shownHash, type TaskRecord, ticketHash, ttlFrom } from './records.ts';
 
 type Notifies = NonNullable<Contract['notifies']>;
@@ -21,6 +22,9 @@ interface NewTask {
 }
 
 const baseUrl = readEnvironment(concerns.relay).NOTIFICATION_URL.replace(/\/*$/, '');
+
+const whatAddressMustBe =
+  'must be an https address that the whole internet can reach, on port 443 or above 1023, without user and password';
 
 /** So many bytes cannot be guessed, and make 43 characters. */
 const ticketBytes = 32;
@@ -42,8 +46,12 @@ export class RelayedTask {
     this.#task = task;
   }
 
-  /** A request as the provider gets it. */
+  /** A request as the provider gets it, unless no notification could be sent to the caller's address: nothing is paid. */
   relayed<Body>(body: Body): Body {
+    if (!readAddress(this.#task.address)) {
+      const details = [{ path: `body.${this.#notifies.field}`, message: whatAddressMustBe }];
+      throw new ApiError('invalid_request', { details, payment: 'none' });
+    }
     return { ...body, [this.#notifies.field]: this.#ourAddress };
   }
 

@@ -9,7 +9,8 @@ import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from
 import { startReceiver } from '../support/receiver.ts';
 
 let stack: LocalStack;
-const receiver = await startReceiver();
+const [receiver, leaving] = [await startReceiver(), await startReceiver()];
+leaving.answers.push(410);
 
 beforeAll(async () => {
   process.env.NOTIFICATIONS = 'relay';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   await Promise.all(Object.values(receivers()).map(relight));
 }, 60_000);
 
-afterAll(() => Promise.all([stack.stop(), receiver.stop()]));
+afterAll(() => Promise.all([stack.stop(), receiver.stop(), leaving.stop()]));
 
 interface Simulated {
   received: { body: Record<string, string> }[];
@@ -34,13 +35,13 @@ function post(path: string, body: object): Promise<Response> {
   return fetch(stack.apiUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-/** Receivers that take a notification, that answer 404, and that nothing may be sent to. */
+/** Receivers that take a notification, that answer 404, and that answer 410. */
 function receivers() {
   const { pagesUrl } = stack;
   return {
     taking: `${pagesUrl}/callbacks`,
     rejecting: `${pagesUrl}/nowhere`,
-    closed: 'https://127.0.0.2/hook',
+    gone: `${leaving.url}/hook`,
   };
 }
 
@@ -90,6 +91,17 @@ describe('NOTIFICATIONS=relay npm start', () => {
     expect(new Set(verified.map(({ id }) => id)).size).toBe(3);
   }, 20_000);
 
+  test('answers 400 to a request whose address nothing may be sent to', async () => {
+    const answer = await relight('https://127.0.0.2/hook');
+    const { error, details } = (await answer.json()) as { error: string; details: { path: string }[] };
+
+    expect([answer.status, error, details.map(({ path }) => path)]).toEqual([
+      400,
+      'invalid_request',
+      ['body.webhook_url'],
+    ]);
+  });
+
   test('answers a forged call as any unknown path', async () => {
     const forged = await post(`/notifications/video/${'A'.repeat(43)}`, { state: 'success' });
     const unknown = await post('/nowhere', {});
@@ -127,10 +139,10 @@ inBrowser(`the deliveries on the home page, in a browser${note}`, () => {
           all: await notifications.allTextContents(),
         };
       };
-      const { taking, rejecting, closed } = receivers();
+      const { taking, rejecting, gone } = receivers();
       const taken = await textOf(taking, /^delivered success/);
       const rejected = await textOf(rejecting, /^pending success.*answered_no/);
-      const refused = await textOf(closed, /^failed success/);
+      const ended = await textOf(gone, /^gone success/);
       await page.locator('#notifications > li', { hasText: 'signature: valid' }).first().waitFor();
       const at = String.raw`\d\d:\d\d:\d\d`;
       const id = (sequence: number) => `webhook-id: msg_[0-9a-f]{64}_${sequence}$`;
@@ -146,9 +158,7 @@ inBrowser(`the deliveries on the home page, in a browser${note}`, () => {
       expect(rejected.all[1]).toMatch(
         new RegExp(`^pending success.*Attempts: \\dNext attempt: ${at}Last error: answered_no 404${id(2)}`),
       );
-      expect(refused.all[1]).toMatch(
-        new RegExp(`^failed success.*Attempts: 1Last error: address_refused${id(2)}`),
-      );
+      expect(ended.all[1]).toMatch(new RegExp(`^gone success.*Attempts: 1${id(2)}`));
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
       expect(await accessibilityProblems(page)).toEqual([]);
       expect(problems).toEqual([]);

@@ -43,6 +43,7 @@ const needed = {
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
   notificationSignatures: {},
   deliveries: { NOTIFICATION_SIGNING_KEY: 'ssm:/signing' },
+  receivers: {},
   videoRules: {},
   secretStore: { AWS_REGION: 'eu-west-1' },
 } as const satisfies Record<Concern, Record<string, string>>;
@@ -82,7 +83,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     IMAGE_NOTIFICATION_KEY_HEADER: 'x-signature',
     VIDEO_NOTIFICATION_KEY_HEADER: 'x-signature',
   },
-  deliveries: { NOTIFY_LOCALHOST: 'refused' },
+  receivers: { NOTIFY_LOCALHOST: 'refused' },
   videoRules: { VIDEO_EXTEND_SOURCE: 'both', VIDEO_MODELS_EXTRA: [] },
 };
 
@@ -146,7 +147,7 @@ describe('a variable of the environment', () => {
     ['imageProvider', 'IMAGE_PROVIDER_KEY_SCHEME', 'Bearer'],
     ['videoProvider', 'VIDEO_PROVIDER_KEY_SCHEME', 'Bearer'],
     ['videoProvider', 'VIDEO_PROVIDER_MODEL_PREFIX', 'viduq'],
-    ['deliveries', 'NOTIFY_LOCALHOST', 'accepted'],
+    ['receivers', 'NOTIFY_LOCALHOST', 'accepted'],
     ['videoRules', 'VIDEO_EXTEND_SOURCE', 'either'],
     ['secretStore', 'AWS_ENDPOINT_URL_SSM', 'http://localhost:4566'],
     ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'https://secrets.example.com'],
@@ -171,7 +172,7 @@ describe('a variable of the environment', () => {
     ['secretStore', 'AWS_ENDPOINT_URL_SSM', '/ssm', endpoint],
     ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'ssm', endpoint],
     ['tokens', 'PUBLISH_ACCESS_TOKEN', 'no', 'must be one of required, optional'],
-    ['deliveries', 'NOTIFY_LOCALHOST', 'yes', 'must be one of refused, accepted'],
+    ['receivers', 'NOTIFY_LOCALHOST', 'yes', 'must be one of refused, accepted'],
     ['videoRules', 'VIDEO_EXTEND_SOURCE', 'neither', 'must be one of both, either'],
     ['ci', 'CI_ISSUERS', 'jenkins https://ci.example.com', issuers],
     ['ci', 'CI_ISSUERS', 'github', issuers],

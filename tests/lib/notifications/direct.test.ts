@@ -69,6 +69,16 @@ describe('where notifications are direct', () => {
     expect(stored).toEqual(['UpdateItemCommand', 'PutItemCommand', 'UpdateItemCommand', 'UpdateItemCommand']);
   });
 
+  test.each(['http://caller.example.com/', 'https://user:secret@10.0.0.1:22/'])(
+    'the provider is given %s, which this service would never call',
+    async (address) => {
+      const body = { callback_url: address };
+      const { status } = await pay(await spender(), 'text-to-video', { body });
+
+      expect([status, simulation.received[0]?.body.callback_url]).toEqual([200, address]);
+    },
+  );
+
   test('a call to the address for notifications is answered as any unknown path, and asks the store nothing', async () => {
     const asked: string[] = [];
     intercept(dynamodb, ({ command, send }) => {
@@ -85,7 +95,7 @@ describe('where notifications are direct', () => {
 
 describe('where notifications are relayed', () => {
   test.each([
-    ['text-to-video', ['records.ts', 'relayed-task.ts']],
+    ['text-to-video', ['receiver-address.ts', 'records.ts', 'relayed-task.ts']],
     ['receive-notification', ['provider-notification.ts', 'receive.ts', 'records.ts']],
   ])('%s loads only its part of the room', async (name, modules) => {
     const url = 'https://api.example.com/notifications';

@@ -4,13 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/http-request.ts';
-import {
-  findAddresses,
-  isPublic,
-  pinnedTo,
-  readAddress,
-  resolver,
-} from '../../../lib/notifications/addresses.ts';
+import { findAddresses, pinnedTo, resolver } from '../../../lib/notifications/addresses.ts';
+import { isPublic, readAddress } from '../../../lib/notifications/receiver-address.ts';
 import { connectionsOf } from '../../support/connections.ts';
 import { startNameServer } from '../../support/name-server.ts';
 import { peer, trustPeer } from '../../support/tls-peer.ts';

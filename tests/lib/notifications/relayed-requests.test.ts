@@ -65,6 +65,15 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect(await notificationsOf(ticket)).toEqual([]);
   });
 
+  test('may have an address on localhost where the environment accepts those', async () => {
+    const { status } = await pay(await spender(), 'text-to-video', {
+      body: { callback_url: 'http://localhost:9999/hook' },
+    });
+    const task = await storedTask(ticketSentTo('text-to-video').ticket);
+
+    expect([status, task?.address]).toEqual([200, 'http://localhost:9999/hook']);
+  });
+
   test('gets another ticket each time, which is stored and answered nowhere', async () => {
     const stored: string[] = [];
     intercept(dynamodb, ({ input, send }) => {

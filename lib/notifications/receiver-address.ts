@@ -1,0 +1,84 @@
+import { BlockList, isIP } from 'node:net';
+import * as concerns from '../concerns.ts';
+import { readEnvironment } from '../environment.ts';
+
+/*
+ * What can be said of a receiver's address without a look-up. A paid request with an address that fails here is rejected,
+ * and what is stored is checked again before each attempt.
+ *
+ * By hand: the packages for this wrap an agent and compare addresses while it connects, and what is left to do is this
+ * table, since Node's BlockList does the arithmetic.
+ */
+
+/** What the IANA registers as reachable by nobody, by one network only, or as a wrapping of another address. */
+const closedRanges: [network: string, bits: number, kind: 'ipv4' | 'ipv6'][] = [
+  ['0.0.0.0', 8, 'ipv4'],
+  ['10.0.0.0', 8, 'ipv4'],
+  ['100.64.0.0', 10, 'ipv4'],
+  ['127.0.0.0', 8, 'ipv4'],
+  // Instance metadata, the credentials of containers, and the name server of a VPC among them.
+  ['169.254.0.0', 16, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.0.0.0', 24, 'ipv4'],
+  ['192.0.2.0', 24, 'ipv4'],
+  ['192.88.99.0', 24, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['198.18.0.0', 15, 'ipv4'],
+  ['198.51.100.0', 24, 'ipv4'],
+  ['203.0.113.0', 24, 'ipv4'],
+  ['224.0.0.0', 3, 'ipv4'],
+  // Teredo, ORCHID and the other protocol assignments; documentation; 6to4.
+  ['2001::', 23, 'ipv6'],
+  ['2001:db8::', 32, 'ipv6'],
+  ['2002::', 16, 'ipv6'],
+  ['3fff::', 20, 'ipv6'],
+];
+
+const closed = new BlockList();
+for (const range of closedRanges) closed.addSubnet(...range);
+
+/** Mapped and translated IPv4, unique local, link-local and multicast addresses all lie outside. */
+const globalUnicast = new BlockList();
+globalUnicast.addSubnet('2000::', 3, 'ipv6');
+
+/** Whether anybody on the internet can have this address. */
+export function isPublic(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !closed.check(address, 'ipv4');
+  if (family !== 6 || address.includes('%')) return false;
+  return globalUnicast.check(address, 'ipv6') && !closed.check(address, 'ipv6');
+}
+
+const { NOTIFY_LOCALHOST } = readEnvironment(concerns.receivers);
+const localhost: Record<string, string[]> = {
+  localhost: ['127.0.0.1', '::1'],
+  '127.0.0.1': ['127.0.0.1'],
+  '[::1]': ['::1'],
+};
+
+/** The addresses of this machine that a host names, where these are accepted. */
+export function localAddresses({ hostname }: URL): string[] | undefined {
+  return NOTIFY_LOCALHOST === 'accepted' && Object.hasOwn(localhost, hostname)
+    ? localhost[hostname]
+    : undefined;
+}
+
+const minPort = 1024;
+
+/** The address that a caller gave, unless nothing may be sent there whatever its name resolves to. */
+export function readAddress(text: string): URL | undefined {
+  const url = URL.parse(text);
+  if (url?.username !== '' || url.password !== '') return undefined;
+  const isOpenPort = url.port === '' ? url.protocol === 'https:' : Number(url.port) >= minPort;
+  if (!isOpenPort) return undefined;
+  if (localAddresses(url)) return /^https?:$/.test(url.protocol) ? url : undefined;
+  if (url.protocol !== 'https:') return undefined;
+  const literal = literalOf(url);
+  return literal === undefined || isPublic(literal) ? url : undefined;
+}
+
+/** The parser has brought every spelling of a number into the usual one. */
+export function literalOf({ hostname }: URL): string | undefined {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(host) === 0 ? undefined : host;
+}

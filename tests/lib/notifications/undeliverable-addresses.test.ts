@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { countRequests } from '../../support/registry.ts';
+
+process.env.NOTIFY_LOCALHOST = 'refused';
+// Only the delivering function knows it.
+delete process.env.NOTIFICATION_SIGNING_KEY;
+const { pathOf } = await import('../../support/relay.ts');
+const { proxyNames, simulation } = await import('../../support/proxies.ts');
+const { accountOf, pay, spender, usageOf } = await import('../../support/spending.ts');
+
+const fieldOf = (name: string) => (name === 'relight-image' ? 'webhook_url' : 'callback_url');
+const hook = 'https://caller.example.com/hook';
+
+describe('a paid request whose caller gives an address that no notification could be sent to', () => {
+  test.each(proxyNames)(
+    '%s is rejected by the name of the field, and stores and sends nothing',
+    async (name) => {
+      const user = await spender();
+      const { result, requests } = await countRequests(() =>
+        pay(user, name, { body: { [fieldOf(name)]: 'http://caller.example.com/hook' } }),
+      );
+
+      expect([result.status, result.body.error]).toEqual([400, 'invalid_request']);
+      expect(result.body.details).toEqual([
+        {
+          path: `body.${fieldOf(name)}`,
+          message:
+            'must be an https address that the whole internet can reach, on port 443 or above 1023, without user and password',
+        },
+      ]);
+      expect([requests, simulation.received]).toEqual([[], []]);
+      expect([await accountOf(user), await usageOf(user)]).toEqual([undefined, []]);
+    },
+  );
+
+  test.each([
+    ['http on localhost', 'http://localhost:8080/'],
+    ['http on a loopback address', 'http://127.0.0.1:8080/'],
+    ['a user', 'https://user@caller.example.com/'],
+    ['a password', 'https://user:secret@caller.example.com/'],
+    ['a port below 1024', 'https://caller.example.com:22/'],
+    ['the port of http', 'https://caller.example.com:80/'],
+    ['a loopback address', 'https://127.0.0.1/'],
+    ['a loopback address as a number', 'https://2130706433/'],
+    ['the address of the metadata', 'https://169.254.169.254/latest'],
+    ['a private address', 'https://10.0.0.1/'],
+    ['a loopback address of IPv6', 'https://[::1]/'],
+    ['a mapped address', 'https://[::ffff:10.0.0.1]/'],
+  ])('is rejected for %s', async (_, address) => {
+    const { status, body } = await pay(await spender(), 'text-to-video', { body: { callback_url: address } });
+
+    expect([status, body.error, body.details[0].path]).toEqual([400, 'invalid_request', 'body.callback_url']);
+    expect(simulation.received).toEqual([]);
+  });
+
+  test('leaves its Idempotency-Key free for the request with another address', async () => {
+    const user = await spender();
+    const headers = { 'idempotency-key': 'corrected' };
+    const first = await pay(user, 'text-to-video', { body: { callback_url: 'http://a.example' }, headers });
+    const second = await pay(user, 'text-to-video', { body: { callback_url: hook }, headers });
+
+    expect([first.status, second.status]).toEqual([400, 200]);
+    expect(simulation.received).toHaveLength(1);
+  });
+});
+
+test.each([
+  'https://caller.example.com:8443/hook',
+  'https://93.184.216.34/hook',
+  'https://[2606:2800:220:1::1]/hook',
+  // Only a look-up can tell where it leads.
+  'https://localhost.example.com/',
+])('a paid request is taken with %s', async (address) => {
+  const { status } = await pay(await spender(), 'text-to-video', { body: { callback_url: address } });
+
+  expect(status).toBe(200);
+  expect(pathOf(simulation.received[0]?.body.callback_url).provider).toBe('video');
+});
