@@ -67,6 +67,32 @@ describe('notification show', () => {
   });
 
   test.each([
+    [204, 'delivered'],
+    [410, 'gone'],
+  ])('has no last error for one that was answered %i', async (status, result) => {
+    const receiver = await startReceiver();
+    receiver.answers.push(status);
+    const { id } = await writeNotification(receiver.url);
+    await run();
+    const { stdout } = await admin('notification', 'show', id);
+    await receiver.stop();
+
+    expect(stdout).toMatch(new RegExp(`^Result +${result}$`, 'm'));
+    expect(stdout).not.toContain('Last error');
+  });
+
+  test('has the last error of one that is tried again, with the status of its answer', async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(500);
+    const { id } = await writeNotification(receiver.url);
+    await run();
+    const { stdout } = await admin('notification', 'show', id);
+    await receiver.stop();
+
+    expect(stdout).toMatch(/^Last error +answered_no 500$/m);
+  });
+
+  test.each([
     ['msg_1_1', 'is not the id of a notification'],
     [`msg_${'0'.repeat(64)}_1`, 'There is no notification'],
   ])('says that there is no %s', async (id, sentence) => {

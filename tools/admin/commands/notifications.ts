@@ -80,8 +80,9 @@ export const keys = command({
   },
 });
 
+/** An answer that ended the delivery has a status, but is no error. */
 function why({ last_error, last_status }: NotificationRecord): string | undefined {
-  return last_status === undefined ? last_error : `${last_error ?? 'answered'} ${last_status}`;
+  return last_error && last_status !== undefined ? `${last_error} ${last_status}` : last_error;
 }
 
 /** Without the body, which may be long, and what the store needs only. */
