@@ -64,10 +64,14 @@ export function localAddresses({ hostname }: URL): string[] | undefined {
 }
 
 const minPort = 1024;
+/** As many as browsers and proxies carry; it is stored with every notification. */
+const maxLength = 2048;
+const maxHostLength = 253;
 
 /** The address that a caller gave, unless nothing may be sent there whatever its name resolves to. */
 export function readAddress(text: string): URL | undefined {
-  const url = URL.parse(text);
+  const url = text.length <= maxLength ? URL.parse(text) : null;
+  if (url && url.hostname.length > maxHostLength) return undefined;
   if (url?.username !== '' || url.password !== '') return undefined;
   const isOpenPort = url.port === '' ? url.protocol === 'https:' : Number(url.port) >= minPort;
   if (!isOpenPort) return undefined;

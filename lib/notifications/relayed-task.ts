@@ -24,7 +24,7 @@ interface NewTask {
 const baseUrl = readEnvironment(concerns.relay).NOTIFICATION_URL.replace(/\/*$/, '');
 
 const whatAddressMustBe =
-  'must be an https address that the whole internet can reach, on port 443 or above 1023, without user and password';
+  'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password';
 
 /** So many bytes cannot be guessed, and make 43 characters. */
 const ticketBytes = 32;

@@ -25,7 +25,7 @@ describe('a paid request whose caller gives an address that no notification coul
         {
           path: `body.${fieldOf(name)}`,
           message:
-            'must be an https address that the whole internet can reach, on port 443 or above 1023, without user and password',
+            'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password',
         },
       ]);
       expect([requests, simulation.received]).toEqual([[], []]);
@@ -46,6 +46,8 @@ describe('a paid request whose caller gives an address that no notification coul
     ['a private address', 'https://10.0.0.1/'],
     ['a loopback address of IPv6', 'https://[::1]/'],
     ['a mapped address', 'https://[::ffff:10.0.0.1]/'],
+    ['more than 2,048 characters', `https://caller.example.com/${'a'.repeat(2022)}`],
+    ['a host of more than 253 characters', `https://${'a.'.repeat(124)}example/`],
   ])('is rejected for %s', async (_, address) => {
     const { status, body } = await pay(await spender(), 'text-to-video', { body: { callback_url: address } });
 
