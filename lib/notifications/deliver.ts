@@ -54,7 +54,7 @@ async function deliverAll(
             errors.push(error);
           }),
         );
-      lanes.add({ host, isRepeat: waiting.attempts > 0, run });
+      lanes.add({ caller: waiting.caller_hash, host, isRepeat: waiting.attempts > 0, run });
     }
   }
   return { left: await lanes.idle(), errors };

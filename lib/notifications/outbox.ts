@@ -26,10 +26,19 @@ export interface DueKey extends Key {
   since: string;
 }
 
+const waitingFields = [
+  'pk',
+  'sk',
+  'id',
+  'caller_hash',
+  'address',
+  'attempts',
+  'pending_since',
+  'result',
+] as const;
+
 /** Of a waiting notification what must be known to choose it; its body comes with the claim. */
-export type Waiting = Pick<NotificationRecord, 'pk' | 'sk' | 'id' | 'address' | 'attempts'> & {
-  pending_since: string;
-};
+export type Waiting = Pick<NotificationRecord, (typeof waitingFields)[number]> & { pending_since: string };
 
 /** The keys of what is due, the longest due first, up to a number in each shard. */
 export async function listDue(now: number, maxPerShard: number): Promise<DueKey[]> {
@@ -50,8 +59,6 @@ export async function listShard(shard: string, until: number, max: number): Prom
   }
   return keys.slice(0, max);
 }
-
-const waitingFields = ['pk', 'sk', 'id', 'address', 'attempts', 'pending_since', 'result'];
 
 /** What is due of these, in batches. What is missing has been tried or delivered meanwhile, or waits for the next run. */
 export async function* readWaiting(

@@ -58,6 +58,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
           pk: task?.pk,
           sk: 'NOTIFICATION#0001',
           id: `msg_${hash}_1`,
+          caller_hash: callerHash(String(task?.caller)),
           address: hook,
           body: rawBody,
           content_type: 'application/json; charset=utf-8',
