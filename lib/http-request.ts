@@ -55,6 +55,38 @@ for (const { agent } of Object.values(agents)) agent.keepSocketAlive = () => fal
 /** A peer that accepts no connection within this time is as good as down, and nothing has been sent to it. */
 const connectTimeoutMs = 5000;
 
+/** So many interim replies, such as 103, may precede the reply; a peer could send them for as long as it is listened to. */
+const maxInterimReplies = 8;
+
+/** Besides the body: the heads of the replies and the trailers, of which Node takes 16 KB each. */
+const maxHeadsBytes = 256 * 1024;
+
+/** A chunk of one byte takes six. */
+const maxBytesPerByte = 6;
+
+/** Fails an exchange whose peer sends what has no place in a reply: Node itself reads it without an end. */
+function watchPeer(outgoing: http.ClientRequest, maxReplyBytes: number, fail: Fail): void {
+  const maxBytes = maxHeadsBytes + maxBytesPerByte * maxReplyBytes;
+  let bytes = 0;
+  let interimReplies = 0;
+  outgoing.on('socket', (socket) => {
+    socket.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) fail('too_large');
+    });
+  });
+  outgoing.on('information', () => {
+    interimReplies += 1;
+    if (interimReplies > maxInterimReplies) fail('too_large');
+  });
+  outgoing.on('upgrade', (_, socket) => {
+    socket.destroy();
+    fail('connection');
+  });
+}
+
+type Fail = (reason: TransportError['reason'], cause?: unknown) => void;
+
 /**
  * One exchange. Follows no redirect and repeats nothing. Written by hand because fetch, which costs 37 ms at its
  * first call, does not say whether a request that failed can have reached the peer.
@@ -77,7 +109,7 @@ export function httpRequest({
       clearTimeout(timer);
       clearTimeout(connectTimer);
     };
-    const fail = (reason: TransportError['reason'], cause?: unknown) => {
+    const fail: Fail = (reason, cause) => {
       finish();
       outgoing.destroy();
       reject(new TransportError(reason, connected, head, cause));
@@ -92,8 +124,11 @@ export function httpRequest({
     outgoing.on('socket', (socket) => {
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
     });
+    watchPeer(outgoing, maxReplyBytes, fail);
     outgoing.on('error', (error) => fail('connection', error));
     outgoing.on('response', (incoming) => {
+      // A switch of protocols that names none is no upgrade to Node, but a reply.
+      if (incoming.statusCode === 101) return fail('connection');
       head = { status: incoming.statusCode ?? 0, headers: incoming.headers };
       const { status, headers } = head;
       const chunks: Buffer[] = [];

@@ -63,7 +63,7 @@ async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promis
     body: bytes.toString(),
     contentType: isPlainType.test(contentType) ? contentType : 'application/json',
     deadline,
-  }).catch(tryAgain);
+  }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, shownHash, state } = receipt;
   note({ notification: result, ticket_hash: shownHash, task_state: state });
@@ -71,9 +71,11 @@ async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promis
 }
 
 /** A lost race is nothing that a provider did wrong, so it is told to call again. */
-function tryAgain(error: unknown): never {
-  const isLostRace = error instanceof ApiError && error.code === 'conflict';
-  throw isLostRace ? new ApiError('unavailable', { cause: error }) : error;
+function rejectOrTryAgain(error: unknown): never {
+  if (!(error instanceof ApiError)) throw error;
+  // Its own answer would say that the ticket is valid.
+  if (error.code === 'record_too_large') throw rejection(error.code);
+  throw error.code === 'conflict' ? new ApiError('unavailable', { cause: error }) : error;
 }
 
 const isPlainType = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;

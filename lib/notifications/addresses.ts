@@ -29,12 +29,16 @@ function entryOf(address: string): LookupAddress {
   return { address, family: isIP(address) };
 }
 
-/** In place of a look-up: whatever the name means by now, the connection goes to these addresses. */
+/** A name may have thousands of addresses, and each would be connected to until one answers. */
+const maxPinned = 4;
+
+/** In place of a look-up: whatever the name means by now, the connection goes to these addresses, the first few of them. */
 export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
+  const pinned = addresses.slice(0, maxPinned);
   return (_, { all }, callback) => {
-    const [first] = addresses;
+    const [first] = pinned;
     if (!first) callback(new Error('There is no address.'), '');
-    else if (all) callback(null, [...addresses]);
+    else if (all) callback(null, pinned);
     else callback(null, first.address, first.family);
   };
 }

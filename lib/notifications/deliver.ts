@@ -6,7 +6,10 @@ import { claim, conclude, listDue, readWaiting, type Waiting } from './outbox.ts
 import type { SigningKey } from './signature.ts';
 import { loadSigningKeys } from './signing-keys.ts';
 
-/** What one run looks at: far more than it can send, so that other hosts are found behind a long queue for one. */
+/**
+ * What one run looks at and holds, in each of 16 shards: far more than it can send, so that other callers are found
+ * behind the long queue of one. All of it takes less than 20 MB.
+ */
 const maxDuePerShard = 1250;
 
 /** After the last attempt there is time to write down how it went. */
@@ -46,7 +49,7 @@ async function deliverAll(
   const lanes = new Lanes(deadline - maxAttemptMs - reservedMs);
   for await (const batch of batches) {
     for (const waiting of batch) {
-      const host = URL.parse(waiting.address)?.hostname ?? '';
+      const { host, caller_hash: caller } = waiting;
       const run = () =>
         withLogFields({ function: 'deliverNotifications', notification: waiting.id, host }, () =>
           deliver(waiting, keys, deadline).catch((error: unknown) => {
@@ -54,7 +57,7 @@ async function deliverAll(
             errors.push(error);
           }),
         );
-      lanes.add({ host, isRepeat: waiting.attempts > 0, run });
+      lanes.add({ caller, host, isRepeat: waiting.attempts > 0, run });
     }
   }
   return { left: await lanes.idle(), errors };

@@ -26,10 +26,14 @@ export interface DueKey extends Key {
   since: string;
 }
 
-/** Of a waiting notification what must be known to choose it; its body comes with the claim. */
-export type Waiting = Pick<NotificationRecord, 'pk' | 'sk' | 'id' | 'address' | 'attempts'> & {
+/**
+ * Of a waiting notification what must be known to choose it; its address and body come with the claim. It takes less than
+ * a kilobyte, because a run holds everything that is due.
+ */
+export interface Waiting extends Pick<NotificationRecord, 'pk' | 'sk' | 'id' | 'caller_hash' | 'attempts'> {
   pending_since: string;
-};
+  host: string;
+}
 
 /** The keys of what is due, the longest due first, up to a number in each shard. */
 export async function listDue(now: number, maxPerShard: number): Promise<DueKey[]> {
@@ -51,7 +55,7 @@ export async function listShard(shard: string, until: number, max: number): Prom
   return keys.slice(0, max);
 }
 
-const waitingFields = ['pk', 'sk', 'id', 'address', 'attempts', 'pending_since', 'result'];
+const waitingFields = ['pk', 'sk', 'id', 'caller_hash', 'address', 'attempts', 'pending_since', 'result'];
 
 /** What is due of these, in batches. What is missing has been tried or delivered meanwhile, or waits for the next run. */
 export async function* readWaiting(
@@ -63,7 +67,10 @@ export async function* readWaiting(
   for (let start = 0; start < keys.length; start += maxBatchKeys) {
     const batch = keys.slice(start, start + maxBatchKeys).map(keyOf);
     for await (const { items } of readBatches(batch, options))
-      yield items.map((item) => notificationRecord(item)).filter(isDue);
+      yield items
+        .map((item) => notificationRecord(item))
+        .filter(isDue)
+        .map(toWaiting);
   }
 }
 
@@ -71,10 +78,25 @@ export async function* readWaiting(
 const clockToleranceMs = 5000;
 
 /** An event of the stream may come again after the attempt that it was for. */
-function isDue(record: NotificationRecord): record is NotificationRecord & Waiting {
+function isDue(record: NotificationRecord): record is NotificationRecord & { pending_since: string } {
   const { result, pending_since } = record;
   const soon = timestamp(Date.now() + clockToleranceMs);
   return result === 'pending' && pending_since !== undefined && pending_since <= soon;
+}
+
+function toWaiting(record: NotificationRecord & { pending_since: string }): Waiting {
+  const { pk, sk, id, caller_hash, attempts, pending_since, address } = record;
+  return { pk, sk, id, caller_hash, attempts, pending_since, host: hostOf(address) };
+}
+
+/** No name is longer, but an address may be. */
+const maxHostLength = 253;
+
+/** The host as log lines have it: the rest of an address may be a secret. */
+function hostOf(address: string): string {
+  const host = URL.parse(address)?.hostname ?? '';
+  // A slice would keep the whole text in memory.
+  return Buffer.from(host.slice(0, maxHostLength)).toString();
 }
 
 /** The record, if this invocation is the one that makes the next attempt; `exhausted` if there is none left to make. */

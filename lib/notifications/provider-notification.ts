@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../json-object.ts';
 import type { TaskState } from '../schemas/video.ts';
+import { isTaskId } from '../task-id.ts';
 import type { NotifyingProvider } from './records.ts';
 
 /** What a provider says about a task. */
@@ -40,12 +41,6 @@ export function readNotification(
   const ids = parts.flatMap(({ task_id, id }) => [task_id, id]);
   return state && { state, taskId: ids.find(isTaskId) };
 }
-
-function isTaskId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxTaskIdLength;
-}
-
-const maxTaskIdLength = 200;
 
 function parseObject(text: string): JsonObject | undefined {
   try {

@@ -50,6 +50,7 @@ export async function receive(call: ProviderCall): Promise<Receipt> {
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),
       id: notificationId(hash, sequence),
+      caller_hash: callerHash(task.caller),
       address: task.address,
       body: call.body,
       content_type: call.contentType,

@@ -40,6 +40,8 @@ export async function readTask(ticketHashed: string, deadline: number): Promise<
 export interface NotificationRecord extends Key {
   /** The same in every attempt, so that a receiver can recognize a repetition. */
   id: string;
+  /** The hash of who pays for the task: callers take turns when notifications are delivered. */
+  caller_hash: string;
   address: string;
   /** The provider's body as it came. */
   body: string;

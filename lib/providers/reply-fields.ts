@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { isObject, type JsonObject } from '../json-object.ts';
+import { isTaskId } from '../task-id.ts';
 
 /**
  * Reads the fields of a shape from a provider's reply. Providers send "", 0, null or [] for what is not set, add
@@ -13,12 +14,10 @@ export function readFields(shape: Record<string, z.ZodMiniType>, reply: JsonObje
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
-/** What nobody could use to ask for a task is no id: something else must have gone wrong in such a reply. */
-const taskId = /^[\x21-\x7e]{1,256}$/;
-
+/** Undefined for an invalid id: something must have gone wrong in such a reply. */
 export function readTaskId(value: unknown): string | undefined {
   const id = typeof value === 'number' ? String(value) : value;
-  return typeof id === 'string' && taskId.test(id) ? id : undefined;
+  return isTaskId(id) ? id : undefined;
 }
 
 const timestamp = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,6})?\d*(Z|[+-]\d\d:\d\d)$/;

@@ -318,6 +318,14 @@ describe('the log', () => {
     expect(loggedLines.join()).not.toMatch(/secret-/);
   });
 
+  test('has the first 253 characters of a longer host', async () => {
+    await writeNotification(`https://${'a'.repeat(100_000)}.example/`);
+    await run();
+
+    expect(lines('delivery')).toEqual([expect.objectContaining({ host: 'a'.repeat(253) })]);
+    expect(Math.max(...loggedLines.map((line) => line.length))).toBeLessThan(1500);
+  });
+
   test('and the record never have what a receiver answers', async () => {
     receiver.answers.push({ text: 'an answer that is private' });
     const written = await writeNotification(receiver.url);

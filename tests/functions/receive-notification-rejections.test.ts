@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { notificationsOf, storedTask, unknownTicket } from '../support/relay.ts';
-import { everythingOf, lastLine, type Path, say, started } from '../support/notified.ts';
+import { everythingOf, hook, lastLine, type Path, say, started } from '../support/notified.ts';
 import { handler } from '../../functions/receive-notification.ts';
 import { handler as unknownRoute } from '../../functions/unknown-route.ts';
 import { invoke } from '../support/invoke.ts';
@@ -95,6 +95,20 @@ describe('POST /notifications/{provider}/{ticket}: 404', () => {
 
     expect([status, lastLine().reason]).toEqual([404, 'unknown_ticket']);
     expect(await notificationsOf(path.ticket)).toEqual([]);
+  });
+
+  test('is the answer for a task whose notification no record can hold, and changes nothing', async () => {
+    const path = await started();
+    const task = await storedTask(path.ticket);
+    await setFields(task ?? { pk: '', sk: '' }, { address: `${hook}?${'x'.repeat(350_000)}` });
+    const before = await everythingOf(path);
+    const answer = await say(path, { state: 'success', text: 'x'.repeat(60_000) });
+    const line = lastLine();
+    const unknown = await say({ ...path, ticket: unknownTicket() }, { state: 'success' });
+
+    expect(answer).toEqual(unknown);
+    expect(line).toMatchObject({ level: 'info', status: 404, reason: 'record_too_large' });
+    expect(await everythingOf(path)).toEqual(before);
   });
 
   test('is the answer where the event has no headers and no path', async () => {

@@ -58,6 +58,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
           pk: task?.pk,
           sk: 'NOTIFICATION#0001',
           id: `msg_${hash}_1`,
+          caller_hash: callerHash(String(task?.caller)),
           address: hook,
           body: rawBody,
           content_type: 'application/json; charset=utf-8',
@@ -124,6 +125,32 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         await say(path, { state, id });
 
       expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: 'first' });
+    });
+
+    test.each([
+      ['half a character', '\\ud800'],
+      ['a blank', 'task 1'],
+      ['a control character', 'task\\u0000'],
+      ['a character that is not ASCII', 'täsk'],
+      ['257 characters', 'x'.repeat(257)],
+      ['no character', ''],
+    ])('keeps no task id with %s', async (_, id) => {
+      const path = await started();
+      const rawBody = `{"state":"success","task_id":"${id}"}`;
+      const { status } = await say(path, {}, { rawBody });
+      const { task, notifications } = await everythingOf(path);
+
+      expect(status).toBe(200);
+      expect(task).not.toHaveProperty('task_id');
+      expect(notifications.map(({ body }) => body)).toEqual([rawBody]);
+    });
+
+    test('keeps a task id of 256 characters', async () => {
+      const path = await started();
+      const id = `task-${'x'.repeat(251)}`;
+      await say(path, { state: 'success', task_id: id });
+
+      expect(await storedTask(path.ticket)).toMatchObject({ task_id: id });
     });
 
     test('changes nothing for a state that does not move the task on', async () => {

@@ -140,7 +140,88 @@ describe('exchange reports that a request may have been sent', () => {
   });
 });
 
+/** A peer that writes `text` again and again, until it is hung up on. */
+function pouring(beginning: string, text: string): Promise<string> {
+  return listen(
+    createTcpServer((socket) => {
+      const pour = () => {
+        if (socket.destroyed) return;
+        if (socket.write(text)) setImmediate(pour);
+        else socket.once('drain', pour);
+      };
+      socket
+        .on('error', () => {})
+        .once('data', () => {
+          socket.write(beginning);
+          pour();
+        });
+    }),
+  );
+}
+
+describe('exchange fails at once', () => {
+  test.each([
+    ['interim replies', '', 'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n'.repeat(500), 'too_large'],
+    ['empty lines before the reply', '', '\r\n'.repeat(5000), 'too_large'],
+    [
+      'chunk extensions',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;',
+      'a=b;'.repeat(2000),
+      'connection',
+    ],
+    ['header lines', 'HTTP/1.1 200 OK\r\n', 'a:b\r\n'.repeat(1000), 'connection'],
+  ])('on endless %s, having read little', async (_, beginning, text, reason) => {
+    const address = await pouring(beginning, text);
+    const began = performance.now();
+    const request = post(`http://${address}/`, { timeoutMs: 5000 });
+
+    await expect(request).rejects.toMatchObject({ reason, sent: true });
+    expect(performance.now() - began).toBeLessThan(1000);
+    await until(() => [...sockets].every((socket) => socket.closed));
+    const written = [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0);
+    // What the two sockets hold is written, but not read.
+    expect(written).toBeLessThan(20_000_000);
+  });
+
+  test.each([
+    ['with the header that names a protocol', 'upgrade: other\r\nconnection: upgrade\r\n'],
+    ['without that header', ''],
+  ])('when the peer switches to another protocol, %s', async (_, headers) => {
+    const address = await listen(
+      createTcpServer((socket) => {
+        socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\nhello`));
+      }),
+    );
+    const began = performance.now();
+
+    await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: true });
+    expect(performance.now() - began).toBeLessThan(1000);
+    await until(() => [...sockets].every((socket) => socket.closed));
+  });
+});
+
 describe('exchange', () => {
+  test('accepts a few interim replies before the reply', async () => {
+    const address = await serve((_, response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: '</a>; rel=preload' });
+      response.end('after all');
+    });
+
+    expect((await post(`http://${address}/`)).body.toString()).toBe('after all');
+  });
+
+  test('accepts a reply of the maximum size in chunks of one byte each', async () => {
+    const address = await listen(
+      createTcpServer((socket) => {
+        const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+        socket.once('data', () => socket.end(`${head}${'1\r\nx\r\n'.repeat(100_000)}0\r\n\r\n`));
+      }),
+    );
+
+    expect((await post(`http://${address}/`, { maxReplyBytes: 100_000 })).body).toHaveLength(100_000);
+  });
+
   test('accepts a reply of the maximum size, and fails with one more byte', async () => {
     const address = await serve((request, response) =>
       response.end('x'.repeat(Number(request.url?.slice(1)))),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { callerHash } from '../../lib/caller-hash.ts';
 import { listDue } from '../../lib/notifications/outbox.ts';
 import {
   type NotificationRecord,
@@ -26,6 +27,7 @@ export async function writeNotification(
   const record: NotificationRecord = {
     ...notificationKey(hash, 1),
     id: notificationId(hash, 1),
+    caller_hash: callerHash('user:notified'),
     address,
     body: '{"task_id":"1","state":"success"}',
     content_type: 'application/json',

@@ -211,6 +211,10 @@ describe('a name of a receiver', () => {
     ['leads to multicast', ['224.0.0.1']],
     ['leads to a public address and loopback', ['93.184.216.34', '127.0.0.1']],
     ['leads to loopback and a public address', ['127.0.0.1', '93.184.216.34']],
+    [
+      'leads to five public addresses and loopback',
+      [34, 35, 36, 37, 38].map((n) => `93.184.216.${n}`).concat('127.0.0.1'),
+    ],
     ['leads to a public address, and by IPv6 to loopback', ['93.184.216.34', '::1']],
     ['leads by IPv6 to a public address, and to a private network', ['2606:2800:220:1::1', '192.168.1.1']],
   ])('that %s is never connected to', async (description, addresses) => {

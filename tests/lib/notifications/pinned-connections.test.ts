@@ -76,6 +76,20 @@ describe('a connection', () => {
     expect(serverNames).toEqual(['receiver.example']);
   });
 
+  test('is tried with the first four of many addresses, and no more', async () => {
+    const addresses = Array.from({ length: 250 }, (_, index) => ({
+      address: `127.0.1.${index}`,
+      family: 4,
+    }));
+    const connections = await connectionsOf(() =>
+      expect(get(`http://receiver.example:${ports.plain}/`, addresses)).rejects.toMatchObject({
+        sent: false,
+      }),
+    );
+
+    expect(connections).toEqual([0, 1, 2, 3].map((last) => `127.0.1.${last} ${ports.plain}`));
+  });
+
   test('is not made without an address', async () => {
     await expect(get(`http://receiver.example:${ports.plain}/`, [])).rejects.toMatchObject({ sent: false });
   });
