@@ -39,6 +39,7 @@ export const areas = {
   },
   replies: {
     files: [
+      'lib/task-id.ts',
       'lib/providers/{provider-text,reply-fields,image-provider,video-provider,text-to-video,extend-video,multiframe-video}.ts',
     ],
     tests: ['lib/providers/adapters', 'lib/providers/provider-text', 'lib/providers/reply-fields'],
@@ -124,7 +125,7 @@ export const areas = {
   },
   deliveries: {
     files: [
-      'lib/notifications/{addresses,attempt,deliver,delivery-events,lanes,outbox,signature,signing-keys}.ts',
+      'lib/notifications/{addresses,attempt,deliver,delivery-events,lanes,outbox,receiver-address,signature,signing-keys}.ts',
     ],
     tests: [
       'functions/deliver-notifications',
