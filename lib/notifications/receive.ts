@@ -3,6 +3,7 @@ import { absent } from '../store/expressions.ts';
 import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, type Write } from '../store/write.ts';
+import { hideTicket } from './hidden-ticket.ts';
 import { isFinal, isForward, readNotification } from './provider-notification.ts';
 import {
   type NotificationRecord,
@@ -52,7 +53,7 @@ export async function receive(call: ProviderCall): Promise<Receipt> {
       id: notificationId(hash, sequence),
       caller_hash: callerHash(task.caller),
       address: task.address,
-      body: call.body,
+      body: hideTicket(call.body, call.ticket, task.address),
       content_type: call.contentType,
       state,
       at,

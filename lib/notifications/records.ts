@@ -43,7 +43,7 @@ export interface NotificationRecord extends Key {
   /** The hash of who pays for the task: callers take turns when notifications are delivered. */
   caller_hash: string;
   address: string;
-  /** The provider's body as it came. */
+  /** The provider's body as it came, except that it has the caller's address where it had ours. */
   body: string;
   content_type: string;
   state: TaskState;

@@ -8,6 +8,7 @@ import { absent } from '../store/expressions.ts';
 import { ticketKey } from '../store/keys.ts';
 import { nothingSent } from '../store/nothing-sent.ts';
 import { put } from '../store/write.ts';
+import { hideTicket } from './hidden-ticket.ts';
 import { readAddress } from './receiver-address.ts';
 import { shownHash, type TaskRecord, ticketHash, ttlFrom } from './records.ts';
 
@@ -28,9 +29,6 @@ const whatAddressMustBe =
 
 /** So many bytes cannot be guessed, and make 43 characters. */
 const ticketBytes = 32;
-
-/** So few characters of a ticket give none away, and are found in no other text by chance. */
-const recognizedLength = 12;
 
 /**
  * A paid request whose caller wants to be notified, by this service: the provider gets an address of ours that only
@@ -83,7 +81,7 @@ export class RelayedTask {
       if (write.status === 'rejected') throw write.reason;
   }
 
-  /** An answer with the caller's own address where the provider repeats ours. Neither has what JSON escapes. */
+  /** An answer with the caller's own address where the provider repeats ours. */
   inAnswer<Answer extends { body: string }>(answer: Answer): Answer {
     return { ...answer, body: this.#restored(answer.body) };
   }
@@ -96,14 +94,7 @@ export class RelayedTask {
   }
 
   #restored(text: string): string {
-    const beginning = this.#ticket.slice(0, recognizedLength);
-    if (!text.includes(beginning)) return text;
-    return (
-      text
-        .replaceAll(this.#ourAddress, () => this.#task.address)
-        // Error texts are shortened, and may end in the middle of our address.
-        .replace(new RegExp(`${beginning}[\\w-]*`, 'g'), '…')
-    );
+    return hideTicket(text, this.#ticket, this.#task.address);
   }
 
   get #ourAddress(): string {

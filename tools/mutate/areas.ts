@@ -117,10 +117,14 @@ export const areas = {
   },
   notifications: {
     files: [
-      'lib/notifications/{provider-notification,receive,records,relayed-task}.ts',
+      'lib/notifications/{hidden-ticket,provider-notification,receive,records,relayed-task}.ts',
       'lib/http/{provider-signature,receive-notification}.ts',
     ],
-    tests: ['functions/receive-notification*', 'lib/notifications/relayed-*', 'lib/http/provider-signature'],
+    tests: [
+      'functions/receive-notification*',
+      'lib/notifications/{hidden-ticket,relayed-*}',
+      'lib/http/provider-signature',
+    ],
     minScore: 90,
   },
   deliveries: {

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { notificationsOf } from '../../support/relay.ts';
+import { hideTicket } from '../../../lib/notifications/hidden-ticket.ts';
+import { hook, type Path, say, started } from '../../support/notified.ts';
+
+let path: Path;
+let ours: string;
+
+beforeEach(async () => {
+  path = await started();
+  ours = `https://api.example.com/notifications/${path.provider}/${path.ticket}`;
+});
+
+/** What the caller is going to get of a body that the provider sends. */
+async function delivered(rawBody: string): Promise<string> {
+  expect((await say(path, {}, { rawBody })).status).toBe(200);
+  return String((await notificationsOf(path.ticket))[0]?.body);
+}
+
+const slashed = (text: string) => text.replaceAll('/', '\\/');
+const escaped = (text: string, backslash = '\\') =>
+  [...text].map((character) => `${backslash}u00${character.charCodeAt(0).toString(16)}`).join('');
+
+describe('a notification that repeats our address', () => {
+  test.each<[string, (address: string) => string, string]>([
+    ['as it is', (address) => address, hook],
+    ['with escaped slashes', slashed, hook],
+    ['in an address', (address) => `https://a.example/?to=${address}`, `https://a.example/?to=${hook}`],
+    ['percent-encoded', (address) => `to ${encodeURIComponent(address)}!`, `to ${hook}!`],
+  ])('reaches the caller with its own address in the place of ours %s', async (_, spell, expected) => {
+    const bodyWith = (text: string) =>
+      `{ "state":"success", "callback_url":"${text}", "id":867913241582301184, "n":1.50}`;
+
+    expect(await delivered(bodyWith(spell(ours)))).toBe(bodyWith(expected));
+  });
+
+  test.each<[string, (address: string) => string]>([
+    ['escaped', (address) => `{"state":"success","a":"${escaped(address)}"}`],
+    [
+      'with a ticket that is escaped in capitals',
+      () => `{"state":"success","a":"${escaped(path.ticket).toUpperCase().replaceAll('U', 'u')}"}`,
+    ],
+    ['as a name', (address) => `{"state":"success","${address}":1}`],
+    ['twice under one name', (address) => `{"state":"success","a":"${address}","a":1}`],
+    ['cut off', (address) => `{"state":"success","a":"${address.slice(0, -1)}"}`],
+    ['by its ticket', () => `{"state":"success","a":["ticket ${path.ticket}"]}`],
+    [
+      'in JSON in a text',
+      (address) => `{"state":"success","payload":${JSON.stringify(`{"a":"${slashed(address)}"}`)}}`,
+    ],
+    [
+      'escaped in JSON in a text',
+      (address) => `{"state":"success","payload":"{\\"a\\":\\"${escaped(address, '\\\\')}\\"}"}`,
+    ],
+  ])('reaches the caller as JSON without the ticket where it is repeated %s', async (_, bodyOf) => {
+    const body = await delivered(bodyOf(ours));
+    const plain = body.replace(/\\+u00(..)/g, (_, digits) =>
+      String.fromCharCode(Number.parseInt(digits, 16)),
+    );
+
+    expect(JSON.parse(body)).toMatchObject({ state: 'success' });
+    expect(plain).not.toContain(path.ticket.slice(0, 12));
+    expect(plain).not.toContain(path.ticket.slice(-12));
+  });
+});
+
+test('an address with quotes and backslashes stays inside the text where it is put', () => {
+  const text = hideTicket(`{"a":"${ours}"}`, path.ticket, 'https://a.example/?"\\');
+
+  expect(JSON.parse(text)).toEqual({ a: 'https://a.example/?%22%5C' });
+});
+
+test.each([
+  ['backslashes', '\\'],
+  ['escapes', '\\u0041'],
+  ['schemes', 'https://'],
+  ['digits', '0'],
+])('a megabyte of %s is looked through in time', (_, part) => {
+  const text = `\\u0041${part.repeat(2 ** 20 / part.length)}`;
+  const began = performance.now();
+
+  expect(hideTicket(text, randomBytes(32).toString('base64url'), hook)).toBe(text);
+  expect(performance.now() - began).toBeLessThan(5000);
+});
