@@ -24,7 +24,7 @@
  *   notifications of a task           TICKET#<ticket's sha256>  NOTIFICATION#<4 digits>     expire by `ttl`
  *   notifications to deliver          index `pending`           shards notify-0 to notify-f sparse, by the next attempt
  *   notifications that were given up  index `pending`           shard notify-failed         sparse, for the administration
- *   public keys of notifications      TICKET#KEYS               KEYS                        what signs them now
+ *   public keys of notifications      SIGNING#KEYS              KEYS                        what signs them now
  *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
  *
@@ -131,8 +131,8 @@ export function notificationKey(hash: string, sequence: number): Key {
   return { pk: `TICKET#${hash}`, sk: `NOTIFICATION#${String(sequence).padStart(4, '0')}` };
 }
 
-/** Among the tickets, so that the function that delivers needs no right to anything else. */
-export const signingKeysKey: Key = { pk: 'TICKET#KEYS', sk: 'KEYS' };
+/** Apart from the tickets, so that only the function that signs can say which keys are its own. */
+export const signingKeysKey: Key = { pk: 'SIGNING#KEYS', sk: 'KEYS' };
 
 /** Whether two ids name the same node: case does not matter, punctuation does. */
 export function isSameNodeId(a: string, b: string): boolean {

@@ -40,6 +40,8 @@ interface Need {
   target: string;
   /** The attributes that a write names, in whatever part of it. */
   attributes?: string[];
+  /** The partition keys that a part of a transaction is compared with: its own, or those of all parts. */
+  keys?: string[][];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
@@ -70,6 +72,19 @@ function deniedAttributes(role: string): string[] {
     (statement) => /^Deny .+ when dynamodb:Attributes ForAnyValue:StringEquals (.+)$/.exec(statement) ?? [],
   );
   return names.split(' or ').filter(Boolean);
+}
+
+/** Writes that a role is denied although they are granted, by one of the two readings of a transaction's keys. */
+function isDeniedByKeys(role: string, { action, target, keys = [[target]] }: Need): boolean {
+  const denied = (list[role] ?? []).flatMap((statement) => {
+    const [, actions = '', patterns = ''] = /^Deny (.+?) on .+? with keys (.+)$/.exec(statement) ?? [];
+    return actions.split(', ').includes(action) ? [patterns.split(', ')] : [];
+  });
+  return denied.some((patterns) =>
+    keys.some((all) =>
+      all.every((key) => patterns.some((pattern) => key.startsWith(pattern.replace('*', '')))),
+    ),
+  );
 }
 
 function covers(grant: Need, need: Need): boolean {
@@ -106,9 +121,15 @@ const translations: Record<string, (input: Input) => Need[]> = {
     const parts = TransactItems.flatMap((item: Input) => Object.entries<Input>(item));
     const targets = parts.map(([, { Key, Item }]: Input) => partition(Key ?? Item));
     const attributes = parts.flatMap(([, part]: Input) => attributesOf(part));
-    return parts.flatMap(([kind]: Input) =>
-      targets.map((target: string) => ({ action: `dynamodb:${transacted[kind]}`, target, attributes })),
-    );
+    return parts.flatMap(([kind]: Input, place: number) => {
+      const keys = [[targets[place]], targets];
+      return targets.map((target: string) => ({
+        action: `dynamodb:${transacted[kind]}`,
+        target,
+        attributes,
+        keys,
+      }));
+    });
   },
   PutItemCommand: (put) => [write('PutItem', put)],
   UpdateItemCommand: (update) => [write('UpdateItem', update)],
@@ -216,6 +237,7 @@ describe('what a function calls, it is granted, and what it is granted, it calls
     expect(needs.filter(({ attributes = [] }) => attributes.some((name) => denied.includes(name)))).toEqual(
       [],
     );
+    expect(needs.filter((need) => isDeniedByKeys(role, need))).toEqual([]);
     const inVain = grants.filter((grant) => !needs.some((need) => covers(grant, need)));
     expect(inVain.filter((grant) => !rarely(role, grant))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { signingKeysKey } from '../../lib/store/keys.ts';
 import { parameterSets } from '../../tools/deploy/parameter-sets.ts';
 import type { Part } from '../../tools/deploy/references.ts';
 import { asText } from './intrinsics.ts';
@@ -52,6 +53,10 @@ function own(service: string): string {
 }
 
 const tableArn = `${own('dynamodb')}:table/node-registry-prod`;
+
+function matches(pattern: string, key: string): boolean {
+  return pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern;
+}
 
 function inWords({ Effect, Action, Resource, Condition }: Statement): string {
   const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
@@ -165,9 +170,35 @@ describe('the roles', () => {
 
     expect(allowed.filter((words) => !/^Allow (?:logs|xray|kms|ssm):/.test(words))).toEqual([
       `Allow dynamodb:BatchGetItem, dynamodb:UpdateItem on \${Table.Arn} with keys TICKET#*`,
+      `Allow dynamodb:UpdateItem on \${Table.Arn} with keys SIGNING#KEYS`,
+      expect.stringMatching(/^Deny dynamodb:UpdateItem on .+ address or .+ state or task_id$/),
       `Allow dynamodb:Query on \${Table.Arn}/index/pending with keys notify-*`,
       expect.stringMatching(/^Allow dynamodb:DescribeStream, .+ on \$\{Table\.Arn\}\/stream\/\*$/),
     ]);
+  });
+
+  test('let only what calls receivers write the public keys', () => {
+    const writing = [...statements(stage.template)].filter(([, list]) =>
+      list.some(({ Effect, Action, Condition }) => {
+        const keys: string[] = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? [];
+        const mayWrite = [Action].flat().some((action) => /:(?:Put|Update|Delete)Item$/.test(action));
+        return Effect === 'Allow' && mayWrite && keys.some((key) => matches(key, signingKeysKey.pk));
+      }),
+    );
+
+    expect(writing.map(([role]) => role)).toEqual(['DeliverNotificationsRole']);
+  });
+
+  test('let the proxies write tickets only where the stage relays notifications', async () => {
+    const direct = await packagedStage('minimal');
+    const withTickets = ({ template }: Packaged) =>
+      [...statements(template)].filter(([, list]) => JSON.stringify(list).includes('TICKET#'));
+    const proxies = ['ExtendVideoRole', 'MultiframeVideoRole', 'RelightImageRole', 'TextToVideoRole'];
+    const proxiesOf = (packaged: Packaged) =>
+      withTickets(packaged).flatMap(([role]) => (proxies.includes(role) ? [role] : []));
+
+    expect(proxiesOf(stage).sort()).toEqual(proxies);
+    expect(proxiesOf(direct)).toEqual([]);
   });
 
   test('let no function delete anything but idempotency records and refused uploads', () => {
