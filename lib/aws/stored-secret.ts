@@ -1,8 +1,12 @@
 import { ApiError } from '../errors.ts';
+import { describeError, log } from '../log.ts';
 
 export interface StoredSecret {
   read: (deadline: number) => Promise<string>;
-  /** It may have been replaced, such as a key that a provider refused: the next request reads it again. */
+  /**
+   * It may have been replaced, such as a key that a provider refused: the next request reads it again, and keeps what it
+   * has where that fails. Anybody can send a wrong signature, and while the store is down that must not stop the others.
+   */
   forget: () => void;
 }
 
@@ -21,23 +25,39 @@ export function storedSecret(value: string): StoredSecret {
   if (store === undefined || name === undefined) return { read: async () => value, forget: () => {} };
 
   let reading: Promise<string> | undefined;
+  let last: string | undefined;
   let readAt = 0;
+  const readAgain = async (timeoutMs: number): Promise<string> => {
+    try {
+      const { readSecret } = await import('./secret-store.ts');
+      last = await readSecret(store, name, timeoutMs);
+    } catch (error) {
+      if (last === undefined) throw error;
+      log('warn', 'secret_kept', { secret: value, ...describeError(error) });
+    }
+    return last;
+  };
   const begin = (timeoutMs: number): Promise<string> => {
     readAt = Date.now();
-    const attempt = import('./secret-store.ts').then(({ readSecret }) => readSecret(store, name, timeoutMs));
+    reading = readAgain(timeoutMs);
     // The request that needs the secret gets the failure; until then, nothing may be waiting for it.
-    attempt.catch(() => {});
-    reading = attempt;
-    return attempt;
+    reading.catch(() => {});
+    return reading;
   };
   begin(readTimeoutMs);
 
   return {
     read: async (deadline) => {
       // A read that began before this request may have been cut off while the function was frozen.
-      const known = await reading?.catch(() => undefined);
+      const earlier = reading;
+      const known = await earlier?.catch(() => undefined);
       if (known !== undefined) return known;
-      return begin(Math.min(readTimeoutMs, deadline - Date.now())).catch((cause: unknown) => {
+      // Another request may have begun one meanwhile.
+      const current =
+        reading === undefined || reading === earlier
+          ? begin(Math.min(readTimeoutMs, deadline - Date.now()))
+          : reading;
+      return current.catch((cause: unknown) => {
         throw cause instanceof ApiError ? cause : new ApiError('unavailable', { cause });
       });
     },

@@ -222,6 +222,38 @@ describe('a key that the provider rejects', () => {
     await simulators.stop();
   });
 
+  test.each<[string, typeof answer]>([
+    ['answers an error', { status: 500, content: {} }],
+    ['is throttled', { status: 400, content: { __type: 'ThrottlingException' } }],
+    ['answers an object', { status: 200, content: { Parameter: { Value: '{"key": 1}' } } }],
+    ['does not answer', 'never'],
+  ])('keeps its value while the store %s, says so, and is read again later', async (_, failing) => {
+    holdsParameter('old-key');
+    const key = storedSecret('ssm:/key');
+    await key.read(deadline());
+    const clock = jest.spyOn(Date, 'now');
+    const began = Date.now();
+    const forgetAt = (later: number) => {
+      clock.mockReturnValue(began + later);
+      key.forget();
+    };
+    loggedLines.length = 0;
+    answer = failing;
+    forgetAt(10_000);
+    const all = [key.read(Date.now() + 300), key.read(Date.now() + 300), key.read(Date.now() + 300)];
+
+    expect(await Promise.all(all)).toEqual(['old-key', 'old-key', 'old-key']);
+    expect(await key.read(deadline())).toBe('old-key');
+    expect(asked).toHaveLength(2);
+    expect(loggedLines.map((line) => JSON.parse(line)).at(-1)).toMatchObject({
+      level: 'warn',
+      event: 'secret_kept',
+    });
+    holdsParameter('new-key');
+    forgetAt(20_000);
+    expect(await key.read(deadline())).toBe('new-key');
+  });
+
   test('is read again at most every five seconds', async () => {
     holdsParameter('revoked');
     const key = storedSecret('ssm:/key');
