@@ -1,4 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
+import crypto, { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -119,6 +120,64 @@ describe('verifyNotification', () => {
     },
   );
 
+  const parsed: unknown = JSON.parse(message.body);
+
+  test.each<[string, unknown]>([
+    ['a parsed object', parsed],
+    ['a number', 5],
+    ['an ArrayBuffer', new TextEncoder().encode(message.body).buffer],
+    ['a list of numbers', [...Buffer.from(message.body)]],
+    ['null', null],
+    ['undefined', undefined],
+  ])('says of a body that is %s that the raw one is needed', async (_, body) => {
+    await expect(verifyNotification(signed(), body as string, key.publicKey)).rejects.toMatchObject({
+      name: 'InvalidNotification',
+      reason: 'not_raw',
+      message: expect.stringContaining('Pass the raw body'),
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['undefined', undefined],
+    ['a number', 5],
+    ['a list of names and values', Object.entries(signed()).flat()],
+  ])('says of headers that are %s that one is missing', async (_, headers) => {
+    await expect(verifyNotification(headers as Headers, message.body, key.publicKey)).rejects.toMatchObject({
+      name: 'InvalidNotification',
+      reason: 'missing_header',
+    });
+  });
+
+  test('rejects an id with a dot, since what is signed could be cut in another place', async () => {
+    const headers = signatureHeaders([key], { ...message, id: 'msg_1.7' });
+
+    await expect(verify(headers)).rejects.toMatchObject({ reason: 'missing_header' });
+  });
+
+  test('rejects an hour-old notification whose body was cut into an id and a fresh time', async () => {
+    const fresh = Math.floor(Date.now() / 1000);
+    const old = signed(60 * minuteMs, [key], `{"payload":"x.${fresh}.{}"}`);
+    const headers = {
+      ...old,
+      'webhook-id': `${old['webhook-id']}.${old['webhook-timestamp']}.{"payload":"x`,
+      'webhook-timestamp': String(fresh),
+    };
+
+    await expect(verify(headers, '{}"}')).rejects.toMatchObject({ reason: 'missing_header' });
+  });
+
+  test('looks at eight signatures at most', async () => {
+    const valid = String(signed()['webhook-signature']);
+    const among = (others: number) => ({
+      ...signed(),
+      'webhook-signature': `${`v1a,${'A'.repeat(86)}== `.repeat(others)}${valid}`,
+    });
+
+    expect(await verify(among(7))).toMatchObject({ payload });
+    await expect(verify(among(8))).rejects.toMatchObject({ reason: 'wrong_signature' });
+  });
+
   test.each(['soon', '-1', '1e9', '0x10', ' 1'])('rejects the time %j', async (time) => {
     await expect(verify({ ...signed(), 'webhook-timestamp': time })).rejects.toMatchObject({
       reason: 'missing_header',
@@ -135,6 +194,34 @@ describe('verifyNotification', () => {
       await expect(verify(signed(), message.body, text)).rejects.toThrow(TypeError);
     },
   );
+});
+
+describe('the check in docs/notifications.md for receivers without the client', () => {
+  const [, source = ''] = /```js\n(.+?)```/s.exec(readFileSync('docs/notifications.md', 'utf8')) ?? [];
+  const isOurs = new Function('crypto', `${source}; return isOurs;`)(crypto);
+  const check = (headers: object, body = message.body) => isOurs(headers, body, key.publicKey);
+  const changed = (name: string, change: (text: string) => string) => {
+    const headers = signed();
+    return { ...headers, [name]: change(String(headers[name])) };
+  };
+
+  test('takes what the service signs, also with two keys', () => {
+    expect(check(signed())).toBe(true);
+    expect(check(signed(0, [other, key]))).toBe(true);
+  });
+
+  test.each<[string, () => boolean]>([
+    ['another key', () => check(signed(0, [other]))],
+    ['another body', () => check(signed(), '{}')],
+    ['a time of six minutes ago', () => check(signed(6 * minuteMs))],
+    ['a time in six minutes', () => check(signed(-6 * minuteMs))],
+    ['a time that is no number', () => check(changed('webhook-timestamp', () => 'soon'))],
+    ['an id with a dot', () => check(signatureHeaders([key], { ...message, id: 'msg_1.7' }))],
+    ['another scheme', () => check(changed('webhook-signature', (text) => text.replace('v1a,', 'xyz,')))],
+    ['no headers of a signature', () => check({})],
+  ])('rejects %s', (_, work) => {
+    expect(work()).toBe(false);
+  });
 });
 
 (hasBrowser ? describe : describe.skip)(`in a browser${note}`, () => {
