@@ -134,6 +134,20 @@ describe('webhooks', () => {
         'webhook-signature',
       ]);
   });
+
+  test('say that a signature names no receiver, as every document does that shows how to check one', () => {
+    const texts = [
+      ...Object.values<Any>(document.webhooks).map(({ post }) => post.description),
+      ...['docs/notifications.md', 'tools/registry-client/README.md'].map((file) =>
+        readFileSync(file, 'utf8').replace(/\s+/g, ' '),
+      ),
+    ];
+
+    for (const text of texts) {
+      expect(text).toMatch(/cts? only on a (?:task|`task_id`) that (?:you|it) started/);
+      expect(text).toMatch(/path that nobody can guess/);
+    }
+  });
 });
 
 test('the gateway’s answers have its own shape, with a message that every reader of errors finds', () => {

@@ -185,7 +185,7 @@ export interface webhooks {
         put?: never;
         /**
          * The status of a relight task has changed (sent to webhook_url)
-         * @description A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came, except that your own address stands where the provider repeats the one that this service gave it. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned.
+         * @description A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came, except that your own address stands where the provider repeats the one that this service gave it. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.
          */
         post: operations["relightTaskChanged"];
         delete?: never;
@@ -205,7 +205,7 @@ export interface webhooks {
         put?: never;
         /**
          * The state of a video task has changed (sent to callback_url)
-         * @description A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came, except that your own address stands where the provider repeats the one that this service gave it. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned.
+         * @description A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came, except that your own address stands where the provider repeats the one that this service gave it. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.
          */
         post: operations["videoTaskChanged"];
         delete?: never;
