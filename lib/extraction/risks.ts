@@ -162,7 +162,7 @@ function baseName(part: Part, imported: ReadonlyMap<string, string>, isModule: b
   return importer === '__import__' || importer === 'importlib.import_module' ? String(name.value) : undefined;
 }
 
-/** torch unpickles anything unless it is told to load weights only. */
+/** torch unpickles anything unless asked to load weights only. */
 function isHarmless(risk: string, call: Part): boolean {
   if (risk !== 'loads-torch') return false;
   const keyword = partsIn(call.keywords).find(({ arg }) => arg === 'weights_only');

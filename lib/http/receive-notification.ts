@@ -70,7 +70,7 @@ async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promis
   return jsonAnswer(200, {});
 }
 
-/** A lost race is nothing that a provider did wrong, so it is told to call again. */
+/** A lost race is not the provider's mistake, so it gets the answer that makes it call again. */
 function rejectOrTryAgain(error: unknown): never {
   if (!(error instanceof ApiError)) throw error;
   // Its own answer would say that the ticket is valid.

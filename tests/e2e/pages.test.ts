@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { accessibilityProblems, hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
 
-// The reference takes seconds to start where other tests run beside it.
+// The reference takes seconds to start where other tests run at the same time.
 jest.setTimeout(40_000);
 
 const pictures = '.pictures';

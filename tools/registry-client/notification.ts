@@ -12,7 +12,7 @@ export type InvalidReason =
   /** It is signed, and no JSON. */
   | 'not_json';
 
-/** The only error of `verifyNotification`, except a TypeError for a public key that is none. */
+/** The only error of `verifyNotification`, except a TypeError for an invalid public key. */
 export class InvalidNotification extends Error {
   override readonly name = 'InvalidNotification';
   readonly reason: InvalidReason;

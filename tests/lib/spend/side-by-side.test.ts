@@ -9,7 +9,7 @@ import { pay, spender } from '../../support/spending.ts';
 
 const { dynamodb } = await import('../../../lib/store/table.ts');
 
-/* Requests of one caller and of several that run at the same time: what each is told, and what it waits for. */
+/* Requests of one caller and of several at the same time: what each is answered, and what it waits for. */
 
 interface StoreCall {
   command: string;
