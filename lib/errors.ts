@@ -2,7 +2,7 @@
  * Every error a caller can receive. A code never changes its meaning and never contains the word
  * "message": one client in the field looks for that word in the code and crashes on it.
  */
-export const errorCatalogue = {
+export const errorCatalog = {
   invalid_request: { status: 400, message: 'The request is not valid.' },
   provider_rejected: { status: 400, message: 'The provider rejected the request.' },
   unauthorized: { status: 401, message: 'Send a valid access token as "Authorization: Bearer <token>".' },
@@ -78,7 +78,7 @@ export const errorCatalogue = {
   },
 } as const satisfies Record<string, { status: number; message: string }>;
 
-export type ErrorCode = keyof typeof errorCatalogue;
+export type ErrorCode = keyof typeof errorCatalog;
 
 /** What an operation that calls a provider can answer besides the codes of every operation. */
 export const providerErrors = [
@@ -126,7 +126,7 @@ export class ApiError extends Error {
   readonly payment: Payment;
 
   constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
-    super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
+    super(options.message ?? errorCatalog[code].message, { cause: options.cause });
     this.code = code;
     this.reason = options.reason;
     this.details = options.details ?? [];
@@ -142,7 +142,7 @@ export class ApiError extends Error {
   }
 
   get status(): number {
-    return errorCatalogue[this.code].status;
+    return errorCatalog[this.code].status;
   }
 }
 

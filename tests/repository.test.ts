@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import type { Contract } from '../lib/contract.ts';
 import * as concerns from '../lib/concerns.ts';
-import { errorCatalogue } from '../lib/errors.ts';
+import { errorCatalog } from '../lib/errors.ts';
 import { StatusReasonCode } from '../lib/schemas/node-version.ts';
 
 /** Keeps functions, events, routes and documents in step with the code. */
@@ -195,7 +195,7 @@ describe('the documents', () => {
   });
 
   test('docs/reference.md lists the errors exactly as the catalog has them', () => {
-    const rows = Object.entries(errorCatalogue).map(
+    const rows = Object.entries(errorCatalog).map(
       ([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`,
     );
 
@@ -275,7 +275,7 @@ describe('the documents', () => {
 });
 
 test('no error code contains the word that one client crashes on', () => {
-  expect(Object.keys(errorCatalogue).filter((code) => code.includes('message'))).toEqual([]);
+  expect(Object.keys(errorCatalog).filter((code) => code.includes('message'))).toEqual([]);
 });
 
 test('the GitHub workflow runs the gate and may only read the repository', () => {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { type ErrorCode, errorCatalogue } from '../errors.ts';
+import { type ErrorCode, errorCatalog } from '../errors.ts';
 
-const codes = Object.keys(errorCatalogue) as ErrorCode[];
+const codes = Object.keys(errorCatalog) as ErrorCode[];
 
 /** What every answer but a success carries. */
 export const ErrorBody = z

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { ApiError, type ErrorCode, errorCatalogue, providerErrors } from '../../lib/errors.ts';
+import { ApiError, type ErrorCode, errorCatalog, providerErrors } from '../../lib/errors.ts';
 
-const codes = Object.keys(errorCatalogue) as ErrorCode[];
+const codes = Object.keys(errorCatalog) as ErrorCode[];
 
 describe.each(codes)('%s', (code) => {
   test('has an error status and a sentence for the caller', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Context, S3Event } from 'aws-lambda';
-import { errorCatalogue } from '../../lib/errors.ts';
+import { errorCatalog } from '../../lib/errors.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { bearer } from '../support/tokens.ts';
@@ -133,7 +133,7 @@ describe('the metrics of a request', () => {
   });
 
   test('count as provider_errors only the failures of the provider', () => {
-    for (const code of Object.keys(errorCatalogue))
+    for (const code of Object.keys(errorCatalog))
       log('info', 'request', { function: 'relightImage', code, provider: 'image' });
 
     const counted = lines('request').filter((line) => metricsOf(line)[1]?.values.provider_errors === 1);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { type ErrorCode, errorCatalogue } from '../../lib/errors.ts';
+import { type ErrorCode, errorCatalog } from '../../lib/errors.ts';
 import { bodySchema } from '../../lib/contract.ts';
 import * as concerns from '../../lib/concerns.ts';
 import { readEnvironment } from '../../lib/environment.ts';
@@ -84,7 +84,7 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
     const { responses } = operation(name);
 
     for (const code of errorsOf(contract)) {
-      const { schema, examples } = responses[errorCatalogue[code].status].content['application/json'];
+      const { schema, examples } = responses[errorCatalog[code].status].content['application/json'];
       expect(schema.allOf[1].properties.error.enum).toContain(code);
       expect(examples).toHaveProperty(code);
     }
@@ -160,11 +160,11 @@ test('the gateway’s answers have its own shape, with a message that every read
 });
 
 describe('what the interface promises', () => {
-  test('the document lists every error code of the catalogue', () => {
+  test('the document lists every error code of the catalog', () => {
     const used = new Set<ErrorCode>(contracts.flatMap(errorsOf));
 
     // It is the answer to a path that the document does not have.
-    expect([...used, 'route_not_found'].sort()).toEqual(Object.keys(errorCatalogue).sort());
+    expect([...used, 'route_not_found'].sort()).toEqual(Object.keys(errorCatalog).sort());
   });
 
   test('the document has every limit and default', () => {

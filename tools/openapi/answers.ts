@@ -1,5 +1,5 @@
 import type { Contract } from '../../lib/contract.ts';
-import { type ErrorCode, errorCatalogue, paidErrors, providerErrors } from '../../lib/errors.ts';
+import { type ErrorCode, errorCatalog, paidErrors, providerErrors } from '../../lib/errors.ts';
 import { sampleError, sampleIssues } from './examples.ts';
 import { headerReferences, headersOfStatus } from './headers.ts';
 import type { JsonObject } from './json.ts';
@@ -9,13 +9,13 @@ import { reference, replyName } from './schemas.ts';
 /** All answers of an operation by status: its success, and each error that it can give with its codes. */
 export function describeAnswers(contract: Contract): JsonObject {
   const codes = errorsOf(contract);
-  const statuses = [...new Set(codes.map((code) => errorCatalogue[code].status))].sort((a, b) => a - b);
+  const statuses = [...new Set(codes.map((code) => errorCatalog[code].status))].sort((a, b) => a - b);
   const refusals = statuses.map((status) => [
     status,
     refusal(
       contract,
       status,
-      codes.filter((code) => errorCatalogue[code].status === status),
+      codes.filter((code) => errorCatalog[code].status === status),
     ),
   ]);
   return {
@@ -41,7 +41,7 @@ export function errorsOf(contract: Contract): ErrorCode[] {
   ];
 }
 
-/** One example for each code of the catalogue that is used; the answers refer to them. */
+/** One example for each code of the catalog that is used; the answers refer to them. */
 export function errorExamples(contracts: readonly Contract[]): JsonObject {
   const used = new Set(contracts.flatMap(errorsOf));
   used.delete('invalid_request');
@@ -79,7 +79,7 @@ function refusal(contract: Contract, status: number, codes: ErrorCode[]): JsonOb
       : { $ref: `#/components/examples/${code}` },
   ]);
   return {
-    description: codes.map((code) => `\`${code}\`: ${asMarkdown(errorCatalogue[code].message)}`).join('\n\n'),
+    description: codes.map((code) => `\`${code}\`: ${asMarkdown(errorCatalog[code].message)}`).join('\n\n'),
     headers: headerReferences([
       ...headersOfStatus(status),
       ...(saysBudget(contract, codes) ? budgetHeaders : []),

@@ -3,7 +3,7 @@ import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as concerns from '../../lib/concerns.ts';
 import { readEnvironment } from '../../lib/environment.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
-import { errorCatalogue } from '../../lib/errors.ts';
+import { errorCatalog } from '../../lib/errors.ts';
 import { issueDetails } from '../../lib/validation-issues.ts';
 import type { ErrorBody } from '../../lib/schemas/error-body.ts';
 import type { JsonObject } from './json.ts';
@@ -24,9 +24,9 @@ export function sampleRequest({ name }: Contract): Sample {
   return { path: pathParameters ?? {}, body: JSON.parse(body) };
 }
 
-/** An error as the service answers it, with the catalogue's own sentence. */
+/** An error as the service answers it, with the catalog's own sentence. */
 export function sampleError(code: ErrorCode): ErrorBody {
-  return { error: code, message: errorCatalogue[code].message, request_id: requestId };
+  return { error: code, message: errorCatalog[code].message, request_id: requestId };
 }
 
 /** The real answer of the service to the sample request with a wrong type in its first field. */

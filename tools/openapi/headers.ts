@@ -1,4 +1,4 @@
-import { errorCatalogue } from '../../lib/errors.ts';
+import { errorCatalog } from '../../lib/errors.ts';
 import type { JsonObject } from './json.ts';
 
 const text = { type: 'string' };
@@ -69,10 +69,10 @@ export const answerHeaders: Record<string, JsonObject> = {
 /** The headers that come with an error, by the status of its code. */
 export function headersOfStatus(status: number): string[] {
   const headers: Record<number, string> = {
-    [errorCatalogue.unauthorized.status]: 'WWW-Authenticate',
-    [errorCatalogue.idempotency_in_flight.status]: 'Retry-After',
-    [errorCatalogue.provider_busy.status]: 'Retry-After',
-    [errorCatalogue.unavailable.status]: 'Retry-After',
+    [errorCatalog.unauthorized.status]: 'WWW-Authenticate',
+    [errorCatalog.idempotency_in_flight.status]: 'Retry-After',
+    [errorCatalog.provider_busy.status]: 'Retry-After',
+    [errorCatalog.unavailable.status]: 'Retry-After',
   };
   return ['x-request-id', ...(headers[status] === undefined ? [] : [headers[status]])];
 }
