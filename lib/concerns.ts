@@ -154,13 +154,17 @@ export const videoProvider = () =>
       .with(z.describe('How the provider spells the `vid` that model names begin with.')),
   });
 
-export const spending = () =>
+export const usageRecords = () =>
   z.object({
     USAGE_RECORDS: z
       ._default(z.enum(['on', 'off']), 'on')
       .with(
         z.describe('`off` keeps no usage records and knows no limits and no blocks; for closed networks.'),
       ),
+  });
+
+export const spending = () =>
+  z.object({
     CREDITS_PER_DAY: limit.with(z.describe('Credits that each caller may spend per UTC day; 0 is no limit.')),
     TASKS_PER_DAY: limit.with(z.describe('Tasks that each caller may start per UTC day; 0 is no limit.')),
     REQUESTS_PER_MINUTE: limit.with(

@@ -13,7 +13,7 @@ export type Spending = typeof import('../spend/paid-attempt.ts');
 
 /** What counts money; undefined for what costs none, or where a stage counts none and loads no client of the store. */
 export function loadSpending({ paid }: Contract): Promise<Spending> | undefined {
-  const isCounted = paid !== undefined && readEnvironment(concerns.spending).USAGE_RECORDS === 'on';
+  const isCounted = paid !== undefined && readEnvironment(concerns.usageRecords).USAGE_RECORDS === 'on';
   return isCounted ? import('../spend/paid-attempt.ts') : undefined;
 }
 

@@ -38,6 +38,7 @@ const needed = {
   extraction: {},
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
+  usageRecords: {},
   spending: {},
   notifications: {},
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
@@ -71,8 +72,8 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     VIDEO_PROVIDER_KEY_SCHEME: 'Token',
     VIDEO_PROVIDER_MODEL_PREFIX: 'vid',
   },
+  usageRecords: { USAGE_RECORDS: 'on' },
   spending: {
-    USAGE_RECORDS: 'on',
     CREDITS_PER_DAY: 0,
     TASKS_PER_DAY: 0,
     REQUESTS_PER_MINUTE: 0,

@@ -22,6 +22,8 @@ export async function startServers(): Promise<Servers> {
     startS3(0, directory, bucketName),
     startSimulators(),
   ]);
+  // By its number, like the embedded servers: a look-up of `localhost` and a first try by IPv6 belong to this machine.
+  const providers = simulators.url.replace('localhost', '127.0.0.1');
   const environment = {
     PATH: String(process.env.PATH),
     AWS_REGION: 'us-east-1',
@@ -38,9 +40,9 @@ export async function startServers(): Promise<Servers> {
     TOKEN_AUDIENCE: 'node-registry',
     TOKEN_JWKS_URL: 'http://localhost:3001/.well-known/jwks.json',
     TOKEN_JWKS: JSON.stringify({ keys: [developmentKey] }),
-    IMAGE_PROVIDER_URL: `${simulators.url}/image`,
+    IMAGE_PROVIDER_URL: `${providers}/image`,
     IMAGE_PROVIDER_KEY: 'local-image-key',
-    VIDEO_PROVIDER_URL: `${simulators.url}/video`,
+    VIDEO_PROVIDER_URL: `${providers}/video`,
     VIDEO_PROVIDER_KEY: 'local-video-key',
   };
   Object.assign(process.env, environment);

@@ -38,7 +38,7 @@ const credentials: Plugin = {
   },
 };
 
-/** Parts of the SDK that its clients import and a function never uses. */
+/** Parts of libraries that they import themselves and a function never uses. */
 const unusedParts: [file: RegExp, instead: string][] = [
   // A function is configured by its environment, and looking for ~/.aws takes 8 ms.
   [
@@ -50,6 +50,12 @@ const unusedParts: [file: RegExp, instead: string][] = [
   ],
   // The region gives DynamoDB's endpoint; discovering others is off by default.
   [/[\\/]@aws-sdk[\\/]endpoint-cache[\\/].+\.js$/, 'export class EndpointCache {}'],
+  // Key sets are fetched by our own client; see lib/auth/key-sets.ts.
+  [
+    /[\\/]aws-jwt-verify[\\/]dist[\\/]esm[\\/]https\.js$/,
+    'export class SimpleFetcher {} export function fetch() {}',
+  ],
+  [/[\\/]aws-jwt-verify[\\/]dist[\\/]esm[\\/]https-node\.js$/, 'export function fetch() {}'],
   // For a Node without crypto.
   [/[\\/]sha256[\\/]Sha256Js\.js$/, 'export class Sha256Js {}'],
   // For buckets of several regions at once, with a signature that takes a package of its own.
