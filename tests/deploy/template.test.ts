@@ -134,6 +134,17 @@ describe('the API', () => {
       }
   });
 
+  test('can be notified by providers before a function gives them its address', () => {
+    const routes = ofType(full, 'AWS::ApiGatewayV2::Route');
+    const [route] = routes.find(([, { RouteKey }]) => RouteKey === notifications) ?? [];
+    const senders = ofType(full, 'AWS::Lambda::Function').filter(
+      ([, { Environment }]) => 'NOTIFICATION_URL' in Environment.Variables,
+    );
+
+    expect(senders).toHaveLength(4);
+    for (const [id] of senders) expect(resource(full, id).DependsOn).toContain(route);
+  });
+
   test('has an address of its own only where one is given', () => {
     const parts = ['ApiDomain', 'ApiDomainMapping', 'ApiDomainRecord'];
 

@@ -43,12 +43,19 @@ function ofType(template: Template, type: string): [string, Resource][] {
 }
 
 /**
- * A stage with settings for a route that does not exist yet cannot be made. And a route must not lead to a function,
- * or to the alias of one when a rollout is switched on or off, that the API may not invoke yet.
+ * A stage with settings for a route that does not exist yet cannot be made. A route must not lead to a function, or to
+ * the alias of one when a rollout is switched on or off, that the API may not invoke yet. And no function may give a
+ * provider an address that does not exist yet.
  */
 function orderApi(template: Template): void {
   const routes = ofType(template, 'AWS::ApiGatewayV2::Route').map(([id]) => id);
   for (const [, stage] of ofType(template, 'AWS::ApiGatewayV2::Stage')) wait(stage, ...routes);
+  const notified = ofType(template, 'AWS::ApiGatewayV2::Route').filter(([, { Properties }]) =>
+    String(Properties.RouteKey).includes(' /notifications/'),
+  );
+  for (const [, lambda] of ofType(template, 'AWS::Lambda::Function'))
+    if (JSON.stringify(lambda.Properties.Environment ?? {}).includes('"NOTIFICATION_URL"'))
+      wait(lambda, ...notified.map(([id]) => id));
   for (const [id, integration] of ofType(template, 'AWS::ApiGatewayV2::Integration')) {
     const name = id.replace('HttpApiIntegration', '');
     wait(integration, `${name}LambdaPermissionHttpApi`);
