@@ -211,7 +211,6 @@ async function moveLatest(
   const latest = node.latest_version;
   if (latestOf(latest ? [latest, version] : [version]) !== version) return true;
   const seen: Clause = latest ? [['latest_version', 'id'], '=', latest.id] : ['latest_version', 'absent'];
-  const { host_node_extract_status: extractStatus } = version;
   const failed = await transact(
     [
       {
@@ -219,9 +218,7 @@ async function moveLatest(
         // The copy must not go back behind an extraction that ended meanwhile.
         when: [
           ['status', '=', version.status],
-          extractStatus === undefined
-            ? ['host_node_extract_status', 'absent']
-            : ['host_node_extract_status', '=', extractStatus],
+          ['host_node_extract_status', '=', version.host_node_extract_status],
         ],
       },
       {

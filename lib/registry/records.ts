@@ -70,6 +70,7 @@ export interface ShownVersion extends Omit<NodeVersion, 'downloadUrl'> {
 }
 
 export interface NodeVersionRecord extends Stored, ShownVersion {
+  host_node_extract_status: NonNullable<ShownVersion['host_node_extract_status']>;
   node_id: string;
   publisher_id: string;
   createdAt: string;

@@ -4,6 +4,7 @@ import { handler } from '../../functions/finalize-upload.ts';
 import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { sampleEvent } from '../support/invoke.ts';
@@ -289,6 +290,24 @@ describe('the logged result of an upload', () => {
     expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ level: 'info', outcome: 'blocked', reason: 'node_deleted' }),
     ]);
+  });
+
+  test('is superseded, and keeps no reason, if it is published again while its node is deleted', async () => {
+    const upload = await publish('logged-again', '1.0.0');
+    await put(upload, archive);
+    await setFields(nodeKey('logged-again'), { status: 'NodeStatusDeleted' });
+    loggedLines.length = 0;
+    beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
+      await setFields(nodeVersionKey('logged-again', '1.0.0'), { upload_id: 'later' });
+    });
+    await finalize(upload);
+
+    expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 'info', outcome: 'superseded' }),
+    ]);
+    expect(await storedVersion('logged-again', '1.0.0')).toMatchObject({
+      status_reason_code: 'awaiting_upload',
+    });
   });
 
   test('is published_before if another finalizer won', async () => {

@@ -22,7 +22,7 @@ export const areas = {
   },
   finalizer: {
     files: ['lib/registry/{finalizing,upload-checks}.ts', 'lib/uploads/finalize-upload.ts'],
-    tests: ['lib/registry/finalizing', 'functions/finalize-upload'],
+    tests: ['lib/registry/finalizing', 'functions/finalize-upload{,-floods}'],
     minScore: 90,
   },
   archives: {

@@ -205,6 +205,19 @@ describe('completeVersion', () => {
     ]);
   });
 
+  test('reads once and writes twice where nobody interferes', async () => {
+    const upload = await publish('undisturbed', '1.0.0');
+    await activate(upload);
+    const commands: string[] = [];
+    intercept(dynamodb, ({ command, send }) => {
+      commands.push(command);
+      return send();
+    });
+    await complete(upload);
+
+    expect(commands).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand', 'UpdateItemCommand']);
+  });
+
   test('leaves a pending version on the pending list, and ignores a missing one', async () => {
     const upload = await publish('pending', '1.0.0');
     const before = await storedVersion('pending', '1.0.0');
