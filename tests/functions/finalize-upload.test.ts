@@ -183,8 +183,10 @@ describe('a download from S3 that breaks off', () => {
     const upload = await publish(nodeId, '1.0.0');
     await put(upload, archive);
     const remove = intercept(s3, async ({ input, send }) => {
-      const output = await send();
-      return 'Body' in output && !('Range' in input) ? { ...output, Body: body() } : output;
+      const output: { Body?: Readable } = await send();
+      if (!output.Body || 'Range' in input) return output;
+      output.Body.destroy();
+      return { ...output, Body: body() };
     });
     await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalized.');
     remove();
