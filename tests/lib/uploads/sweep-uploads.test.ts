@@ -35,6 +35,7 @@ async function addListed(nodeId: string, since: string, fields: object = {}): Pr
   await addNode('acme', nodeId);
   await addVersion('acme', nodeId, '1.0.0', {
     status: 'NodeVersionStatusPending',
+    host_node_extract_status: 'pending',
     token_hash,
     ...listed,
     ...fields,
