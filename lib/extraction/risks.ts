@@ -49,7 +49,7 @@ export class Risks {
   /** Looks at a file that was parsed. */
   read(file: string, text: string, body: readonly StmtNode[]): void {
     this.#seen.add(file);
-    if (words.test(text)) this.#walk(body as unknown as readonly Part[]);
+    if (words.test(text)) this.#walk(partsIn(body));
   }
 
   /** Looks at the files that nobody had a reason to parse, as far as the limits go. */

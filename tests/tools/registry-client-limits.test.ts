@@ -6,8 +6,8 @@ import {
   createRegistryClient,
   type ErrorCode,
   type RegistryClient,
-  RegistryError,
 } from '../../tools/registry-client/client.ts';
+import { errorOf } from '../support/client-errors.ts';
 import { startHttpApi } from '../support/http-api.ts';
 import { acceptedTasks } from '../support/proxies.ts';
 import { spender } from '../support/spending.ts';
@@ -22,12 +22,6 @@ afterAll(() => api.stop());
 
 const clientOf = (user: string, options = {}) =>
   createRegistryClient({ baseUrl: api.url, accessToken: bearer(user).replace('Bearer ', ''), ...options });
-
-async function errorOf(call: Promise<unknown>): Promise<RegistryError> {
-  const error = await call.then(() => undefined).catch((thrown: unknown) => thrown);
-  if (!(error instanceof RegistryError)) throw new Error('The call did not end with a RegistryError.');
-  return error;
-}
 
 /** What a program does with each of the codes. */
 function adviceFor({ code, retryAfter }: { code: ErrorCode; retryAfter: number | undefined }): string {

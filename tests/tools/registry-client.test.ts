@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { createRegistryClient, RegistryError } from '../../tools/registry-client/client.ts';
+import { createRegistryClient } from '../../tools/registry-client/client.ts';
+import { errorOf } from '../support/client-errors.ts';
 import { startHttpApi } from '../support/http-api.ts';
 import { acceptedTasks, misbehave } from '../support/proxies.ts';
 import { bearer } from '../support/tokens.ts';
@@ -29,13 +29,6 @@ function keysSent(): (string | string[] | undefined)[] {
 }
 
 const routesSent = () => api.received.map(({ route }) => route);
-
-/** The error of a call that must fail. */
-async function errorOf(call: Promise<unknown>): Promise<RegistryError> {
-  const error = await call.then(() => undefined).catch((thrown: unknown) => thrown);
-  if (!(error instanceof RegistryError)) throw new Error('The call did not end with a RegistryError.');
-  return error;
-}
 
 describe('named methods of the client', () => {
   test('reach every operation', async () => {
@@ -329,73 +322,5 @@ describe('the client does not retry', () => {
 
     await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(Date.now() - started).toBeLessThan(5000);
-  });
-});
-
-describe('publish of the client', () => {
-  const identifier = { node_id: 'published', version: '1.0.0' };
-  const archive = new TextEncoder().encode('archive');
-  const input = {
-    publisherId: demo.publisherId,
-    nodeId: 'published',
-    version: { version: '1.0.0' },
-    personalAccessToken: demo.personalAccessToken,
-    archive,
-  };
-  const found = (node_version?: object) => ({
-    status: 200,
-    body: { node_versions: [{ identifier, status: node_version ? 'success' : 'not_found', node_version }] },
-  });
-  const pending = (status_reason_code: string) =>
-    found({ status: 'NodeVersionStatusPending', status_reason_code, status_reason: 'Why.' });
-  const registered = { status: 201, body: { node_version: {}, signedUrl: 'http://localhost:1/upload' } };
-  const sha256 = createHash('sha256').update(archive).digest('hex');
-  const active = found({
-    status: 'NodeVersionStatusActive',
-    downloadUrl: 'http://localhost:1/a.zip',
-    sha256,
-  });
-  const uploaded = { upload: async () => 200 };
-
-  test.each([
-    ['archive_refused', 'archive_rejected'],
-    ['token_revoked', 'version_closed'],
-    ['publisher_banned', 'version_closed'],
-  ])('fails when the version stays pending because of %s', async (reason, code) => {
-    api.disturb(found(), registered, pending('awaiting_upload'), pending(reason), pending(reason));
-
-    expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code, message: 'Why.' });
-    expect(api.received).toHaveLength(5);
-  });
-
-  test('ignores a read that is older than the upload', async () => {
-    api.disturb(pending('archive_refused'), registered, pending('archive_refused'), active);
-
-    expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: false });
-  });
-
-  test('returns a version that another call published with the same bytes', async () => {
-    const exists = { status: 409, body: { error: 'version_exists', message: 'It exists.' } };
-    api.disturb(found(), exists, active);
-
-    expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: true });
-  });
-
-  test('retries an upload that broke off, and gives up on a rejected one', async () => {
-    const statuses = [500, 200];
-    api.disturb(found(), registered, active);
-    await client.publish(input, { upload: async () => statuses.shift() ?? 0 });
-    expect(statuses).toEqual([]);
-
-    api.disturb(found(), registered);
-    const refused = client.publish(input, { upload: async () => 403 });
-    expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
-  });
-
-  test('fails after its time limit if the upload is still being checked', async () => {
-    api.disturb(found(), registered, pending('awaiting_upload'), pending('awaiting_upload'));
-    const waiting = client.publish(input, { ...uploaded, waitMs: 300 });
-
-    expect(await errorOf(waiting)).toMatchObject({ code: 'still_checking' });
   });
 });
