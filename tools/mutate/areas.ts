@@ -71,7 +71,7 @@ export const areas = {
     tests: [
       'lib/registry/{publishing,publishing-limits}',
       'lib/uploads/{sweep-uploads,upload-events}',
-      'functions/publish-node-version{-ci,-ci-rejections,-repeated}',
+      'functions/publish-node-version{,-ci,-ci-rejections,-repeated}',
     ],
     minScore: 95,
   },
