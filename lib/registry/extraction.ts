@@ -1,9 +1,10 @@
-import type { HostNode } from '../schemas/host-node.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Condition } from '../store/expressions.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { transact, update, type Write } from '../store/write.ts';
+import type { ExtractedFields } from './host-node-entries.ts';
 import { touchedFields, unchangedSince } from './host-nodes.ts';
 import { dueWork } from './pending-versions.ts';
 import { type HostNodeRecord, hostNodeRecord, nodeRecord, nodeVersionRecord } from './records.ts';
@@ -21,11 +22,6 @@ export interface ExtractedArchive {
   versionId: string;
   sha256: string;
 }
-
-/** What an extraction says of a host node; null where it says nothing. */
-export type ExtractedFields = {
-  [Field in keyof Omit<HostNode, 'policy' | 'host_node_name'>]-?: HostNode[Field] | null;
-};
 
 /** What was read out of an archive. */
 export interface FoundHostNodes {
@@ -58,7 +54,12 @@ export async function findExtractionState(
 
 const maxWritesAtOnce = 20;
 
-/** Writes the entries of a version, a few at a time. */
+/** Of the units that the table bounds and bills, a version takes so many at once, and the rest at this pace. */
+const promptUnits = 500;
+const unitsPerSecond = 100;
+const bytesPerUnit = 1024;
+
+/** Writes the entries of a version, a few at a time: the table is there for others too, whatever an archive holds. */
 export async function writeHostNodes(
   archive: ExtractedArchive,
   { nodes, by }: Pick<FoundHostNodes, 'nodes' | 'by'>,
@@ -67,11 +68,15 @@ export async function writeHostNodes(
   const keys = [...nodes.keys()].map((name) => hostNodeKey(archive.nodeId, archive.version, name));
   const items = keys.length === 0 ? [] : await get(deadline, ...keys);
   const left = [...nodes].entries();
+  let written = 0;
   const writeNext = async () => {
     for (const [place, [name, fields]] of left) {
       const key = keys[place];
       const seen = items[place];
       const entry = { ...fields, host_node_name: name, extracted_by: by };
+      const units = Math.ceil(Buffer.byteLength(JSON.stringify(entry)) / bytesPerUnit);
+      written += units;
+      if (written > promptUnits) await pause((1000 * maxWritesAtOnce * units) / unitsPerSecond);
       if (key) await writeHostNode(key, entry, seen && hostNodeRecord(seen), deadline);
     }
   };

@@ -4,18 +4,17 @@ import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
 import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
-import type { ExtractedNode } from '../extraction/describe-node.ts';
 import { extractInWorker } from '../extraction/extract-in-worker.ts';
 import { note } from '../log.ts';
 import {
   type ExtractedArchive,
-  type ExtractedFields,
   type ExtractionState,
   findExtractionState,
   finishExtraction,
   type FoundHostNodes,
   writeHostNodes,
 } from '../registry/extraction.ts';
+import { entriesOf } from '../registry/host-node-entries.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
 export const extractor = 1;
@@ -35,9 +34,6 @@ export type ExtractionResult =
 const patienceMs = 20_000;
 const pauseMs = 100;
 const reservedMs = 5_000;
-const maxNameCharacters = 200;
-/** Leaves room in an entry of DynamoDB's, with what an owner may write there. */
-const maxFieldBytes = 80_000;
 
 const { EXTRACTION_TAGS } = readEnvironment(concerns.extraction);
 
@@ -68,13 +64,12 @@ export async function readHostNodes(key: string, nodeId: string): Promise<FoundH
   const object = await findObject(key);
   if (!object) return undefined;
   const { nodes, status, reason, steps, risks } = await extractInWorker(await readTextFiles(object), nodeId);
-  const storable = nodes.filter(({ name }) => name !== '' && name.length <= maxNameCharacters);
-  const why =
-    storable.length < nodes.length ? `A name has more than ${maxNameCharacters} characters.` : reason;
+  const { entries, problem } = entriesOf(nodes);
+  const why = problem ?? reason;
   const openFields = nodes.reduce((total, { open }) => total + open.length, 0);
   note({
     extractor,
-    host_nodes: storable.length,
+    host_nodes: entries.size,
     open_fields: openFields,
     steps,
     ...(why && { reason: why }),
@@ -83,27 +78,8 @@ export async function readHostNodes(key: string, nodeId: string): Promise<FoundH
     by: extractor,
     status: why === undefined ? status : 'failed',
     reason: why,
-    nodes: new Map(storable.map((node) => [node.name, fieldsOf(node)])),
+    nodes: entries,
     openFields,
     tags: EXTRACTION_TAGS === 'on' ? risks : [],
   };
-}
-
-function fieldsOf(node: ExtractedNode): ExtractedFields {
-  return {
-    category: stored(node.category),
-    deprecated: node.deprecated ?? null,
-    description: stored(node.description),
-    experimental: node.experimental ?? null,
-    function: stored(node.function),
-    input_types: stored(node.inputTypes),
-    output_is_list: node.outputIsList ?? null,
-    return_names: stored(node.returnNames),
-    return_types: stored(node.returnTypes),
-  };
-}
-
-/** Too much for an entry is as good as unknown. */
-function stored(text: string | undefined): string | null {
-  return text === undefined || Buffer.byteLength(text) > maxFieldBytes ? null : text;
 }

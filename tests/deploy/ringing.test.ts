@@ -333,7 +333,8 @@ describe('where concurrency is reserved', () => {
 
   test('function-throttles is silent about a function that meets its own reservation', async () => {
     const bounded = {
-      FinalizeUpload: 30,
+      FinalizeUpload: 25,
+      ExtractHostNodes: 5,
       RelightImage: 4,
       TextToVideo: 3,
       ExtendVideo: 2,
@@ -345,7 +346,14 @@ describe('where concurrency is reserved', () => {
     expect(await isRingingThere('function-throttles', throttled({ all: 1, UpdateNode: 1 }))).toBe(true);
   });
 
-  test.each(['FinalizeUpload', 'RelightImage', 'TextToVideo', 'ExtendVideo', 'MultiframeVideo'])(
+  test.each([
+    'FinalizeUpload',
+    'ExtractHostNodes',
+    'RelightImage',
+    'TextToVideo',
+    'ExtendVideo',
+    'MultiframeVideo',
+  ])(
     'reserved-throttles rings when %s meets its reservation for 15 minutes, and not at a moment',
     async (name) => {
       expect(await isRingingThere('reserved-throttles', throttled({ [name]: 1 }, lastFifteen))).toBe(true);

@@ -210,6 +210,7 @@ describe('the functions', () => {
     expect(reserved(plain)).toEqual([]);
     expect(Object.fromEntries(reserved(full))).toEqual({
       FinalizeUploadLambdaFunction: 5,
+      ExtractHostNodesLambdaFunction: 5,
       RelightImageLambdaFunction: 10,
       TextToVideoLambdaFunction: 10,
       ExtendVideoLambdaFunction: 10,

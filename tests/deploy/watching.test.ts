@@ -66,7 +66,7 @@ const ofRelay = /^notification-|-(?:deliverNotifications|receiveNotification)$/;
 const plainAlarms = alarms.filter(([name]) => !ofRelay.test(name));
 const allAlarms: [string, string[]][] = [
   ...alarms,
-  ['reserved-throttles', Array(5).fill('AWS/Lambda Throttles')],
+  ['reserved-throttles', Array(6).fill('AWS/Lambda Throttles')],
 ];
 const rightWhereMissing = ['sweep-missing', 'notification-backlog'];
 

@@ -170,6 +170,58 @@ describe('a published archive', () => {
   });
 });
 
+describe('a published archive with very long texts', () => {
+  const publishNodes = async (nodeId: string, python: string) => {
+    const archive = zip([{ name: 'pack/__init__.py', data: python, method: 8 }]);
+    await handler(eventFor(await publishPack(nodeId, archive), archive), context);
+  };
+
+  test('has entries that the store accepts, without the texts that do not fit', async () => {
+    const long = '"x" * 79_000';
+    await publishNodes(
+      'extracted-long',
+      `class N:
+    @classmethod
+    def INPUT_TYPES(cls): return {"required": {"a": ("INT", {"tooltip": ${long}})}}
+    FUNCTION = ${long}
+    CATEGORY = ${long}
+    DESCRIPTION = ${long}
+    RETURN_TYPES = (${long},)
+    RETURN_NAMES = (${long},)
+    OUTPUT_IS_LIST = (False,)
+NODE_CLASS_MAPPINGS = {"N": N}
+`,
+    );
+
+    expect(await storedVersion('extracted-long', '1.0.0')).toMatchObject({
+      host_node_extract_status: 'success',
+    });
+    const entry = await hostNode('extracted-long', 'N');
+    expect(entry).toMatchObject({ function: 'x'.repeat(79_000), output_is_list: [false] });
+    for (const field of ['category', 'description', 'input_types', 'return_types', 'return_names'])
+      expect(entry).not.toHaveProperty(field);
+  });
+
+  test('fails with the reason, and keeps the good entries, where a name is not valid Unicode', async () => {
+    await publishNodes(
+      'extracted-surrogate',
+      `class N:
+    FUNCTION = "run"
+    DESCRIPTION = "bad \\udcff"
+NODE_CLASS_MAPPINGS = {"good": N, "bad\\ud800": N}
+`,
+    );
+
+    expect(await storedVersion('extracted-surrogate', '1.0.0')).toMatchObject({
+      host_node_extract_status: 'failed',
+      host_node_extract_reason: 'The name "bad\ufffd" is not valid Unicode.',
+    });
+    const entry = await hostNode('extracted-surrogate', 'good');
+    expect(entry).toMatchObject({ function: 'run' });
+    expect(entry).not.toHaveProperty('description');
+  });
+});
+
 describe('an event that is about nothing', () => {
   test.each([
     ['a key of another shape', 'archives/x.zip'],

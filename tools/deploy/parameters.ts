@@ -146,7 +146,10 @@ export const parameters: Record<string, z.ZodMiniType> = {
   notificationRateLimit: required(perSecond, 'Notifications of providers a second.'),
   notificationBurstLimit: required(burst, 'How many more in a burst.'),
   proxyConcurrency: optional(reserved, 'Concurrent executions reserved for each proxy, and its maximum.'),
-  finalizeConcurrency: optional(reserved, 'Concurrent executions reserved for uploads, and their maximum.'),
+  finalizeConcurrency: optional(
+    reserved,
+    'Concurrent executions reserved for checking uploads, as many for reading their host nodes, and the maximum of each.',
+  ),
   tableMaxReads: required(capacity, 'The maximum of read units a second that the table serves.'),
   tableMaxWrites: required(capacity, 'The maximum of write units a second that the table serves.'),
   domainName: optional(

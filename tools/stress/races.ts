@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import {
-  type ExtractedArchive,
-  type ExtractedFields,
-  writeHostNodes,
-} from '../../lib/registry/extraction.ts';
+import { type ExtractedArchive, writeHostNodes } from '../../lib/registry/extraction.ts';
+import type { ExtractedFields } from '../../lib/registry/host-node-entries.ts';
 import { removeOtherHostNodes } from '../admin/registry/extraction.ts';
 import { type CheckOptions, CheckRun } from './check.ts';
 import { banNode, seed } from './fixtures.ts';

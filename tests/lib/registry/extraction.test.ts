@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   type ExtractedArchive,
-  type ExtractedFields,
   findExtractionState,
   finishExtraction,
   unlistExtracted,
   writeHostNodes,
 } from '../../../lib/registry/extraction.ts';
+import type { ExtractedFields } from '../../../lib/registry/host-node-entries.ts';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { findListedVersions } from '../../../lib/registry/pending-versions.ts';
 import type { Item } from '../../../lib/store/attribute-values.ts';
@@ -312,4 +312,25 @@ describe('extractions by any extractors and edits', () => {
       { numRuns: Number(process.env.EXTRACTION_RACES ?? 50) },
     );
   }, 600_000);
+});
+
+describe('the entries of a version', () => {
+  const nodesOf = (count: number, text: string | null) =>
+    Array.from({ length: count }, (_, index) => [`${text?.length ?? 0}-${index}`, read(text)] as const);
+
+  test.each([
+    [100, '', 900],
+    [1, 'x'.repeat(3_400), 1_800],
+  ])('are written at a pace after the first 500 units: %i more', async (count, text, leastMs) => {
+    const archive = await addExtractable(`paced-${count}`);
+    const first = new Map(nodesOf(499, 'a'));
+    const began = performance.now();
+    await writeHostNodes(archive, { by: 1, nodes: first }, inTime());
+    const promptMs = performance.now() - began;
+    await writeHostNodes(archive, { by: 2, nodes: new Map([...first, ...nodesOf(count, text)]) }, inTime());
+    const pacedMs = performance.now() - began - promptMs;
+
+    expect(pacedMs).toBeGreaterThan(leastMs);
+    expect(pacedMs - promptMs).toBeLessThan(leastMs + 2_000);
+  });
 });
