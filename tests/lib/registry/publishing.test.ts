@@ -260,6 +260,7 @@ describe('the personal access token of a publish', () => {
     expect(await findUploadState(upload, Date.now() + 5000)).toMatchObject({
       status_reason_code: 'token_revoked',
     });
+    expect(await storedItem(...keyOf(tokenHash))).not.toHaveProperty('last_used_at');
   });
 
   test('has its last use written at most once a minute', async () => {
