@@ -7,7 +7,7 @@ import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { findUploadState } from '../../../lib/registry/finalizing.ts';
-import { intercept } from '../../support/intercept.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
 import { duringNextWrite } from '../../support/admin.ts';
 import {
   addNode,
@@ -260,6 +260,14 @@ describe('the personal access token of a publish', () => {
     expect(await findUploadState(upload, Date.now() + 5000)).toMatchObject({
       status_reason_code: 'token_revoked',
     });
+  });
+
+  test('has no use written after it was revoked', async () => {
+    const tokenHash = hashPersonalAccessToken(await addToken('acme'));
+    beforeNext(dynamodb, /^UpdateItemCommand$/, () => revoke(tokenHash));
+    await publish('used-last', { tokenHash });
+
+    expect(await storedItem(...keyOf(tokenHash))).toHaveProperty('revoked_at');
     expect(await storedItem(...keyOf(tokenHash))).not.toHaveProperty('last_used_at');
   });
 
