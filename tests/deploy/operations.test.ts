@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 
 const page = readFileSync('docs/operations.md', 'utf8');
+const spending = readFileSync('docs/spending.md', 'utf8');
 
 /** Commands in code blocks, in code spans, and in the list of what only AWS can show; each on one line. */
-function commands(): string[] {
-  const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, text]) =>
+function commands(text: string): string[] {
+  const blocks = [...text.matchAll(/```bash\n(.*?)```/gs)].map(([, text]) =>
     String(text).replaceAll(/\\\n\s*/g, ' '),
   );
-  const spans = [...page.replaceAll(/```.*?```/gs, '').matchAll(/`([^`]+)`/g)].map(([, text]) =>
+  const spans = [...text.replaceAll(/```.*?```/gs, '').matchAll(/`([^`]+)`/g)].map(([, text]) =>
     String(text).replaceAll(/\s+/g, ' '),
   );
   const lines = blocks.flatMap((block) => block.split('\n')).map((line) => line.trim());
@@ -17,13 +18,14 @@ function commands(): string[] {
   );
 }
 
-describe('the operations page', () => {
-  test.each(commands())('names the region in: %s', (command) => {
+describe('the pages of operations and spending', () => {
+  test.each([...commands(page), ...commands(spending)])('names the region in: %s', (command) => {
     expect(command).toMatch(/--region us-east-1|\$on\b|\$table\b|--stage prod --region/);
   });
 
   test('has commands in it', () => {
-    expect(commands().length).toBeGreaterThan(25);
+    expect(commands(page).length).toBeGreaterThan(25);
+    expect(commands(spending).length).toBeGreaterThan(10);
   });
 
   test('links to headings that it has', () => {
