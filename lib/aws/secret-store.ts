@@ -71,15 +71,42 @@ export async function readSecret(store: string, name: string, timeoutMs: number)
     maxReplyBytes,
   });
   const content = parseObject(reply.body);
+  const reference = `${store}:${name}`;
+  const answer = [reply.status, errorType(content)].filter(Boolean).join(' ');
+  if (missing.has(errorType(content)))
+    throw wrongSecret(
+      `${reference} does not exist in ${environment.AWS_REGION}: ${service} answered ${answer}.`,
+    );
   const secret = reply.status === 200 ? read(content) : undefined;
-  if (typeof secret === 'string' && isJsonObject(secret)) throw wrongSecret(`${store}:${name}`);
-  if (typeof secret === 'string' && isHeaderText.test(secret.trim())) return secret.trim();
-  throw new Error(`${service} answered ${reply.status} ${content.__type ?? ''} for the secret "${name}"`);
+  const problem = problemOf(secret, content);
+  if (problem) throw wrongSecret(`${reference} ${problem} Store the key alone, as plain text.`);
+  if (typeof secret === 'string') return secret.trim();
+  throw new Error(`${service} answered ${answer} without a value for ${reference}.`);
 }
 
-/** Logged at once, when the function starts: nobody has to wait for a request to learn that none will succeed. */
-function wrongSecret(reference: string): ApiError {
-  const sentence = `${reference} is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`;
+const missing: ReadonlySet<string> = new Set(['ParameterNotFound', 'ResourceNotFoundException']);
+
+/** The store may put the name of a namespace before that of the error. */
+function errorType({ __type }: JsonObject): string {
+  return typeof __type === 'string' ? __type.replace(/^.*#/, '') : '';
+}
+
+/** What is wrong with a value that is stored; undefined for one that can be a key, and where there is none. */
+function problemOf(secret: unknown, { SecretBinary }: JsonObject): string | undefined {
+  if (typeof secret !== 'string')
+    return SecretBinary === undefined ? undefined : 'is binary, which no header can carry.';
+  if (isJsonObject(secret)) return 'is a JSON object, which no provider takes as its key.';
+  if (secret.trim() === '') return 'is empty.';
+  if (!isHeaderText.test(secret.trim()))
+    return 'has characters that no header can carry, such as a line break or an accented letter.';
+  return undefined;
+}
+
+/**
+ * No repetition cures it, so it is an error of the deployment, not an overload. It is logged when the function starts:
+ * nobody has to wait for a request to learn that none will succeed.
+ */
+function wrongSecret(sentence: string): ApiError {
   const cause = new Error(sentence);
   log('error', 'provider_key', describeError(cause));
   return new ApiError('internal_error', { cause, payment: 'none' });

@@ -43,7 +43,7 @@ const issuers: Record<string, Issuer> = {
   },
   Google: {
     user: (aud) => ({ aud, azp: aud, email: 'olga@example.com' }),
-    admin: { email: 'admin@example.com' },
+    admin: { email: 'admin@example.com', email_verified: false },
     refused: [() => ({ aud: 'another.apps.googleusercontent.com' }), 'wrong_audience'],
   },
   Clerk: {
@@ -105,6 +105,15 @@ describe.each(Object.entries(issuers))('with the parameters for %s', (name, { us
 
   test('its access token is accepted, and makes nobody an admin', async () => {
     expect(await authenticate(bearer(user(audience)))).toEqual({ userId, isAdmin: false });
+  });
+
+  test('its ID token is rejected only if it calls itself one by token_use, as the page says', async () => {
+    const idToken = { aud: audience, typ: 'ID', nonce: 'n-0S6_WzA2Mj' };
+
+    expect(await authenticate(bearer(idToken))).toEqual({ userId, isAdmin: false });
+    await expect(authenticate(bearer({ ...idToken, token_use: 'id' }))).rejects.toMatchObject({
+      reason: 'id_token',
+    });
   });
 
   test('its access token of an admin is one', async () => {

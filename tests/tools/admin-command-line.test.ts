@@ -1,8 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { dynamodb } from '../../lib/store/table.ts';
 import { commands } from '../../tools/admin/commands.ts';
+import { describeTarget } from '../../tools/admin/target.ts';
+import { localAddress, ports } from '../../tools/local/addresses.ts';
 import { admin } from '../support/admin.ts';
+import { intercept } from '../support/intercept.ts';
+import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 import { runProgram } from '../support/run-program.ts';
 
 describe('a command line that is not understood', () => {
@@ -87,6 +92,58 @@ describe('--help', () => {
   });
 });
 
+/** What the examples name, so that they do not end at something that does not exist. */
+async function seedExamples() {
+  await addPublisher('acme', { olga: 'owner' });
+  await addNode('acme', 'demo-node');
+  await addVersion('acme', 'demo-node', '1.0.0');
+}
+
+describe('the target of a command', () => {
+  beforeAll(seedExamples);
+
+  const local = localAddress(ports.dynamodb);
+
+  test.each([
+    ['node-registry-prod in eu-west-1', undefined, 'node-registry-prod'],
+    [`the local stack, node-registry-local at ${local}`, local, 'node-registry-local'],
+    [`node-registry-prod at ${local}`, local, 'node-registry-prod'],
+    ['node-registry-local at http://localhost:1', 'http://localhost:1', 'node-registry-local'],
+  ])('is described as %s', (description, address, TABLE_NAME) => {
+    const before = { ...process.env };
+    Object.assign(process.env, { AWS_REGION: 'eu-west-1', TABLE_NAME });
+    if (address) process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+    else delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+    const described = describeTarget();
+    Object.assign(process.env, before);
+
+    expect(described).toBe(description);
+  });
+
+  test('is named by a command that changes something, next to what it answers', async () => {
+    const done = await admin('publisher', 'create', 'target', '--name', 'Target');
+    const read = await admin('publisher', 'show', 'target');
+
+    expect(done).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
+    expect(done.stderr).toContain(String(process.env.TABLE_NAME));
+    expect(read).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test.each(Object.entries(commands).filter(([, { readsOnly }]) => readsOnly))(
+    'is not changed by %s, which does not name it',
+    async (_, { examples }) => {
+      const writes: string[] = [];
+      intercept(dynamodb, ({ command, send }) => {
+        if (!/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command)) writes.push(command);
+        return send();
+      });
+      for (const example of examples) await admin(...example.replaceAll(/['"]/g, '').split(' '));
+
+      expect(writes).toEqual([]);
+    },
+  );
+});
+
 describe('npm run admin', () => {
   const deployed = ['--region', 'us-east-1', '--table', String(process.env.TABLE_NAME)];
 
@@ -94,7 +151,7 @@ describe('npm run admin', () => {
     const created = await run(['publisher', 'create', 'child', '--name', 'Child', ...deployed, '--json']);
     const shown = await admin('publisher', 'show', 'child', '--json');
 
-    expect(created).toMatchObject({ status: 0, stderr: '' });
+    expect(created).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
     expect(JSON.parse(created.stdout)).toEqual(JSON.parse(shown.stdout));
   });
 

@@ -88,7 +88,7 @@ describe('on a deployed table', () => {
     expect(asked.stderr).toContain(
       'this permanently revokes the token "release job", last used never. Repeat',
     );
-    expect(done).toMatchObject({ status: 0, stderr: '' });
+    expect(done).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Target: .*\n$/) });
   });
 
   test('bans with --yes', async () => {

@@ -9,6 +9,6 @@ const args = process.argv.slice(2);
 chooseTarget(args);
 const { runCommandLine } = await import('./command-line.ts');
 const { status, stdout, stderr } = await runCommandLine(args);
-process.stdout.write(stdout);
 process.stderr.write(stderr);
+process.stdout.write(stdout);
 process.exitCode = status;

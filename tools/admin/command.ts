@@ -11,6 +11,8 @@ export interface Command {
   examples: readonly string[];
   /** Run where the noun comes without a verb. */
   isDefault?: boolean;
+  /** Any other command names the table that it changes. */
+  readsOnly?: true;
   /** For a command that stops the work of others: what it is about to do. It must be confirmed on a deployed table. */
   impact?(parameters: Record<string, string>): Promise<string>;
   run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<Outcome>;

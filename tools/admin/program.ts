@@ -4,11 +4,11 @@ import { confirm } from '../command-line/confirm.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Refusal } from './registry/refusal.ts';
-import { requireListening } from './target.ts';
+import { describeTarget, requireListening } from './target.ts';
 
 const name = 'npm run admin --';
 const notes =
-  'Without --region and --table the local stack of npm start is used. With them, the AWS SDK finds the credentials: in the environment, by AWS_PROFILE, or from a role.';
+  'Without --region and --table the local stack of npm start is used. With them, the AWS SDK finds the credentials: in the environment, by AWS_PROFILE, or from a role. A command that changes something says on standard error where.';
 
 /** The whole command line, made from `commands`: nouns, each with its verbs. */
 export function createProgram(output: Output): Program {
@@ -65,7 +65,7 @@ function nounOf(program: Program, noun: string, output: Output): Program {
 
 function createVerb(
   verb: string,
-  { parameters, options, impact, run, ...about }: Command,
+  { parameters, options, impact, readsOnly, run, ...about }: Command,
   output: Output,
 ): Program {
   const program = createCommand({ name: verb, ...about }, output).allowExcessArguments(false);
@@ -105,6 +105,7 @@ function createVerb(
     if (impact && region !== undefined && !yes)
       await requireConsent(program, await impact(given), String(table));
     const { data, text } = await run(given, values);
+    if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
   });
 }

@@ -31,6 +31,14 @@ export function chooseTarget(args: string[]): void {
   });
 }
 
+/** Where a command acts: somebody in a hurry may have left --region and --table out. */
+export function describeTarget(): string {
+  const { AWS_ENDPOINT_URL_DYNAMODB: address, AWS_REGION, TABLE_NAME } = process.env;
+  if (address === undefined) return `${TABLE_NAME} in ${AWS_REGION}`;
+  const isLocalStack = address === localAddress(ports.dynamodb) && TABLE_NAME === tableName;
+  return `${isLocalStack ? 'the local stack, ' : ''}${TABLE_NAME} at ${address}`;
+}
+
 /** Reports at once that a server is not running. The SDK would retry and then fail without a clear sentence. */
 export async function requireListening(): Promise<void> {
   const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;

@@ -103,12 +103,12 @@ describe('a secret by reference', () => {
   });
 
   test('is read again by the request that needs it if reading failed', async () => {
-    answer = { status: 400, content: { __type: 'ParameterNotFound' } };
+    answer = { status: 400, content: { __type: 'ThrottlingException' } };
     const key = storedSecret('ssm:/node-registry/key');
 
     await expect(key.read(deadline())).rejects.toMatchObject({
       code: 'unavailable',
-      cause: new Error('ssm answered 400 ParameterNotFound for the secret "/node-registry/key"'),
+      cause: new Error('ssm answered 400 ThrottlingException without a value for ssm:/node-registry/key.'),
     });
     holdsParameter('there now');
     expect(await key.read(deadline())).toBe('there now');
@@ -129,7 +129,7 @@ describe('a secret by reference', () => {
     answer = { status: 400, content: { Parameter: { Value: 'no key' } } };
 
     await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
-      cause: new Error('ssm answered 400  for the secret "/key"'),
+      cause: new Error('ssm answered 400 without a value for ssm:/key.'),
     });
   });
 
@@ -138,26 +138,47 @@ describe('a secret by reference', () => {
 
     await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
       code: 'unavailable',
-      cause: new Error('ssm answered 200  for the secret "/key"'),
+      cause: new Error('ssm answered 200 without a value for ssm:/key.'),
     });
   });
 
-  test.each([
-    ['ssm', { Parameter: { Value: '{"api-key": "hidden"}' } }],
-    ['secretsmanager', { SecretString: ' {\n"api-key": "hidden"}\n' }],
+  const plainText = 'Store the key alone, as plain text.';
+  const noHeader = `has characters that no header can carry, such as a line break or an accented letter. ${plainText}`;
+  const jsonObject = `is a JSON object, which no provider takes as its key. ${plainText}`;
+
+  test.each<[string, string, Exclude<typeof answer, 'never'>['content'], number?]>([
+    [jsonObject, 'ssm', { Parameter: { Value: '{"api-key": "hidden"}' } }],
+    [jsonObject, 'secretsmanager', { SecretString: ' {\n"api-key": "hidden"}\n' }],
+    [`is empty. ${plainText}`, 'ssm', { Parameter: { Value: '' } }],
+    [`is empty. ${plainText}`, 'secretsmanager', { SecretString: ' \n' }],
+    [noHeader, 'ssm', { Parameter: { Value: 'hiddenü' } }],
+    [noHeader, 'secretsmanager', { SecretString: 'hidden\nlines' }],
+    [`is binary, which no header can carry. ${plainText}`, 'secretsmanager', { SecretBinary: 'aGlkZGVu' }],
+    [
+      'does not exist in us-east-1: ssm answered 400 ParameterNotFound.',
+      'ssm',
+      { __type: 'ParameterNotFound' },
+      400,
+    ],
+    [
+      'does not exist in us-east-1: secretsmanager answered 400 ResourceNotFoundException.',
+      'secretsmanager',
+      { __type: 'com.amazonaws.secretsmanager#ResourceNotFoundException' },
+      400,
+    ],
   ])(
-    'is refused at start in %s where it is a JSON object, with a sentence that names it',
-    async (service, content) => {
-      answer = { status: 200, content };
+    'that %s is reported at start by %s, and is no overload',
+    async (problem, service, content, status = 200) => {
+      answer = { status, content };
       loggedLines.length = 0;
       const key = storedSecret(`${service}:prod/key`);
       while (loggedLines.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
 
-      const sentence = `${service}:prod/key is a JSON object, which no provider takes as its key. Store the key alone, as plain text.`;
+      const sentence = `${service}:prod/key ${problem}`;
       expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
         { level: 'error', event: 'provider_key', causes: [`Error: ${sentence}`] },
       ]);
-      expect(loggedLines.join()).not.toContain('hidden');
+      expect(loggedLines.join()).not.toMatch(/hidden|aGlkZGVu/);
       await expect(key.read(deadline())).rejects.toMatchObject({
         code: 'internal_error',
         payment: 'none',
@@ -176,24 +197,17 @@ describe('a secret by reference', () => {
     },
   );
 
-  test.each([
-    [{}],
-    [{ Parameter: { Value: '' } }],
-    [{ Parameter: { Value: ' ' } }],
-    [{ Parameter: { Value: 7 } }],
-    [{ Parameter: { Value: 'two\nlines' } }],
-    [{ Parameter: null }],
-    [[]],
-    ['null'],
-    ['"text"'],
-  ])('is reported as missing in the answer %j', async (content) => {
-    answer = { status: 200, content };
+  test.each([[{}], [{ Parameter: { Value: 7 } }], [{ Parameter: null }], [[]], ['null'], ['"text"']])(
+    'is reported as missing in the answer %j',
+    async (content) => {
+      answer = { status: 200, content };
 
-    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
-      code: 'unavailable',
-      cause: new Error('ssm answered 200  for the secret "/key"'),
-    });
-  });
+      await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
+        code: 'unavailable',
+        cause: new Error('ssm answered 200 without a value for ssm:/key.'),
+      });
+    },
+  );
 });
 
 describe('a key that the provider rejects', () => {

@@ -11,6 +11,7 @@ import { listUsage } from '../spend/usage.ts';
 export const compare = command({
   parameters: ['bill'],
   summary: "Compare the usage records with a provider's bill",
+  readsOnly: true,
   notes:
     'The bill is a CSV file with a task id and its credits on each line, or with a heading that names these two columns (task_id, credits). The lines of one task are summed up, so a credit note has negative credits.',
   options: {

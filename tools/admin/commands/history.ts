@@ -8,6 +8,7 @@ import { readNode, readPublisher } from '../registry/records.ts';
 export const ofPublisher = command({
   parameters: ['publisher'],
   summary: 'List what administrators changed about a publisher, its members and its tokens',
+  readsOnly: true,
   notes:
     'The latest change comes first. The actor is the user and machine of the command line, or ADMIN_ACTOR.',
   options: {},
@@ -21,6 +22,7 @@ export const ofPublisher = command({
 export const ofNode = command({
   parameters: ['node'],
   summary: 'List what administrators changed about a node and its versions',
+  readsOnly: true,
   options: {},
   examples: ['history node demo-node'],
   async run({ node: nodeId }) {

@@ -6,6 +6,7 @@ import { table } from '../../command-line/table.ts';
 export const list = command({
   parameters: ['node', 'version'],
   summary: 'List the host nodes of a node version',
+  readsOnly: true,
   options: {},
   examples: ['host-node list demo-node 1.0.0'],
   async run({ node, version }) {
@@ -28,6 +29,7 @@ export const list = command({
 export const clashes = command({
   parameters: [],
   summary: 'List names of host nodes that the latest versions of several nodes have',
+  readsOnly: true,
   notes:
     'The oldest node comes first. Nothing is changed: preempted_host_node_names stay what administrators made them.\nReads the whole table.',
   options: {},

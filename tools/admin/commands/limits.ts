@@ -48,6 +48,7 @@ export const clear = command({
 export const show = command({
   parameters: ['user'],
   summary: "Show a caller's limits, what it has used today, and its history",
+  readsOnly: true,
   notes: 'What running tasks hold is part of what was used, until their cost is known.',
   options: {},
   examples: [`limit show 'auth0|1234'`],
@@ -79,6 +80,7 @@ export const show = command({
 export const list = command({
   parameters: [],
   summary: 'List the callers that have limits of their own or are blocked',
+  readsOnly: true,
   options: {},
   examples: ['limit list', 'limit list --json'],
   async run() {

@@ -10,6 +10,7 @@ const notes = 'The user is the subject (`sub`) of the access tokens that your is
 export const list = command({
   parameters: ['publisher'],
   summary: 'List the members of a publisher',
+  readsOnly: true,
   options: {},
   examples: ['member list acme'],
   async run({ publisher: publisherId }) {

@@ -21,6 +21,7 @@ const reason = {
 export const list = command({
   parameters: ['node'],
   summary: 'List the versions of a node, the highest first',
+  readsOnly: true,
   options: {},
   examples: ['node-version list demo-node'],
   async run({ node: nodeId }) {
@@ -44,6 +45,7 @@ export const list = command({
 export const show = command({
   parameters: ['node', 'version'],
   summary: 'Show a version of a node',
+  readsOnly: true,
   notes: 'The text shows the most important fields, --json all of them.',
   options: {},
   examples: ['node-version show demo-node 1.0.0', 'node-version show demo-node 1.0.0 --json'],

@@ -9,6 +9,7 @@ import { Node } from '../../../lib/schemas/node.ts';
 export const list = command({
   parameters: [],
   summary: 'List the nodes of a publisher',
+  readsOnly: true,
   options: { publisher: { value: 'PUBLISHER', about: 'The publisher of the nodes', required: true } },
   examples: ['node list --publisher acme'],
   async run(_, { publisher }) {
@@ -31,6 +32,7 @@ export const list = command({
 export const show = command({
   parameters: ['node'],
   summary: 'Show a node',
+  readsOnly: true,
   notes: 'The text shows the most important fields, --json all of them.',
   options: {},
   examples: ['node show demo-node', 'node show demo-node --json'],

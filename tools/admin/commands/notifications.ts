@@ -12,6 +12,7 @@ import {
 export const list = command({
   parameters: [],
   summary: 'List notifications of callers that were given up, or still wait',
+  readsOnly: true,
   notes:
     'What was given up comes with the latest first, what waits by the time of its next attempt; 1,000 at most.',
   options: { waiting: { about: 'Those that are still to be sent' } },
@@ -35,6 +36,7 @@ export const list = command({
 export const show = command({
   parameters: ['id'],
   summary: 'Show a notification, by its webhook-id',
+  readsOnly: true,
   options: {},
   examples: ['notification show msg_0f3a…_2'],
   async run({ id }) {
@@ -70,6 +72,7 @@ export const retry = command({
 export const keys = command({
   parameters: [],
   summary: 'Show the public keys with which receivers check notifications',
+  readsOnly: true,
   notes:
     'Two while the key is replaced. The private key is in the secret store; the running functions say what they sign with.',
   options: {},

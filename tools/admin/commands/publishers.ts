@@ -31,6 +31,7 @@ export const create = command({
 export const list = command({
   parameters: [],
   summary: 'List all publishers',
+  readsOnly: true,
   notes:
     'Reads the whole table, because no index lists publishers: with a large table this takes time and read capacity.',
   options: {},
@@ -52,6 +53,7 @@ export const list = command({
 export const show = command({
   parameters: ['publisher'],
   summary: 'Show a publisher and its members',
+  readsOnly: true,
   options: {},
   examples: ['publisher show acme', 'publisher show acme --json'],
   async run({ publisher: id }) {

@@ -47,6 +47,7 @@ export const create = command({
 export const list = command({
   parameters: ['publisher'],
   summary: 'List the personal access tokens, without the tokens themselves',
+  readsOnly: true,
   options: {},
   examples: ['token list acme'],
   async run({ publisher: publisherId }) {

@@ -61,6 +61,7 @@ export const add = command({
 export const list = command({
   parameters: ['publisher'],
   summary: 'List the CI jobs that a publisher trusts',
+  readsOnly: true,
   notes: 'Pinned are the ids of repository and owner, which the first version sets.',
   options: {},
   examples: ['trust list acme'],

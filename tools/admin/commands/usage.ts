@@ -12,6 +12,7 @@ export const sum = command({
   parameters: [],
   isDefault: true,
   summary: 'Sum up what was spent',
+  readsOnly: true,
   notes: 'Attempts of which it is unknown whether they were taken count with all that was reserved for them.',
   options: {
     ...periodOptions,
