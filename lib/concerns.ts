@@ -5,6 +5,7 @@ import {
   count,
   creditCeilings,
   endpointUrl,
+  keyHeader,
   limit,
   list,
   nonEmpty,
@@ -130,7 +131,7 @@ export const imageProvider = () =>
       z.describe('The key for the image provider: `ssm:<name>`, `secretsmanager:<name>`, or the key itself.'),
     ),
     IMAGE_PROVIDER_KEY_HEADER: z
-      ._default(nonEmpty, 'x-api-key')
+      ._default(keyHeader, 'x-api-key')
       .with(z.describe('The header that carries the key.')),
     IMAGE_PROVIDER_KEY_SCHEME: z
       ._default(z.string(), '')
@@ -144,7 +145,7 @@ export const videoProvider = () =>
       z.describe('The key for the video provider: `ssm:<name>`, `secretsmanager:<name>`, or the key itself.'),
     ),
     VIDEO_PROVIDER_KEY_HEADER: z
-      ._default(nonEmpty, 'authorization')
+      ._default(keyHeader, 'authorization')
       .with(z.describe('The header that carries the key.')),
     VIDEO_PROVIDER_KEY_SCHEME: z
       ._default(nonEmpty, 'Token')
@@ -205,11 +206,11 @@ export const notificationSignatures = () =>
         ),
       ),
     IMAGE_NOTIFICATION_KEY_HEADER: z
-      ._default(nonEmpty, 'x-signature')
+      ._default(keyHeader, 'x-signature')
       .with(z.describe('The header with the signature: HMAC-SHA256 of the body, in hexadecimal digits.')),
     VIDEO_NOTIFICATION_KEY: z.optional(nonEmpty).with(z.describe('The same key of the video provider.')),
     VIDEO_NOTIFICATION_KEY_HEADER: z
-      ._default(nonEmpty, 'x-signature')
+      ._default(keyHeader, 'x-signature')
       .with(z.describe('The same header of the video provider.')),
   });
 

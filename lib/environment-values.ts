@@ -60,17 +60,21 @@ export const ciIssuers = () =>
 export const limit = z._default(z.pipe(z.transform(Number), z.int().check(z.minimum(0))), 0);
 
 /** Only names by which a task is looked up: any other entry would bound nothing. Relight has no models. */
-const ceiling = /^(relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:\/[\w.-]+(?:\/\d+)?)?)=(\d+)$/;
+const ceiling =
+  /^(relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:\/[\w.-]+(?:\/[1-9]\d*)?)?)=(\d{1,15})$/;
+
+export const ceilingsRule = 'be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900, each task once';
+
+/** Of two entries for one task, one would bound nothing either. */
+export function isCeilingList(entries: string[]): boolean {
+  const tasks = entries.map((entry) => ceiling.exec(entry)?.[1]);
+  return !tasks.includes(undefined) && new Set(tasks).size === tasks.length;
+}
 
 /** What a task may cost, by an operation, one of its models, or a model and a number of seconds. */
 export const creditCeilings = () =>
   z.pipe(
-    list().check(
-      z.refine(
-        (entries) => entries.every((entry) => ceiling.test(entry)),
-        'must be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900',
-      ),
-    ),
+    list().check(z.refine(isCeilingList, `must ${ceilingsRule}`)),
     z.transform((entries) =>
       entries.map((entry): [task: string, credits: number] => {
         const [, task = '', credits] = ceiling.exec(entry) ?? [];
@@ -78,3 +82,16 @@ export const creditCeilings = () =>
       }),
     ),
   );
+
+/** Those that HTTP itself reads, and those that every request of ours has. */
+const httpHeader =
+  /^(?:accept|accept-encoding|connection|content-encoding|content-length|content-type|date|expect|host|keep-alive|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
+
+export function isKeyHeader(name: string): boolean {
+  return /^[a-z][a-z0-9-]*$/i.test(name) && !httpHeader.test(name);
+}
+
+export const keyHeaderRule = 'be the name of a header that HTTP does not use itself';
+
+/** The header in which a key or a signature travels. */
+export const keyHeader = z.string().check(z.refine(isKeyHeader, `must ${keyHeaderRule}`));

@@ -152,6 +152,7 @@ describe('a variable of the environment', () => {
     ['videoRules', 'VIDEO_EXTEND_SOURCE', 'either'],
     ['secretStore', 'AWS_ENDPOINT_URL_SSM', 'http://localhost:4566'],
     ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'https://secrets.example.com'],
+    ['notificationSignatures', 'IMAGE_NOTIFICATION_KEY_HEADER', 'X-Hub-Signature-256'],
   ] as const)('of %s, %s, accepts %s', (concern, name, value) => {
     Object.assign(process.env, needed[concern], { [name]: value });
 
@@ -161,6 +162,9 @@ describe('a variable of the environment', () => {
   const address = 'must be an https address (http only on localhost)';
   const endpoint = 'must be an absolute http or https URL';
   const issuers = 'must be `github` or `gitlab`, an https address and perhaps another, separated by blanks';
+
+  const header = 'must be the name of a header that HTTP does not use itself';
+  const ceilings = 'must be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900, each task once';
 
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'issuer.example.com', address],
@@ -184,6 +188,13 @@ describe('a variable of the environment', () => {
     ['archives', 'MAX_ARCHIVE_ENTRIES', '1.5', 'must be a whole number'],
     ['archives', 'MAX_UNPACKED_BYTES', 'many', 'must be a number'],
     ['archives', 'MAX_UNPACKED_RATIO', '-3', 'must be at least 1'],
+    ['imageProvider', 'IMAGE_PROVIDER_KEY_HEADER', 'Host', header],
+    ['videoProvider', 'VIDEO_PROVIDER_KEY_HEADER', 'content-length', header],
+    ['notificationSignatures', 'IMAGE_NOTIFICATION_KEY_HEADER', 'transfer-encoding', header],
+    ['notificationSignatures', 'VIDEO_NOTIFICATION_KEY_HEADER', 'x api', header],
+    ['spending', 'CREDIT_CEILINGS', 'textToVideo', ceilings],
+    ['spending', 'CREDIT_CEILINGS', 'textToVideo=1,textToVideo=2', ceilings],
+    ['spending', 'CREDIT_CEILINGS', 'textToVideo=9007199254740993999', ceilings],
   ] as const)('of %s, %s, rejects %s', (concern, name, value, reason) => {
     Object.assign(process.env, needed[concern], { [name]: value });
 
