@@ -29,6 +29,28 @@ test('the template has no secret in it, and nothing of the local stack', () => {
   expect(text).not.toMatch(/localhost|S3RVER|local-image-key|local-video-key|AWS_ACCESS_KEY_ID|AWS_ENDPOINT/);
 });
 
+test('names that all regions of an account share have the region in them, so that a stage name works in each', () => {
+  const named = (type: string, property: (properties: Part) => Part) =>
+    ofType(full, type).map(([, it]) => asText(property(it)));
+  const names = [
+    ...named('AWS::CloudFront::ResponseHeadersPolicy', (it) => it.ResponseHeadersPolicyConfig.Name),
+    ...named('AWS::CloudWatch::Dashboard', (it) => it.DashboardName),
+    ...named('AWS::Budgets::Budget', (it) => it.Budget.BudgetName),
+  ];
+
+  expect(names).toEqual([
+    `node-registry-prod-\${AWS::Region}-downloads`,
+    `node-registry-prod-\${AWS::Region}`,
+    `node-registry-prod-\${AWS::Region}`,
+  ]);
+  // Buckets are unique by themselves, and of all other types AWS keeps names by region, or the stage gives none.
+  expect(ofType(full, 'AWS::CloudFront::OriginAccessControl')[0]?.[1].OriginAccessControlConfig.Name).toBe(
+    parameterSets.full.bucketName,
+  );
+  for (const [, { RoleName, ManagedPolicyName }] of ofType(full, 'AWS::IAM::Role'))
+    expect([RoleName, ManagedPolicyName]).toEqual([undefined, undefined]);
+});
+
 describe('the API', () => {
   test.each([
     ['default', []],
