@@ -86,7 +86,6 @@ describe('a condition', () => {
     ['Fn::Equals', { 'Fn::Equals': ['a', 'a'] }],
     ['Fn::And', { 'Fn::And': [{ 'Fn::Equals': [1, '1'] }, { 'Fn::Equals': ['b', 'b'] }] }],
     ['Fn::Or', { 'Fn::Or': [{ 'Fn::Equals': ['a', 'b'] }, { 'Fn::Equals': ['b', 'b'] }] }],
-    ['Fn::Select', { 'Fn::Equals': [{ 'Fn::Select': [0, { 'Fn::Split': [':', 'ssm:/key'] }] }, 'ssm'] }],
   ])('of %s is decided, and what it switches off is gone with all that names it', (_, condition) => {
     const folded: Parameters<typeof foldConditions>[0] = template(condition);
     foldConditions(folded);

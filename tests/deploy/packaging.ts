@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { bareEnvironment, packageStage, readZips, templateIn } from '../../tools/deploy/packages.ts';
+import {
+  bareEnvironment,
+  packageStage,
+  packageWith,
+  readZips,
+  templateIn,
+} from '../../tools/deploy/packages.ts';
 import { parameterSets } from '../../tools/deploy/parameter-sets.ts';
 import type { Part } from '../../tools/deploy/references.ts';
 
@@ -49,10 +55,17 @@ async function builtFunctions(name: string): Promise<string> {
   return join(folder, 'dist');
 }
 
+/** A project of a test's own, to package what it likes. */
+export async function builtProject(name: string): Promise<string> {
+  const folder = join(String(process.env.TEST_DIRECTORY), `project-${name}`);
+  await makeProject(folder, await builtFunctions('full'));
+  return folder;
+}
+
 /** What a deployment needs of the repository. Two packagings in one folder would disturb each other. */
 async function makeProject(folder: string, built?: string): Promise<void> {
   await mkdir(folder);
-  const sources = ['functions', 'lib', 'tools', 'node_modules'];
+  const sources = ['docs', 'functions', 'lib', 'tools', 'node_modules'];
   await Promise.all(sources.map((name) => symlink(resolve(name), join(folder, name))));
   await Promise.all(['serverless.yml', 'package.json'].map((name) => copyFile(name, join(folder, name))));
   if (built) await cp(built, join(folder, 'dist'), { recursive: true });
@@ -78,12 +91,11 @@ async function readPackage(folder: string): Promise<Packaged> {
   return { template: JSON.parse(await readFile(file, 'utf8')), file, zips: await readZips(folder) };
 }
 
-/** What is said to somebody who packages with these flags, where it is refused. */
-export async function refusalOf(...flags: string[]): Promise<string> {
+/** What is said to somebody who packages with these flags, where it is rejected. */
+export async function refusalOf(flags: readonly string[], project = '.'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-refused-'));
-  const options = { env: bareEnvironment };
   try {
-    await run('serverless', ['package', '--package', folder, ...flags], options);
+    await packageWith(project, folder, flags);
     return '';
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };

@@ -3,9 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { requiredParameters } from '../../tools/deploy/packages.ts';
-import { environmentProblem, problemsOf, type Values } from '../../tools/deploy/parameter-problems.ts';
+import { problemsOf, type Values } from '../../tools/deploy/parameter-problems.ts';
 import { parameters } from '../../tools/deploy/parameters.ts';
-import { refusalOf } from './packaging.ts';
 
 const region = 'us-east-1';
 const { params } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'silent' });
@@ -16,7 +15,7 @@ const valid: Values = Object.fromEntries(
     name,
     String(value)
       .replaceAll(/\$\{self:service\}/g, 'node-registry')
-      .replaceAll(/\$\{sls:stage\}/g, 'prod'),
+      .replaceAll(/\$\{self:provider\.stage\}/g, 'prod'),
   ]),
 );
 
@@ -32,15 +31,41 @@ const address = {
   ],
 };
 const secret = {
-  good: ['ssm:/node-registry/prod/key', 'secretsmanager:team/image-key'],
-  bad: ['sk-live-the-key-itself', 'ssm:no-slash', 'secretsmanager:'],
+  good: [
+    'ssm:/node-registry/prod/key',
+    'secretsmanager:team/image-key',
+    'secretsmanager:rds!cluster-abc',
+    `secretsmanager:arn:aws:secretsmanager:${region}:999999999999:secret:team/image-key-AbCdEf`,
+  ],
+  bad: [
+    'sk-live-the-key-itself',
+    'ssm:no-slash',
+    'secretsmanager:',
+    'secretsmanager:arn:aws:secretsmanager:eu-west-1:999999999999:secret:image-key-AbCdEf',
+    `secretsmanager:arn:aws:ssm:${region}:999999999999:parameter/key`,
+    `secretsmanager:arn:aws:secretsmanager:${region}:999999999999:secret:without-the-six-characters`,
+  ],
 };
 const claim = {
   good: ['', 'role', 'realm_access.roles', 'https://example.com/roles'],
   bad: ['two words', 'é'],
 };
 const accessTokens = { good: ['required', 'optional'], bad: ['', 'sometimes', 'Required'] };
-const header = { good: ['', 'x-api-key', 'Authorization'], bad: ['x api', 'x-api-key:', '-x'] };
+const header = {
+  good: ['', 'x-api-key', 'Authorization', 'x-host', 'hostname'],
+  bad: [
+    'x api',
+    'x-api-key:',
+    '-x',
+    'host',
+    'Host',
+    'content-length',
+    'Transfer-Encoding',
+    'content-type',
+    'accept',
+    'connection',
+  ],
+};
 const scheme = { good: ['', 'Bearer', 'Token'], bad: ['Bearer ', 'a b', ':'] };
 const perSecond = { good: ['1', '10000'], bad: ['', '0', '-1', 'abc', '1.5', '10001', '1e3'] };
 const burst = { good: ['1', '5000'], bad: ['', '0', 'abc', '5001'] };
@@ -68,6 +93,11 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       'abc-',
       'xn--abc',
       'abc-s3alias',
+      'amzn-s3-demo-acme',
+      'acme--use1-az4--x-s3',
+      'acme--ol-s3',
+      'acme--table-s3',
+      'acme-123456789012-us-east-1-an',
       'a'.repeat(64),
     ],
   },
@@ -88,7 +118,10 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   },
   idTokens: { good: ['refused', 'accepted'], bad: ['', 'yes', 'true'] },
   adminClaim: claim,
-  adminClaimValue: claim,
+  adminClaimValue: {
+    good: ['', 'admin', 'Registry Admins', 'Équipe du registre'],
+    bad: [' ', ' admin', 'admin ', 'two\nlines', 'a'.repeat(201)],
+  },
   publishAccessToken: accessTokens,
   proxyAccessToken: accessTokens,
   ciIssuers: {
@@ -112,9 +145,9 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   videoProviderModelPrefix: { good: ['', 'vid', 'vid-'], bad: ['v d', 'vid/', 'v'.repeat(33)] },
   videoModelsExtra: { good: ['', 'vidq4', 'vidq4,vidq4-pro'], bad: ['vidq4, vidq5', ',', 'vidq4,'] },
   videoExtendSource: { good: ['', 'both', 'either'], bad: ['none', 'Both'] },
-  maxArchiveBytes: { good: ['', '1', '5000000000'], bad: ['0', '100MB', '5000000001'] },
-  maxArchiveEntries: count,
-  maxUnpackedBytes: count,
+  maxArchiveBytes: { good: ['', '1', '1000000000'], bad: ['0', '100MB', '1000000001'] },
+  maxArchiveEntries: { good: ['', '1', '65535'], bad: [...count.bad, '65536'] },
+  maxUnpackedBytes: { good: [...count.good, '5000000000'], bad: [...count.bad, '5000000001'] },
   maxUnpackedRatio: { good: ['', '100'], bad: ['0', '10001', 'x'] },
   extractionTags: { good: ['on', 'off'], bad: ['', 'true'] },
   usageRecords: { good: ['on', 'off'], bad: ['', 'true'] },
@@ -122,7 +155,15 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   tasksPerDay: limit,
   requestsPerMinute: limit,
   creditCeilings: {
-    good: ['', 'relightImage=1', 'textToVideo=600, textToVideo/vidq3-pro=800,textToVideo/vid2.0/16=900'],
+    good: [
+      '',
+      'relightImage=1',
+      'textToVideo=600, textToVideo/vidq3-pro=800,textToVideo/vid2.0/16=900',
+      'textToVideo/vidq3-pro/1=1,textToVideo/vidq3-pro/16=1,textToVideo/vidq2-turbo/8=1',
+      'extendVideo/vidq2-pro/1=1,extendVideo/vidq2-turbo/7=1',
+      'multiframeVideo/vidq2-pro/4=1,multiframeVideo/vidq2-turbo/63=1',
+      'textToVideo=999999999999999',
+    ],
     bad: [
       'texttovideo=5',
       'relightImage/a=1',
@@ -132,6 +173,18 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       'a=1;b=2',
       'a/b/c=1',
       'a=1,',
+      'textToVideo=1,textToVideo=2',
+      'textToVideo/nope=3',
+      'textToVideo/vidq3-pro/0=1',
+      'textToVideo/vidq3-pro/17=1',
+      'textToVideo/vidq2-pro/9=1',
+      'extendVideo/vidq3-pro=1',
+      'extendVideo/vidq2-pro/8=1',
+      'multiframeVideo/vidq3-pro=1',
+      'multiframeVideo/vidq2-pro/3=1',
+      'multiframeVideo/vidq2-pro/64=1',
+      'textToVideo/vidq3-pro/016=1',
+      'textToVideo=9007199254740993999',
     ],
   },
   notifications: { good: ['direct', 'relay'], bad: ['', 'both'] },
@@ -156,6 +209,8 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       'https://a.example.com/',
       'https://a.example.com, https://b.example.com',
       '*,https://a.b',
+      'https://*.example.com',
+      'https://*',
       'https://A.example.com',
     ],
   },
@@ -174,8 +229,15 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   tableMaxReads: capacity,
   tableMaxWrites: capacity,
   domainName: {
-    good: ['', 'api.example.com'],
-    bad: ['https://api.example.com', 'API.example.com', 'api', 'a..b.com'],
+    good: ['', 'api.example.com', 'api.example.xn--p1ai'],
+    bad: [
+      'api.example.xn--',
+      'api.example.1',
+      'https://api.example.com',
+      'API.example.com',
+      'api',
+      'a..b.com',
+    ],
   },
   certificateArn: {
     good: ['', `arn:aws:acm:${region}:${account}:certificate/1234abcd`],
@@ -186,8 +248,9 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   },
   hostedZoneId: { good: ['', 'Z0123456789ABCDEFGHIJ'], bad: ['/hostedzone/Z123', 'example.com', 'z123'] },
   alarmTopicArn: {
-    good: ['', `arn:aws:sns:${region}:${account}:alarms`, `arn:aws-cn:sns:${region}:${account}:alarms`],
+    good: ['', `arn:aws:sns:${region}:${account}:alarms`],
     bad: [
+      `arn:aws-cn:sns:${region}:${account}:alarms`,
       `arn:aws:sns:eu-west-1:${account}:alarms`,
       `arn:aws:sns:${region}:${account}:alarms.fifo`,
       'me@example.com',
@@ -199,7 +262,12 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   accessLogs: { good: ['off', 'on'], bad: ['', 'true', 'ON'] },
   archiveAdministratorArn: {
     good: ['', `arn:aws:iam::${account}:role/archives`],
-    bad: [`arn:aws:iam::${account}:user/me`, `arn:aws:sts::${account}:assumed-role/archives/me`, '*'],
+    bad: [
+      `arn:aws-us-gov:iam::${account}:role/archives`,
+      `arn:aws:iam::${account}:user/me`,
+      `arn:aws:sts::${account}:assumed-role/archives/me`,
+      '*',
+    ],
   },
   tracing: { good: ['PassThrough', 'Active'], bad: ['', 'active', 'on'] },
   metricsNamespace: { good: ['node-registry/prod'], bad: ['', 'AWS/Lambda', ':a', 'a b'] },
@@ -219,6 +287,10 @@ const companions: Record<string, Values> = {
     certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd`,
   },
   monthlyBudgetDollars: { alarmTopicArn: `arn:aws:sns:${region}:${account}:alarms` },
+  imageNotificationKey: { notifications: 'relay' },
+  imageNotificationKeyHeader: { notifications: 'relay', imageNotificationKey: 'ssm:/image-key' },
+  videoNotificationKey: { notifications: 'relay' },
+  videoNotificationKeyHeader: { notifications: 'relay', videoNotificationKey: 'ssm:/video-key' },
 };
 
 function problemsWith(name: string, value: string): string[] {
@@ -249,7 +321,7 @@ describe('a parameter', () => {
       const problems = problemsWith(name, value);
 
       expect(problems).toHaveLength(1);
-      expect(problems[0]).toMatch(new RegExp(`^${name}(: must| must| is missing)`));
+      expect(problems[0]).toMatch(new RegExp(`^${name}(:| must| is missing)`));
       if (name.endsWith('Key')) expect(problems[0]).not.toContain('the-key-itself');
     },
   );
@@ -267,7 +339,7 @@ describe('a parameter', () => {
 function defaultOf(name: string): string {
   if (name in requiredParameters) return 'required';
   const value = String(params.default[name]).replace(`\${self:service}`, 'node-registry');
-  return value && `\`${value.replace(`\${sls:stage}`, '<stage>')}\``;
+  return value && `\`${value.replace(`\${self:provider.stage}`, '<stage>')}\``;
 }
 
 describe('parameters together', () => {
@@ -301,6 +373,26 @@ describe('parameters together', () => {
       { bucketName: 'a'.repeat(59), accessLogs: 'on' },
       'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
     ],
+    [
+      'signatures of notifications that never come here',
+      { videoNotificationKey: 'ssm:/video-key' },
+      'videoNotificationKey needs notifications=relay: otherwise no notification comes here whose signature it could check.',
+    ],
+    [
+      'the header of a signature that nobody checks',
+      { imageNotificationKeyHeader: 'x-signed', notifications: 'relay' },
+      'imageNotificationKeyHeader needs imageNotificationKey, with which the signature in it is checked.',
+    ],
+    [
+      'a ceiling for a model that is neither listed nor extra',
+      { creditCeilings: 'extendVideo/vidq5=1', videoModelsExtra: 'vidq4' },
+      'creditCeilings: the model of extendVideo/vidq5 must be one of vidq2-pro, vidq2-turbo, vidq4.',
+    ],
+    [
+      'a ceiling for seconds that no task has',
+      { creditCeilings: 'textToVideo=1,textToVideo/vidq3-pro/99=1' },
+      'creditCeilings: no textToVideo with vidq3-pro has 99 seconds.',
+    ],
     ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'There is no parameter tokenIsuer.'],
   ])('are rejected with %s', (_, values, sentence) => {
     expect(problems(values)).toEqual([sentence]);
@@ -310,10 +402,18 @@ describe('parameters together', () => {
     expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', tableName: 'a b' })).toHaveLength(3);
   });
 
-  test('must fit into the 4 KB of variables that Lambda gives a function', () => {
-    expect(environmentProblem('relightImage', { TOKEN_JWKS: 'x'.repeat(4086) })).toEqual([]);
-    expect(environmentProblem('relightImage', { TOKEN_JWKS: 'x'.repeat(4087) })).toEqual([
-      expect.stringMatching(/^The variables of relightImage take 4097 bytes, and Lambda allows 4096/),
+  test('take ceilings of extra models', () => {
+    const creditCeilings = 'textToVideo/vidq4/16=1,extendVideo/vidq4/7=1,multiframeVideo/vidq4/63=1';
+
+    expect(problems({ creditCeilings, videoModelsExtra: 'vidq4,vidq4-pro' })).toEqual([]);
+  });
+
+  test.each(['us-gov-west-1', 'cn-north-1'])('need an address of downloads in %s', (place) => {
+    const downloadBaseUrl = 'https://cdn.example.com';
+
+    expect(problemsOf({ ...valid, downloadBaseUrl }, place)).toEqual([]);
+    expect(problemsOf(valid, place)).toEqual([
+      'downloadBaseUrl is needed in this region: it has no CloudFront that could read the bucket.',
     ]);
   });
 });
@@ -325,44 +425,4 @@ test('the README gives npm run deploy every required parameter, and npm run pack
 
   expect(named.sort()).toEqual(Object.keys(requiredParameters).sort());
   expect(readme).toContain(`npm run package -- --stage prod --param=${Object.keys(requiredParameters)[0]}=`);
-});
-
-describe('a stage is rejected, in sentences and before anything is made', () => {
-  const flags = (values: Record<string, string>) =>
-    Object.entries(values).map(([name, value]) => `--param=${name}=${value}`);
-
-  test('where parameters are missing, each by its name, or unknown', async () => {
-    const refusal = await refusalOf('--stage', 'prod', '--param=tokenIsuer=https://issuer.example.com');
-
-    expect(refusal).toContain('There is no parameter tokenIsuer.');
-    for (const name of Object.keys(requiredParameters))
-      expect(refusal).toContain(`${name} is missing: --param=${name}=…`);
-    expect(refusal).not.toContain('    at ');
-  });
-
-  test('where a value cannot work, without showing a key', async () => {
-    const keys = Array.from({ length: 20 }, (_, index) => ({
-      kty: 'RSA',
-      kid: String(index),
-      n: 'x'.repeat(200),
-    }));
-    const bad = {
-      ...requiredParameters,
-      imageProviderKey: 'sk-live-the-key-itself',
-      rateLimit: 'abc',
-      tokenKeySet: JSON.stringify({ keys }),
-    };
-    const refusal = await refusalOf('--stage', 'prod', ...flags(bad));
-
-    expect(refusal).toContain('imageProviderKey: must name a secret');
-    expect(refusal).toContain('rateLimit: must be a whole number from 1 to 10000.');
-    expect(refusal).toContain('The variables of updateNode take ');
-    expect(refusal).not.toContain('the-key-itself');
-  });
-
-  test('where it is the local one', async () => {
-    expect(await refusalOf()).toContain(
-      '"local" is the stage of npm start; name another one, such as --stage prod.',
-    );
-  });
 });

@@ -145,7 +145,7 @@ describe('the roles', () => {
 
   test('let a proxy read the one secret of its own provider, and each half of notifications those of its signatures', () => {
     expect(granting('secretsmanager:GetSecretValue')).toEqual([
-      `ReceiveNotificationRole ${own('secretsmanager')}:secret:video-notification-key-??????`,
+      'ReceiveNotificationRole arn:aws:secretsmanager:us-east-1:210987654321:secret:video-notification-key-AbCdEf',
       `RelightImageRole ${own('secretsmanager')}:secret:image-key-??????`,
     ]);
     expect(granting('ssm:GetParameter')).toEqual([

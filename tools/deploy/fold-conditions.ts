@@ -59,8 +59,5 @@ function isTrue(conditions: Record<string, Part>, condition: Part): boolean {
 
 function textOf(part: Part): string {
   if (typeof part !== 'object') return String(part);
-  const [index, list] = part['Fn::Select'] ?? [];
-  const [separator, text] = list?.['Fn::Split'] ?? [];
-  if (typeof text === 'string') return text.split(separator)[Number(index)] ?? '';
   throw new Error(`A value that only AWS knows: ${JSON.stringify(part)}`);
 }

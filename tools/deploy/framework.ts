@@ -1,6 +1,12 @@
 /** The little that the plugins here know of the framework that loads them. */
 export interface Framework {
-  processedInput: { commands: string[]; options: { param?: string[] | null } };
+  processedInput: { commands: string[]; options: { param?: (string | null)[] | null } };
+  serviceDir: string;
+  /** serverless.yml, with its variables until they are resolved. */
+  configurationInput: {
+    provider: { environment?: Record<string, unknown> };
+    functions: Record<string, { environment?: Record<string, unknown> }>;
+  };
   service: {
     service: string;
     custom: Custom;
@@ -10,6 +16,8 @@ export interface Framework {
     };
     getAllFunctions: () => string[];
     getFunction: (name: string) => FrameworkFunction;
+    /** Checks the configuration against the framework's schema, once its variables are resolved. */
+    validate: () => Promise<void>;
   };
   getProvider: (name: 'aws') => { getStage: () => string; getRegion: () => string };
   /** An error of this class is shown as a sentence, without its stack. */
@@ -39,6 +47,8 @@ export interface Resource {
 }
 
 interface FrameworkFunction {
+  /** The function is in the template only where this condition holds. */
+  condition?: string;
   environment?: Record<string, unknown>;
   events: Record<string, unknown>[];
   /** Where it is set, events invoke the function under this alias. */

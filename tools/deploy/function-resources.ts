@@ -1,4 +1,5 @@
 import type { Framework, Resource } from './framework.ts';
+import { isSecretReader, secretStatements } from './secret-statement.ts';
 import { valuesOf } from './stage-parameters.ts';
 
 /**
@@ -53,7 +54,9 @@ function addResources(framework: Framework): void {
 function statementsOf({ service, classes }: Framework, name: string): unknown[] {
   const statements = service.custom.statements[name];
   if (!statements) throw new classes.Error(`tools/deploy/roles.yml has no statements of ${name}.`);
-  return statements;
+  return statements.flatMap((statement) =>
+    isSecretReader(statement) ? secretStatements(statement) : [statement],
+  );
 }
 
 function logs(id: string) {

@@ -26,11 +26,21 @@ export async function packageStage(
   folder: string,
   parameters: Record<string, string>,
 ): Promise<void> {
-  const flags = Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`);
-  await run('serverless', ['package', '--stage', 'prod', '--package', folder, ...flags], {
-    cwd: project,
-    env: bareEnvironment,
-  });
+  await packageWith(project, folder, flagsOf(parameters));
+}
+
+/** What a person would write after `npm run deploy --` for the stage `prod`. */
+export function flagsOf(parameters: Record<string, string>): string[] {
+  return [
+    '--stage',
+    'prod',
+    ...Object.entries(parameters).map(([name, value]) => `--param=${name}=${value}`),
+  ];
+}
+
+/** The same with any stage, region and parameters. */
+export async function packageWith(project: string, folder: string, flags: readonly string[]): Promise<void> {
+  await run('serverless', ['package', '--package', folder, ...flags], { cwd: project, env: bareEnvironment });
 }
 
 /** The template as it is deployed. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isKeyHeader, keyHeaderRule } from '../../lib/environment-values.ts';
 
 /** What a value must be: a check, and the rest of the sentence "<name> must …". */
 export interface Rule {
@@ -53,22 +54,29 @@ export const ciIssuers: Rule = {
     'be github or gitlab, the https address of an issuer and perhaps that of its key set, separated by blanks; commas separate several',
 };
 
+/** An ARN ends with the six characters that the store appends; without them no other account can be asked. */
+const secretArn = String.raw`arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@!-]+-[A-Za-z0-9]{6}`;
+
 export const secretName = shape(
-  /^(?:ssm:\/[\w./-]+|secretsmanager:[\w/+=.@-]+)$/,
-  'name a secret, as ssm:/<name> or secretsmanager:<name>; the key itself would be readable in the template',
+  new RegExp(String.raw`^(?:ssm:/[\w./-]+|secretsmanager:(?:[\w/+=.@!-]+|${secretArn}))$`),
+  'name a secret, as ssm:/<name>, secretsmanager:<name> or secretsmanager:<complete ARN>; the key itself would be readable in the template',
 );
 
-export const headerName = shape(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, 'be the name of a header');
+export const headerName: Rule = {
+  isKept: (value) => value.length <= 64 && isKeyHeader(value),
+  sentence: keyHeaderRule,
+};
 
 /** What API Gateway and S3 compare with a browser's Origin header, to the letter. */
 export const origins: Rule = {
   isKept: (value) => value === '*' || value.split(',').every(isOrigin),
-  sentence: 'be *, or origins such as https://app.example.com, separated by commas, without blanks or paths',
+  sentence:
+    'be *, or origins such as https://app.example.com, separated by commas, without blanks, paths or wildcards',
 };
 
 function isOrigin(value: string): boolean {
   const url = URL.parse(value);
-  return /^https?:$/.test(url?.protocol ?? '') && url?.origin === value;
+  return /^https?:$/.test(url?.protocol ?? '') && url?.origin === value && !value.includes('*');
 }
 
 export const keySet: Rule = {

@@ -7,7 +7,9 @@ const full = {
   tokenKeySet: '{"keys":[{"kty":"RSA","kid":"1","n":"AQAB","e":"AQAB"}]}',
   notifications: 'relay',
   imageNotificationKey: 'ssm:/node-registry/prod/image-notification-key',
-  videoNotificationKey: 'secretsmanager:video-notification-key',
+  // Another account's.
+  videoNotificationKey:
+    'secretsmanager:arn:aws:secretsmanager:us-east-1:210987654321:secret:video-notification-key-AbCdEf',
   corsOrigins: 'https://a.example.com,https://b.example.com',
   finalizeConcurrency: '5',
   proxyConcurrency: '10',

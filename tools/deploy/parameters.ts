@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { ceilingsRule, isCeilingList } from '../../lib/environment-values.ts';
 import {
   ciIssuers,
   headerName,
@@ -22,14 +23,19 @@ import {
 const claim = shape(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
 const scheme = shape(/^[A-Za-z][A-Za-z0-9-]{0,31}$/, 'be one word');
 const modelNames = shape(/^[\w.-]+(?:,[\w.-]+)*$/, 'be model names separated by commas, without blanks');
-/** As lib/environment-values.ts takes it when a function starts. */
-const ceiling = String.raw`(?:relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:/[\w.-]+(?:/\d+)?)?)=\d+`;
 const perSecond = wholeNumber(1, 10_000);
 const burst = wholeNumber(1, 5_000);
 const reserved = wholeNumber(1, 1_000);
 const dollars = wholeNumber(1, 10_000_000);
 const limit = wholeNumber(0, 1_000_000_000);
 const capacity = wholeNumber(1, 1_000_000);
+/*
+ * What a finalizer checks in its 300 s: at its 512 MB, a fifth of a second for each megabyte that it reads, and about
+ * 80 MB a second that it inflates. A zip with more entries would need the extension "zip64", which is rejected.
+ */
+const maxCheckedBytes = 1_000_000_000;
+const maxInflatedBytes = 5_000_000_000;
+const maxZipEntries = 65_535;
 const accessTokens = oneOf('required', 'optional');
 
 export const parameters: Record<string, z.ZodMiniType> = {
@@ -39,7 +45,7 @@ export const parameters: Record<string, z.ZodMiniType> = {
   videoProviderUrl: required(httpsAddress, 'The base address of the video provider.'),
   bucketName: required(
     shape(
-      /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*-s3alias$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+      /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*(?:-s3alias|--ol-s3|--x-s3|--table-s3|-an)$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
       'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
     ),
     'The bucket of the archives. All accounts share the names of buckets.',
@@ -57,7 +63,13 @@ export const parameters: Record<string, z.ZodMiniType> = {
     'Whether a token that calls itself an ID token is accepted.',
   ),
   adminClaim: optional(claim, 'The claim that marks an admin, or its path, such as `realm_access.roles`.'),
-  adminClaimValue: optional(claim, 'The value of that claim, or one of its values.'),
+  adminClaimValue: optional(
+    shape(
+      /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<! )$/u,
+      'be 1 to 200 characters on one line, without a blank at either end',
+    ),
+    'The value of that claim, or one of its values.',
+  ),
   publishAccessToken: required(accessTokens, 'Whether publishers need an access token, too.'),
   proxyAccessToken: required(accessTokens, 'Whether callers of the video operations need an access token.'),
   ciIssuers: optional(
@@ -77,9 +89,12 @@ export const parameters: Record<string, z.ZodMiniType> = {
     oneOf('both', 'either'),
     '`either` accepts `video_url` without `video_creation_id`, and the reverse.',
   ),
-  maxArchiveBytes: optional(wholeNumber(1, 5_000_000_000), 'The maximum size of an archive.'),
-  maxArchiveEntries: optional(wholeNumber(1, 1_000_000), 'The maximum number of files and folders in it.'),
-  maxUnpackedBytes: optional(wholeNumber(1, 100_000_000_000), 'The maximum size that it unpacks to.'),
+  maxArchiveBytes: optional(wholeNumber(1, maxCheckedBytes), 'The maximum size of an archive.'),
+  maxArchiveEntries: optional(
+    wholeNumber(1, maxZipEntries),
+    'The maximum number of files and folders in it.',
+  ),
+  maxUnpackedBytes: optional(wholeNumber(1, maxInflatedBytes), 'The maximum size that it unpacks to.'),
   maxUnpackedRatio: optional(wholeNumber(1, 10_000), 'How many times its own size it may unpack to.'),
   extractionTags: required(
     oneOf('on', 'off'),
@@ -93,10 +108,10 @@ export const parameters: Record<string, z.ZodMiniType> = {
   tasksPerDay: optional(limit, 'Tasks that each caller may start per UTC day.'),
   requestsPerMinute: optional(limit, 'Paid requests that each caller may send per minute.'),
   creditCeilings: optional(
-    shape(
-      new RegExp(`^${ceiling}(?:, ?${ceiling})*$`),
-      'be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900',
-    ),
+    {
+      isKept: (value) => isCeilingList(value.split(',').map((entry) => entry.trim())),
+      sentence: ceilingsRule,
+    },
     'The most that a task may cost; a caller with a budget needs one. For `relightImage` it is the price.',
   ),
   notifications: required(
@@ -154,7 +169,7 @@ export const parameters: Record<string, z.ZodMiniType> = {
   tableMaxWrites: required(capacity, 'The maximum of write units a second that the table serves.'),
   domainName: optional(
     shape(
-      /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
+      /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
       'be a lowercase host name',
     ),
     'A host name of the API’s own; the generated one is then switched off.',

@@ -1,62 +1,76 @@
-import type * as z from 'zod/mini';
-import * as concerns from '../../lib/concerns.ts';
-import { issueSentence } from '../../lib/validation-issues.ts';
+import { environmentProblems, environmentsOf, parametersOfVariables } from './environment-problems.ts';
 import type { Framework } from './framework.ts';
-import { environmentProblem, problemsOf, type Values } from './parameter-problems.ts';
+import { givenValues, malformedParameters, readableArguments } from './given-parameters.ts';
+import { problemsOf, subjectOf, type Values } from './parameter-problems.ts';
+import { placeProblems } from './place-problems.ts';
 
-/** Rejects a stage that could not work or would not be safe, before anything is made: all problems at once. */
+const packagingCommands = ['package', 'deploy', 'deploy function'];
+
+/**
+ * Rejects a stage that could not work or would not be safe, before anything is made: all problems at once, under the
+ * names that the operator gave.
+ */
 export default class StageParameters {
-  readonly hooks: Record<string, () => void>;
-
   constructor(framework: Framework) {
-    this.hooks = {
-      initialize: () => {
-        const command = framework.processedInput.commands.join(' ');
-        const isDeployed = ['package', 'deploy', 'deploy function'].includes(command);
-        const problems = isDeployed ? stageProblems(framework) : [];
-        if (problems.length === 0) return;
-        throw new framework.classes.Error(`This stage cannot be deployed:\n  ${problems.join('\n  ')}`);
-      },
+    const { service } = framework;
+    reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
+    process.argv = readableArguments(process.argv);
+    // Only now is it written in the configuration which parameter a variable comes from.
+    const parameterOf = parametersOfVariables(framework.configurationInput);
+    const validate = service.validate.bind(service);
+    // The framework's own validation would hide every other problem behind places of its configuration.
+    service.validate = async () => {
+      const isPackaged = packagingCommands.includes(framework.processedInput.commands.join(' '));
+      if (isPackaged) reject(framework, stageProblems(framework, parameterOf));
+      await validate();
     };
   }
 }
 
-function stageProblems(framework: Framework): string[] {
+function reject({ classes }: Framework, problems: string[]): void {
+  if (problems.length > 0)
+    throw new classes.Error(`This stage cannot be deployed:\n  ${problems.join('\n  ')}`);
+}
+
+function stageProblems(framework: Framework, parameterOf: Map<string, string>): string[] {
   const aws = framework.getProvider('aws');
   if (aws.getStage() === 'local')
     return ['"local" is the stage of npm start; name another one, such as --stage prod.'];
-  return [...problemsOf(valuesOf(framework), aws.getRegion()), ...environmentProblems(framework)];
+  const values = valuesOf(framework);
+  return [
+    ...placeProblems(framework, values),
+    ...firstOfEach(
+      structuredValues(framework),
+      problemsOf(values, aws.getRegion()),
+      environmentProblems(environmentsOf(framework), parameterOf),
+    ),
+  ];
+}
+
+/** What breaks one rule often breaks others too: of each parameter only what the first check says. */
+function firstOfEach(...checks: string[][]): string[] {
+  return checks.flatMap((problems, index) => {
+    const known = new Set(checks.slice(0, index).flat().map(subjectOf));
+    return problems.filter((problem) => !known.has(subjectOf(problem)));
+  });
 }
 
 /** The command line wins over the stage's own block, and that over the defaults, as in the framework. */
-export function valuesOf({ processedInput, service }: Framework): Values {
-  const given = (processedInput.options.param ?? []).map((pair) => {
-    const [name = '', ...value] = pair.split('=');
-    return [name, value.join('=')];
-  });
-  const { defaults, stage } = service.custom.parameters;
-  const values = { ...defaults, ...stage, ...Object.fromEntries(given) };
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));
+export function valuesOf(framework: Framework): Values {
+  return Object.fromEntries(
+    Object.entries(unreadValues(framework)).map(([name, value]) => [name, String(value ?? '')]),
+  );
 }
 
-/** What a function would reject when it starts is rejected before it is deployed. */
-function environmentProblems({ service }: Framework): string[] {
-  const shapes: Record<string, z.ZodMiniType> = Object.assign(
-    {},
-    ...Object.values(concerns).map((concern) => concern().shape),
-  );
-  const environments = service.getAllFunctions().map((name) => {
-    const { environment } = service.getFunction(name);
-    return [name, { ...service.provider.environment, ...environment }] as const;
-  });
-  const variables = Object.entries(Object.assign({}, ...environments.map(([, environment]) => environment)));
-  const invalid = variables.flatMap(([name, value]) => {
-    if (typeof value !== 'string' || value === '') return [];
-    const issues = shapes[name]?.safeParse(value).error?.issues ?? [];
-    return issues.map((issue) => `${name}: ${issueSentence(issue, value)}.`);
-  });
-  return [
-    ...invalid,
-    ...environments.flatMap(([name, environment]) => environmentProblem(name, environment)),
-  ];
+function unreadValues({ processedInput, service }: Framework): Record<string, unknown> {
+  const { defaults, stage } = service.custom.parameters;
+  const ofStage = Object.entries(stage ?? {}).filter(([, value]) => value !== null);
+  const given = givenValues(processedInput.options.param ?? []);
+  return { ...defaults, ...Object.fromEntries([...ofStage, ...given]) };
+}
+
+function structuredValues(framework: Framework): string[] {
+  return Object.entries(unreadValues(framework))
+    .filter(([, value]) => typeof value === 'object' && value !== null)
+    .map(([name]) => `${name}: must be text or a number.`);
 }
