@@ -14,7 +14,6 @@ import {
 
 /*
  * Every environment variable of the functions, by concern. docs/reference.md is checked against it.
- *
  * A provider's key comes from the deployment as a reference, so that it is in no template: `ssm:` and the name of
  * a SecureString parameter, or `secretsmanager:` and the name of a secret. Anything else is the key itself.
  * Each concern is a constant of its own, so that a bundle has only those that its function reads.
@@ -131,7 +130,7 @@ export const imageProvider = () =>
       z.describe('The key for the image provider: `ssm:<name>`, `secretsmanager:<name>`, or the key itself.'),
     ),
     IMAGE_PROVIDER_KEY_HEADER: z
-      ._default(keyHeader, 'x-api-key')
+      ._default(keyHeader(), 'x-api-key')
       .with(z.describe('The header that carries the key.')),
     IMAGE_PROVIDER_KEY_SCHEME: z
       ._default(z.string(), '')
@@ -145,7 +144,7 @@ export const videoProvider = () =>
       z.describe('The key for the video provider: `ssm:<name>`, `secretsmanager:<name>`, or the key itself.'),
     ),
     VIDEO_PROVIDER_KEY_HEADER: z
-      ._default(keyHeader, 'authorization')
+      ._default(keyHeader(), 'authorization')
       .with(z.describe('The header that carries the key.')),
     VIDEO_PROVIDER_KEY_SCHEME: z
       ._default(nonEmpty, 'Token')
@@ -206,11 +205,11 @@ export const notificationSignatures = () =>
         ),
       ),
     IMAGE_NOTIFICATION_KEY_HEADER: z
-      ._default(keyHeader, 'x-signature')
+      ._default(keyHeader(), 'x-signature')
       .with(z.describe('The header with the signature: HMAC-SHA256 of the body, in hexadecimal digits.')),
     VIDEO_NOTIFICATION_KEY: z.optional(nonEmpty).with(z.describe('The same key of the video provider.')),
     VIDEO_NOTIFICATION_KEY_HEADER: z
-      ._default(keyHeader, 'x-signature')
+      ._default(keyHeader(), 'x-signature')
       .with(z.describe('The same header of the video provider.')),
   });
 

@@ -94,4 +94,4 @@ export function isKeyHeader(name: string): boolean {
 export const keyHeaderRule = 'be the name of a header that HTTP does not use itself';
 
 /** The header in which a key or a signature travels. */
-export const keyHeader = z.string().check(z.refine(isKeyHeader, `must ${keyHeaderRule}`));
+export const keyHeader = () => z.string().check(z.refine(isKeyHeader, `must ${keyHeaderRule}`));

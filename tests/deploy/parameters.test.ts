@@ -1,25 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { requiredParameters } from '../../tools/deploy/packages.ts';
 import { problemsOf, type Values } from '../../tools/deploy/parameter-problems.ts';
 import { parameters } from '../../tools/deploy/parameters.ts';
+import { account, defaults, region, valid } from './valid-parameters.ts';
 
-const region = 'us-east-1';
-const { params } = parse(readFileSync('serverless.yml', 'utf8'), { logLevel: 'silent' });
-
-/** A stage that can be deployed: what has no default is given, and the framework's own names are filled in. */
-const valid: Values = Object.fromEntries(
-  Object.entries({ ...params.default, ...requiredParameters }).map(([name, value]) => [
-    name,
-    String(value)
-      .replaceAll(/\$\{self:service\}/g, 'node-registry')
-      .replaceAll(/\$\{self:provider\.stage\}/g, 'prod'),
-  ]),
-);
-
-const account = '123456789012';
 const address = {
   good: ['https://issuer.example.com/', 'https://a.example.com/v2'],
   bad: [
@@ -300,7 +286,7 @@ function problemsWith(name: string, value: string): string[] {
 
 describe('a parameter', () => {
   test('of serverless.yml is in the schema, and none is in the schema alone', () => {
-    expect(Object.keys(params.default).sort()).toEqual(Object.keys(parameters).sort());
+    expect(Object.keys(defaults).sort()).toEqual(Object.keys(parameters).sort());
   });
 
   test('is in this table with values that are taken and values that are rejected', () => {
@@ -338,85 +324,9 @@ describe('a parameter', () => {
 /** As the operations page shows it. */
 function defaultOf(name: string): string {
   if (name in requiredParameters) return 'required';
-  const value = String(params.default[name]).replace(`\${self:service}`, 'node-registry');
+  const value = String(defaults[name]).replace(`\${self:service}`, 'node-registry');
   return value && `\`${value.replace(`\${self:provider.stage}`, '<stage>')}\``;
 }
-
-describe('parameters together', () => {
-  const problems = (values: Values) => problemsOf({ ...valid, ...values }, region);
-  const certificateArn = `arn:aws:acm:${region}:${account}:certificate/1234abcd`;
-
-  test.each<[string, Values, string]>([
-    [
-      'a domain without a certificate',
-      { domainName: 'api.example.com' },
-      'domainName and certificateArn must be given together.',
-    ],
-    [
-      'a certificate without a domain',
-      { certificateArn },
-      'domainName and certificateArn must be given together.',
-    ],
-    [
-      'limits that nothing counts for',
-      { usageRecords: 'off', creditsPerDay: '100' },
-      'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
-    ],
-    ['a zone without a domain', { hostedZoneId: 'Z123' }, 'hostedZoneId needs domainName.'],
-    [
-      'a budget that notifies nobody',
-      { monthlyBudgetDollars: '5' },
-      'monthlyBudgetDollars needs alarmTopicArn, which is notified.',
-    ],
-    [
-      'a bucket whose logs cannot be named',
-      { bucketName: 'a'.repeat(59), accessLogs: 'on' },
-      'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
-    ],
-    [
-      'signatures of notifications that never come here',
-      { videoNotificationKey: 'ssm:/video-key' },
-      'videoNotificationKey needs notifications=relay: otherwise no notification comes here whose signature it could check.',
-    ],
-    [
-      'the header of a signature that nobody checks',
-      { imageNotificationKeyHeader: 'x-signed', notifications: 'relay' },
-      'imageNotificationKeyHeader needs imageNotificationKey, with which the signature in it is checked.',
-    ],
-    [
-      'a ceiling for a model that is neither listed nor extra',
-      { creditCeilings: 'extendVideo/vidq5=1', videoModelsExtra: 'vidq4' },
-      'creditCeilings: the model of extendVideo/vidq5 must be one of vidq2-pro, vidq2-turbo, vidq4.',
-    ],
-    [
-      'a ceiling for seconds that no task has',
-      { creditCeilings: 'textToVideo=1,textToVideo/vidq3-pro/99=1' },
-      'creditCeilings: no textToVideo with vidq3-pro has 99 seconds.',
-    ],
-    ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'There is no parameter tokenIsuer.'],
-  ])('are rejected with %s', (_, values, sentence) => {
-    expect(problems(values)).toEqual([sentence]);
-  });
-
-  test('are all reported at once', () => {
-    expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', tableName: 'a b' })).toHaveLength(3);
-  });
-
-  test('take ceilings of extra models', () => {
-    const creditCeilings = 'textToVideo/vidq4/16=1,extendVideo/vidq4/7=1,multiframeVideo/vidq4/63=1';
-
-    expect(problems({ creditCeilings, videoModelsExtra: 'vidq4,vidq4-pro' })).toEqual([]);
-  });
-
-  test.each(['us-gov-west-1', 'cn-north-1'])('need an address of downloads in %s', (place) => {
-    const downloadBaseUrl = 'https://cdn.example.com';
-
-    expect(problemsOf({ ...valid, downloadBaseUrl }, place)).toEqual([]);
-    expect(problemsOf(valid, place)).toEqual([
-      'downloadBaseUrl is needed in this region: it has no CloudFront that could read the bucket.',
-    ]);
-  });
-});
 
 test('the README gives npm run deploy every required parameter, and npm run package the same stage', () => {
   const readme = readFileSync('README.md', 'utf8');
