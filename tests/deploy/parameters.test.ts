@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
+import { environmentProblems, parametersOfVariables } from '../../tools/deploy/environment-problems.ts';
 import { requiredParameters } from '../../tools/deploy/packages.ts';
 import { problemsOf, type Values } from '../../tools/deploy/parameter-problems.ts';
 import { parameters } from '../../tools/deploy/parameters.ts';
-import { account, defaults, region, valid } from './valid-parameters.ts';
+import { account, configuration, defaults, region, valid } from './valid-parameters.ts';
 
 const address = {
   good: ['https://issuer.example.com/', 'https://a.example.com/v2'],
@@ -279,6 +280,9 @@ const companions: Record<string, Values> = {
   videoNotificationKeyHeader: { notifications: 'relay', videoNotificationKey: 'ssm:/video-key' },
 };
 
+/** The parameter that each variable has its value from, if it has it from one. */
+const parameterOf = parametersOfVariables(configuration);
+
 function problemsWith(name: string, value: string): string[] {
   const needed = value === '' ? {} : companions[name];
   return problemsOf({ ...valid, ...needed, [name]: value }, region);
@@ -311,6 +315,14 @@ describe('a parameter', () => {
       if (name.endsWith('Key')) expect(problems[0]).not.toContain('the-key-itself');
     },
   );
+
+  test.each(
+    [...parameterOf].flatMap(([variable, name]) =>
+      (table[name]?.good ?? []).map((value) => [name, value, variable] as const),
+    ),
+  )('%s with "%s" makes a variable %s that a function accepts when it starts', (_, value, variable) => {
+    expect(environmentProblems([['any', { [variable]: value }]], parameterOf)).toEqual([]);
+  });
 
   test.each(Object.keys(parameters))('%s has its row in the operations page', (name) => {
     const page = readFileSync('docs/operations.md', 'utf8');

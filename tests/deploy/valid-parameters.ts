@@ -6,10 +6,13 @@ import type { Values } from '../../tools/deploy/parameter-problems.ts';
 export const region = 'us-east-1';
 export const account = '123456789012';
 
-/** The defaults as serverless.yml has them. */
-export const defaults: Record<string, unknown> = parse(readFileSync('serverless.yml', 'utf8'), {
+export const configuration = parse(readFileSync('serverless.yml', 'utf8'), {
   logLevel: 'silent',
-}).params.default;
+  merge: true,
+});
+
+/** The defaults as serverless.yml has them. */
+export const defaults: Record<string, unknown> = configuration.params.default;
 
 /** A stage that can be deployed: what has no default is given, and the framework's own names are filled in. */
 export const valid: Values = Object.fromEntries(
