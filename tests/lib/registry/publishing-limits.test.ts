@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { nodeVersionKey, publishingKey } from '../../../lib/store/keys.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { intercept } from '../../support/intercept.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
 import { addNode, addPublisher, addToken, setFields, storedItem } from '../../support/registry.ts';
 import { bearer } from '../../support/tokens.ts';
 
@@ -38,6 +41,9 @@ describe('429 too_many_requests', () => {
 
     expect(statuses).toEqual([201, 201]);
     expect([status, body.error]).toEqual([429, 'too_many_requests']);
+    expect(body.message).toContain('2 new nodes a day');
+    const midnight = new Date().setUTCHours(24, 0, 0, 0);
+    expect(Math.abs(Number(headers['retry-after']) - (midnight - Date.now()) / 1000)).toBeLessThan(5);
     expect((await publish('a', '1.0.1')).status).toBe(201);
     await archiveArrives('a', '1.0.0');
     token = await addToken(publisherId, 3);
@@ -73,5 +79,58 @@ describe('429 too_many_requests', () => {
     const names = Object.keys((await storedItem(pk, sk)) ?? {}).filter((name) => name.startsWith('pending:'));
 
     expect(names.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('what a publisher began to publish', () => {
+  const listed = async () => {
+    const { pk, sk } = publishingKey(publisherId);
+    return Object.keys((await storedItem(pk, sk)) ?? {});
+  };
+
+  test('is looked up only once the list is full', async () => {
+    await addNode(publisherId, `n-${publisherId}`);
+    let reads = 0;
+    intercept(dynamodb, ({ command, send }) => {
+      if (command === 'BatchGetItemCommand') reads += 1;
+      return send();
+    });
+    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
+    const before = reads;
+    await archiveArrives('n', '1.0.0');
+    await publish('n', '1.0.3');
+
+    expect([before, reads - before]).toEqual([3, 2]);
+  });
+
+  test('keeps the number of new nodes of a day until the day is over', async () => {
+    await publish('a');
+    const today = new Date().toISOString().slice(0, 10);
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    await setFields(publishingKey(publisherId), { [`nodes:${yesterday}`]: 2 });
+    await publish('b');
+
+    expect(await listed()).toContain(`nodes:${today}`);
+    expect(await listed()).not.toContain(`nodes:${yesterday}`);
+  });
+
+  test('is not noted where that fails, which is logged and rejects no publish', async () => {
+    const { pk } = publishingKey(publisherId);
+    intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'UpdateItemCommand' && JSON.stringify(input).includes(`{"S":"${pk}"}`))
+        throw new Error('The store is down.');
+      return send();
+    });
+    loggedLines.length = 0;
+
+    expect((await publish('a')).status).toBe(201);
+    const line = loggedLines
+      .map((text) => JSON.parse(text))
+      .find(({ event }) => event === 'publishing_limits');
+    expect(line).toMatchObject({
+      level: 'warn',
+      publisher_id: publisherId,
+      causes: ['Error: The store is down.'],
+    });
   });
 });
