@@ -70,7 +70,7 @@ export const areas = {
     ],
     tests: [
       'lib/registry/{publishing,publishing-limits}',
-      'lib/uploads/{sweep-uploads,upload-events}',
+      'lib/uploads/{sweep-extractions,sweep-uploads,upload-events}',
       'functions/publish-node-version{,-ci,-ci-rejections,-repeated}',
     ],
     minScore: 95,
