@@ -117,7 +117,10 @@ function listNodes(machine: Interpreter): Listed {
   if (mappings !== null) return fromMappings(machine, mappings);
   if (root.own('comfy_entrypoint') !== undefined) return fromEntryPoint(machine, root);
   const why = root.open === undefined ? '' : ` ${sentence(root.open)}`;
-  return { entries: [], reason: `It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.${why}` };
+  return {
+    entries: [],
+    reason: `Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.${why}`,
+  };
 }
 
 /** The folder that was probably meant: the first that lists nodes. */

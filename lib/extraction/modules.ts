@@ -151,7 +151,7 @@ export class Modules {
           throw error;
         }
         this.#machine.note(`${place} is skipped: ${describe(error)}`);
-        this.#leaveOpen(module, node);
+        this.#leaveOpen(module, node, lines.slice(node.lineno - 1, node.end_lineno).join());
       }
       // Where the names stop being known says more to an author than why.
       const list = module.own('NODE_CLASS_MAPPINGS');
@@ -169,8 +169,14 @@ export class Modules {
     return true;
   }
 
-  /** What a skipped statement was to define is unknown, not missing. */
-  #leaveOpen(module: Module, node: StmtNode): void {
+  /** What a skipped statement was to define is unknown, not missing; so are nodes that it may have listed. */
+  #leaveOpen(module: Module, node: StmtNode, code: string): void {
+    const why = 'a statement that failed';
+    const list = module.own('NODE_CLASS_MAPPINGS');
+    if (list instanceof Dict && code.includes('NODE_CLASS_MAPPINGS')) {
+      this.#machine.heap.touch(list);
+      list.open ??= why;
+    }
     const names =
       node.nodeType === 'ClassDef' || node.nodeType === 'FunctionDef'
         ? [node.name]
@@ -178,8 +184,7 @@ export class Modules {
           ? node.targets.flatMap((target) => (target.nodeType === 'Name' ? [target.id] : []))
           : [];
     for (const name of names) {
-      if (module.own(name) === undefined)
-        this.#machine.setAttribute(module, name, new Unknown('a statement that failed'));
+      if (module.own(name) === undefined) this.#machine.setAttribute(module, name, new Unknown(why));
     }
   }
 

@@ -13,7 +13,7 @@ const reasons: [title: string, files: PackFiles | string, reason: string][] = [
     { 'tests/__init__.py': '', 'my_pack/__init__.py': listed, 'README.md': '' },
     'It has no __init__.py at its root. Publish the folder my_pack, which has one.',
   ],
-  ['nothing listed', 'x = 1', 'It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.'],
+  ['nothing listed', 'x = 1', 'Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.'],
   ['an empty list', 'NODE_CLASS_MAPPINGS = {}', 'It lists no nodes.'],
   [
     'registration through an outside package',
@@ -134,6 +134,15 @@ describe('a statement that may fail only here', () => {
       status: 'success',
       nodes: [{ name: 'One' }],
       notes: [`__init__.py:10 is skipped: ${error}`],
+    });
+  });
+
+  test('leaves the list of nodes open if it may have added to it', () => {
+    expect(extract(`${listed}for name in 1: NODE_CLASS_MAPPINGS[name] = One`)).toMatchObject({
+      status: 'failed',
+      reason: 'It may list more nodes: a statement that failed (__init__.py:10).',
+      nodes: [{ name: 'One' }],
+      notes: [expect.stringMatching(/^__init__\.py:10 is skipped: TypeError/)],
     });
   });
 
