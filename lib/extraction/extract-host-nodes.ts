@@ -87,16 +87,22 @@ export function extractHostNodes(files: Files, options: ExtractionOptions = {}):
     const nodes = describeAll(machine, listed.entries);
     return end(nodes, listed.reason ?? (nodes.length === 0 ? 'It lists no nodes.' : undefined));
   } catch (error) {
-    return end([], failure(error));
+    return end([], located(machine, failure(error), error));
   }
 }
 
 /** Only what the pack can cause is an answer; anything else is our own fault and goes on. */
 function failure(error: unknown): string {
-  if (error instanceof LimitReached) return `It was given up: ${error.message}.`;
-  if (error instanceof RangeError) return 'It was given up: its code nests too deeply.';
+  if (error instanceof LimitReached) return `It was given up: ${error.message}`;
+  if (error instanceof RangeError) return 'It was given up: its code nests too deeply';
   if (error instanceof Raised) return `It cannot be imported. ${error.toString()}`;
   throw error;
+}
+
+/** The sentence, with the file and line of what it is about where those are known. */
+function located({ places }: Interpreter, text: string, about: unknown): string {
+  const place = places.get(about);
+  return place === undefined ? `${text}.` : `${text} (${place}).`;
 }
 
 interface Listed {
@@ -105,38 +111,51 @@ interface Listed {
 }
 
 function listNodes(machine: Interpreter): Listed {
-  if (!machine.files.isFile('__init__.py'))
-    return { entries: [], reason: 'It has no __init__.py at its root.' };
-  const root = machine.importOwn('');
-  if (!root) return { entries: [], reason: 'It has no __init__.py at its root.' };
+  const root = machine.files.isFile('__init__.py') ? machine.importOwn('') : undefined;
+  if (!root) return { entries: [], reason: `It has no __init__.py at its root.${packInside(machine)}` };
   const mappings = plain(root.own('NODE_CLASS_MAPPINGS') ?? null);
-  if (mappings !== null) return fromMappings(mappings);
+  if (mappings !== null) return fromMappings(machine, mappings);
   if (root.own('comfy_entrypoint') !== undefined) return fromEntryPoint(machine, root);
   const why = root.open === undefined ? '' : ` ${sentence(root.open)}`;
-  return { entries: [], reason: `It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.${why}` };
+  return {
+    entries: [],
+    reason: `Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.${why}`,
+  };
 }
 
-function fromMappings(mappings: Value): Listed {
+/** The folder that was probably meant: the first that lists nodes. */
+function packInside({ files }: Interpreter): string {
+  for (const [file, text] of files.code()) {
+    if (file.endsWith('/__init__.py') && text.includes('NODE_CLASS_MAPPINGS'))
+      return ` Publish the folder ${file.slice(0, -12)}, which has one.`;
+  }
+  return '';
+}
+
+function fromMappings(machine: Interpreter, mappings: Value): Listed {
   if (!(mappings instanceof Dict)) {
-    const why = mappings instanceof Unknown ? mappings.path || mappings.why : 'something that is no dict';
-    return { entries: [], reason: `Its NODE_CLASS_MAPPINGS come from ${why}.` };
+    const { path, why } = mappings instanceof Unknown ? mappings : { path: '', why: 'it is no dict' };
+    const from = path === '' ? `cannot be followed: ${why}` : `come from ${path}`;
+    return { entries: [], reason: located(machine, `Its NODE_CLASS_MAPPINGS ${from}`, mappings) };
   }
   const entries: Listed['entries'] = [];
   for (const { key, value, conditional } of mappings.entries.values()) {
     const name = asText(key);
     if (name !== undefined) entries.push({ name, cls: value, conditional });
   }
-  return {
-    entries,
-    ...(mappings.open === undefined ? {} : { reason: `It may list more nodes: ${mappings.open}.` }),
-  };
+  return { entries, ...mayListMore(machine, mappings.open, mappings) };
+}
+
+function mayListMore(machine: Interpreter, why: string | undefined, about: Value): Pick<Listed, 'reason'> {
+  return why === undefined ? {} : { reason: located(machine, `It may list more nodes: ${why}`, about) };
 }
 
 /** The newer form: `comfy_entrypoint()` gives an extension, whose `get_node_list()` gives the classes. */
 function fromEntryPoint(machine: Interpreter, root: Module): Listed {
   const extension = machine.call(root.own('comfy_entrypoint') ?? null);
   const list = machine.call(machine.attribute(extension, 'get_node_list'));
-  if (list instanceof Unknown) return { entries: [], reason: `Its list of nodes is open: ${list.why}.` };
+  if (list instanceof Unknown)
+    return { entries: [], reason: `Its comfy_entrypoint cannot be followed: ${list.why}.` };
   const entries: Listed['entries'] = [];
   let open: string | undefined;
   for (const cls of machine.iterate(list)) {
@@ -144,7 +163,7 @@ function fromEntryPoint(machine: Interpreter, root: Module): Listed {
     if (id === undefined) open = 'a node without a known name';
     else entries.push({ name: id, cls, conditional: false });
   }
-  return { entries, ...(open === undefined ? {} : { reason: `It may list more nodes: ${open}.` }) };
+  return { entries, ...mayListMore(machine, open, list) };
 }
 
 function nodeId(machine: Interpreter, cls: Value): string | undefined {

@@ -9,7 +9,7 @@ import { readName } from './language/names.ts';
 import { execute } from './language/statements.ts';
 import { libraryModels } from './library/models.ts';
 import { type Budget, limits } from './limits.ts';
-import { Modules } from './modules.ts';
+import { Modules, type Places } from './modules.ts';
 import { Risks } from './risks.ts';
 import { equipTypes } from './types/constructors.ts';
 import { setName } from './values/access.ts';
@@ -29,6 +29,7 @@ export class Interpreter implements Machine {
   readonly risks = new Risks();
   /** What was skipped, for the pack's author. */
   readonly notes: string[] = [];
+  readonly places: Places = new Map();
   readonly #modules: Modules;
   readonly #models: ReadonlyMap<string, Value>;
   /** What the pack sets on modules outside, such as a type of its own among the host's. */
@@ -39,7 +40,7 @@ export class Interpreter implements Machine {
     this.heap = new Heap((steps) => budget.spend(steps));
     this.files = new FileTree(files, name);
     this.#models = libraryModels();
-    this.#modules = new Modules(this, this.#models.get('sys.path') ?? null);
+    this.#modules = new Modules(this, this.#models.get('sys.path') ?? null, this.places);
   }
 
   evaluate(node: ExprNode, frame: Frame): Value {

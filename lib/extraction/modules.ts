@@ -1,24 +1,31 @@
 import type { StmtNode } from 'py-ast';
+import { isDefinite, isExit } from './definite-failures.ts';
 import { limits } from './limits.ts';
 import { countTokens, parseSource, type Source } from './source.ts';
-import { exceptionType, raise, Raised } from './values/exceptions.ts';
+import { put } from './values/access.ts';
+import { raise, Raised } from './values/exceptions.ts';
 import { Frame, type Machine } from './values/machine.ts';
 import { Dict, List, Module } from './values/collections.ts';
-import { Instance } from './values/objects.ts';
 import { Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
+
+/** Where a failure, or what lists the nodes, was first met: file and line. */
+export type Places = Map<unknown, string>;
 
 /** The pack's modules: found in its tree, run once, from the top. */
 export class Modules {
   readonly #machine: Machine;
   readonly #searchPath: Value;
   readonly #loaded = new Map<string, Module>();
+  readonly #places: Places;
   #parsed = 0;
   #depth = 0;
+  #hasSkipped = false;
 
-  constructor(machine: Machine, searchPath: Value) {
+  constructor(machine: Machine, searchPath: Value, places: Places) {
     this.#machine = machine;
     this.#searchPath = searchPath;
+    this.#places = places;
   }
 
   importNamed(name: string, level: number, from: Module): Value {
@@ -93,6 +100,8 @@ export class Modules {
     if (this.#depth >= limits.importDepth) return raise('ImportError', 'imports nest too deeply');
     const module = this.#make(path, file, isPackage);
     this.#loaded.set(path, module);
+    const known = this.#machine.outside('sys.modules');
+    if (known instanceof Dict) put(this.#machine, known, module.name, module);
     this.#depth += 1;
     try {
       if (file !== undefined) this.run(module, file);
@@ -123,24 +132,51 @@ export class Modules {
     return module;
   }
 
-  /** Runs a file's statements. One that fails is noted and skipped, unless the failure is the file's own saying. */
+  /**
+   * Runs a file's statements. One that surely fails for the host too ends the file, and then the pack, unless an
+   * `except` of the pack takes it. One that may fail only here, for something that is not modeled, is noted and skipped.
+   */
   run(module: Module, file: string): void {
     const { body, lines } = this.#parse(file);
     // What ran is not needed again, but for the functions it defined.
     const frame = new Frame(module, lines);
     for (const node of body) {
+      const place = `${file}:${node.lineno}`;
       try {
+        if (isExit.test(lines[node.lineno - 1] ?? '')) raise('SystemExit', 'it ends the host');
         this.#machine.execute([node], frame);
       } catch (error) {
-        if (!isSkipped(error, node)) throw error;
-        this.#machine.note(`${file}:${node.lineno} is skipped: ${describe(error)}`);
-        this.#leaveOpen(module, node);
+        if (!this.#isSkipped(error, node, lines)) {
+          if (!this.#places.has(error)) this.#places.set(error, place);
+          throw error;
+        }
+        this.#machine.note(`${place} is skipped: ${describe(error)}`);
+        this.#leaveOpen(module, node, lines.slice(node.lineno - 1, node.end_lineno).join());
       }
+      // Where the names stop being known says more to an author than why.
+      const list = module.own('NODE_CLASS_MAPPINGS');
+      const isKnown = list instanceof Dict && list.open === undefined;
+      if (!isKnown && !this.#places.has(list)) this.#places.set(list, place);
     }
   }
 
-  /** What a skipped statement was to define is unknown, not missing. */
-  #leaveOpen(module: Module, node: StmtNode): void {
+  #isSkipped(error: unknown, node: StmtNode, lines: readonly string[]): boolean {
+    if (!(error instanceof Raised)) return error instanceof RangeError;
+    // One with a place has ended the file of another module, which this statement imports.
+    if (node.nodeType === 'Raise' || this.#places.has(error)) return false;
+    if (isDefinite(error.toString(), node, lines, this.#hasSkipped)) return false;
+    this.#hasSkipped = true;
+    return true;
+  }
+
+  /** What a skipped statement was to define is unknown, not missing; so are nodes that it may have listed. */
+  #leaveOpen(module: Module, node: StmtNode, code: string): void {
+    const why = 'a statement that failed';
+    const list = module.own('NODE_CLASS_MAPPINGS');
+    if (list instanceof Dict && code.includes('NODE_CLASS_MAPPINGS')) {
+      this.#machine.heap.touch(list);
+      list.open ??= why;
+    }
     const names =
       node.nodeType === 'ClassDef' || node.nodeType === 'FunctionDef'
         ? [node.name]
@@ -148,14 +184,14 @@ export class Modules {
           ? node.targets.flatMap((target) => (target.nodeType === 'Name' ? [target.id] : []))
           : [];
     for (const name of names) {
-      if (module.own(name) === undefined)
-        this.#machine.setAttribute(module, name, new Unknown('a statement that failed'));
+      if (module.own(name) === undefined) this.#machine.setAttribute(module, name, new Unknown(why));
     }
   }
 
   #parse(file: string): Source {
     const text = this.#machine.files.read(file);
-    if (text === undefined) return raise('ImportError', `${file} is no text`);
+    if (text === undefined)
+      return raise('ImportError', `${file} cannot be read: it is over 1 MB, or the pack over 20 MB`);
     this.#parsed += text.length;
     if (this.#parsed > limits.parsedCharacters) return raise('ImportError', 'the pack has too much code');
     this.#machine.budget.spend(countTokens(text));
@@ -165,8 +201,9 @@ export class Modules {
       return source;
     } catch (error) {
       const why = error instanceof Error ? error.message.slice(0, 200) : '';
-      this.#machine.note(`${file} cannot be read: ${why}`);
-      return raise('SyntaxError', `${file} cannot be read: ${why}`);
+      const text = `${file} cannot be read: ${why}`;
+      this.#machine.note(text);
+      return raise('SyntaxError', text);
     }
   }
 
@@ -190,16 +227,6 @@ function folderOf(module: Module): string {
 function isSameName(name: string, pack: string): boolean {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_.]/g, '');
   return name !== '' && plain(name) === plain(pack);
-}
-
-function isSkipped(error: unknown, node: StmtNode): boolean {
-  if (error instanceof RangeError) return true;
-  if (!(error instanceof Raised) || node.nodeType === 'Raise') return false;
-  const { value } = error;
-  if (!(value instanceof Instance)) return true;
-  return (
-    !value.cls.inherits(exceptionType('ImportError')) && !value.cls.inherits(exceptionType('SyntaxError'))
-  );
 }
 
 function describe(error: unknown): string {

@@ -119,7 +119,7 @@ describe('a published archive', () => {
     expect(await storedVersion('extracted-none', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
       host_node_extract_status: 'failed',
-      host_node_extract_reason: 'It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.',
+      host_node_extract_reason: 'Its __init__.py has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.',
       extraction: { nodes: 0 },
       downloadUrl: expect.any(String),
     });

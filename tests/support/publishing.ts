@@ -16,7 +16,7 @@ export async function startRegistry() {
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-publish-'));
   const bucket = await startS3(0, join(directory, 's3'), String(process.env.BUCKET_NAME));
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
-  const events = { areLost: false };
+  const events = { areLost: false, ofArchivesAreLost: false };
   const finalize = async (
     event: S3Event,
     context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
@@ -25,7 +25,13 @@ export async function startRegistry() {
     const { handler } = await import('../../functions/finalize-upload.ts');
     await handler(event, context);
   };
-  const s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
+  const extract = async (event: S3Event, context: { getRemainingTimeInMillis: () => number }) => {
+    if (events.ofArchivesAreLost) return;
+    const { handler } = await import('../../functions/extract-host-nodes.ts');
+    await handler(event, context);
+  };
+  const finalizing = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
+  const s3 = { ...bucket, ...finalizeOnUpload(finalizing, async () => extract, 'archives/') };
   const api = await startHttpApi();
   const { seed } = await import('../../tools/local/seed.ts');
   await seed();

@@ -52,6 +52,7 @@ const keys = [
     'host_node_extract_status',
     'host_node_extract_reason',
     'host_nodes',
+    'host_node_notes',
     'node_version',
     'reason',
     'error',
@@ -116,6 +117,38 @@ describe('publish-node --json has one shape', () => {
     expect(Object.keys(failed)).toEqual(keys);
     expect(failed).toMatchObject({ code: exitCode, status: 'failed', error, sha256: null, files: [] });
     expect(failed.message).toMatch(sentence);
+  });
+
+  test.each<[string, string[], object]>([
+    ['other files under a published version', [], { version: '1.0.0', error: 'published_with_other_bytes' }],
+    ['a secret', ['--version', 'v2.0.0'], { version: '2.0.0', error: 'usage' }],
+    ['a version that is not semantic', ['--version', '1.0.0rc1'], { version: '1.0.0rc1', error: 'usage' }],
+  ])('for %s, with the publisher, node and version that were meant', async (title, args, expected) => {
+    const node = `meant-${args.length}-${title.length}`;
+    await write(node);
+    if (args.length === 0) await report('publish');
+    await write(node, { 'node.py': 'y', ...(args.length > 0 && { '.env': 'A=1' }) });
+
+    expect(await report('publish', ...args)).toMatchObject({ publisher: 'demo', node, ...expected });
+  });
+
+  test('for a version that is not there, with the node and version that were meant', async () => {
+    await write('never-published');
+
+    expect(await report('status')).toMatchObject({
+      publisher: 'demo',
+      node: 'never-published',
+      version: '1.0.0',
+      error: 'not_found',
+    });
+  });
+
+  test('in valid Unicode, even where a node of the pack has half a character', async () => {
+    await write('half', { '__init__.py': String.raw`raise ValueError("half \ud83c")` });
+    const { stdout } = await command('publish', '--dry-run', '--json');
+
+    expect(JSON.parse(stdout).host_node_extract_reason).toContain('ValueError: half \ufffd');
+    expect(stdout).not.toMatch(/\\ud83c/i);
   });
 
   test('for several problems, each with its place', async () => {

@@ -44,6 +44,7 @@ export const commands: Record<string, Command> = {
   'node-version unban': nodeVersions.unban,
   'host-node list': hostNodes.list,
   'host-node clashes': hostNodes.clashes,
+  'host-node sweep': extraction.sweep,
   'history publisher': history.ofPublisher,
   'history node': history.ofNode,
   'limit set': limits.set,

@@ -12,6 +12,8 @@ interface Options {
   verbose?: boolean;
 }
 
+const maxLines = 40;
+
 const command = createCommand({
   name: 'npm run extract --',
   summary: 'Extract the host nodes of a folder of packs, without running them',
@@ -21,7 +23,7 @@ const command = createCommand({
 })
   .requiredOption('--packs <DIR>', 'A folder with one folder for each pack')
   .option('--expected <FILE>', 'What importing the packs says, as JSON')
-  .option('--verbose', 'Show what differs, and what was skipped')
+  .option('--verbose', 'Show what differs, and what the code calls')
   .action(extractAll);
 
 async function extractAll({ packs, expected, verbose = false }: Options): Promise<void> {
@@ -50,8 +52,12 @@ async function extractOne(folder: string, name: string, truth: ExpectedPack | un
   );
   if (verbose && extraction.risks.length > 0) process.stdout.write(`  ${extraction.risks.join(', ')}\n`);
   if (extraction.reason !== undefined) process.stdout.write(`  ${extraction.reason}\n`);
-  for (const [title, lines] of Object.entries({ missing, extra, wrong, notes: extraction.notes })) {
-    for (const line of verbose ? lines.slice(0, 40) : []) process.stdout.write(`  ${title}: ${line}\n`);
+  const conditional = extraction.nodes.flatMap((node) => (node.conditional ? [node.name] : []));
+  if (conditional.length > 0)
+    process.stdout.write(`  only under a condition: ${conditional.slice(0, maxLines).join(', ')}\n`);
+  for (const note of extraction.notes) process.stdout.write(`  ${note}\n`);
+  for (const [title, lines] of Object.entries({ missing, extra, wrong })) {
+    for (const line of verbose ? lines.slice(0, maxLines) : []) process.stdout.write(`  ${title}: ${line}\n`);
   }
   return { ...result, seconds };
 }

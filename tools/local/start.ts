@@ -55,6 +55,7 @@ const requests = createRequestLog();
 
 async function start(fresh: boolean): Promise<void> {
   const began = performance.now();
+  const startTime = Date.now();
   await requireFreePorts();
   await run(claimFolder(localDirectory, { fresh }));
   say('Starting the HTTP API, the stores, the token issuer and the provider simulators.');
@@ -98,6 +99,8 @@ async function start(fresh: boolean): Promise<void> {
     }),
   );
   started.resolve();
+  const { sweepAtStart } = await import('./sweep-at-start.ts');
+  await sweepAtStart(startTime, say).catch((error: Error) => say(`The sweep failed: ${error.message}`));
 }
 
 /** For serverless.yml, which takes the addresses from here, and for the functions' own modules in the seed. */

@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 
-/** The command is one file for Node 20; what only --dry-run needs is another, which it loads when it needs it. */
+/** The command is one file for Node 20; what reads host nodes is another, which it loads when it needs it. */
 const options = {
   bundle: true,
   platform: 'node',

@@ -1,40 +1,36 @@
-import type { FoundHostNodes } from './extraction.ts';
-
-type FoundNode = FoundHostNodes['nodes'][number];
+import type { FoundHostNode, FoundHostNodes } from './extraction.ts';
 
 /** The host nodes that the registry will show, for a person. */
-export function hostNodeLines({ status, reason, nodes }: FoundHostNodes): string[] {
+export function hostNodeLines({ status, reason, nodes, notes }: FoundHostNodes): string[] {
   return [
     '',
     'The host nodes, read without running anything:',
-    ...nodes.flatMap((node) => [line(node), ...node.open.map((open) => `    left open: ${open}`)]),
+    ...nodes.flatMap((node) => [line(node), ...node.leftOpen.map((open) => `    left open: ${open}`)]),
+    ...(notes.length > 0 ? ['What could not be followed, and may be wrong:'] : []),
+    ...notes.map((note) => `  ${note}`),
     status === 'success'
       ? `${nodes.length} in all.`
       : `They could not be read, or not all of them: ${reason}`,
   ];
 }
 
-function line({ name, category, function: entry, returnTypes }: FoundNode): string {
-  return `  ${name}  (${category ?? '?'}: ${entry ?? '?'} returns ${returnTypes ?? '?'})`;
+function line({ name, conditional, fields }: FoundHostNode): string {
+  const { category, function: entry, return_types: types } = fields;
+  const condition = conditional ? ' (only under a condition)' : '';
+  return `  ${name}  (${category ?? '?'}: ${entry ?? '?'} returns ${types ?? '?'})${condition}`;
 }
 
 /** The same for a program, in the words of the registry. */
-export function hostNodesResult({ status, reason, nodes }: FoundHostNodes): object {
+export function hostNodesResult({ status, reason, nodes, notes }: FoundHostNodes): object {
   return {
     host_node_extract_status: status,
     ...(reason !== undefined && { host_node_extract_reason: reason }),
-    host_nodes: nodes.map((node) => ({
-      host_node_name: node.name,
-      category: node.category,
-      description: node.description,
-      function: node.function,
-      deprecated: node.deprecated,
-      experimental: node.experimental,
-      input_types: node.inputTypes,
-      return_types: node.returnTypes,
-      return_names: node.returnNames,
-      output_is_list: node.outputIsList,
-      left_open: node.open,
-    })),
+    host_nodes: nodes.map(result),
+    host_node_notes: notes,
   };
+}
+
+function result({ name, conditional, fields, leftOpen }: FoundHostNode): object {
+  const known = Object.entries(fields).filter(([, value]) => value !== null);
+  return { host_node_name: name, ...Object.fromEntries(known), conditional, left_open: leftOpen };
 }

@@ -21,6 +21,8 @@ const emptyReport = {
   host_node_extract_status: null,
   host_node_extract_reason: null,
   host_nodes: [],
+  /** Statements of the pack that could not be followed. */
+  host_node_notes: [],
   /** What the registry has, and why it is as it is. */
   node_version: null,
   reason: null,
@@ -39,21 +41,36 @@ export function print(asJson: boolean, result: object, lines: readonly string[])
 export function printReport(result: object): void {
   const said = Object.entries(result).filter(([, value]) => value !== undefined);
   const report = { ...emptyReport, ...Object.fromEntries(said) };
-  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  // A name in Python may hold half a character, which not every reader of JSON takes.
+  const wellFormed = (_: string, value: unknown) =>
+    typeof value === 'string' ? value.toWellFormed() : value;
+  process.stdout.write(`${JSON.stringify(report, wellFormed, 2)}\n`);
 }
 
-/** Runs a command to its exit code; what it did not foresee keeps its stack. */
-export async function end(asJson: boolean, run: () => Promise<number>): Promise<number> {
+/** Which version a command is about, as far as it is known. */
+export interface Meant {
+  publisher: string | undefined;
+  node: string | undefined;
+  version: string | undefined;
+}
+
+export type Mean = (meant: Meant) => void;
+
+/** Runs a command to its exit code; what it did not foresee keeps its stack. It says which version it is about. */
+export async function end(asJson: boolean, run: (mean: Mean) => Promise<number>): Promise<number> {
+  let meant: Partial<Meant> = {};
   try {
-    return await run();
+    return await run((version) => {
+      meant = version;
+    });
   } catch (error) {
     const failure = error instanceof RegistryError ? failureOf(error) : error;
     if (!(failure instanceof Failure)) {
-      if (asJson) printReport({ error: 'internal_error', message: String(error) });
+      if (asJson) printReport({ ...meant, error: 'internal_error', message: String(error) });
       throw error;
     }
     const { code, message, problems, requestId, exitCode } = failure;
-    if (asJson) printReport({ error: code, message, details: problems, request_id: requestId });
+    if (asJson) printReport({ ...meant, error: code, message, details: problems, request_id: requestId });
     say(shown(failure));
     return exitCode;
   }

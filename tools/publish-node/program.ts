@@ -4,7 +4,7 @@ import manifest from './package.json' with { type: 'json' };
 import { exitCodes } from './failure.ts';
 import { identities } from './identity.ts';
 import { initCommand } from './init-command.ts';
-import { end, printReport } from './output.ts';
+import { end, type Mean, printReport } from './output.ts';
 import { publishCommand } from './publish-command.ts';
 import { statusCommand } from './status-command.ts';
 import { isWebAddress } from './web-address.ts';
@@ -39,7 +39,7 @@ const output = {
 /** Runs a command line and returns its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done;
-  const act = async (json: boolean, work: () => Promise<number>) => {
+  const act: Act = async (json, work) => {
     exitCode = await end(json, work);
   };
   const about = {
@@ -58,7 +58,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return status || exitCode;
 }
 
-type Act = (json: boolean, work: () => Promise<number>) => Promise<void>;
+type Act = (json: boolean, work: (mean: Mean) => Promise<number>) => Promise<void>;
 
 function publishSubcommand(act: Act): Command {
   const about = {
@@ -92,7 +92,7 @@ function publishSubcommand(act: Act): Command {
     .action(
       (folder: string, { timeout, include = [], allow = [], dryRun = false, json = false, ...others }) => {
         const flags = { ...others, metadata: metadataOf(others), include, allow, dryRun, json };
-        return act(json, () => publishCommand(folder, { ...flags, timeoutMs: timeout * 1000 }));
+        return act(json, (mean) => publishCommand(folder, { ...flags, timeoutMs: timeout * 1000 }, mean));
       },
     );
 }
@@ -109,7 +109,7 @@ function statusSubcommand(act: Act): Command {
     .addOption(baseUrlOption())
     .option('--json', 'Print the result as JSON')
     .action((folder: string, { baseUrl, json = false, ...options }) =>
-      act(json, () => statusCommand(folder, { metadata: metadataOf(options), baseUrl, json })),
+      act(json, (mean) => statusCommand(folder, { metadata: metadataOf(options), baseUrl, json }, mean)),
     );
 }
 

@@ -3,6 +3,7 @@ import { normalizeVersion } from '../../lib/schemas/version-label.ts';
 
 import type { PublishInput } from '../registry-client/client.ts';
 import { Failure, throwAll } from './failure.ts';
+import type { Meant } from './output.ts';
 import { type PyProject, readPyProject } from './pyproject.ts';
 import { semanticSpelling } from './spelling.ts';
 import { isWebAddress } from './web-address.ts';
@@ -57,6 +58,11 @@ export async function requireProject(read: ReadMetadata): Promise<Project> {
 export function requireNamed(read: ReadMetadata): Named {
   throwAll([...read.failures, ...nameFailures(read)]);
   return named(read.metadata);
+}
+
+/** What a report of a failure names, however wrong it is. */
+export function meantBy({ metadata: { publisher, node, version } }: ReadMetadata): Meant {
+  return { publisher, node, version: version && (normalizeVersion(version) ?? version) };
 }
 
 /** Once nothing is wrong with it. */

@@ -1,20 +1,23 @@
 import { stat } from 'node:fs/promises';
 import { didYouMean } from './did-you-mean.ts';
-import { createRegistryClient, type Published } from '../registry-client/client.ts';
+import { createRegistryClient, type Published, type RegistryClient } from '../registry-client/client.ts';
 import { exitCodes, Failure, together } from './failure.ts';
 import { chooseFiles, type Pack, pack } from './files/pack.ts';
+import type { FoundHostNodes } from './extraction.ts';
 import { hostNodeLines, hostNodesResult } from './host-nodes.ts';
 import { type Identity, identityOf, type identities } from './identity.ts';
-import { print, say } from './output.ts';
+import { type Mean, print, say } from './output.ts';
 import { megabytes, progressBar, remind } from './progress.ts';
 import {
   type Metadata,
   metadataNotes,
   type Project,
+  meantBy,
   readMetadata,
   requestOf,
   requireProject,
 } from './project.ts';
+import { hostNodesLine, readByRegistry, waitForHostNodes } from './read-by-registry.ts';
 import { uploadShowing } from './upload.ts';
 
 export interface PublishFlags {
@@ -33,9 +36,10 @@ export interface PublishFlags {
 
 const commandNames = ['publish', 'status', 'init'];
 
-export async function publishCommand(folder: string, flags: PublishFlags): Promise<number> {
+export async function publishCommand(folder: string, flags: PublishFlags, mean: Mean): Promise<number> {
   await requireFolder(folder);
   const read = await readMetadata(folder, flags.metadata);
+  mean(meantBy(read));
   const { includes = [], allow = [] } = read.metadata;
   const choice = { includes: [...includes, ...flags.include], allow: [...allow, ...flags.allow] };
   // Before anything is packed: a job without a token should not find that out after minutes.
@@ -49,9 +53,7 @@ export async function publishCommand(folder: string, flags: PublishFlags): Promi
   const packed = pack(chosen);
   for (const note of [...packed.notes, ...metadataNotes(project)]) say(note);
   if (identity === undefined) {
-    const { hostNodesOf } = await import('./extraction.ts');
-    const paths = packed.files.map(({ path }) => path);
-    const found = await hostNodesOf(folder, paths, project.node);
+    const found = await readHostNodes(folder, project, packed);
     print(flags.json, { ...plan(project, packed), ...hostNodesResult(found) }, [
       ...planLines(project, packed),
       ...hostNodeLines(found),
@@ -61,13 +63,30 @@ export async function publishCommand(folder: string, flags: PublishFlags): Promi
   }
   const what = `${project.node} ${project.version} of ${project.publisher}`;
   say(`Publishing ${what}, ${megabytes(packed.archive.length)} zipped, as ${identity.about}.`);
-  const published = await send(project, packed, identity, flags);
-  print(flags.json, result(project, packed, published), [
+  const { baseUrl } = flags;
+  const { accessToken } = identity;
+  const registry = createRegistryClient({ baseUrl, ...(accessToken && { accessToken }) });
+  const published = await send(registry, project, packed, identity, flags);
+  // It is published now: what becomes of its host nodes changes no exit code.
+  const found = await readHostNodes(folder, project, packed).catch(() => undefined);
+  const version = await waitForHostNodes(registry, project, published.version);
+  const report = { ...result(project, packed, published), node_version: version };
+  print(flags.json, { ...report, ...readByRegistry(version, found) }, [
     `${project.node} ${project.version} ${published.wasPublished ? 'was published already' : 'is published'}.`,
     `download  ${published.version.downloadUrl}`,
     `sha256    ${packed.sha256}`,
+    hostNodesLine(project, version, found),
   ]);
   return exitCodes.done;
+}
+
+async function readHostNodes(folder: string, { node }: Project, { files }: Pack): Promise<FoundHostNodes> {
+  const { hostNodesOf } = await import('./extraction.ts');
+  return hostNodesOf(
+    folder,
+    files.map(({ path }) => path),
+    node,
+  );
 }
 
 /** The command's name may be left out, so a misspelled one arrives here as a folder. */
@@ -82,12 +101,12 @@ function wish({ identity, token, accessToken, audience, baseUrl }: PublishFlags)
 }
 
 async function send(
+  registry: RegistryClient,
   project: Project,
   { archive }: Pack,
-  { personalAccessToken, accessToken }: Identity,
-  { baseUrl, timeoutMs }: PublishFlags,
+  { personalAccessToken }: Identity,
+  { timeoutMs }: PublishFlags,
 ): Promise<Published> {
-  const registry = createRegistryClient({ baseUrl, ...(accessToken && { accessToken }) });
   const bar = progressBar(process.stderr, archive.length);
   const upload = uploadShowing(bar.show);
   let stop = () => {};
@@ -126,8 +145,6 @@ function result(
     chosen_by: chosenBy,
     notes,
     files,
-    host_node_extract_status: version.host_node_extract_status,
-    node_version: version,
   };
 }
 

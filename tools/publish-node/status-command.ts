@@ -1,7 +1,7 @@
 import { createRegistryClient } from '../registry-client/client.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { print } from './output.ts';
-import { type Metadata, readMetadata, requireNamed } from './project.ts';
+import { type Mean, print } from './output.ts';
+import { meantBy, type Metadata, readMetadata, requireNamed } from './project.ts';
 
 interface StatusFlags {
   metadata: Metadata;
@@ -10,8 +10,10 @@ interface StatusFlags {
 }
 
 /** Anyone may ask: it takes no token. */
-export async function statusCommand(folder: string, flags: StatusFlags): Promise<number> {
-  const { publisher, node, version } = requireNamed(await readMetadata(folder, flags.metadata));
+export async function statusCommand(folder: string, flags: StatusFlags, mean: Mean): Promise<number> {
+  const read = await readMetadata(folder, flags.metadata);
+  mean(meantBy(read));
+  const { publisher, node, version } = requireNamed(read);
   const registry = createRegistryClient({ baseUrl: flags.baseUrl });
   const [entry] = await registry.versions.bulk([{ node_id: node, version }]);
   const found = entry?.node_version;

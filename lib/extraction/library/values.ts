@@ -11,7 +11,7 @@ import { truth } from '../language/truth.ts';
 export function valueModels(): Models {
   return [
     ['sys.path', new List()],
-    ['sys.modules', openDict('a module outside')],
+    ['sys.modules', openDict('it comes from outside')],
     ['sys.argv', new List(['main.py'])],
     ['sys.platform', 'linux'],
     ['sys.version', '3.12.0'],

@@ -113,6 +113,16 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
     ['One'],
   ],
   [
+    'members of the module itself',
+    `import sys, inspect\nclass Helper: pass\n${one}NODE_CLASS_MAPPINGS = {n: c for n, c in inspect.getmembers(sys.modules[__name__], inspect.isclass) if hasattr(c, "FUNCTION")}`,
+    ['One'],
+  ],
+  [
+    'the names of the module itself',
+    `import sys\n${one}ours = sys.modules[__name__]\nNODE_CLASS_MAPPINGS = {n: getattr(ours, n) for n in dir(ours) if n.startswith("On")}`,
+    ['One'],
+  ],
+  [
     'classes made by three-argument type',
     'NODE_CLASS_MAPPINGS = {n: type(n, (), {"FUNCTION": "run", "RETURN_TYPES": ()}) for n in ("A", "B")}',
     ['A', 'B'],
@@ -153,12 +163,12 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
   ],
   [
     'a statement that fails is skipped',
-    `class Broken(1): pass\nundefined_name\n${one}NODE_CLASS_MAPPINGS = {"One": One}`,
+    `class Broken(1): pass\nprint(undefined_name)\n${one}NODE_CLASS_MAPPINGS = {"One": One}`,
     ['One'],
   ],
   [
     'a node whose class failed keeps its name',
-    `Broken = undefined_name\nNODE_CLASS_MAPPINGS = {"Broken": Broken}`,
+    `Broken = make(undefined_name)\nNODE_CLASS_MAPPINGS = {"Broken": Broken}`,
     ['Broken'],
   ],
   [
@@ -212,48 +222,6 @@ describe('the nodes that a pack lists', () => {
       ['One', false],
       ['Two', true],
     ]);
-  });
-});
-
-const failures: [title: string, files: PackFiles | string, reason: string][] = [
-  ['no __init__.py', { 'nodes.py': '' }, 'It has no __init__.py at its root.'],
-  ['nothing listed', 'x = 1', 'It has neither NODE_CLASS_MAPPINGS nor comfy_entrypoint.'],
-  ['an empty list', 'NODE_CLASS_MAPPINGS = {}', 'It lists no nodes.'],
-  [
-    'registration through an outside package',
-    'from helper import build\nNODE_CLASS_MAPPINGS = build(__file__)',
-    'Its NODE_CLASS_MAPPINGS come from helper.build().',
-  ],
-  [
-    'a list that goes on outside',
-    `import helper\n${one}NODE_CLASS_MAPPINGS = {"One": One}\nNODE_CLASS_MAPPINGS.update(helper.more())`,
-    'It may list more nodes: it comes from helper.more().',
-  ],
-  [
-    'a submodule that is missing',
-    'from .gone import NODE_CLASS_MAPPINGS',
-    "It cannot be imported. ModuleNotFoundError: No module named 'gone'",
-  ],
-  [
-    'code that is not Python',
-    'print "x"',
-    'It cannot be imported. SyntaxError: __init__.py cannot be read: invalid syntax at line 1, column 6',
-  ],
-  [
-    'an entry point whose list is open',
-    'import x\nasync def comfy_entrypoint():\n    return x.Extension()',
-    'Its list of nodes is open: it comes from outside.',
-  ],
-  [
-    'nodes that are no dict',
-    'NODE_CLASS_MAPPINGS = [1]',
-    'Its NODE_CLASS_MAPPINGS come from something that is no dict.',
-  ],
-];
-
-describe('why an extraction failed', () => {
-  test.each(failures)('%s', (_title, files, reason) => {
-    expect(extract(files)).toMatchObject({ status: 'failed', reason });
   });
 });
 

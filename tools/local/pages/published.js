@@ -1,4 +1,5 @@
 import { element, facts, pill, show, timeElement } from './elements.js';
+import { hostNodesRead } from './host-nodes-read.js';
 
 const tones = { Active: 'good', Pending: 'warn', Flagged: 'warn' };
 
@@ -43,17 +44,10 @@ function archiveOf({ node_id, version, downloadUrl, size_bytes: bytes, sha256 })
   return element('span', {}, link, ` ${bytes.toLocaleString('en-US')} bytes, `, digest);
 }
 
-function hostNodesOf({
-  host_nodes: nodes,
-  host_node_extract_reason: reason,
-  host_node_extract_status: status,
-  downloadUrl,
-}) {
-  const found = `${nodes.length} ${nodes.length === 1 ? 'host node' : 'host nodes'}`;
-  const because = reason ? `: ${reason}` : '.';
-  if (nodes.length === 0 && status === 'failed') return `none could be read out of the archive${because}`;
-  if (nodes.length === 0) return downloadUrl ? 'being read out of the archive' : undefined;
-  const read = status === 'failed' ? `${found}; none could be read out of the archive${because}` : found;
+function hostNodesOf(version) {
+  const read = hostNodesRead(version);
+  const { host_nodes: nodes } = version;
+  if (nodes.length === 0) return read;
   const items = nodes.map((node) => element('li', {}, ...lineOf(node)));
   return element(
     'details',

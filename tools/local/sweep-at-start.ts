@@ -1,0 +1,19 @@
+import { sweepExtractions } from '../../lib/uploads/sweep-extractions.ts';
+import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
+
+const limitMs = 10 * 60 * 1000;
+const finished = ['published', 'completed'];
+
+/**
+ * Finishes what an earlier stack was killed in the middle of, as the deployed functions do every hour. It has to be
+ * imported after the environment is set. Only work from before this start is done: events bring the rest.
+ */
+export async function sweepAtStart(start: number, say: (sentence: string) => void): Promise<void> {
+  const sweep = { from: 0, to: start, deadline: Date.now() + limitMs };
+  for (const { nodeId, version, finding } of await sweepUploads(sweep)) {
+    if (finished.includes(finding))
+      say(`The upload of ${nodeId} ${version} was left over by an earlier start: ${finding}.`);
+  }
+  for (const { nodeId, version, finding } of await sweepExtractions(sweep))
+    say(`The host nodes of ${nodeId} ${version} were left over by an earlier start: ${finding}.`);
+}
