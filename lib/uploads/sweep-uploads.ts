@@ -35,17 +35,17 @@ const maxVisitsAtOnce = 4;
  */
 export async function sweepUploads({ from, to, deadline }: Sweep): Promise<Swept[]> {
   const listed = await findListedVersions(timestamp(from), timestamp(to), deadline);
-  const visits = new Map<ListedVersion, Visit>();
-  const left = listed.values();
+  const swept: Swept[] = listed.map((version) => ({ ...version, finding: 'unvisited' }));
+  const left = swept.values();
   const finalizer = { id: randomUUID(), deadline };
   const visitNext = async () => {
     for (const version of left) {
-      const isInTime = Date.now() < deadline;
-      visits.set(version, isInTime ? await visit(version, finalizer) : { finding: 'unvisited' });
+      if (Date.now() >= deadline) return;
+      Object.assign(version, await visit(version, finalizer));
     }
   };
   await Promise.all(Array.from({ length: maxVisitsAtOnce }, visitNext));
-  return listed.map((version) => ({ ...version, ...(visits.get(version) ?? { finding: 'unvisited' }) }));
+  return swept;
 }
 
 async function visit(version: ListedVersion, finalizer: Finalizer): Promise<Visit> {

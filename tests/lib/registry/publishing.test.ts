@@ -338,6 +338,20 @@ describe('latestOf', () => {
     expect(latestOf([{ id: 'a', version: '2.0.0', status }, lower])?.version).toBe(latest);
   });
 
+  test.each([
+    ['later', { published_at: '2026-01-02' }, { published_at: '2026-01-01' }, 'a'],
+    ['at all', { published_at: '2026-01-01' }, {}, 'a'],
+    ['at all', {}, { published_at: '2026-01-01' }, 'b'],
+  ])('chooses of two builds the one that was published %s: %j, %j', (_, first, second, latest) => {
+    const builds = [
+      { id: 'a', version: '1.0.0+a', ...first },
+      { id: 'b', version: '1.0.0+b', ...second },
+    ].map((build) => ({ ...build, status: 'NodeVersionStatusActive' as const }));
+
+    expect(latestOf(builds)?.id).toBe(latest);
+    expect(latestOf(builds.toReversed())?.id).toBe(latest);
+  });
+
   test('chooses nothing when there are no versions', () => {
     expect(latestOf([])).toBeUndefined();
   });
