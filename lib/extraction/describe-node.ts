@@ -1,5 +1,6 @@
 import { nodeType } from './host/schema-types.ts';
 import { olderForm, type OlderForm } from './host/schema.ts';
+import { length } from './library/builtin-functions.ts';
 import { findAttribute } from './language/attributes.ts';
 import { writeJson } from './library/json-text.ts';
 import { limits, LimitReached } from './limits.ts';
@@ -192,7 +193,9 @@ function sequence(machine: Machine, value: Value, explain: Explain): Value | und
 function flags(machine: Machine, value: Value, types: Value): boolean[] | undefined {
   const known = plain(value);
   if (known instanceof Unknown)
-    return known.why === '' ? [...machine.iterate(types)].map(() => false) : undefined;
+    return known.why === '' && length(machine, types) instanceof Unknown === false
+      ? [...machine.iterate(types)].map(() => false)
+      : undefined;
   if (!(known instanceof List || known instanceof Tuple)) return undefined;
   const list = known.items.map((item) => plainTruth(item));
   return list.every((item) => item !== undefined) ? list : undefined;

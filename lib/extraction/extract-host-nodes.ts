@@ -7,7 +7,7 @@ import { asText, plain } from './values/access.ts';
 import { Raised } from './values/exceptions.ts';
 import { Dict, type Module } from './values/collections.ts';
 import { type Class, Instance } from './values/objects.ts';
-import { Unknown } from './values/plain.ts';
+import { Several, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
 
 /*
@@ -158,10 +158,13 @@ function fromEntryPoint(machine: Interpreter, root: Module): Listed {
     return { entries: [], reason: `Its comfy_entrypoint cannot be followed: ${list.why}.` };
   const entries: Listed['entries'] = [];
   let open: string | undefined;
-  for (const cls of machine.iterate(list)) {
-    const id = nodeId(machine, cls);
-    if (id === undefined) open = 'a node without a known name';
-    else entries.push({ name: id, cls, conditional: false });
+  for (const item of machine.iterate(list)) {
+    const conditional = item instanceof Several;
+    for (const cls of conditional ? item.items : [item]) {
+      const id = nodeId(machine, cls);
+      if (id === undefined) open = 'a node without a known name';
+      else entries.push({ name: id, cls, conditional });
+    }
   }
   return { entries, ...mayListMore(machine, open, list) };
 }

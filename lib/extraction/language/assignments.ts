@@ -2,7 +2,7 @@ import type { ExprNode } from 'py-ast';
 import { raise } from '../values/exceptions.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { List } from '../values/collections.ts';
-import { Unknown } from '../values/plain.ts';
+import { Several, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { deleteAttribute } from './attributes.ts';
 import { deleteName, writeName } from './names.ts';
@@ -21,11 +21,12 @@ export function assign(machine: Machine, target: ExprNode, value: Value, frame: 
 }
 
 function unpack(machine: Machine, targets: readonly ExprNode[], value: Value, frame: Frame): void {
-  if (value instanceof Unknown) {
-    for (const target of targets) assign(machine, target, new Unknown(value.why), frame);
+  const items = [...machine.iterate(value)];
+  const several = items.find((item) => item instanceof Several);
+  if (several) {
+    for (const target of targets) assign(machine, target, new Unknown(several.why), frame);
     return;
   }
-  const items = [...machine.iterate(value)];
   const star = targets.findIndex(({ nodeType }) => nodeType === 'Starred');
   const surplus = items.length - targets.length;
   if (star < 0 ? surplus !== 0 : surplus < -1) raise('ValueError', 'wrong number of values to unpack');

@@ -4,7 +4,7 @@ import { raise } from '../values/exceptions.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
 import { Class, Instance, Super } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
+import { isCounted, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { superType } from '../values/builtin-types.ts';
 
@@ -29,8 +29,11 @@ function positional(machine: Machine, node: Call, frame: Frame): { args: Value[]
   for (const part of node.args) {
     const value = machine.evaluate(part, frame);
     if (part.nodeType !== 'Starred') args.push(value);
-    else if (value instanceof Unknown) isOpen = true;
-    else args.push(...machine.iterate(value));
+    else {
+      const items = [...machine.iterate(value)];
+      isOpen ||= !isCounted(items);
+      args.push(...items);
+    }
   }
   return { args, isOpen };
 }

@@ -1,5 +1,5 @@
 import type { Arguments } from 'py-ast';
-import { raise, Raised } from '../values/exceptions.ts';
+import { raise } from '../values/exceptions.ts';
 import { join } from '../values/join.ts';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
@@ -7,6 +7,7 @@ import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../value
 import { Iterator, Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { put } from '../values/access.ts';
+import { settle } from './branches.ts';
 import { instantiate } from './instances.ts';
 
 const none: Keywords = new Map();
@@ -46,15 +47,9 @@ function callFunction(machine: Machine, func: Func, args: Value[], keywords: Key
 }
 
 function runBody(machine: Machine, { code }: Func, frame: Frame): Value {
-  const results: Value[] = frame.returned;
-  try {
-    const completion = machine.execute(code.body as never, frame);
-    results.push(completion?.kind === 'return' ? completion.value : null);
-  } catch (error) {
-    // A way that raises is dropped where another returned.
-    if (!(error instanceof Raised) || results.length === 0) throw error;
-  }
-  return results.reduce((left, right) => join(machine, left, right));
+  return settle(machine, machine.execute(code.body as never, frame))
+    .map((end) => (end?.kind === 'return' ? end.value : null))
+    .reduce((left, right) => join(machine, left, right));
 }
 
 /** Gives the parameters their values, as Python does. */

@@ -88,6 +88,7 @@ function ordered(machine: Machine, operator: string, left: Value, right: Value):
 
 function subset(operator: string, a: PythonSet, b: PythonSet): Value {
   const [small, large] = operator.startsWith('Lt') ? [a, b] : [b, a];
+  if (a.open !== undefined || b.open !== undefined) return unknownComparison();
   const isWithin = small.entries.keys().every((key) => large.entries.has(key));
   return isWithin && (operator.endsWith('E') || small.entries.size < large.entries.size);
 }

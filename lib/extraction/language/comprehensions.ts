@@ -1,12 +1,11 @@
-import type { Comprehension } from 'py-ast';
+import type { Comprehension, ExprNode } from 'py-ast';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
-import { Dict } from '../values/collections.ts';
-import { Unknown } from '../values/plain.ts';
+import { maybe, Several } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { truth } from './truth.ts';
 
-/** What a comprehension gives, one by one. Over something unknown it gives one value, with what is unknown in it. */
+/** What a comprehension gives, one by one. What may be in it says so. */
 export function* comprehend(
   machine: Machine,
   generators: readonly Comprehension[],
@@ -30,18 +29,26 @@ function* walk(
 ): Generator<Value> {
   const generator = generators[depth];
   if (!generator) return;
-  if (source instanceof Unknown) {
-    yield source;
-    return;
-  }
   for (const item of machine.iterate(source)) {
-    assign(machine, generator.target, item, frame);
-    const isOut = generator.ifs.some((test) => truth(machine, machine.evaluate(test, frame)) === false);
-    // What may be left out is kept: a node's name may be in it.
-    if (isOut) continue;
-    const next = generators[depth + 1];
-    if (next) yield* walk(machine, generators, depth + 1, machine.evaluate(next.iter, frame), frame, element);
-    else yield element(frame);
+    for (const candidate of item instanceof Several ? item.items : [item]) {
+      assign(machine, generator.target, candidate, frame);
+      const isIn = passes(machine, generator.ifs, frame);
+      if (isIn === false) continue;
+      const next = generators[depth + 1];
+      const found = next
+        ? walk(machine, generators, depth + 1, machine.evaluate(next.iter, frame), frame, element)
+        : [element(frame)];
+      for (const value of found) yield isIn && candidate === item ? value : maybe(value);
+    }
   }
-  if (source instanceof Dict && source.open !== undefined) yield new Unknown(source.open);
+}
+
+function passes(machine: Machine, tests: readonly ExprNode[], frame: Frame): boolean | undefined {
+  let result: boolean | undefined = true;
+  for (const test of tests) {
+    const isTrue = truth(machine, machine.evaluate(test, frame));
+    if (isTrue === false) return false;
+    result &&= isTrue;
+  }
+  return result;
 }

@@ -1,5 +1,5 @@
 import type { Constant, ExprNode } from 'py-ast';
-import { addItem, plain, put } from '../values/access.ts';
+import { addItem, plain, put, putPair } from '../values/access.ts';
 import { join } from '../values/join.ts';
 import type { Frame, Machine } from '../values/machine.ts';
 import { formatValue } from '../types/formatting.ts';
@@ -87,11 +87,14 @@ const rules: Rules = {
   },
   DictComp: (machine, node, frame) => {
     const dict = new Dict();
-    const unknown = comprehend(machine, node.generators, frame, (inner) => {
-      put(machine, dict, machine.evaluate(node.key, inner), machine.evaluate(node.value, inner));
-      return null;
-    });
-    for (const entry of unknown) if (entry instanceof Unknown) dict.open ??= entry.why;
+    for (const pair of comprehend(
+      machine,
+      node.generators,
+      frame,
+      (inner) => new Tuple([machine.evaluate(node.key, inner), machine.evaluate(node.value, inner)]),
+    )) {
+      putPair(machine, dict, pair);
+    }
     return dict;
   },
   Await: (machine, { value }, frame) => machine.evaluate(value, frame),
@@ -130,12 +133,12 @@ function constant(node: Constant, { lines }: Frame): Value {
     : new Unknown('a complex number');
 }
 
-/** The elements of a display, with `*` parts unpacked; one that is unknown stays one unknown element. */
+/** The elements of a display, with `*` parts unpacked. */
 function elements(machine: Machine, nodes: readonly ExprNode[], frame: Frame): Value[] {
   const values: Value[] = [];
   for (const node of nodes) {
     const value = machine.evaluate(node, frame);
-    if (node.nodeType !== 'Starred' || value instanceof Unknown) values.push(value);
+    if (node.nodeType !== 'Starred') values.push(value);
     else for (const element of machine.iterate(value)) values.push(element);
   }
   return values;

@@ -1,23 +1,19 @@
-import { plain } from '../values/access.ts';
+import { held, plain } from '../values/access.ts';
 import { exceptionType, raise, Raised } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
-import { Bytes, Iterator, Range, Tuple, Unknown } from '../values/plain.ts';
+import { Bytes, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
-/** The items of an iterable, each of which takes a step. What is unknown has none; who cares asks before. */
+/** The items of an iterable, each of which takes a step. What is unknown has several unknown ones. */
 export function* iterate(machine: Machine, value: Value): Generator<Value> {
   const known = plain(value);
   const method = ownIteration(value);
   if (method !== undefined) yield* results(machine, machine.call(method, [value]));
   else if (known instanceof List || known instanceof Tuple) yield* counted(machine, known);
-  else if (known instanceof Dict || known instanceof PythonSet) {
-    for (const { key } of [...known.entries.values()]) {
-      machine.budget.spend();
-      yield key;
-    }
-  } else if (typeof known === 'string') {
+  else if (known instanceof Dict || known instanceof PythonSet) yield* held(machine, known);
+  else if (typeof known === 'string') {
     for (const character of known) {
       machine.budget.spend();
       yield character;
@@ -27,7 +23,11 @@ export function* iterate(machine: Machine, value: Value): Generator<Value> {
   else if (known instanceof Bytes) for (const character of known.text) yield BigInt(character.charCodeAt(0));
   else if (value instanceof Class && value.own('_member_map_') instanceof Dict) {
     yield* iterate(machine, machine.call(machine.attribute(value.own('_member_map_') ?? null, 'values')));
-  } else if (!(known instanceof Unknown) && !isOutside(value)) raise('TypeError', 'object is not iterable');
+  } else if (known instanceof Unknown) {
+    const path = known.path && `${known.path}[]`;
+    yield known instanceof Several ? known : new Several(known.why, [new Unknown(known.why, path)]);
+  } else if (isOutside(value)) yield new Several('a class outside', [new Unknown('a class outside')]);
+  else raise('TypeError', 'object is not iterable');
 }
 
 function isOutside(value: Value): boolean {

@@ -1,51 +1,86 @@
 import type { StmtNode } from 'py-ast';
+import { join } from '../values/join.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Unknown } from '../values/plain.ts';
+import { Several } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
-import { branch } from './branches.ts';
+import { branch, settle } from './branches.ts';
 import { truth } from './truth.ts';
 
 type For = Extract<StmtNode, { nodeType: 'For' }>;
 type While = Extract<StmtNode, { nodeType: 'While' }>;
+type Turns = Generator<(returned: Value[]) => Completion>;
 
-/** A loop over something unknown runs once, with an unknown item, or not at all. */
 export function runFor(machine: Machine, node: For, frame: Frame): Completion {
   const source = machine.evaluate(node.iter, frame);
-  if (source instanceof Unknown) {
-    return once(machine, frame, () => turn(machine, node, new Unknown(source.why), frame));
-  }
-  for (const item of machine.iterate(source)) {
-    const completion = turn(machine, node, item, frame);
-    if (completion?.kind === 'break') return undefined;
-    if (completion?.kind === 'return') return completion;
-  }
-  return machine.execute(node.orelse, frame);
+  return run(machine, forTurns(machine, node, machine.iterate(source), frame), () =>
+    machine.execute(node.orelse, frame),
+  );
 }
 
-function turn(machine: Machine, node: For, item: Value, frame: Frame): Completion {
-  assign(machine, node.target, item, frame);
-  return machine.execute(node.body, frame);
+/** What may be there is passed as well, or not. */
+function* forTurns(machine: Machine, node: For, items: Iterable<Value>, frame: Frame): Turns {
+  for (const item of items) {
+    if (item instanceof Several) {
+      yield (returned) =>
+        branch(machine, [
+          () => loop(machine, forTurns(machine, node, item.items, frame), () => undefined, returned, false),
+          () => undefined,
+        ]);
+    } else {
+      yield () => {
+        assign(machine, node.target, item, frame);
+        return machine.execute(node.body, frame);
+      };
+    }
+  }
 }
 
 export function runWhile(machine: Machine, node: While, frame: Frame): Completion {
+  return run(machine, whileTurns(machine, node, frame), () => machine.execute(node.orelse, frame));
+}
+
+/** Under an unknown condition the body runs once, or not at all. */
+function* whileTurns(machine: Machine, { test, body }: While, frame: Frame): Turns {
   for (;;) {
     machine.budget.spend();
-    const isTrue = truth(machine, machine.evaluate(node.test, frame));
-    if (isTrue === false) return machine.execute(node.orelse, frame);
-    if (isTrue === undefined) return once(machine, frame, () => machine.execute(node.body, frame));
-    const completion = machine.execute(node.body, frame);
-    if (completion?.kind === 'break') return undefined;
-    if (completion?.kind === 'return') return completion;
+    const isTrue = truth(machine, machine.evaluate(test, frame));
+    if (isTrue === false) return;
+    const turn = () => machine.execute(body, frame);
+    yield isTrue ? turn : () => branch(machine, [turn, () => undefined]);
+    if (!isTrue) return;
   }
 }
 
-function once(machine: Machine, frame: Frame, body: () => Completion): Completion {
-  return branch(machine, frame, [
-    () => {
-      const completion = body();
-      return completion?.kind === 'return' ? completion : undefined;
-    },
-    () => undefined,
-  ]);
+function run(machine: Machine, turns: Turns, orelse: () => Completion): Completion {
+  const returned: Value[] = [];
+  const completion = loop(machine, turns, orelse, returned, true);
+  if (returned.length === 0) return completion;
+  const value = returned.reduce((left, right) => join(machine, left, right));
+  return branch(machine, [() => completion, () => ({ kind: 'return', value })]);
+}
+
+/**
+ * Once a turn may have left the loop, all that follows may not have happened: it is one way, the end of the loop
+ * another. Within that way nothing leaves any more, so that a long loop does not nest.
+ */
+function loop(
+  machine: Machine,
+  turns: Turns,
+  orelse: () => Completion,
+  returned: Value[],
+  isSure: boolean,
+): Completion {
+  for (;;) {
+    const { done, value: turn } = turns.next();
+    if (done) return orelse();
+    const ends = settle(machine, turn(returned));
+    const left = ends.filter((end) => end?.kind === 'return' || end?.kind === 'break');
+    const values = left.flatMap((end) => (end?.kind === 'return' ? [end.value] : []));
+    if (left.length === 1 && ends.length === 1) return values.length === 1 ? ends[0] : undefined;
+    returned.push(...values);
+    if (left.length === ends.length) return undefined;
+    if (left.length > 0 && isSure)
+      return branch(machine, [() => loop(machine, turns, orelse, returned, false), () => undefined]);
+  }
 }

@@ -4,7 +4,7 @@ import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
-import { Bytes, Tuple, Unknown, notImplemented } from '../values/plain.ts';
+import { Bytes, condition, Tuple, Unknown, notImplemented } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { pathType } from '../values/builtin-types.ts';
 import { limits, LimitReached } from '../limits.ts';
@@ -135,8 +135,11 @@ export function combineSets(machine: Machine, operator: string, a: PythonSet, b:
   if (!keep) return raise('TypeError', 'unsupported operand types');
   machine.budget.spend(a.entries.size + b.entries.size);
   const combined = new PythonSet(a.frozen);
-  for (const [key, entry] of [...a.entries, ...b.entries]) if (keep(key)) combined.entries.set(key, entry);
-  combined.open = a.open ?? b.open;
+  for (const [key, entry] of [...a.entries, ...b.entries]) {
+    if (keep(key)) combined.entries.set(key, entry);
+    else if (entry.conditional) combined.open ??= condition;
+  }
+  combined.open ??= a.open ?? b.open;
   return combined;
 }
 
@@ -206,7 +209,6 @@ export function inPlace(machine: Machine, operator: string, target: Value, value
   const method = cls?.find(`__i${methods[operator]}__`);
   if (method !== undefined) return machine.call(method, [target, value]);
   if (operator === 'Add' && target instanceof List) {
-    if (value instanceof Unknown) return value;
     const items = [...machine.iterate(value)];
     machine.heap.touch(target);
     target.items.push(...items);
@@ -216,7 +218,7 @@ export function inPlace(machine: Machine, operator: string, target: Value, value
     machine.call(machine.attribute(target, 'update'), [value]);
     return target;
   }
-  if (operator === 'BitOr' && target instanceof PythonSet && !(value instanceof Unknown)) {
+  if (operator === 'BitOr' && target instanceof PythonSet) {
     for (const item of machine.iterate(value)) addItem(machine, target, item);
     return target;
   }

@@ -1,10 +1,11 @@
-import type { ExprNode, StmtNode } from 'py-ast';
-import { isSubclass, lookUp } from '../values/access.ts';
+import type { StmtNode } from 'py-ast';
+import { asText, isSubclass, lookUp, plain } from '../values/access.ts';
 import { typeOf } from '../values/builtin-types.ts';
-import { equal } from '../values/equality.ts';
+import { contains, equal } from '../values/equality.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
+import { Class } from '../values/objects.ts';
+import { Several, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { findAttribute } from './attributes.ts';
 import { branch } from './branches.ts';
@@ -23,10 +24,14 @@ export function runMatch(machine: Machine, { subject, cases }: Match, frame: Fra
     const holds =
       fits === false || !guard ? fits : both(fits, truth(machine, machine.evaluate(guard, frame)));
     if (holds === false) continue;
-    possible.push(() => machine.execute(body, frame));
-    if (holds === true) return possible.length === 1 ? possible[0]?.() : branch(machine, frame, possible);
+    possible.push(() => {
+      // Another case may have captured the same name.
+      matches(machine, pattern, value, frame);
+      return machine.execute(body, frame);
+    });
+    if (holds === true) return branch(machine, possible);
   }
-  return possible.length === 0 ? undefined : branch(machine, frame, [...possible, () => undefined]);
+  return possible.length === 0 ? undefined : branch(machine, [...possible, () => undefined]);
 }
 
 function both(left: boolean | undefined, right: boolean | undefined): boolean | undefined {
@@ -54,12 +59,31 @@ function matches(machine: Machine, pattern: Pattern, value: Value, frame: Frame)
     case 'MatchSequence':
       return matchesSequence(machine, pattern.patterns, value, frame);
     case 'MatchMapping':
-      return matchesMapping(machine, pattern.keys, pattern.patterns, value, frame);
+      return matchesMapping(machine, pattern, value, frame);
     case 'MatchClass':
       return matchesClass(machine, pattern, value, frame);
-    default:
-      return undefined;
+    case 'MatchStar':
+      if (pattern.name) writeName(machine, pattern.name, value, frame);
+      return true;
   }
+}
+
+type Parts = [pattern: Pattern | undefined, value: Value | undefined][];
+
+/** Whether each part fits; an absent one does not. Names are bound in what may fit. */
+function matchesAll(machine: Machine, parts: Parts, frame: Frame): boolean | undefined {
+  let result: boolean | undefined = true;
+  for (const [pattern, value] of parts) {
+    if (!pattern || value === undefined) return false;
+    result = both(result, matches(machine, pattern, value, frame));
+  }
+  return result;
+}
+
+/** Of something unknown all parts are. */
+function mayMatch(machine: Machine, patterns: readonly Pattern[], value: Value, frame: Frame): undefined {
+  const part = new Unknown(value instanceof Unknown ? value.why : 'an unknown part');
+  for (const pattern of patterns) matches(machine, pattern, part, frame);
 }
 
 function matchesSequence(
@@ -68,58 +92,59 @@ function matchesSequence(
   value: Value,
   frame: Frame,
 ): boolean | undefined {
-  if (value instanceof Unknown) return undefined;
+  if (value instanceof Unknown) return mayMatch(machine, patterns, value, frame);
   if (!(value instanceof List || value instanceof Tuple)) return false;
+  const several = value.items.find((item) => item instanceof Several);
+  if (several !== undefined) return mayMatch(machine, patterns, several, frame);
   const star = patterns.findIndex(({ nodeType }) => nodeType === 'MatchStar');
   const surplus = value.items.length - patterns.length;
   if (star < 0 ? surplus !== 0 : surplus < -1) return false;
-  let result: boolean | undefined = true;
-  for (const [index, pattern] of patterns.entries()) {
-    if (pattern.nodeType === 'MatchStar') {
-      const rest = new List(value.items.slice(star, star + surplus + 1));
-      if (pattern.name) writeName(machine, pattern.name, rest, frame);
-    } else {
-      const item = value.items[star >= 0 && index > star ? index + surplus : index] ?? null;
-      result = both(result, matches(machine, pattern, item, frame));
-    }
-  }
-  return result;
+  const parts = patterns.map((pattern, index): Parts[number] => {
+    if (index === star) return [pattern, new List(value.items.slice(star, star + surplus + 1))];
+    return [pattern, value.items[star >= 0 && index > star ? index + surplus : index]];
+  });
+  return matchesAll(machine, parts, frame);
 }
+
+type Of<Kind extends Pattern['nodeType']> = Extract<Pattern, { nodeType: Kind }>;
 
 function matchesMapping(
   machine: Machine,
-  keys: readonly ExprNode[],
-  patterns: readonly Pattern[],
+  { keys, patterns, rest }: Of<'MatchMapping'>,
   value: Value,
   frame: Frame,
 ): boolean | undefined {
-  if (value instanceof Unknown) return undefined;
-  if (!(value instanceof Dict)) return false;
-  let result: boolean | undefined = true;
-  for (const [index, node] of keys.entries()) {
-    const found = lookUp(machine, value, machine.evaluate(node, frame));
-    const pattern = patterns[index];
-    if (found === undefined || !pattern) return false;
-    result = both(result, matches(machine, pattern, found, frame));
-  }
-  return result;
+  const dict = plain(value);
+  if (!(dict instanceof Dict || dict instanceof Unknown)) return false;
+  if (rest) writeName(machine, rest, new Unknown('the rest of a match'), frame);
+  if (dict instanceof Unknown) return mayMatch(machine, patterns, dict, frame);
+  const wanted = keys.map((node) => machine.evaluate(node, frame));
+  const fits = matchesAll(
+    machine,
+    patterns.map((pattern, index) => [pattern, lookUp(machine, dict, wanted[index] ?? null)]),
+    frame,
+  );
+  const isSure = wanted.every((key) => contains(machine, dict, key));
+  return fits && !isSure ? undefined : fits;
 }
 
 function matchesClass(
   machine: Machine,
-  pattern: Extract<Pattern, { nodeType: 'MatchClass' }>,
+  { cls: node, patterns, kwd_attrs: names, kwd_patterns: named }: Of<'MatchClass'>,
   value: Value,
   frame: Frame,
 ): boolean | undefined {
-  const cls = machine.evaluate(pattern.cls, frame);
-  if (value instanceof Unknown) return undefined;
-  let result = isSubclass(machine, typeOf(value), cls);
-  for (const [index, name] of pattern.kwd_attrs.entries()) {
-    const part = pattern.kwd_patterns[index];
-    const found = result === false ? undefined : findAttribute(machine, value, name);
-    if (found === undefined || !part) return false;
-    result = both(result, matches(machine, part, found, frame));
-  }
-  const [only] = pattern.patterns;
-  return only && result !== false ? both(result, matches(machine, only, value, frame)) : result;
+  const cls = machine.evaluate(node, frame);
+  const fits = value instanceof Unknown ? undefined : isSubclass(machine, typeOf(value), cls);
+  if (fits === false) return false;
+  if (value instanceof Unknown) return mayMatch(machine, [...patterns, ...named], value, frame);
+  const ofPosition = cls instanceof Class && !cls.builtin ? cls.find('__match_args__') : new Tuple([]);
+  const parts = patterns.map((pattern, index): Parts[number] => {
+    const name = ofPosition instanceof Tuple ? asText(ofPosition.items[index]) : undefined;
+    if (name !== undefined) return [pattern, findAttribute(machine, value, name)];
+    return [pattern, cls instanceof Class && cls.builtin ? value : new Unknown('a part by position')];
+  });
+  for (const [index, name] of names.entries())
+    parts.push([named[index], findAttribute(machine, value, name)]);
+  return both(fits, matchesAll(machine, parts, frame));
 }

@@ -8,7 +8,7 @@ import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign, remove } from './assignments.ts';
 import { defineClass } from './classes.ts';
-import { branch } from './branches.ts';
+import { branch, proceed } from './branches.ts';
 import { defineFunction } from './functions.ts';
 import { runImport, runImportFrom } from './imports.ts';
 import { runFor, runWhile } from './loops.ts';
@@ -44,7 +44,7 @@ const rules: Rules = {
   If: (machine, { test, body, orelse }, frame) => {
     const isTrue = truth(machine, machine.evaluate(test, frame));
     if (isTrue !== undefined) return machine.execute(isTrue ? body : orelse, frame);
-    return branch(machine, frame, [() => machine.execute(body, frame), () => machine.execute(orelse, frame)]);
+    return branch(machine, [() => machine.execute(body, frame), () => machine.execute(orelse, frame)]);
   },
   For: runFor,
   AsyncFor: (machine, node, frame) => runFor(machine, { ...node, nodeType: 'For' }, frame),
@@ -98,13 +98,13 @@ const rules: Rules = {
 
 /** Runs statements one after the other, until one of them leaves. */
 export function execute(machine: Machine, body: readonly StmtNode[], frame: Frame): Completion {
-  for (const node of body) {
+  for (const [index, node] of body.entries()) {
     machine.budget.spend();
     const rule = rules[node.nodeType] as
       | ((machine: Machine, node: StmtNode, frame: Frame) => Completion | undefined)
       | undefined;
     const completion = rule?.(machine, node, frame);
-    if (completion) return completion;
+    if (completion) return proceed(machine, completion, () => execute(machine, body.slice(index + 1), frame));
   }
   return undefined;
 }

@@ -1,9 +1,10 @@
-import { discard, hashKey, lookUp, plain, put, slicePart, sliceBounds } from '../values/access.ts';
+import { discard, hashKey, leaveOpen, lookUp, plain, put, slicePart, sliceBounds } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
+import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
 import { Class, Func, Instance } from '../values/objects.ts';
-import { Bytes, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
+import { Bytes, isCounted, Range, Slice, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
 /** `value[key]`. */
@@ -26,7 +27,7 @@ export function plainItem(machine: Machine, value: Value, key: Value): Value {
   const holder = plain(value);
   if (holder instanceof Unknown) return new Unknown(holder.why, holder.path === '' ? '' : `${holder.path}[]`);
   if (holder instanceof Dict) return dictItem(machine, value, holder, key);
-  if (key instanceof Unknown) return new Unknown('an unknown position');
+  if (key instanceof Unknown) return unknownPosition();
   if (holder instanceof Class) return classItem(machine, holder, key);
   if (key instanceof Slice) return part(machine, holder, key);
   const position = plain(key);
@@ -44,6 +45,8 @@ export function plainItem(machine: Machine, value: Value, key: Value): Value {
   return notFound(value);
 }
 
+const unknownPosition = () => new Unknown('an unknown position');
+
 function codeUnits(machine: Machine, text: string): string {
   machine.budget.text(text.length);
   return text;
@@ -55,6 +58,7 @@ function notFound(value: Value): Value {
 }
 
 function at(items: readonly Value[], position: number, symbolic: boolean): Value {
+  if (!isCounted(position < 0 ? items : items.slice(0, position + 1))) return unknownPosition();
   const found = items[position < 0 ? position + items.length : position];
   if (found !== undefined) return found;
   return symbolic ? new Unknown('a list that the host fills') : raise('IndexError', 'index out of range');
@@ -89,14 +93,14 @@ function part(machine: Machine, holder: Value, slice: Slice): Value {
     machine.budget.spend(result?.length ?? 0);
     return result;
   };
-  const unknown = new Unknown('an unknown position');
+  const unknown = unknownPosition();
   if (typeof holder === 'string') return cut([...codeUnits(machine, holder)])?.join('') ?? unknown;
   if (holder instanceof Bytes) {
     const text = cut([...holder.text]);
     return text ? new Bytes(text.join('')) : unknown;
   }
   if (holder instanceof Tuple || holder instanceof List) {
-    const items = cut(holder.items);
+    const items = isCounted(holder.items) ? cut(holder.items) : undefined;
     if (!items) return unknown;
     return holder instanceof List ? new List(items, holder.symbolic) : new Tuple(items);
   }
@@ -122,20 +126,23 @@ export function plainSetItem(machine: Machine, target: Value, key: Value, value:
 
 function setListItem(machine: Machine, list: List, key: Value, value: Value): void {
   machine.heap.touch(list);
-  if (key instanceof Slice) {
-    const bounds = sliceBounds(key, list.items.length);
-    if (bounds?.[2] !== 1) return;
-    const [start = 0, stop = 0] = bounds;
-    machine.budget.spend(list.items.length >> 2);
-    const fresh = [...machine.iterate(value)];
-    list.items = [...list.items.slice(0, start), ...fresh, ...list.items.slice(Math.max(start, stop))];
-    return;
-  }
+  const { items } = list;
+  const isSlice = key instanceof Slice;
+  const [start = 0, stop = 0, step] = (isSlice && sliceBounds(key, items.length)) || [];
   const position = plain(key);
-  if (typeof position !== 'bigint') return;
-  const index = Number(position) < 0 ? Number(position) + list.items.length : Number(position);
-  if (index < 0 || index >= list.items.length) raise('IndexError', 'assignment index out of range');
-  list.items[index] = value;
+  if (isSlice && step === 1 && isCounted(items)) {
+    machine.budget.spend(items.length >> 2);
+    const fresh = [...machine.iterate(value)];
+    list.items = [...items.slice(0, start), ...fresh, ...items.slice(Math.max(start, stop))];
+  } else if (isSlice || !isCounted(items)) leaveOpen(machine, list, 'an unknown position');
+  else if (typeof position === 'bigint') {
+    const index = Number(position) < 0 ? Number(position) + items.length : Number(position);
+    if (index < 0 || index >= items.length) raise('IndexError', 'assignment index out of range');
+    items[index] = value;
+  } else {
+    machine.budget.spend(items.length);
+    list.items = items.map((item) => join(machine, item, value));
+  }
 }
 
 /** `del target[key]`. */
@@ -157,13 +164,18 @@ export function deleteItem(machine: Machine, target: Value, key: Value): void {
 function deleteListItem(machine: Machine, list: List, key: Value): void {
   machine.heap.touch(list);
   machine.budget.spend(list.items.length >> 2);
-  if (key instanceof Slice) {
-    const removed = new Set(slicePart([...list.items.keys()], key) ?? []);
+  const removedByPart =
+    key instanceof Slice && isCounted(list.items) ? slicePart([...list.items.keys()], key) : undefined;
+  if (removedByPart) {
+    const removed = new Set(removedByPart);
     list.items = list.items.filter((_, index) => !removed.has(index));
     return;
   }
   const position = plain(key);
-  if (typeof position !== 'bigint') return;
+  if (typeof position !== 'bigint' || !isCounted(list.items)) {
+    leaveOpen(machine, list, 'an unknown position');
+    return;
+  }
   const removed = list.items.splice(Number(position), 1);
   if (removed.length === 0) raise('IndexError', 'assignment index out of range');
 }

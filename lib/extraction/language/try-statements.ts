@@ -6,6 +6,7 @@ import { Instance } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import { assign } from './assignments.ts';
 import { findAttribute } from './attributes.ts';
+import { proceed } from './branches.ts';
 import { writeName } from './names.ts';
 
 type Try = Extract<StmtNode, { nodeType: 'Try' }>;
@@ -15,7 +16,8 @@ type With = Extract<StmtNode, { nodeType: 'With' }>;
 export function runTry(machine: Machine, node: Try, frame: Frame): Completion {
   try {
     const completion = tryBody(machine, node, frame);
-    return machine.execute(node.finalbody, frame) ?? completion;
+    const last = () => machine.execute(node.finalbody, frame);
+    return completion?.kind === 'split' ? proceed(machine, completion, last) : (last() ?? completion);
   } catch (error) {
     if (!(error instanceof Raised)) throw error;
     const completion = machine.execute(node.finalbody, frame);
@@ -34,7 +36,7 @@ function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
     if (!handler) throw error;
     return handle(machine, handler, error, frame);
   }
-  return completion ?? machine.execute(node.orelse, frame);
+  return proceed(machine, completion, () => machine.execute(node.orelse, frame));
 }
 
 function takes(machine: Machine, { type }: ExceptHandler, { value }: Raised, frame: Frame): boolean {

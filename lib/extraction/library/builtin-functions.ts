@@ -4,7 +4,7 @@ import { compare } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Instance } from '../values/objects.ts';
-import { Iterator, Range, Tuple, Unknown } from '../values/plain.ts';
+import { isCounted, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { truth } from '../language/truth.ts';
@@ -15,7 +15,8 @@ export function length(machine: Machine, value: Value): Value {
   if (own !== undefined) return machine.call(own, [value]);
   const holder = plain(value);
   if (typeof holder === 'string') return BigInt(holder.length);
-  if (holder instanceof List || holder instanceof Tuple) return BigInt(holder.items.length);
+  if ((holder instanceof List || holder instanceof Tuple) && isCounted(holder.items))
+    return BigInt(holder.items.length);
   if (holder instanceof Range) return holder.length;
   if (holder instanceof Dict || holder instanceof PythonSet) {
     const isSure =
@@ -36,7 +37,19 @@ export function zip(machine: Machine, sources: readonly Value[]): Iterator {
     while (iterators.length > 0) {
       const row = iterators.map((iterator) => iterator.next());
       if (row.some(({ done }) => done)) return;
-      yield new Tuple(row.map(({ value }) => value));
+      const values = row.map(({ value }) => value);
+      const [first, ...others] = values;
+      if (isCounted(values)) yield new Tuple(values);
+      else if (first instanceof Several && others.length === 0)
+        yield new Several(
+          first.why,
+          first.items.map((item) => new Tuple([item])),
+        );
+      // Which item meets which is unknown from here on.
+      else {
+        yield* machine.iterate(new Unknown('unknown positions'));
+        return;
+      }
     }
   });
 }

@@ -4,8 +4,9 @@ import { isNumber, numeric } from '../values/equality.ts';
 import { exceptionTypes, raise } from '../values/exceptions.ts';
 import { reprOf } from '../values/text.ts';
 import { List } from '../values/collections.ts';
+import type { Machine } from '../values/machine.ts';
 import { BoundMethod, Class, Func, Instance, Native, type NativeCall } from '../values/objects.ts';
-import { Tuple, Unknown, ellipsis, notImplemented } from '../values/plain.ts';
+import { maybe, Several, Tuple, Unknown, ellipsis, notImplemented } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { deleteAttribute, findAttribute } from '../language/attributes.ts';
 import { iteratorOf } from '../language/iteration.ts';
@@ -15,6 +16,14 @@ import { formatValue } from '../types/formatting.ts';
 import { sorted } from '../types/sorting.ts';
 import { extreme, lazily, length, names, next, quantified, round, zip } from './builtin-functions.ts';
 import { open } from './files.ts';
+
+function* mapped(items: Iterable<Value>, run: (item: Value) => Value): Generator<Value> {
+  for (const item of items) yield item instanceof Several ? new Several(item.why, item.items.map(run)) : run(item);
+}
+
+function applied(machine: Machine, func: Value, row: Value): Value {
+  return machine.call(func, row instanceof Tuple ? [...row.items] : [row]);
+}
 
 /** What is only known where every argument is. */
 function known(run: NativeCall): NativeCall {
@@ -69,27 +78,24 @@ const functions: Record<string, NativeCall> = {
     const first = keywords.get('start') ?? start;
     const from = typeof first === 'bigint' ? first : 0n;
     return lazily(function* () {
-      let index = from;
+      let index: Value = from;
       for (const item of machine.iterate(source)) {
-        yield new Tuple([index, item]);
-        index += 1n;
+        if (item instanceof Several) index = new Unknown('an unknown position');
+        yield* mapped([item], (one) => new Tuple([index, one]));
+        if (typeof index === 'bigint') index += 1n;
       }
     });
   }),
   zip: known((machine, sources) => zip(machine, sources)),
   map: (machine, [func = null, ...sources]) => {
-    const unknown = sources.find((source) => source instanceof Unknown);
-    if (unknown !== undefined) return unknown;
     const rows = zip(machine, sources);
-    return lazily(function* () {
-      for (const row of machine.iterate(rows)) yield machine.call(func, [...(row as Tuple).items]);
-    });
+    return lazily(() => mapped(machine.iterate(rows), (row) => applied(machine, func, row)));
   },
   filter: (machine, [func = null, source = null]) => {
-    if (source instanceof Unknown) return source;
     return lazily(function* () {
       for (const item of machine.iterate(source)) {
-        if (truth(machine, func === null ? item : machine.call(func, [item])) !== false) yield item;
+        const fits = truth(machine, func === null ? item : machine.call(func, [item]));
+        if (fits !== false) yield fits ? item : maybe(item);
       }
     });
   },

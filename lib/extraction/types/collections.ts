@@ -1,10 +1,11 @@
-import { addItem, discard, hashKey, lookUp, plain, put } from '../values/access.ts';
+import { addItem, discard, hashKey, held, leaveOpen, lookUp, plain, put, putPair } from '../values/access.ts';
 import type { Methods } from '../values/builtin-types.ts';
 import { contains, equal, setOf } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
+import { join } from '../values/join.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
+import { isCounted, maybe, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { combineSets } from '../language/operators.ts';
 import { sorted } from './sorting.ts';
@@ -26,9 +27,25 @@ function changed(machine: Machine, value: Value | undefined): List {
   return list;
 }
 
-function place(list: List, index: Value | undefined): number {
-  const position = Number(plain(index ?? -1n));
-  return position < 0 ? position + list.items.length : position;
+/** A position in a list; undefined where it is unknown, and the list open after what was to happen there. */
+function place(machine: Machine, list: List, index: Value = -1n): number | undefined {
+  const position = plain(index);
+  machine.budget.spend(1 + (list.items.length >> 4));
+  if (position instanceof Unknown || !isCounted(list.items)) {
+    leaveOpen(machine, list, 'an unknown position');
+    return undefined;
+  }
+  return Number(position) < 0 ? Number(position) + list.items.length : Number(position);
+}
+
+/** Where an item is; undefined where that is unknown. */
+function find(machine: Machine, items: readonly Value[], item: Value): number | undefined {
+  for (const [index, other] of items.entries()) {
+    const same = equal(machine, other, item);
+    if (same === undefined) return undefined;
+    if (same) return index;
+  }
+  return raise('ValueError', 'x not in list');
 }
 
 export const listMethods: Methods = {
@@ -37,29 +54,29 @@ export const listMethods: Methods = {
     return null;
   },
   extend: (machine, [self, items = null]) => {
-    if (items instanceof Unknown) return null;
     const added = [...machine.iterate(items)];
     changed(machine, self).items.push(...added);
     return null;
   },
   insert: (machine, [self, index, item = null]) => {
     const list = changed(machine, self);
-    machine.budget.spend(1 + (list.items.length >> 4));
-    list.items.splice(Math.max(0, place(list, index)), 0, item);
+    const position = place(machine, list, index);
+    if (position === undefined) list.items.push(maybe(item));
+    else list.items.splice(Math.max(0, position), 0, item);
     return null;
   },
   pop: (machine, [self, index]) => {
     const list = changed(machine, self);
-    machine.budget.spend(1 + (list.items.length >> 4));
-    if (index instanceof Unknown) return index;
-    const [item] = list.items.splice(place(list, index), 1);
+    const position = place(machine, list, index);
+    if (position === undefined) return new Unknown('an unknown position');
+    const [item] = list.items.splice(position, 1);
     return item === undefined ? raise('IndexError', 'pop index out of range') : item;
   },
   remove: (machine, [self, item = null]) => {
     const list = changed(machine, self);
-    const index = list.items.findIndex((other) => equal(machine, other, item) === true);
-    if (index < 0) raise('ValueError', 'list.remove(x): x not in list');
-    list.items.splice(index, 1);
+    const index = find(machine, list.items, item);
+    if (index === undefined) leaveOpen(machine, list, 'an unknown comparison');
+    else list.items.splice(index, 1);
     return null;
   },
   clear: (machine, [self]) => {
@@ -85,11 +102,14 @@ export const listMethods: Methods = {
 
 export const sequenceMethods: Methods = {
   index: (machine, [self, item = null]) => {
-    const index = itemsOf(self).findIndex((other) => equal(machine, other, item) === true);
-    return index < 0 ? raise('ValueError', 'it is not in the list') : BigInt(index);
+    const index = find(machine, itemsOf(self), item);
+    return index === undefined ? new Unknown('an unknown comparison') : BigInt(index);
   },
-  count: (machine, [self, item = null]) =>
-    BigInt(itemsOf(self).filter((other) => equal(machine, other, item) === true).length),
+  count: (machine, [self, item = null]) => {
+    const answers = itemsOf(self).map((other) => equal(machine, other, item));
+    if (answers.includes(undefined)) return new Unknown('an unknown comparison');
+    return BigInt(answers.filter(Boolean).length);
+  },
 };
 
 function dictOf(value: Value | undefined): Dict {
@@ -109,57 +129,50 @@ export function update(
   if (from instanceof Unknown) target.open ??= from.path === '' ? from.why : `it comes from ${from.path}`;
   else if (from instanceof Dict) {
     machine.budget.spend(from.entries.size);
-    for (const [hash, entry] of from.entries) target.entries.set(hash, { ...entry });
+    for (const [hash, entry] of from.entries) {
+      if (!entry.conditional) target.entries.set(hash, { ...entry });
+      else putPair(machine, target, maybe(new Tuple([entry.key, entry.value])));
+    }
     target.open ??= from.open;
   } else if (from !== null) {
-    for (const pair of machine.iterate(from)) updatePair(machine, target, pair);
+    for (const pair of machine.iterate(from)) putPair(machine, target, pair);
   }
   for (const [name, value] of keywords ?? []) put(machine, target, name, value);
 }
 
-function updatePair(machine: Machine, target: Dict, pair: Value): void {
-  if (pair instanceof Unknown) target.open ??= pair.why;
-  else {
-    const [key = null, value = null] = machine.iterate(pair);
-    put(machine, target, key, value);
-  }
-}
-
+/** Views of a dict are lists here: nothing that declares nodes relies on their following the dict. */
 export const dictMethods: Methods = {
-  get: (machine, [self, key = null, fallback = null]) => {
-    const found = lookUp(machine, dictOf(self), key);
-    return found === undefined ? fallback : found;
-  },
-  keys: (machine, [self]) => listed(machine, dictOf(self), ({ key }) => key),
-  values: (machine, [self]) => listed(machine, dictOf(self), ({ value }) => value),
-  items: (machine, [self]) => listed(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])),
+  get: (machine, [self, key = null, fallback = null]) => valueOf(machine, dictOf(self), key, fallback) ?? null,
+  keys: (machine, [self]) => new List(held(machine, dictOf(self))),
+  values: (machine, [self]) => new List(held(machine, dictOf(self), ({ value }) => value)),
+  items: (machine, [self]) =>
+    new List(held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value]))),
   update: (machine, [self, source = null], keywords) => {
     update(machine, dictOf(self), source, keywords);
     return null;
   },
   setdefault: (machine, [self, key = null, fallback = null]) => {
-    const found = lookUp(machine, dictOf(self), key);
-    if (found !== undefined && !(found instanceof Unknown)) return found;
-    put(machine, dictOf(self), key, fallback);
-    return fallback;
+    const value = valueOf(machine, dictOf(self), key, fallback) ?? null;
+    put(machine, dictOf(self), key, value);
+    return value;
   },
   pop: (machine, [self, key = null, fallback]) => {
-    const found = lookUp(machine, dictOf(self), key);
+    const found = valueOf(machine, dictOf(self), key, fallback);
     discard(machine, dictOf(self), key);
-    if (found !== undefined) return found;
-    return fallback === undefined ? raise('KeyError', 'pop') : fallback;
+    return found ?? raise('KeyError', 'pop');
   },
   popitem: (machine, [self]) => {
-    const last = [...dictOf(self).entries.values()].at(-1);
-    machine.budget.spend(dictOf(self).entries.size);
+    const last = held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])).at(-1);
     if (!last) return raise('KeyError', 'popitem(): dictionary is empty');
-    discard(machine, dictOf(self), last.key);
-    return new Tuple([last.key, last.value]);
+    const [key = null] = last instanceof Tuple ? last.items : [last];
+    discard(machine, dictOf(self), key);
+    return last;
   },
   clear: (machine, [self]) => {
     const dict = dictOf(self);
     machine.heap.touch(dict);
     dict.entries = new Map();
+    dict.open = undefined;
     return null;
   },
   copy: (machine, [self]) => {
@@ -170,14 +183,12 @@ export const dictMethods: Methods = {
   },
 };
 
-/** Views of a dict are lists here: nothing that declares nodes relies on their following the dict. */
-function listed(
-  machine: Machine,
-  { entries }: Dict,
-  pick: (entry: { key: Value; value: Value }) => Value,
-): List {
-  machine.budget.spend(entries.size);
-  return new List([...entries.values()].map(pick));
+/** What is under a key, or may be there, next to what is taken otherwise. */
+function valueOf(machine: Machine, dict: Dict, key: Value, fallback: Value | undefined): Value | undefined {
+  const found = lookUp(machine, dict, key);
+  if (found === undefined) return fallback;
+  const isSure = fallback === undefined || contains(machine, dict, key) === true;
+  return isSure ? found : join(machine, found, fallback);
 }
 
 function setFrom(machine: Machine, value: Value | undefined): PythonSet {
@@ -187,12 +198,10 @@ function setFrom(machine: Machine, value: Value | undefined): PythonSet {
 
 function combining(operator: string): Methods[string] {
   return (machine, [self, ...others]) =>
-    others.some((other) => other instanceof Unknown)
-      ? new Unknown('a set with unknown items')
-      : others.reduce<Value>(
-          (set, other) => combineSets(machine, operator, setFrom(machine, set), setFrom(machine, other)),
-          setFrom(machine, self),
-        );
+    others.reduce<Value>(
+      (set, other) => combineSets(machine, operator, setFrom(machine, set), setFrom(machine, other)),
+      setFrom(machine, self),
+    );
 }
 
 export const setMethods: Methods = {
@@ -207,13 +216,12 @@ export const setMethods: Methods = {
   remove: (machine, [self, item = null]) => {
     const set = setFrom(machine, self);
     const hash = hashKey(machine, item);
-    if (hash !== undefined && !set.entries.has(hash)) raise('KeyError', 'it is not in the set');
+    if (hash !== undefined && set.open === undefined && !set.entries.has(hash)) raise('KeyError', 'it is not in the set');
     discard(machine, set, item);
     return null;
   },
   update: (machine, [self, ...sources]) => {
     for (const source of sources) {
-      if (source instanceof Unknown) continue;
       for (const item of machine.iterate(source)) addItem(machine, setFrom(machine, self), item);
     }
     return null;
@@ -227,6 +235,7 @@ export const setMethods: Methods = {
     const set = setFrom(machine, self);
     machine.heap.touch(set);
     set.entries = new Map();
+    set.open = undefined;
     return null;
   },
   issubset: (machine, [self, other = null]) => {

@@ -1,18 +1,24 @@
-import { plainTruth } from '../values/access.ts';
+import { plain, plainTruth } from '../values/access.ts';
 import { compare } from '../values/equality.ts';
 import type { Machine } from '../values/machine.ts';
+import { Several } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 
 /**
- * Sorts as `sorted` does. What does not compare keeps its order. The comparison counts steps, so a merge sort of
- * the runtime's is bounded as everything is.
+ * Sorts as `sorted` does; what does not compare leaves the order open. The comparison counts steps, so a merge sort
+ * of the runtime's is bounded as everything is.
  */
 export function sorted(machine: Machine, items: Iterable<Value>, keywords: Keywords): Value[] {
   const key = keywords.get('key') ?? null;
   const keyed = [...items].map((item) => ({ item, key: key === null ? item : machine.call(key, [item]) }));
-  const direction = plainTruth(keywords.get('reverse') ?? false) ? -1 : 1;
+  const isReverse = plainTruth(plain(keywords.get('reverse') ?? false));
   machine.budget.spend(keyed.length);
-  return keyed
-    .sort((left, right) => direction * (compare(machine, left.key, right.key) ?? 0))
-    .map(({ item }) => item);
+  let isKnown = isReverse !== undefined || keyed.length < 2;
+  const order = keyed.sort((left, right) => {
+    const answer = compare(machine, left.key, right.key);
+    isKnown &&= answer !== undefined;
+    return (isReverse ? -1 : 1) * (answer ?? 0);
+  });
+  const all = order.map(({ item }) => item);
+  return isKnown ? all : [new Several('an unknown order', []), ...all];
 }

@@ -1,9 +1,10 @@
 import { raise } from './exceptions.ts';
-import type { Heap } from './heap.ts';
+import type { Entry, Heap } from './heap.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, type Namespace, PythonSet } from './collections.ts';
+import { join } from './join.ts';
 import { Class, Instance } from './objects.ts';
-import { Bytes, Range, type Slice, Tuple, Unknown } from './plain.ts';
+import { Bytes, condition, isCounted, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /*
@@ -70,6 +71,55 @@ export function put(machine: Machine, target: Dict, key: Value, value: Value): v
   else target.entries.set(hash, { key: target.entries.get(hash)?.key ?? key, value, conditional: false });
 }
 
+/** Puts what an iterable of pairs gave; a pair that may be there, under a condition. */
+export function putPair(machine: Machine, target: Dict, pair: Value): void {
+  if (pair instanceof Several) {
+    for (const one of pair.items) {
+      const [entry] = dictOf(machine, one instanceof Unknown ? [] : [pairOf(machine, one)]).entries;
+      const old = entry && target.entries.get(entry[0]);
+      machine.heap.touch(target);
+      if (!entry) target.open ??= pair.why;
+      else if (!old) target.entries.set(entry[0], { ...entry[1], conditional: true });
+      else target.entries.set(entry[0], { ...old, value: join(machine, old.value, entry[1].value) });
+    }
+  } else if (pair instanceof Unknown) {
+    machine.heap.touch(target);
+    target.open ??= pair.why;
+  } else put(machine, target, ...pairOf(machine, pair));
+}
+
+function pairOf(machine: Machine, pair: Value): [Value, Value] {
+  const [key = null, value = null] = machine.iterate(pair);
+  return [key, value];
+}
+
+/** Something unknown may have changed it in place. */
+export function leaveOpen(machine: Machine, value: Value, why: string): void {
+  const target = plain(value);
+  if (target instanceof List) {
+    machine.heap.touch(target);
+    target.items = [new Several(why, [...target.items, new Unknown(why)])];
+  } else if (target instanceof Dict || target instanceof PythonSet) {
+    machine.heap.touch(target);
+    target.open ??= why;
+  }
+}
+
+/** What a dict or set holds, one by one; what may be there comes last. */
+export function held(
+  machine: Machine,
+  { entries, open }: Collection,
+  pick: (entry: Pick<Entry, 'key' | 'value'>) => Value = ({ key }) => key,
+): Value[] {
+  machine.budget.spend(entries.size);
+  const all = [...entries.values()];
+  const sure = all.filter(({ conditional }) => !conditional).map(pick);
+  if (sure.length === all.length && open === undefined) return sure;
+  const others = all.filter(({ conditional }) => conditional).map(pick);
+  if (open !== undefined) others.push(new Unknown(open));
+  return [...sure, new Several(open ?? condition, others)];
+}
+
 export function addItem(machine: Machine, target: PythonSet, item: Value): void {
   const hash = hashKey(machine, item);
   machine.heap.touch(target);
@@ -91,6 +141,7 @@ export function discard(machine: Machine, target: Collection, key: Value): void 
   const hash = hashKey(machine, key);
   machine.heap.touch(target);
   if (hash !== undefined) target.entries.delete(hash);
+  else for (const [other, entry] of target.entries) target.entries.set(other, { ...entry, conditional: true });
 }
 
 export function dictOf(machine: Machine, entries: Iterable<readonly [Value, Value]>): Dict {
@@ -127,7 +178,10 @@ export function plainTruth(value: Value): boolean | undefined {
   if (typeof value === 'string' || value instanceof Bytes) return lengthOf(value) > 0;
   if (typeof value === 'bigint') return value !== 0n;
   if (typeof value === 'number') return value !== 0;
-  if (value instanceof List || value instanceof Tuple) return value.items.length > 0;
+  if (value instanceof List || value instanceof Tuple) {
+    const isSure = value.items.length === 0 || value.items.some((item) => !(item instanceof Several));
+    return isSure ? value.items.length > 0 : undefined;
+  }
   if (value instanceof Range) return value.length > 0n;
   if (value instanceof Dict || value instanceof PythonSet) {
     for (const { conditional } of value.entries.values()) if (!conditional) return true;

@@ -2,7 +2,7 @@ import { addItem, hashKey, lookUp, plain } from './access.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, PythonSet } from './collections.ts';
 import { Class, Instance } from './objects.ts';
-import { Bytes, Range, Tuple, Unknown } from './plain.ts';
+import { Bytes, isCounted, Range, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /** Whether two values are equal; undefined where that is unknown. Shared parts cost steps each time they are met. */
@@ -47,6 +47,7 @@ export function numeric(value: number | bigint | boolean): number | bigint {
 }
 
 function sameItems(machine: Machine, a: readonly Value[], b: readonly Value[]): boolean | undefined {
+  if (!isCounted(a) || !isCounted(b)) return undefined;
   if (a.length !== b.length) return false;
   let isKnown = true;
   for (const [index, item] of a.entries()) {

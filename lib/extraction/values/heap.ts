@@ -52,6 +52,12 @@ export interface Way<Result> {
   after: Map<Store, Snapshot>;
 }
 
+/** Ways from one state, and what the stores they changed held before. */
+export interface Followed<Result> {
+  ways: Way<Result>[];
+  before: ReadonlyMap<Store, Snapshot>;
+}
+
 export class Heap {
   readonly #spend: (steps: number) => void;
   readonly #journals: Journal[] = [];
@@ -87,6 +93,7 @@ export class Heap {
       this.#journals.pop();
     }
     for (const [store, snapshot] of journal.before) {
+      this.#spend(1 + (snapshot.size >> 3));
       followed.after.set(store, store.snapshot());
       store.restore(snapshot);
       this.#remember(store, snapshot);

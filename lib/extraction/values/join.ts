@@ -1,11 +1,9 @@
-import type { Entry, Snapshot, Store, Way } from './heap.ts';
+import type { Entry, Followed, Snapshot, Store } from './heap.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, Module } from './collections.ts';
 import { Class, Func } from './objects.ts';
-import { Tuple, Unknown } from './plain.ts';
+import { condition, isCounted, Several, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
-
-const condition = 'it depends on a condition';
 
 /** One value for what two ways led to. What a way defined wins over what the other knows nothing of. */
 export function join(machine: Machine, left: Value, right: Value): Value {
@@ -16,14 +14,10 @@ export function join(machine: Machine, left: Value, right: Value): Value {
   if (left instanceof Unknown) return left;
   if (right instanceof Unknown) return right;
   if (left instanceof Dict && right instanceof Dict) return joinDicts(machine, left, right);
-  if (left instanceof List && right instanceof List) {
-    const items = joinItems(machine, left.items, right.items);
-    return items ? new List(items) : new Unknown(condition);
-  }
-  if (left instanceof Tuple && right instanceof Tuple) {
-    const items = joinItems(machine, left.items, right.items);
-    return items ? new Tuple(items) : new Unknown(condition);
-  }
+  if (left instanceof List && right instanceof List)
+    return new List(joinItems(machine, left.items, right.items), left.symbolic || right.symbolic);
+  if (left instanceof Tuple && right instanceof Tuple)
+    return new Tuple(joinItems(machine, left.items, right.items));
   return new Unknown(condition);
 }
 
@@ -32,9 +26,17 @@ function definesMore(value: Value, other: Value): boolean {
   return isDefinition && (other instanceof Unknown || other === null);
 }
 
-function joinItems(machine: Machine, left: readonly Value[], right: readonly Value[]): Value[] | undefined {
-  if (left.length !== right.length) return undefined;
-  return left.map((item, index) => join(machine, item, right[index] ?? null));
+/** Items that both ways begin with are sure; of the rest only what they may be. */
+function joinItems(machine: Machine, left: readonly Value[], right: readonly Value[]): Value[] {
+  machine.budget.spend(left.length >> 1);
+  if (left.length === right.length && isCounted(left) && isCounted(right))
+    return left.map((item, index) => join(machine, item, right[index] ?? null));
+  let same = 0;
+  while (same < left.length && left[same] === right[same]) same += 1;
+  const rest = [...left.slice(same), ...right.slice(same)];
+  if (rest.length === 0) return [...left];
+  const items = new Set(rest.flatMap((item) => (item instanceof Several ? item.items : [item])));
+  return [...left.slice(0, same), new Several(condition, [...items])];
 }
 
 function joinDicts(machine: Machine, left: Dict, right: Dict): Dict {
@@ -64,26 +66,35 @@ function joinEntry(machine: Machine, left: Entry, right: Entry): Entry {
   return { key: left.key, value, conditional: left.conditional || right.conditional };
 }
 
-/** Brings the state to what several ways led to, each from the same beginning. */
-export function joinWays(
+/** What the stores hold after any of several ways, each from the same beginning. */
+export function joinedStates(
   machine: Machine,
-  ways: readonly Way<unknown>[],
-  before: ReadonlyMap<Store, Snapshot>,
-): void {
-  const touched = new Set(ways.flatMap(({ after }) => [...after.keys()]));
-  for (const store of touched) {
-    const states = ways.map(({ after }) => after.get(store) ?? before.get(store) ?? store.snapshot());
+  { ways, before }: Followed<unknown>,
+): Map<Store, Snapshot> {
+  const states = new Map<Store, Snapshot>();
+  for (const store of new Set(ways.flatMap(({ after }) => [...after.keys()]))) {
+    const each = ways.map(({ after }) => after.get(store) ?? before.get(store) ?? store.snapshot());
+    states.set(
+      store,
+      each.reduce((left, right) => joinStates(machine, left, right)),
+    );
+  }
+  return states;
+}
+
+/** Brings the stores to a state. */
+export function enter(machine: Machine, states: ReadonlyMap<Store, Snapshot>): void {
+  for (const [store, state] of states) {
     machine.heap.touch(store);
-    store.restore(states.reduce((left, right) => joinStates(machine, left, right)));
+    store.restore(state);
   }
 }
 
 function joinStates(machine: Machine, left: Snapshot, right: Snapshot): Snapshot {
-  // Of two lists of different length, what one way appended is kept: a node may be in it.
-  const longer = left.items.length >= right.items.length ? left.items : right.items;
+  if (left === right) return left;
   return {
     entries: joinEntries(machine, left.entries, right.entries),
-    items: joinItems(machine, left.items, right.items) ?? longer,
+    items: joinItems(machine, left.items, right.items),
     open: left.open ?? right.open,
     size: Math.max(left.size, right.size),
   };

@@ -2,7 +2,7 @@ import type { ExprNode, StmtNode } from 'py-ast';
 import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Risks } from '../risks.ts';
-import type { Heap } from './heap.ts';
+import type { Followed, Heap } from './heap.ts';
 import { List, type Module, Namespace } from './collections.ts';
 import type { Keywords, Value } from './values.ts';
 
@@ -31,8 +31,6 @@ export class Frame {
   readonly home: { cls?: Value };
   /** A method's first argument, for `super()`. */
   self: Value | undefined;
-  /** Values of `return` statements that were reached only under an unknown condition. */
-  readonly returned: Value[] = [];
   readonly yielded = new List();
   /** Exceptions that are being handled, for a bare `raise`. */
   readonly handled: Value[] = [];
@@ -57,7 +55,9 @@ export type Completion =
   | undefined
   | { kind: 'return'; value: Value }
   | { kind: 'break' }
-  | { kind: 'continue' };
+  | { kind: 'continue' }
+  /** An unknown condition let it end in several ways. None of them is in effect until somebody goes on with it. */
+  | ({ kind: 'split' } & Followed<Completion>);
 
 /** The interpreter as its parts see it: they call each other through it, and so need not import each other. */
 export interface Machine {

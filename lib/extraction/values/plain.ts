@@ -13,6 +13,28 @@ export class Unknown extends PythonObject {
   }
 }
 
+export const condition = 'it depends on a condition';
+
+/** Where a list has items of which it is unknown how many there are, and in what order: those they may be. */
+export class Several extends Unknown {
+  readonly items: readonly Value[];
+
+  constructor(why: string, items: readonly Value[]) {
+    super(why);
+    this.items = items;
+  }
+}
+
+/** Whether it is known how many items there are, and where. */
+export function isCounted(items: readonly Value[]): boolean {
+  return !items.some((item) => item instanceof Several);
+}
+
+/** What may be in a list, or may not. */
+export function maybe(value: Value): Several {
+  return value instanceof Several ? value : new Several(condition, [value]);
+}
+
 export class Bytes extends PythonObject {
   readonly text: string;
 
