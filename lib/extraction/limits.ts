@@ -47,9 +47,9 @@ export class Budget {
     if (this.#expired()) throw new LimitReached('it takes too long');
   }
 
-  /** A text that was just built, or is about to be. */
-  text(characters: number): void {
-    if (characters > limits.textCharacters) throw new LimitReached('it builds too long a text');
+  /** A text that was just built, or is about to be; of one that grows, what is added counts, and the whole has a limit. */
+  text(characters: number, whole = characters): void {
+    if (whole > limits.textCharacters) throw new LimitReached('it builds too long a text');
     this.spend(Math.ceil(characters / charactersPerStep));
   }
 

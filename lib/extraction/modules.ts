@@ -1,5 +1,6 @@
 import type { StmtNode } from 'py-ast';
 import { isDefinite, isExit } from './definite-failures.ts';
+import { docOf } from './language/functions.ts';
 import { limits } from './limits.ts';
 import { countTokens, parseSource, type Source } from './source.ts';
 import { put } from './values/access.ts';
@@ -140,6 +141,7 @@ export class Modules {
     const { body, lines } = this.#parse(file);
     // What ran is not needed again, but for the functions it defined.
     const frame = new Frame(module, lines);
+    module.define('__doc__', docOf(body));
     for (const node of body) {
       const place = `${file}:${node.lineno}`;
       try {

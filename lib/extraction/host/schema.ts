@@ -4,7 +4,7 @@ import { Dict, List } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import { optionNames } from './names.ts';
+import { inputParameters, optionNames } from './names.ts';
 import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
 
 /** A node of the newer schema in the older form. */
@@ -112,7 +112,9 @@ function socketOf(machine: Machine, input: Instance): Value {
 function optionsOf(machine: Machine, input: Instance): Value {
   const options = new Dict();
   const inner = overridden(input);
+  const isWidget = inputParameters.get(asText(inner.cls.find('kind')) ?? '')?.includes('default');
   for (const holder of inner === input ? [input] : [inner, input]) addOptions(machine, options, holder);
+  if (inner !== input && isWidget) put(machine, options, 'widgetType', inner.own('io_type') ?? null);
   return options;
 }
 
@@ -121,7 +123,7 @@ function addOptions(machine: Machine, options: Dict, input: Instance): void {
   for (const [field, name] of optionNames) {
     const value = input.own(field);
     if (value === undefined || value === null || (kind === 'DynamicCombo' && field === 'options')) continue;
-    put(machine, options, name, value instanceof Instance ? (value.payload ?? value) : value);
+    put(machine, options, name, value instanceof Instance ? (value.own('value') ?? plain(value)) : value);
   }
   const upload = input.own('upload');
   if (upload instanceof Instance) put(machine, options, asText(upload) ?? '', true);

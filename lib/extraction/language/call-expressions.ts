@@ -1,12 +1,14 @@
 import type { Call } from 'py-ast';
-import { asText, plain } from '../values/access.ts';
+import { asText, leaveOpen, plain, put } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
-import type { Frame, Machine } from '../values/machine.ts';
+import { Frame, type Machine, Scope } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
 import { Class, Instance, Super } from '../values/objects.ts';
 import { isCounted, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { superType } from '../values/builtin-types.ts';
+import { builtins } from '../library/builtins.ts';
+import { countTokens, parseSource, type Source } from '../source.ts';
 
 /** `f(a, *b, c=d, **e)`, and the built-ins that look at where they are called. */
 export function evaluateCall(machine: Machine, node: Call, frame: Frame): Value {
@@ -14,6 +16,8 @@ export function evaluateCall(machine: Machine, node: Call, frame: Frame): Value 
   const { args, isOpen } = positional(machine, node, frame);
   const keywords = named(machine, node, frame);
   if (callee === superType) return makeSuper(frame, args);
+  if (callee === builtins.get('exec') || callee === builtins.get('eval'))
+    return runText(machine, args, frame);
   if (node.func.nodeType === 'Name' && args.length === 0 && keywords.size === 0) {
     const view = ownView(machine, node.func.id, frame);
     if (view !== undefined) return view;
@@ -59,6 +63,47 @@ function spread(machine: Machine, keywords: Map<string, Value>, value: Value): v
       else keywords.set(name, entry.value);
     }
     if (value.open !== undefined) keywords.set('**', new Unknown(value.open));
+  }
+}
+
+/** `exec` and `eval`: a text that is known runs as if it stood there. */
+function runText(
+  machine: Machine,
+  [code = null, globals = null, locals = globals]: Value[],
+  frame: Frame,
+): Value {
+  const text = asText(code)?.trim();
+  if (text === undefined) {
+    // It may change whatever the module holds.
+    const why = 'it runs a text that is unknown';
+    for (const holder of [frame.module, frame.scope ?? frame.module]) {
+      machine.heap.touch(holder);
+      holder.open ??= why;
+      for (const { value } of holder.entries.values()) leaveOpen(machine, value, why);
+    }
+    return new Unknown(why);
+  }
+  machine.budget.spend(countTokens(text));
+  const { body, lines } = parsed(text);
+  const space = plain(locals);
+  const isGlobal = space instanceof Dict && space.owner === frame.module;
+  const own = space instanceof Dict && !isGlobal ? new Scope(undefined) : undefined;
+  if (own && space instanceof Dict) own.entries = new Map(space.entries);
+  const inner = new Frame(frame.module, lines, space === null ? frame.scope : own, frame.home);
+  const [first] = body;
+  if (body.length === 1 && first?.nodeType === 'Expr') return machine.evaluate(first.value, inner);
+  machine.execute(body, inner);
+  if (own && space instanceof Dict) {
+    for (const { key, value } of own.entries.values()) put(machine, space, key, value);
+  }
+  return null;
+}
+
+function parsed(text: string): Source {
+  try {
+    return parseSource(text);
+  } catch {
+    return raise('SyntaxError', 'a text that is no code');
   }
 }
 

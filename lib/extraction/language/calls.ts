@@ -6,15 +6,25 @@ import { Dict } from '../values/collections.ts';
 import { BoundMethod, Class, Descriptor, Func, Instance, Native } from '../values/objects.ts';
 import { Iterator, Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
-import { put } from '../values/access.ts';
+import { leaveOpen, put } from '../values/access.ts';
 import { settle } from './branches.ts';
 import { instantiate } from './instances.ts';
+
+/** Packages whose functions take lists and dicts without changing them. */
+const reading =
+  /^(?:logging|warnings|pprint|os|sys|json|re|math|typing|functools|itertools|inspect|collections|random\.(?!shuffle)|hashlib|struct|numpy|torch|PIL|folder_paths|comfy\w*|server|nodes)\b/;
 
 const none: Keywords = new Map();
 
 export function call(machine: Machine, callee: Value, args: Value[] = [], keywords: Keywords = none): Value {
   machine.budget.spend();
-  if (callee instanceof Unknown) return machine.outside(callee.path === '' ? '' : `${callee.path}()`);
+  if (callee instanceof Unknown) {
+    if (!reading.test(callee.path)) {
+      const why = `it is passed to ${callee.path || 'something unknown'}`;
+      for (const value of [...args, ...keywords.values()]) leaveOpen(machine, value, why);
+    }
+    return machine.outside(callee.path === '' ? '' : `${callee.path}()`);
+  }
   return machine.budget.descend(
     () => callKnown(machine, callee, args, keywords),
     () => new Unknown('calls that nest too deeply'),

@@ -8,6 +8,7 @@ import { BoundMethod, Class, Descriptor, Func, Instance } from '../values/object
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { finishEnum } from './enums.ts';
+import { docOf } from './functions.ts';
 
 /** Runs a `class` statement up to its decorators. */
 export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Value {
@@ -23,9 +24,7 @@ export function defineClass(machine: Machine, node: ClassDef, frame: Frame): Val
   const scope = new Scope(frame.scope, true);
   scope.define('__module__', frame.module.name);
   scope.define('__qualname__', node.name);
-  const [first] = node.body;
-  const doc = first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value.value : null;
-  scope.define('__doc__', typeof doc === 'string' ? doc : null);
+  scope.define('__doc__', docOf(node.body));
   machine.execute(node.body, new Frame(frame.module, frame.lines, scope, home));
   const made = build(machine, node.name, bases, scope, keywords);
   if (made instanceof Class) home.cls = made;

@@ -12,7 +12,7 @@ import { isWrittenAsFloat } from '../source.ts';
 import { comprehend } from './comprehensions.ts';
 import { compareChain } from './comparisons.ts';
 import { fork } from './forks.ts';
-import { makeFunction } from './functions.ts';
+import { literalText, makeFunction } from './functions.ts';
 import { binary, unary } from './operators.ts';
 import { item } from './subscripts.ts';
 import { assign } from './assignments.ts';
@@ -123,7 +123,7 @@ function constant(node: Constant, { lines }: Frame): Value {
   const { value, quote_style: style } = node;
   if (typeof value === 'string') {
     if (style === undefined) return value === '...' ? ellipsis : value;
-    return /^[rR]?[bB]/.test(style) ? new Bytes(value) : value;
+    return /^[rR]?[bB]/.test(style) ? new Bytes(value) : literalText(value, style);
   }
   if (typeof value === 'number') {
     return Number.isSafeInteger(value) && !isWrittenAsFloat(node, lines) ? BigInt(value) : value;
@@ -191,13 +191,16 @@ function formatted(machine: Machine, nodes: readonly ExprNode[], frame: Frame): 
     const part = formattedPart(machine, node, frame);
     if (part === undefined) isKnown = false;
     text += part ?? '';
-    machine.budget.text(text.length);
+    machine.budget.text(part?.length ?? 0, text.length);
   }
   return isKnown ? text : new Unknown('a text with an unknown part');
 }
 
 function formattedPart(machine: Machine, node: ExprNode, frame: Frame): string | undefined {
-  if (node.nodeType === 'Constant') return String(node.value);
+  if (node.nodeType === 'Constant') {
+    const text = literalText(String(node.value));
+    return typeof text === 'string' ? text : undefined;
+  }
   if (node.nodeType !== 'FormattedValue') return undefined;
   const value = machine.evaluate(node.value, frame);
   const spec = node.format_spec ? plain(machine.evaluate(node.format_spec, frame)) : '';

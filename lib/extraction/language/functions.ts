@@ -1,7 +1,22 @@
 import type { ExprNode, StmtNode } from 'py-ast';
 import type { Frame, Machine } from '../values/machine.ts';
 import { Func, type FunctionCode } from '../values/objects.ts';
+import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
+
+/** The parser leaves a character's name as it is written, and there is no table of them here. */
+export function literalText(text: string, style = ''): Value {
+  const isNamed = text.includes('\\N{') && !/^\w?r/i.test(style);
+  return isNamed ? new Unknown('a character by its name') : text;
+}
+
+/** The text that a body begins with. */
+export function docOf([first]: readonly StmtNode[]): Value {
+  const node = first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value : undefined;
+  return typeof node?.value === 'string' && node.quote_style !== undefined
+    ? literalText(node.value, node.quote_style)
+    : null;
+}
 
 type Definition = Extract<StmtNode, { nodeType: 'FunctionDef' | 'AsyncFunctionDef' }>;
 
@@ -22,10 +37,7 @@ export function defineFunction(machine: Machine, node: Definition, frame: Frame)
     isGenerator: yields(machine, node),
   };
   const func = makeFunction(machine, code, frame);
-  const [first] = node.body;
-  const doc =
-    first?.nodeType === 'Expr' && first.value.nodeType === 'Constant' ? first.value.value : undefined;
-  if (typeof doc === 'string') func.define('__doc__', doc);
+  func.define('__doc__', docOf(node.body));
   return func;
 }
 

@@ -62,13 +62,13 @@ export function allocate(machine: Machine, cls: Class, args: Value[], keywords: 
   if (builtin === cls && builtin.construct) return builtin.construct(machine, cls, args, keywords);
   const instance = new Instance(cls);
   if (builtin?.construct) {
-    const startsEmpty =
-      cls.find('__init__') instanceof Func && [dictType, listType, setType].includes(builtin);
+    // Dicts, lists and sets begin empty: their `__init__` fills them, unless the pack's own does not call it.
+    const isFilledLater = [dictType, listType, setType].includes(builtin);
     const made = builtin.construct(
       machine,
       builtin,
-      startsEmpty ? [] : payloadArgs(cls, builtin, args),
-      keywords,
+      isFilledLater ? [] : payloadArgs(cls, builtin, args),
+      isFilledLater ? new Map() : keywords,
     );
     if (!(made instanceof Instance)) instance.payload = made;
     else if (!cls.builtin) instance.entries = new Map(made.entries);

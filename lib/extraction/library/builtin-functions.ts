@@ -4,9 +4,11 @@ import { compare } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Class, Instance } from '../values/objects.ts';
-import { isCounted, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
+import { sizeOf } from '../values/text.ts';
+import { Bytes, isCounted, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
+import { fixed } from '../types/formatting.ts';
 import { truth } from '../language/truth.ts';
 
 export function length(machine: Machine, value: Value): Value {
@@ -14,7 +16,11 @@ export function length(machine: Machine, value: Value): Value {
     value instanceof Instance && value.payload === undefined ? value.cls.find('__len__') : undefined;
   if (own !== undefined) return machine.call(own, [value]);
   const holder = plain(value);
-  if (typeof holder === 'string') return BigInt(holder.length);
+  if (typeof holder === 'string') {
+    machine.budget.text(holder.length);
+    return BigInt(sizeOf(holder));
+  }
+  if (holder instanceof Bytes) return BigInt(holder.text.length);
   if ((holder instanceof List || holder instanceof Tuple) && isCounted(holder.items))
     return BigInt(holder.items.length);
   if (holder instanceof Range) return holder.length;
@@ -95,7 +101,8 @@ export function quantified(machine: Machine, source: Value, wanted: boolean): Va
 export function round(value: Value, digits: Value): Value {
   if (typeof value === 'bigint') return value;
   if (typeof value !== 'number' || !Number.isFinite(value)) return new Unknown('a number of unknown origin');
-  if (typeof digits === 'bigint') return Number(value.toFixed(Math.max(0, Math.min(100, Number(digits)))));
+  if (typeof digits === 'bigint')
+    return digits < 0n ? new Unknown('a number') : Number(fixed(value, Math.min(100, Number(digits))));
   const whole = Math.round(value);
   // Halves go to the even neighbor.
   return BigInt(Math.abs(value % 1) === 0.5 && whole % 2 !== 0 ? whole - 1 : whole);

@@ -18,7 +18,8 @@ import { extreme, lazily, length, names, next, quantified, round, zip } from './
 import { open } from './files.ts';
 
 function* mapped(items: Iterable<Value>, run: (item: Value) => Value): Generator<Value> {
-  for (const item of items) yield item instanceof Several ? new Several(item.why, item.items.map(run)) : run(item);
+  for (const item of items)
+    yield item instanceof Several ? new Several(item.why, item.items.map(run)) : run(item);
 }
 
 function applied(machine: Machine, func: Value, row: Value): Value {
@@ -146,9 +147,9 @@ const functions: Record<string, NativeCall> = {
   id: () => new Unknown('an identity'),
   hash: () => new Unknown('a hash'),
   input: () => new Unknown('what a person types'),
-  eval: () => new Unknown('eval() is not followed'),
+  eval: () => new Unknown('eval() by another name'),
   exec: () => new Unknown('exec() is not followed'),
-  compile: () => new Unknown('compile() is not followed'),
+  compile: (_, [text = null]) => text,
   __import__: (machine, [name = null]) => machine.outside(asText(name) ?? ''),
 };
 

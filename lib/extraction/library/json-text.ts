@@ -52,7 +52,7 @@ function writeItems(
     const part = writeJson(machine, item, missing, `${path}[${index}]`);
     if (part === undefined) return undefined;
     length += part.length + 1;
-    machine.budget.text(length);
+    machine.budget.text(part.length, length);
     parts.push(part);
   }
   return `[${parts.join(',')}]`;
@@ -74,7 +74,7 @@ function writeEntries(
     const part = writeJson(machine, value, missing, inside);
     if (part === undefined) return undefined;
     length += name.length + part.length + 4;
-    machine.budget.text(length);
+    machine.budget.text(name.length + part.length, length);
     parts.push(`${JSON.stringify(name)}:${part}`);
   }
   return `{${parts.join(',')}}`;

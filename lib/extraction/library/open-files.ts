@@ -4,7 +4,8 @@ import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { List } from '../values/collections.ts';
 import { Instance } from '../values/objects.ts';
-import { Bytes, Unknown } from '../values/plain.ts';
+import { encoded } from '../types/texts.ts';
+import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
 /** A file of the pack's as text; what lies outside of it, or is no text, is unknown. */
@@ -32,7 +33,7 @@ export function openFile(machine: Machine, path: string, mode: string): Value {
   file.define('mode', mode);
   if (!/[wax]/.test(mode)) {
     const text = readText(machine, path);
-    file.define('text', mode.includes('b') && typeof text === 'string' ? new Bytes(text) : text);
+    file.define('text', mode.includes('b') && typeof text === 'string' ? encoded(machine, text) : text);
   } else file.define('text', '');
   return file;
 }
@@ -65,7 +66,7 @@ addMethods(fileType, {
     const added = asText(text);
     const old = textOf(self);
     if (self instanceof Instance && added !== undefined && typeof old === 'string') {
-      machine.budget.text(old.length + added.length);
+      machine.budget.text(added.length, old.length + added.length);
       machine.setAttribute(self, 'text', old + added);
     }
     return null;

@@ -1,6 +1,7 @@
 import { limits } from '../limits.ts';
 import { asText, dictOf, plain } from '../values/access.ts';
 import { addMethods, matchType, patternType } from '../values/builtin-types.ts';
+import { sizeOf } from '../values/text.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
 import { Instance, type NativeCall } from '../values/objects.ts';
@@ -91,7 +92,12 @@ function matchOf(machine: Machine, pattern: Pattern, text: string, found: Found 
   if (!found) return null;
   const match = new Instance(matchType);
   match.define('groups_', new Tuple(found.map((span) => (span ? text.slice(...span) : null))));
-  match.define('spans_', new Tuple(found.map((span) => (span ? new Tuple(span.map(BigInt)) : null))));
+  match.define(
+    'spans_',
+    new Tuple(
+      found.map((span) => (span ? new Tuple(span.map((at) => BigInt(sizeOf(text.slice(0, at))))) : null)),
+    ),
+  );
   match.define(
     'names_',
     dictOf(
@@ -161,7 +167,7 @@ const methods: Record<string, NativeCall> = {
       const part = replaced(machine, pattern, text, replacement, found);
       if (part === undefined) return unknown();
       result += text.slice(from, whole[0]) + part;
-      machine.budget.text(result.length);
+      machine.budget.text(part.length, result.length);
       from = whole[1];
       count += 1;
     }

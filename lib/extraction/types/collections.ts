@@ -142,7 +142,8 @@ export function update(
 
 /** Views of a dict are lists here: nothing that declares nodes relies on their following the dict. */
 export const dictMethods: Methods = {
-  get: (machine, [self, key = null, fallback = null]) => valueOf(machine, dictOf(self), key, fallback) ?? null,
+  get: (machine, [self, key = null, fallback = null]) =>
+    valueOf(machine, dictOf(self), key, fallback) ?? null,
   keys: (machine, [self]) => new List(held(machine, dictOf(self))),
   values: (machine, [self]) => new List(held(machine, dictOf(self), ({ value }) => value)),
   items: (machine, [self]) =>
@@ -216,7 +217,8 @@ export const setMethods: Methods = {
   remove: (machine, [self, item = null]) => {
     const set = setFrom(machine, self);
     const hash = hashKey(machine, item);
-    if (hash !== undefined && set.open === undefined && !set.entries.has(hash)) raise('KeyError', 'it is not in the set');
+    if (hash !== undefined && set.open === undefined && !set.entries.has(hash))
+      raise('KeyError', 'it is not in the set');
     discard(machine, set, item);
     return null;
   },

@@ -33,7 +33,7 @@ import { construct, initializePayload, allocate } from '../language/instances.ts
 import { plainSet, findAttribute } from '../language/attributes.ts';
 import { item, plainItem, plainSetItem } from '../language/subscripts.ts';
 import { truth } from '../language/truth.ts';
-import { bytesMethods, textMethods } from './texts.ts';
+import { bytesMethods, decoded, encoded, textMethods } from './texts.ts';
 import { dictMethods, listMethods, sequenceMethods, setMethods, update } from './collections.ts';
 
 /** How each built-in class makes a value of its arguments; what is unknown stays unknown. */
@@ -41,7 +41,11 @@ const constructors: [Class, Construct][] = [
   [objectType, (_machine, cls) => new Instance(cls)],
   [
     strType,
-    (machine, _cls, [value = '']) => textOf(machine, value) ?? new Unknown('a text with an unknown part'),
+    (machine, _cls, [value = '', encoding], keywords) => {
+      const name = encoding ?? keywords.get('encoding');
+      if (value instanceof Bytes && name !== undefined) return decoded(value, asText(name));
+      return textOf(machine, value) ?? new Unknown('a text with an unknown part');
+    },
   ],
   [intType, (_machine, _cls, args) => integer(args)],
   [floatType, (_machine, _cls, [value = 0]) => float(plain(value))],
@@ -49,7 +53,14 @@ const constructors: [Class, Construct][] = [
     boolType,
     (machine, _cls, [value = false]) => truth(machine, value) ?? new Unknown('an unknown condition'),
   ],
-  [bytesType, (_machine, _cls, [value = '']) => new Bytes(asText(value) ?? '')],
+  [
+    bytesType,
+    (machine, _cls, [value = '', encoding]) => {
+      const text = asText(value);
+      if (text !== undefined) return encoded(machine, text, asText(encoding));
+      return value instanceof Bytes ? value : new Unknown('bytes');
+    },
+  ],
   [
     listType,
     (machine, _cls, [source]) => {

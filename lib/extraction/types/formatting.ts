@@ -2,7 +2,7 @@ import { asText, lookUp, plain } from '../values/access.ts';
 import { isNumber, numeric } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { floatText, reprOf, textOf } from '../values/text.ts';
+import { floatText, reprOf, sizeOf, textOf } from '../values/text.ts';
 import { Dict } from '../values/collections.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
@@ -22,12 +22,13 @@ export function formatPercent(machine: Machine, template: string, values: Value)
         name !== undefined && values instanceof Dict ? lookUp(machine, values, name) : positional.shift();
       const text = value === undefined ? undefined : percentPart(machine, value, kind, precision);
       if (text === undefined) isKnown = false;
+      const isZeros = flags.includes('0') && !/[sr]/.test(kind);
       return pad(
         machine,
         text ?? '',
-        width,
-        flags.includes('-') ? '<' : '>',
-        flags.includes('0') ? '0' : ' ',
+        Number(width ?? 0),
+        flags.includes('-') ? '<' : isZeros ? '=' : '>',
+        isZeros ? '0' : ' ',
       );
     },
   );
@@ -49,12 +50,12 @@ export function formatValue(machine: Machine, value: Value, spec: string): strin
   const [, fill, align, sign, zero, width, group, precision, kind] = parts;
   const known = plain(value);
   const isNumeric = isNumber(known) && typeof known !== 'boolean';
-  let text = isNumeric
-    ? formatNumber(known, kind ?? '', precision, group)
-    : textOf(machine, value)?.slice(0, precision === undefined ? undefined : Number(precision));
+  let text = isNumeric ? formatNumber(known, kind ?? '', precision, group) : textOf(machine, value);
   if (text === undefined) return undefined;
+  if (!isNumeric && precision !== undefined) text = [...text].slice(0, Number(precision)).join('');
   if (isNumeric && sign === '+' && !text.startsWith('-')) text = `+${text}`;
-  return pad(machine, text, width, align ?? (isNumeric ? '>' : '<'), fill ?? (zero ? '0' : ' '));
+  const usual = isNumeric ? (zero ? '=' : '>') : '<';
+  return pad(machine, text, Number(width), align ?? usual, fill ?? (zero ? '0' : ' '));
 }
 
 function formatNumber(value: Value, kind: string, precision?: string, group = ''): string | undefined {
@@ -72,12 +73,32 @@ function formatNumber(value: Value, kind: string, precision?: string, group = ''
   }
   const float = Number(number);
   if (!Number.isFinite(float)) return floatText(float);
-  if (kind === 'f' || kind === 'F') return grouped(float.toFixed(digits), group);
-  if (kind === '%') return `${(float * 100).toFixed(digits)}%`;
-  if (kind === 'e') return float.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2');
+  if (kind === 'f' || kind === 'F') return grouped(fixed(float, digits), group);
+  if (kind === '%') return `${fixed(float * 100, digits)}%`;
+  if (kind === 'e') return exponential(float.toExponential(digits));
   if (kind === '' && precision === undefined) return floatText(float);
-  if (kind === 'g' || kind === '') return Number(float.toPrecision(Math.max(1, digits))).toString();
-  return undefined;
+  return kind === 'g' || kind === '' ? general(float, Math.max(1, digits), kind === '') : undefined;
+}
+
+/** Halves go to the even neighbor. */
+export function fixed(value: number, digits: number): string {
+  const [rounded, exact] = [value.toFixed(digits), value.toFixed(Math.min(100, digits + 30))];
+  const cut = exact.slice(0, digits === 0 ? exact.indexOf('.') : exact.indexOf('.') + 1 + digits);
+  return /^\.?50*$/.test(exact.slice(cut.length)) && /[02468]$/.test(cut) ? cut : rounded;
+}
+
+function exponential(text: string): string {
+  return text.replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+function general(value: number, digits: number, isFloat: boolean): string {
+  const text = value.toExponential(digits - 1);
+  const exponent = Number(text.slice(text.indexOf('e') + 1));
+  if (exponent < -4 || exponent >= digits - (isFloat ? 1 : 0))
+    return exponential(text.replace(/\.?0*(?=e)/, (zeros) => (text.includes('.') ? '' : zeros)));
+  const plainText = value.toFixed(Math.min(100, digits - 1 - exponent));
+  const short = plainText.includes('.') ? plainText.replace(/\.?0*$/, '') : plainText;
+  return isFloat && !short.includes('.') ? `${short}.0` : short;
 }
 
 function grouped(text: string, group: string): string {
@@ -86,15 +107,15 @@ function grouped(text: string, group: string): string {
   return [whole.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, group), ...rest].join('.');
 }
 
-function pad(machine: Machine, text: string, width: string | undefined, align: string, fill: string): string {
-  const wanted = Number(width || 0);
-  if (!(wanted > text.length)) return text;
-  machine.budget.text(wanted);
-  if (align === '<') return text.padEnd(wanted, fill);
-  if (align === '^')
-    return text.padStart(text.length + ((wanted - text.length) >> 1), fill).padEnd(wanted, fill);
-  if (fill === '0' && /^[-+]/.test(text)) return text.charAt(0) + text.slice(1).padStart(wanted - 1, fill);
-  return text.padStart(wanted, fill);
+/** Fills a text up to a width: `=` after its sign, `c` as `str.center` does. */
+export function pad(machine: Machine, text: string, width: number, align: string, fill: string): string {
+  const missing = width - sizeOf(text);
+  if (!(missing > 0)) return text;
+  machine.budget.text(width);
+  const sign = align === '=' ? (/^[-+]/.exec(text)?.[0] ?? '') : '';
+  const half = (missing >> 1) + (align === 'c' ? missing & width & 1 : 0);
+  const left = align === '<' ? 0 : align === '^' || align === 'c' ? half : missing;
+  return sign + fill.repeat(left) + text.slice(sign.length) + fill.repeat(missing - left);
 }
 
 /** `template.format(...)`. */
@@ -147,7 +168,7 @@ export function joinTexts(machine: Machine, separator: string, parts: Value): Va
     const text = asText(part);
     if (text === undefined) return raise('TypeError', 'sequence item: expected str instance');
     length += text.length + separator.length;
-    machine.budget.text(length);
+    machine.budget.text(text.length, length);
     texts.push(text);
   }
   return texts.join(separator);

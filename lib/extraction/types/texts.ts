@@ -1,12 +1,13 @@
-import { asText, plain } from '../values/access.ts';
+import { asText, plain, sliceBounds } from '../values/access.ts';
 import { isNumber } from '../values/equality.ts';
+import { sizeOf } from '../values/text.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
-import { Bytes, Tuple, Unknown } from '../values/plain.ts';
+import { Bytes, Slice, Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import type { Methods } from '../values/builtin-types.ts';
-import { formatBraces, joinTexts } from './formatting.ts';
+import { formatBraces, joinTexts, pad } from './formatting.ts';
 
 type TextMethod = (text: string, args: Value[], machine: Machine, keywords: Keywords) => Value;
 
@@ -24,20 +25,22 @@ const plainMethods: Record<string, TextMethod> = {
   strip: (text, [set]) => strip(text, set, true, true),
   lstrip: (text, [set]) => strip(text, set, true, false),
   rstrip: (text, [set]) => strip(text, set, false, true),
-  startswith: (text, [prefix, start]) =>
-    affix(text.slice(Number(start ?? 0)), prefix, (part, whole) => whole.startsWith(part)),
-  endswith: (text, [suffix]) => affix(text, suffix, (part, whole) => whole.endsWith(part)),
+  startswith: (text, [prefix, ...span]) =>
+    affix(within(text, span).part, prefix, (part, whole) => whole.startsWith(part)),
+  endswith: (text, [suffix, ...span]) =>
+    affix(within(text, span).part, suffix, (part, whole) => whole.endsWith(part)),
   removeprefix: (text, [prefix]) => (text.startsWith(word(prefix)) ? text.slice(word(prefix).length) : text),
   removesuffix: (text, [suffix]) =>
     word(suffix) !== '' && text.endsWith(word(suffix)) ? text.slice(0, -word(suffix).length) : text,
   replace: replaceAll,
-  find: (text, [part, start]) => BigInt(text.indexOf(word(part), Number(start ?? 0))),
-  rfind: (text, [part]) => BigInt(text.lastIndexOf(word(part))),
-  index: (text, [part]) => position(text.indexOf(word(part))),
-  rindex: (text, [part]) => position(text.lastIndexOf(word(part))),
-  count: (text, [part], machine) => {
-    machine.budget.text(text.length);
-    return BigInt(text.split(word(part)).length - 1);
+  find: (text, args) => find(text, args, 'indexOf'),
+  rfind: (text, args) => find(text, args, 'lastIndexOf'),
+  index: (text, args) => found(find(text, args, 'indexOf')),
+  rindex: (text, args) => found(find(text, args, 'lastIndexOf')),
+  count: (text, [part, ...span]) => {
+    const separator = word(part);
+    const { part: whole } = within(text, span);
+    return BigInt(separator === '' ? sizeOf(whole) + 1 : whole.split(separator).length - 1);
   },
   split: (text, args, machine, keywords) => split(text, args, machine, keywords),
   rsplit: (text, args, machine, keywords) => rsplit(text, args, machine, keywords),
@@ -55,24 +58,15 @@ const plainMethods: Record<string, TextMethod> = {
   islower: (text) => text === text.toLowerCase() && text !== text.toUpperCase(),
   isidentifier: (text) => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text),
   istitle: (text) => /^\p{Lu}/u.test(text),
-  zfill: (text, [width], machine) =>
-    padded(machine, text, width, (size) =>
-      /^[-+]/.test(text) ? text.charAt(0) + text.slice(1).padStart(size - 1, '0') : text.padStart(size, '0'),
-    ),
-  ljust: (text, [width, fill], machine) =>
-    padded(machine, text, width, (size) => text.padEnd(size, asText(fill) ?? ' ')),
-  rjust: (text, [width, fill], machine) =>
-    padded(machine, text, width, (size) => text.padStart(size, asText(fill) ?? ' ')),
-  center: (text, [width, fill], machine) =>
-    padded(machine, text, width, (size) =>
-      text
-        .padStart(text.length + ((size - text.length) >> 1), asText(fill) ?? ' ')
-        .padEnd(size, asText(fill) ?? ' '),
-    ),
-  expandtabs: (text) => text.replaceAll('\t', '        '),
-  encode: (text) => new Bytes(String.fromCharCode(...new TextEncoder().encode(text.slice(0, 10_000)))),
+  zfill: (text, args, machine) => padded(machine, text, [args[0] ?? null, '0'], '='),
+  ljust: (text, args, machine) => padded(machine, text, args, '<'),
+  rjust: (text, args, machine) => padded(machine, text, args, '>'),
+  center: (text, args, machine) => padded(machine, text, args, 'c'),
+  expandtabs: (text, [size]) => (size === undefined ? expandTabs(text) : new Unknown('tabs of another size')),
+  encode: (text, [encoding], machine, keywords) =>
+    encoded(machine, text, asText(encoding ?? keywords.get('encoding'))),
   translate: (text, [table], machine) => translate(machine, text, table),
-  __len__: (text) => BigInt(text.length),
+  __len__: (text) => BigInt(sizeOf(text)),
   __hash__: () => new Unknown('a hash'),
 };
 
@@ -100,12 +94,49 @@ for (const [name, method] of Object.entries(plainMethods)) {
 }
 
 export const bytesMethods: Methods = {
-  decode: (_, [self]) =>
-    self instanceof Bytes
-      ? new TextDecoder().decode(Uint8Array.from(self.text, (character) => character.charCodeAt(0)))
-      : null,
+  decode: (_, [self, encoding], keywords) =>
+    self instanceof Bytes ? decoded(self, asText(encoding ?? keywords.get('encoding'))) : null,
   hex: () => new Unknown('bytes'),
 };
+
+/** Bytes as text; unknown where they are of an encoding that is not followed, or not of theirs. */
+export function decoded({ text }: Bytes, encoding = 'utf8'): Value {
+  const name = encoding.toLowerCase().replaceAll(/[-_]/g, '');
+  if (/^(?:latin1?|iso88591)$/.test(name)) return text;
+  try {
+    if (!/^(?:utf8|ascii)$/.test(name)) throw new TypeError();
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return decoder.decode(Uint8Array.from(text, (character) => character.charCodeAt(0)));
+  } catch {
+    return new Unknown('bytes of another encoding');
+  }
+}
+
+export function encoded(machine: Machine, text: string, encoding = 'utf8'): Value {
+  machine.budget.text(3 * text.length);
+  if (/^[\0-\x7f]*$/.test(text)) return new Bytes(text);
+  if (!/^utf[-_]?8$/i.test(encoding)) return new Unknown('bytes of another encoding');
+  return new Bytes(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+}
+
+/** Tabs as `expandtabs` fills them. */
+export function expandTabs(text: string): string {
+  return text.replaceAll(/([^\t\n]*)\t/g, (_, before) => before + ' '.repeat(8 - (before.length % 8)));
+}
+
+/** The part of a text that a search is for, and where it begins. */
+function within(text: string, [start = null, end = null]: Value[]): { part: string; from: number } {
+  if (start === null && end === null) return { part: text, from: 0 };
+  const characters = [...text];
+  const [from = 0, to = 0] = sliceBounds(new Slice(start, end, null), characters.length) ?? [];
+  return { part: characters.slice(from, to).join(''), from };
+}
+
+function find(text: string, [wanted, ...span]: Value[], search: 'indexOf' | 'lastIndexOf'): bigint {
+  const { part, from } = within(text, span);
+  const index = part[search](word(wanted));
+  return index < 0 ? -1n : BigInt(from + sizeOf(part.slice(0, index)));
+}
 
 /** A method's argument, which must be a text. */
 function word(value: Value | undefined): string {
@@ -147,8 +178,8 @@ function replaceAll(text: string, [from, to, count]: Value[], machine: Machine):
   );
 }
 
-function position(index: number): bigint {
-  return index < 0 ? raise('ValueError', 'substring not found') : BigInt(index);
+function found(index: bigint): bigint {
+  return index < 0 ? raise('ValueError', 'substring not found') : index;
 }
 
 function split(text: string, args: Value[], machine: Machine, keywords: Keywords): Value {
@@ -184,16 +215,9 @@ function partition(text: string, index: number, separator: string, fromEnd: bool
   return new Tuple([text.slice(0, index), separator, text.slice(index + separator.length)]);
 }
 
-function padded(
-  machine: Machine,
-  text: string,
-  width: Value | undefined,
-  pad: (size: number) => string,
-): Value {
-  if (!isNumber(width ?? null)) return raise('TypeError', 'an integer is required');
-  const size = Number(width);
-  machine.budget.text(Math.max(text.length, size));
-  return size > text.length ? pad(size) : text;
+function padded(machine: Machine, text: string, [width = null, fill]: Value[], align: string): Value {
+  if (!isNumber(width)) return raise('TypeError', 'an integer is required');
+  return pad(machine, text, Number(width), align, asText(fill) ?? ' ');
 }
 
 function translate(machine: Machine, text: string, table: Value | undefined): Value {
@@ -204,7 +228,7 @@ function translate(machine: Machine, text: string, table: Value | undefined): Va
     const entry = table.entries.get(`\0n${character.codePointAt(0)}`);
     const fresh = entry === undefined ? character : (asText(entry.value) ?? '');
     length += fresh.length;
-    machine.budget.text(length);
+    machine.budget.text(fresh.length, length);
     result.push(fresh);
   }
   return result.join('');

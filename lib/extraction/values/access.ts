@@ -40,7 +40,7 @@ function tupleKey(machine: Machine, { items }: Tuple): string | undefined {
     const key = hashKey(machine, item);
     if (key === undefined) return undefined;
     length += key.length;
-    machine.budget.text(length);
+    machine.budget.text(key.length, length);
     keys.push(`${key.length}:${key}`);
   }
   return `\0t${keys.join('')}`;
@@ -141,7 +141,8 @@ export function discard(machine: Machine, target: Collection, key: Value): void 
   const hash = hashKey(machine, key);
   machine.heap.touch(target);
   if (hash !== undefined) target.entries.delete(hash);
-  else for (const [other, entry] of target.entries) target.entries.set(other, { ...entry, conditional: true });
+  else
+    for (const [other, entry] of target.entries) target.entries.set(other, { ...entry, conditional: true });
 }
 
 export function dictOf(machine: Machine, entries: Iterable<readonly [Value, Value]>): Dict {

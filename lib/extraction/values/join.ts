@@ -67,10 +67,7 @@ function joinEntry(machine: Machine, left: Entry, right: Entry): Entry {
 }
 
 /** What the stores hold after any of several ways, each from the same beginning. */
-export function joinedStates(
-  machine: Machine,
-  { ways, before }: Followed<unknown>,
-): Map<Store, Snapshot> {
+export function joinedStates(machine: Machine, { ways, before }: Followed<unknown>): Map<Store, Snapshot> {
   const states = new Map<Store, Snapshot>();
   for (const store of new Set(ways.flatMap(({ after }) => [...after.keys()]))) {
     const each = ways.map(({ after }) => after.get(store) ?? before.get(store) ?? store.snapshot());

@@ -4,6 +4,11 @@ import { BoundMethod, Class, Func, Instance, Native } from './objects.ts';
 import { Bytes, Range, Symbolic, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
+/** How many characters a text has; JavaScript counts some of them twice. */
+export function sizeOf(text: string): number {
+  return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
+}
+
 /** What `str` gives; undefined where it is unknown, such as an address in memory. */
 export function textOf(machine: Machine, value: Value): string | undefined {
   if (typeof value === 'string') return value;
@@ -73,7 +78,7 @@ function listed(machine: Machine, open: string, items: Iterable<Value>, close: s
     const part = reprOf(machine, item);
     if (part === undefined) return undefined;
     length += part.length;
-    machine.budget.text(length);
+    machine.budget.text(part.length, length);
     parts.push(part);
   }
   return `${open}${parts.join(', ')}${close}`;
@@ -87,7 +92,7 @@ function dictText(machine: Machine, dict: Dict): string | undefined {
     const [name, text] = [reprOf(machine, key), reprOf(machine, value)];
     if (conditional || name === undefined || text === undefined) return undefined;
     length += name.length + text.length;
-    machine.budget.text(length);
+    machine.budget.text(name.length + text.length, length);
     parts.push(`${name}: ${text}`);
   }
   return `{${parts.join(', ')}}`;

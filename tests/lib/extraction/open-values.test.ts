@@ -1,0 +1,344 @@
+import { describe, expect, test } from '@jest/globals';
+import { extract, nodeClass, nodeOf, resultOf } from './packs.ts';
+
+/*
+ * A value that depends on something unknown is left open, and never asserted. A name that depends on something
+ * unknown makes the extraction fail, or the node conditional.
+ */
+
+const unknown = 'import outside\n';
+
+/** What `RESULT` is: undefined where it has to stay open. */
+const values: [title: string, code: string, result: unknown][] = [
+  [
+    'a list appended to on one way only',
+    'x = ["cpu"]\nif outside.f():\n    x.append("cuda")\nRESULT = x',
+    undefined,
+  ],
+  [
+    'lists of equal items on both ways',
+    'x = []\nif outside.f(): x.append(1)\nelse: x.append(1)\nRESULT = x',
+    [1],
+  ],
+  [
+    'the length of a list that may be longer',
+    'x = [1]\nif outside.f(): x.append(2)\nRESULT = len(x)',
+    undefined,
+  ],
+  ['the sure beginning of a list', 'x = [1]\nif outside.f(): x.append(2)\nRESULT = x[0]', 1],
+  ['the end of a list that may be longer', 'x = [1]\nif outside.f(): x.append(2)\nRESULT = x[-1]', undefined],
+  [
+    'whether a list holds what may be in it',
+    'x = [1]\nif outside.f(): x.append(2)\nRESULT = 2 in x',
+    undefined,
+  ],
+  [
+    'keys after a break that may happen',
+    'RESULT = {}\nfor k in "ab":\n    if outside.f(k): break\n    RESULT[k] = 1',
+    undefined,
+  ],
+  [
+    'keys after a continue that may happen',
+    'RESULT = {}\nfor k in "ab":\n    if outside.f(k): continue\n    RESULT[k] = 1',
+    undefined,
+  ],
+  [
+    'keys before a break that may happen',
+    'RESULT = {}\nfor k in "a":\n    RESULT[k] = 1\n    if outside.f(k): break',
+    { a: 1 },
+  ],
+  [
+    'keys after a break in a while loop',
+    'RESULT = {}\nwhile len(RESULT) < 1:\n    if outside.f(): break\n    RESULT["a"] = 1',
+    undefined,
+  ],
+  [
+    'what a function did before it may have returned',
+    'RESULT = {}\ndef f():\n    if outside.f():\n        RESULT["a"] = 1\n        return\nf()',
+    undefined,
+  ],
+  [
+    'a return out of a loop that may happen',
+    'def f():\n    for k in (1, 2):\n        if outside.f(k): return k\n    return 0\nRESULT = f()',
+    undefined,
+  ],
+  [
+    'the same value returned on every way',
+    'def f():\n    for k in (1, 2):\n        if outside.f(k): return 0\n    return 0\nRESULT = f()',
+    0,
+  ],
+  [
+    'keys after a continue within try',
+    'RESULT = {}\nfor k in "ab":\n    try:\n        if outside.f(k): continue\n    except ValueError: pass\n    RESULT[k] = 1',
+    undefined,
+  ],
+  ['a comprehension with an unknown condition', 'RESULT = [k for k in "ab" if outside.f(k)]', undefined],
+  [
+    'a dict comprehension with an unknown condition',
+    'RESULT = {k: 1 for k in "ab" if outside.f(k)}',
+    undefined,
+  ],
+  ['filter by something unknown', 'RESULT = list(filter(outside.f, [1, 2]))', undefined],
+  ['a list sorted by an unknown key', 'RESULT = ["b", "a"]\nRESULT.sort(key=outside.key)', undefined],
+  ['sorted by an unknown key', 'RESULT = sorted(["b", "a"], key=outside.key())', undefined],
+  ['sorted in an unknown direction', 'RESULT = sorted(["b", "a"], reverse=outside.f())', undefined],
+  ['an item set at an unknown position', 'RESULT = ["a", "b"]\nRESULT[outside.n()] = "c"', undefined],
+  ['the same item set at an unknown position', 'RESULT = ["a"]\nRESULT[outside.n()] = "a"', ['a']],
+  ['an unknown position deleted', 'RESULT = ["a", "b"]\ndel RESULT[outside.n()]', undefined],
+  ['an unknown position popped', 'RESULT = ["a", "b"]\nRESULT.pop(outside.n())', undefined],
+  ['an insertion at an unknown position', 'RESULT = ["a", "b"]\nRESULT.insert(outside.n(), "c")', undefined],
+  ['an unknown item removed', 'RESULT = ["a", "b"]\nRESULT.remove(outside.n())', undefined],
+  ['an unknown key deleted', 'RESULT = {"a": 1}\ndel RESULT[outside.n()]', undefined],
+  ['an unknown key popped', 'RESULT = {"a": 1}\nRESULT.pop(outside.n(), None)', undefined],
+  ['a list extended by something unknown', 'RESULT = ["a"]\nRESULT.extend(outside.f())', undefined],
+  ['a set updated with something unknown', 'x = {"a"}\nx.update(outside.f())\nRESULT = sorted(x)', undefined],
+  ['a dict passed to something outside', 'RESULT = {"a": 1}\noutside.change(RESULT)', undefined],
+  ['a list passed to something outside', 'RESULT = ["a"]\noutside.change(items=RESULT)', undefined],
+  [
+    'a list that is logged',
+    'import logging\nRESULT = ["a"]\nlogging.getLogger("x").info("%s", RESULT)',
+    ['a'],
+  ],
+  ['keys of a dict that is open', 'd = {"a": 1}\nd.update(outside.f())\nRESULT = list(d)', undefined],
+  [
+    'items of a dict that is open',
+    'd = {"a": 1}\nd.update(outside.f())\nRESULT = {k: v for k, v in d.items()}',
+    undefined,
+  ],
+  [
+    'a value that may be there, or the default',
+    'd = {}\nif outside.f(): d["a"] = 1\nRESULT = d.get("a", 2)',
+    undefined,
+  ],
+  ['a dict that was cleared', 'd = {"a": 1}\nd.update(outside.f())\nd.clear()\nRESULT = d', {}],
+  ['what follows an unknown position in a list', 'x = [*outside.f(), 1]\nRESULT = x[1]', undefined],
+  [
+    'values unpacked from a list that may be longer',
+    'x = [1]\nif outside.f(): x.append(2)\na, *b = x\nRESULT = b',
+    undefined,
+  ],
+  [
+    'a capture of something unknown',
+    'match outside.f():\n    case {"k": k}: RESULT = k\n    case [a, *b]: RESULT = b\n    case str(v) if v: RESULT = v\n    case _: RESULT = 0',
+    undefined,
+  ],
+  [
+    'the capture of the case that matches',
+    'match {"a": 1, "b": 2}:\n    case {"a": v} if outside.f(): RESULT = 1\n    case {"b": v}: RESULT = v - 1',
+    1,
+  ],
+  ['a name of a character', 'RESULT = "\\N{BULLET} a"', undefined],
+  ['a name of a character in an f-string', 'RESULT = f"\\N{BULLET} {1}"', undefined],
+  ['a raw text with the letters of a name', 'RESULT = r"\\N{BULLET}"', '\\N{BULLET}'],
+  ['bytes of an encoding that is not followed', 'RESULT = str(b"ab", "utf-16")', undefined],
+];
+
+describe('a value that depends on something unknown', () => {
+  test.each(values)('%s', (_title, code, result) => {
+    expect(resultOf(unknown + code)).toEqual(result);
+  });
+});
+
+/** What Python gives where JavaScript gives something else, or where a short cut was wrong. */
+const exact: [title: string, code: string, result: unknown][] = [
+  [
+    'the length of a text of characters that JavaScript counts twice',
+    'RESULT = [len("🎨🎬"), "🎨".__len__(), "a🎨b".find("b"), "🎨a🎨".rindex("🎨")]',
+    [2, 1, 2, 2],
+  ],
+  [
+    'texts filled up to a width',
+    'RESULT = ["🎨".center(5), "ab".center(5), "-5".zfill(4), "🎨".ljust(3, "."), f"{\'🎨\':>3}", f"{\'ab\':^5}", "%05d" % -3]',
+    ['  🎨  ', '  ab ', '-005', '🎨..', '  🎨', ' ab  ', '-0003'],
+  ],
+  [
+    'parts of a text that are searched',
+    'RESULT = ["abab".find("a", 1), "abab".startswith("b", -3), "abab".count("a", 1), "x".find("y"), "ab".endswith("a", 0, 1)]',
+    [2, true, 1, -1, true],
+  ],
+  [
+    'numbers in the general form',
+    'RESULT = [f"{0.00001:g}", f"{1e20:g}", f"{123456.0:g}", f"{1234567.0:.3g}", f"{100000.0:g}", f"{12.0:.3}", f"{123.0:.3}", "%g" % 0.5, f"{0.0:g}"]',
+    ['1e-05', '1e+20', '123456', '1.23e+06', '100000', '12.0', '1.23e+02', '0.5', '0'],
+  ],
+  [
+    'halves that go to the even neighbor',
+    'RESULT = [f"{0.5:.0f}", f"{2.5:.0f}", f"{0.125:.2f}", f"{1.005:.2f}", "%.1f" % 0.25, round(2.675, 2), f"{3.5:.0f}"]',
+    ['0', '2', '0.12', '1.00', '0.2', 2.67, '4'],
+  ],
+  [
+    'bytes as text',
+    'RESULT = [str(b"ab", "ascii"), b"ab".decode(), bytes("é", "utf-8").decode("utf-8"), b"\\xe9".decode("latin-1"), len("é".encode())]',
+    ['ab', 'ab', 'é', 'é', 2],
+  ],
+  [
+    'cleaned documentation',
+    'import inspect\nclass A:\n    """First.\n\n      More\n    less.\n    """\nRESULT = [inspect.cleandoc(A.__doc__), inspect.getdoc(A)]',
+    ['First.\n\n  More\nless.', 'First.\n\n  More\nless.'],
+  ],
+  ['the documentation of the module', '"""Ours."""\nRESULT = __doc__', 'Ours.'],
+  [
+    'a list derived from list is filled once',
+    'class L(list): pass\nclass D(dict): pass\nRESULT = [L([1]), D({"a": 1}, b=2)]',
+    [[1], { a: 1, b: 2 }],
+  ],
+  [
+    'a dict of its own whose __init__ does not call the one of dict',
+    'class D(dict):\n    def __init__(self, kind, data=None):\n        self.data = data\n        for k, v in data.items(): self[k] = v\nRESULT = D(kind="X", data={"a": 1})',
+    { a: 1 },
+  ],
+  [
+    'the rest of a mapping pattern is not asserted',
+    'match {"a": 1, "b": 2}:\n    case {"a": 1, **rest}: RESULT = rest',
+    undefined,
+  ],
+  [
+    'parts of a class by position',
+    'class P:\n    __match_args__ = ("x", "y")\n    def __init__(self): self.x, self.y = 1, 2\nmatch P():\n    case P(a, b): RESULT = [a, b]',
+    [1, 2],
+  ],
+  [
+    'exec and eval of a known text',
+    'exec("a = 1\\nb = [1.0, a]")\nns = {"c": 3}\nexec("d = c + 1", ns)\nRESULT = [str(b), ns["d"], eval("a + 1"), eval(" c ", {"c": 5}), eval(compile("a", "x", "eval"))]',
+    ['[1.0, 1]', 4, 2, 5, 1],
+  ],
+  ['a list of 2,400 numbers', 'RESULT = len(str(list(range(2400))))', 13_290],
+];
+
+describe('Python gives', () => {
+  test.each(exact)('%s', (_title, code, result) => {
+    expect(resultOf(code)).toEqual(result);
+  });
+
+  test('long dropdowns, in steps that grow with their length', () => {
+    const steps = (count: number) =>
+      extract(
+        `class A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"x": ([f"option number {i}" for i in range(${count})],)}}\n    FUNCTION = "f"\nNODE_CLASS_MAPPINGS = {"A": A}`,
+      );
+
+    expect(steps(2_400).nodes[0]?.inputTypes).toContain('option number 2399');
+    expect(steps(2_000).steps).toBeLessThan(2.2 * steps(1_000).steps);
+  });
+});
+
+const one = nodeClass('One');
+
+/** What becomes of names: the nodes with whether they are conditional, and why the extraction failed. */
+const names: [title: string, code: string, nodes: [string, boolean][], reason: string | undefined][] = [
+  [
+    'captures in a loop over something unknown',
+    'M = NODE_CLASS_MAPPINGS = {"One": One}\nfor f in outside.fields():\n    match f.name:\n        case str(v) if v.startswith("t"): M[v] = One',
+    [['One', false]],
+    expect.stringMatching(/^It may list more nodes/) as never,
+  ],
+  [
+    'exec of a known text',
+    'NODE_CLASS_MAPPINGS = {"One": One}\nexec("NODE_CLASS_MAPPINGS[\'B\'] = One")\neval("NODE_CLASS_MAPPINGS.update(C=One)")',
+    [
+      ['One', false],
+      ['B', false],
+      ['C', false],
+    ],
+    undefined,
+  ],
+  [
+    'exec of an unknown text',
+    'NODE_CLASS_MAPPINGS = {"One": One}\nexec(outside.text())',
+    [['One', false]],
+    'It may list more nodes: it runs a text that is unknown.',
+  ],
+  [
+    'a mapping that something outside got',
+    'NODE_CLASS_MAPPINGS = {"One": One}\noutside.register(NODE_CLASS_MAPPINGS)',
+    [['One', false]],
+    'It may list more nodes: it is passed to outside.register.',
+  ],
+  [
+    'a loop over a dict that is open',
+    'd = {"One": One}\nd.update(outside.f())\nNODE_CLASS_MAPPINGS = {}\nfor k, v in d.items(): NODE_CLASS_MAPPINGS[k] = v',
+    [['One', false]],
+    expect.stringMatching(/^It may list more nodes/) as never,
+  ],
+  [
+    'conditional nodes copied in a loop',
+    'd = {"One": One}\nif outside.f(): d["Two"] = One\nNODE_CLASS_MAPPINGS = {k: v for k, v in d.items()}',
+    [
+      ['One', false],
+      ['Two', true],
+    ],
+    undefined,
+  ],
+  [
+    'nodes that a condition filters',
+    'NODE_CLASS_MAPPINGS = {k: One for k in ("A", "B") if outside.has(k)}',
+    [
+      ['A', true],
+      ['B', true],
+    ],
+    undefined,
+  ],
+  [
+    'nodes after a continue',
+    'NODE_CLASS_MAPPINGS = {}\nfor k in ("A", "B"):\n    if outside.skips(k): continue\n    NODE_CLASS_MAPPINGS[k] = One',
+    [
+      ['A', true],
+      ['B', true],
+    ],
+    undefined,
+  ],
+  [
+    'nodes registered before a return that may happen',
+    'NODE_CLASS_MAPPINGS = {"One": One}\ndef f():\n    if outside.f():\n        NODE_CLASS_MAPPINGS["A"] = One\n        return\n    NODE_CLASS_MAPPINGS["B"] = One\nf()',
+    [
+      ['One', false],
+      ['B', true],
+      ['A', true],
+    ],
+    undefined,
+  ],
+  [
+    'nodes in an order that is unknown',
+    'NODE_CLASS_MAPPINGS = {}\nfor k in sorted(["B", "A"], key=outside.key): NODE_CLASS_MAPPINGS[k] = One',
+    [
+      ['B', false],
+      ['A', false],
+    ],
+    undefined,
+  ],
+  [
+    'a name of a character',
+    'NODE_CLASS_MAPPINGS = {"One": One, "A\\N{BULLET}": One}',
+    [['One', false]],
+    'It may list more nodes: a character by its name.',
+  ],
+  [
+    'a list of the newer form that may be longer',
+    'from comfy_api.latest import ComfyExtension, io\ndef make(name):\n    class A(io.ComfyNode):\n        @classmethod\n        def define_schema(cls): return io.Schema(node_id=name, inputs=[], outputs=[])\n    return A\nclass E(ComfyExtension):\n    async def get_node_list(self):\n        nodes = [make("A")]\n        if outside.f(): nodes.append(make("B"))\n        return nodes\nasync def comfy_entrypoint(): return E()',
+    [
+      ['A', false],
+      ['B', true],
+    ],
+    undefined,
+  ],
+];
+
+describe('names that depend on something unknown', () => {
+  test.each(names)('%s', (_title, code, nodes, reason) => {
+    const extraction = extract(unknown + one + code);
+
+    expect(extraction.nodes.map(({ name, conditional }) => [name, conditional])).toEqual(nodes);
+    expect(extraction.reason).toEqual(reason);
+  });
+});
+
+test('the newer schema gives widgets and defaults as the host does', () => {
+  const { inputTypes } = nodeOf(
+    'from enum import Enum\nfrom comfy_api.latest import io\nclass Mode(Enum):\n    A = "a"\n    B = "b"\nclass N(io.ComfyNode):\n    @classmethod\n    def define_schema(cls): return io.Schema(node_id="N", inputs=[io.MultiType.Input(io.Int.Input("mi"), [io.Float]), io.MultiType.Input(io.Image.Input("im"), [io.Mask]), io.Combo.Input("m", Mode, default=Mode.B)], outputs=[])\nNODE_CLASS_MAPPINGS = {"N": N}',
+  );
+
+  expect(JSON.parse(inputTypes ?? '{}').required).toEqual({
+    mi: ['INT,FLOAT', { widgetType: 'INT' }],
+    im: ['IMAGE,MASK', {}],
+    m: ['COMBO', { default: 'b', multiselect: false, options: ['a', 'b'] }],
+  });
+});
