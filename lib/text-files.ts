@@ -6,3 +6,26 @@ export const maxTextBytes = 20_000_000;
 export function isTextFile(path: string): boolean {
   return /\.(?:py|json|toml|txt|ya?ml|md|csv|ini|cfg)$/i.test(path);
 }
+
+/**
+ * A file's text, in the encoding that Python reads it in: UTF-8 unless one of its first two lines declares another.
+ * Undefined where the bytes are not of that encoding: what stands there would be a guess.
+ */
+export function decodeText(path: string, bytes: Uint8Array): string | undefined {
+  const declared = path.endsWith('.py') ? declaredEncoding(bytes) : 'utf-8';
+  if (/^(?:latin-?1|iso-?8859-?1|l1)$/.test(declared)) return Buffer.from(bytes).toString('latin1');
+  try {
+    const label = /^(?:utf-?8(?:-sig)?|(?:us-)?ascii)$/.test(declared) ? 'utf-8' : declared;
+    return new TextDecoder(label, { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function declaredEncoding(bytes: Uint8Array): string {
+  const start = Buffer.from(bytes.subarray(0, 1_000)).toString('latin1');
+  const line = /^(?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#.{0,500}?coding[:=][ \t]*([-\w.]{1,50})/.exec(
+    start,
+  )?.[1];
+  return (line ?? 'utf-8').toLowerCase().replaceAll('_', '-');
+}

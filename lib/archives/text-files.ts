@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
-import { isTextFile, maxTextBytes, maxTextFileBytes } from '../text-files.ts';
+import { decodeText, isTextFile, maxTextBytes, maxTextFileBytes } from '../text-files.ts';
 import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import type { ArchiveFile } from './archive-file.ts';
@@ -40,5 +40,5 @@ async function readText(reader: ArchiveReader, entry: ArchiveEntry): Promise<str
   const packed = await reader.bytesAt(start, entry.packedBytes);
   const bytes =
     entry.method === stored ? packed : await inflate(packed, { maxOutputLength: maxTextFileBytes });
-  return bytes.toString('utf8');
+  return decodeText(entry.name, bytes);
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Files } from '../../lib/extraction/files.ts';
-import { isTextFile, maxTextBytes, maxTextFileBytes } from '../../lib/text-files.ts';
+import { decodeText, isTextFile, maxTextBytes, maxTextFileBytes } from '../../lib/text-files.ts';
 
 /** A folder's files, the text ones with their content, as the registry reads those of an archive. */
 export async function readPack(folder: string): Promise<Files> {
@@ -21,7 +21,7 @@ export async function readFiles(folder: string, paths: readonly string[]): Promi
     const { size } = await stat(join(folder, path));
     const isRead = isTextFile(path) && size <= Math.min(left, maxTextFileBytes);
     if (isRead) left -= size;
-    files.set(path, isRead ? await readFile(join(folder, path), 'utf8') : undefined);
+    files.set(path, isRead ? decodeText(path, await readFile(join(folder, path))) : undefined);
   }
   return files;
 }
