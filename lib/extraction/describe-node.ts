@@ -1,6 +1,5 @@
 import { nodeType } from './host/schema-types.ts';
 import { olderForm, type OlderForm } from './host/schema.ts';
-import { length } from './library/builtin-functions.ts';
 import { findAttribute } from './language/attributes.ts';
 import { writeJson } from './library/json-text.ts';
 import { limits, LimitReached } from './limits.ts';
@@ -9,7 +8,7 @@ import { Raised } from './values/exceptions.ts';
 import type { Machine } from './values/machine.ts';
 import { Dict, List } from './values/collections.ts';
 import { BoundMethod, Class, Func } from './values/objects.ts';
-import { Tuple, Unknown } from './values/plain.ts';
+import { isCounted, Tuple, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
 
 /** A node as the host would list it. A field that only running the pack could show is left out, and named in `open`. */
@@ -193,7 +192,7 @@ function sequence(machine: Machine, value: Value, explain: Explain): Value | und
 function flags(machine: Machine, value: Value, types: Value): boolean[] | undefined {
   const known = plain(value);
   if (known instanceof Unknown)
-    return known.why === '' && length(machine, types) instanceof Unknown === false
+    return known.why === '' && isCounted([...machine.iterate(types)])
       ? [...machine.iterate(types)].map(() => false)
       : undefined;
   if (!(known instanceof List || known instanceof Tuple)) return undefined;

@@ -136,12 +136,35 @@ const fewFiles: Plugin = {
   },
 };
 
+/**
+ * The parser without comments, which nobody asks it for. Its names of tokens are written where they are used, since
+ * esbuild would keep a table of them; its methods, which nothing calls by a text, get short names.
+ */
+const parser: Plugin = {
+  name: 'parser',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]py-ast[\\/]dist[\\/]index\.esm\.js$/ }, async ({ path }) => {
+      const source = (await readFile(path, 'utf8'))
+        .replace(/\bTokenType\.(\w+)/g, '"$1"')
+        .replace(/^ {2}collect(?:AllComments|From\w+)\([^]*?^ {2}\}\n/gm, '')
+        .replace(/this\.includeComments = .*/, '')
+        .replaceAll('this.includeComments', 'false');
+      const methods = source.matchAll(/^ {2}(?:static )?([a-z]+[A-Z]\w*)\(/gm);
+      const names = [...new Set([...methods].map(([, name]) => name))];
+      const contents = source.replace(/(?<=\.|^ {2}|^ {2}static )[a-z]+[A-Z]\w*/gm, (name) =>
+        names.includes(name) ? `_${names.indexOf(name).toString(36)}` : name,
+      );
+      return { contents };
+    });
+  },
+};
+
 /** The line breaks of a text that is removed, so that stack traces still name the lines of the sources. */
 function keepLines(text: string): string {
   return text.replaceAll(/./g, '');
 }
 
-export const lambdaPlugins = [partsInUse, operations, descriptions, fewFiles, builtins, credentials];
+export const lambdaPlugins = [partsInUse, operations, descriptions, parser, fewFiles, builtins, credentials];
 
 /** The SDK checks whether a body is one of these. No body here is, and the check alone loads web streams. */
 export const absentGlobals = { ReadableStream: 'undefined', Blob: 'undefined' };

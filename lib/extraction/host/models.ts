@@ -14,47 +14,37 @@ import { schemaModel } from './schema-types.ts';
 const symbolic = new Native('a list of files', () => new List([], true));
 
 const values: Record<string, () => Value> = {
-  'folder_paths.get_filename_list': () => symbolic,
-  'folder_paths.get_folder_paths': () => symbolic,
-  'folder_paths.filter_files_extensions': () => symbolic,
-  'folder_paths.filter_files_content_types': () => symbolic,
-  'folder_paths.get_input_subfolders': () => symbolic,
   'folder_paths.base_path': () => '/host',
   'folder_paths.models_dir': () => '/host/models',
   'folder_paths.folder_names_and_paths': () => openDict('the folders that the host knows'),
   'folder_paths.supported_pt_extensions': () => new PythonSet(),
-  'folder_paths.get_input_directory': () => folder('/host/input'),
-  'folder_paths.get_output_directory': () => folder('/host/output'),
-  'folder_paths.get_temp_directory': () => folder('/host/temp'),
-  'folder_paths.get_user_directory': () => folder('/host/user'),
-  'folder_paths.input_directory': () => '/host/input',
-  'folder_paths.output_directory': () => '/host/output',
-  'folder_paths.temp_directory': () => '/host/temp',
-  'folder_paths.user_directory': () => '/host/user',
   'nodes.MAX_RESOLUTION': () => 16384n,
   'nodes.NODE_CLASS_MAPPINGS': () => openDict('the nodes of the host'),
   'nodes.NODE_DISPLAY_NAME_MAPPINGS': () => openDict('the nodes of the host'),
-  'comfy.samplers.KSampler.SAMPLERS': () => new List([...samplers]),
-  'comfy.samplers.KSampler.SCHEDULERS': () => new List([...schedulers]),
-  'comfy.samplers.SAMPLER_NAMES': () => new List([...samplers]),
-  'comfy.samplers.SCHEDULER_NAMES': () => new List([...schedulers]),
-  'comfy.samplers.sampler_names': () => new Native('sampler_names', () => new List([...samplers])),
-  'comfy.samplers.scheduler_names': () => new Native('scheduler_names', () => new List([...schedulers])),
-  'comfy.comfy_types.node_typing.ComfyNodeABC': () => objectType,
-  'comfy.comfy_types.ComfyNodeABC': () => objectType,
-  'comfy.comfy_types.node_typing.CheckLazyMixin': () => objectType,
-  'comfy.comfy_types.CheckLazyMixin': () => objectType,
 };
 
 const table = new Map(Object.entries(values));
-const folders = new Map<string, Native>();
+for (const name of ['get_filename_list', 'get_folder_paths', 'filter_files_extensions']) add(name, symbolic);
+for (const name of ['filter_files_content_types', 'get_input_subfolders']) add(name, symbolic);
+for (const kind of ['input', 'output', 'temp', 'user']) {
+  const path = `/host/${kind}`;
+  add(`${kind}_directory`, path);
+  add(`get_${kind}_directory`, new Native('a folder', () => path));
+}
+for (const [kind, names] of Object.entries({ sampler: samplers, scheduler: schedulers })) {
+  const make = () => new List([...names]);
+  const path = 'comfy.samplers.';
+  for (const name of [`KSampler.${kind.toUpperCase()}S`, `${kind.toUpperCase()}_NAMES`])
+    table.set(path + name, make);
+  table.set(`${path}${kind}_names`, () => new Native(kind, make));
+}
+for (const name of ['ComfyNodeABC', 'CheckLazyMixin']) {
+  for (const path of ['comfy.comfy_types.', 'comfy.comfy_types.node_typing.'])
+    table.set(path + name, () => objectType);
+}
 
-function folder(path: string): Native {
-  const known = folders.get(path);
-  if (known) return known;
-  const made = new Native('a folder', () => path);
-  folders.set(path, made);
-  return made;
+function add(name: string, value: Value): void {
+  table.set(`folder_paths.${name}`, () => value);
 }
 
 function openDict(why: string): Dict {

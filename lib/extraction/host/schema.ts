@@ -41,7 +41,7 @@ export function olderForm(machine: Machine, schema: Value): OlderForm | undefine
     outputIsList: ofEach(
       machine,
       outputs,
-      (output) => flag(output, 'is_output_list') ?? new Unknown('a condition'),
+      (output) => flag(output, 'is_output_list') ?? new Unknown('an unknown condition'),
     ),
   };
 }

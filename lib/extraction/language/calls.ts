@@ -12,7 +12,7 @@ import { instantiate } from './instances.ts';
 
 /** Packages whose functions take lists and dicts without changing them. */
 const reading =
-  /^(?:logging|warnings|pprint|os|sys|json|re|math|typing|functools|itertools|inspect|collections|random\.(?!shuffle)|hashlib|struct|numpy|torch|PIL|folder_paths|comfy\w*|server|nodes)\b/;
+  /^(?:logging|warnings|pprint|os|sys|json|re|math|typing|functools|itertools|inspect|collections|dataclasses|importlib|asyncio|id|random\.(?!shuffle)|hashlib|struct|numpy|torch|PIL|folder_paths|comfy\w*|server|nodes)\b/;
 
 const none: Keywords = new Map();
 

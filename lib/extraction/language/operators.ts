@@ -97,12 +97,12 @@ function add(machine: Machine, a: Value, b: Value): Value {
     machine.budget.spend(a.items.length + b.items.length);
     return new Tuple([...a.items, ...b.items]);
   }
-  return raise('TypeError', 'can only concatenate values of one type');
+  return raise('TypeError', 'unsupported operand types');
 }
 
 function repeat(machine: Machine, a: Value, b: Value): Value {
   const [content, count] = isNumber(a) ? [b, a] : [a, b];
-  if (!isNumber(count) || typeof count === 'number') return raise('TypeError', "can't multiply sequence");
+  if (!isNumber(count) || typeof count === 'number') return raise('TypeError', 'unsupported operand types');
   const times = Math.max(0, Number(count));
   if (typeof content === 'string' || content instanceof Bytes) {
     const text = typeof content === 'string' ? content : content.text;
@@ -110,7 +110,7 @@ function repeat(machine: Machine, a: Value, b: Value): Value {
     return typeof content === 'string' ? text.repeat(times) : new Bytes(text.repeat(times));
   }
   if (!(content instanceof List) && !(content instanceof Tuple))
-    return raise('TypeError', "can't multiply sequence");
+    return raise('TypeError', 'unsupported operand types');
   machine.budget.spend(content.items.length * times + 1);
   const items = content.items.length === 0 ? [] : Array.from({ length: times }, () => content.items).flat();
   return content instanceof List ? new List(items, content.symbolic) : new Tuple(items);
@@ -144,27 +144,24 @@ export function combineSets(machine: Machine, operator: string, a: PythonSet, b:
 }
 
 function arithmetic(operator: string, a: number | bigint, b: number | bigint): Value {
-  if (typeof a === 'bigint' && typeof b === 'bigint') return integers(operator, a, b);
-  const [x, y] = [Number(a), Number(b)];
-  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && y === 0)
+  const isWhole = typeof a === 'bigint' && typeof b === 'bigint';
+  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && Number(b) === 0)
     return raise('ZeroDivisionError', 'division by zero');
+  if (isWhole && operator !== 'Div') return integers(operator, a, b);
+  const [x, y] = [Number(a), Number(b)];
   if (operator === 'Add') return x + y;
   if (operator === 'Sub') return x - y;
   if (operator === 'Mult') return x * y;
   if (operator === 'Div') return x / y;
   if (operator === 'FloorDiv') return Math.floor(x / y);
   if (operator === 'Mod') return x - Math.floor(x / y) * y;
-  if (operator === 'Pow') return x ** y;
-  return raise('TypeError', 'unsupported operand types');
+  return operator === 'Pow' ? x ** y : raise('TypeError', 'unsupported operand types');
 }
 
 function integers(operator: string, a: bigint, b: bigint): Value {
-  if (['Div', 'FloorDiv', 'Mod'].includes(operator) && b === 0n)
-    return raise('ZeroDivisionError', 'division by zero');
   if (operator === 'Add') return checked(a + b);
   if (operator === 'Sub') return checked(a - b);
   if (operator === 'Mult') return checked(a * b);
-  if (operator === 'Div') return Number(a) / Number(b);
   if (operator === 'FloorDiv') return (a - modulo(a, b)) / b;
   if (operator === 'Mod') return modulo(a, b);
   if (operator === 'Pow') return b < 0n ? Number(a) ** Number(b) : power(a, b);
@@ -236,5 +233,7 @@ export function unary(machine: Machine, operator: string, operand: Value): Value
   }
   const names: Record<string, string> = { USub: '__neg__', UAdd: '__pos__', Invert: '__invert__' };
   const method = operand instanceof Instance ? operand.cls.find(names[operator] ?? '') : undefined;
-  return method === undefined ? raise('TypeError', 'bad operand type') : machine.call(method, [operand]);
+  return method === undefined
+    ? raise('TypeError', 'unsupported operand types')
+    : machine.call(method, [operand]);
 }

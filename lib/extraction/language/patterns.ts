@@ -116,7 +116,7 @@ function matchesMapping(
 ): boolean | undefined {
   const dict = plain(value);
   if (!(dict instanceof Dict || dict instanceof Unknown)) return false;
-  if (rest) writeName(machine, rest, new Unknown('the rest of a match'), frame);
+  if (rest) writeName(machine, rest, new Unknown('an unknown part'), frame);
   if (dict instanceof Unknown) return mayMatch(machine, patterns, dict, frame);
   const wanted = keys.map((node) => machine.evaluate(node, frame));
   const fits = matchesAll(
@@ -142,7 +142,7 @@ function matchesClass(
   const parts = patterns.map((pattern, index): Parts[number] => {
     const name = ofPosition instanceof Tuple ? asText(ofPosition.items[index]) : undefined;
     if (name !== undefined) return [pattern, findAttribute(machine, value, name)];
-    return [pattern, cls instanceof Class && cls.builtin ? value : new Unknown('a part by position')];
+    return [pattern, cls instanceof Class && cls.builtin ? value : new Unknown('an unknown part')];
   });
   for (const [index, name] of names.entries())
     parts.push([named[index], findAttribute(machine, value, name)]);

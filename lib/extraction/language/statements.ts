@@ -54,22 +54,8 @@ const rules: Rules = {
   TryStar: (machine, node, frame) => runTry(machine, { ...node, nodeType: 'Try' }, frame),
   With: runWith,
   AsyncWith: (machine, node, frame) => runWith(machine, { ...node, nodeType: 'With' }, frame),
-  FunctionDef: (machine, node, frame) => {
-    writeName(
-      machine,
-      node.name,
-      decorate(machine, node, frame, defineFunction(machine, node, frame)),
-      frame,
-    );
-  },
-  AsyncFunctionDef: (machine, node, frame) => {
-    writeName(
-      machine,
-      node.name,
-      decorate(machine, node, frame, defineFunction(machine, node, frame)),
-      frame,
-    );
-  },
+  FunctionDef: runFunction,
+  AsyncFunctionDef: runFunction,
   ClassDef: (machine, node, frame) => {
     writeName(machine, node.name, decorate(machine, node, frame, defineClass(machine, node, frame)), frame);
   },
@@ -109,6 +95,15 @@ export function execute(machine: Machine, body: readonly StmtNode[], frame: Fram
   return undefined;
 }
 
+function runFunction(
+  machine: Machine,
+  node: Node<'FunctionDef'> | Node<'AsyncFunctionDef'>,
+  frame: Frame,
+): undefined {
+  const func = defineFunction(machine, node, frame);
+  writeName(machine, node.name, decorate(machine, node, frame, func), frame);
+}
+
 type Decorated = { decorator_list: Parameters<Machine['evaluate']>[0][] };
 
 /** An unknown decorator keeps what it decorates: most only register it. */
@@ -146,27 +141,16 @@ function annotationOf(machine: Machine, node: Node<'AnnAssign'>['annotation'], f
 }
 
 function runAugmented(machine: Machine, { target, op, value }: Node<'AugAssign'>, frame: Frame): undefined {
-  if (target.nodeType === 'Subscript') {
+  const changed = (current: Value) => inPlace(machine, op.nodeType, current, machine.evaluate(value, frame));
+  if (target.nodeType === 'Name') {
+    writeName(machine, target.id, changed(readName(machine, target.id, frame)), frame);
+  } else if (target.nodeType === 'Subscript') {
     const holder = machine.evaluate(target.value, frame);
     const key = machine.evaluate(target.slice, frame);
-    const current = item(machine, holder, key);
-    setItem(machine, holder, key, inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)));
+    setItem(machine, holder, key, changed(item(machine, holder, key)));
   } else if (target.nodeType === 'Attribute') {
     const holder = machine.evaluate(target.value, frame);
-    const current = machine.attribute(holder, target.attr);
-    machine.setAttribute(
-      holder,
-      target.attr,
-      inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)),
-    );
-  } else if (target.nodeType === 'Name') {
-    const current = readName(machine, target.id, frame);
-    writeName(
-      machine,
-      target.id,
-      inPlace(machine, op.nodeType, current, machine.evaluate(value, frame)),
-      frame,
-    );
+    machine.setAttribute(holder, target.attr, changed(machine.attribute(holder, target.attr)));
   }
 }
 

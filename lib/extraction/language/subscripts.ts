@@ -137,7 +137,7 @@ function setListItem(machine: Machine, list: List, key: Value, value: Value): vo
   } else if (isSlice || !isCounted(items)) leaveOpen(machine, list, 'an unknown position');
   else if (typeof position === 'bigint') {
     const index = Number(position) < 0 ? Number(position) + items.length : Number(position);
-    if (index < 0 || index >= items.length) raise('IndexError', 'assignment index out of range');
+    if (index < 0 || index >= items.length) raise('IndexError', 'index out of range');
     items[index] = value;
   } else {
     machine.budget.spend(items.length);
@@ -177,5 +177,5 @@ function deleteListItem(machine: Machine, list: List, key: Value): void {
     return;
   }
   const removed = list.items.splice(Number(position), 1);
-  if (removed.length === 0) raise('IndexError', 'assignment index out of range');
+  if (removed.length === 0) raise('IndexError', 'index out of range');
 }

@@ -53,7 +53,7 @@ export function zip(machine: Machine, sources: readonly Value[]): Iterator {
         );
       // Which item meets which is unknown from here on.
       else {
-        yield* machine.iterate(new Unknown('unknown positions'));
+        yield* machine.iterate(new Unknown('an unknown position'));
         return;
       }
     }
@@ -102,7 +102,9 @@ export function round(value: Value, digits: Value): Value {
   if (typeof value === 'bigint') return value;
   if (typeof value !== 'number' || !Number.isFinite(value)) return new Unknown('a number of unknown origin');
   if (typeof digits === 'bigint')
-    return digits < 0n ? new Unknown('a number') : Number(fixed(value, Math.min(100, Number(digits))));
+    return digits < 0n
+      ? new Unknown('a number of unknown origin')
+      : Number(fixed(value, Math.min(100, Number(digits))));
   const whole = Math.round(value);
   // Halves go to the even neighbor.
   return BigInt(Math.abs(value % 1) === 0.5 && whole % 2 !== 0 ? whole - 1 : whole);

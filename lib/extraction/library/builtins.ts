@@ -41,8 +41,8 @@ const functions: Record<string, NativeCall> = {
   },
   issubclass: (machine, [cls = null, of = null]) =>
     cls instanceof Class
-      ? (isSubclass(machine, cls, of) ?? new Unknown('its bases'))
-      : new Unknown('its bases'),
+      ? (isSubclass(machine, cls, of) ?? new Unknown('its class'))
+      : new Unknown('its class'),
   hasattr: (machine, [value = null, name = null]) => {
     const text = asText(name);
     if (text === undefined || value instanceof Unknown) return new Unknown('whether it has an attribute');
@@ -144,34 +144,12 @@ const functions: Record<string, NativeCall> = {
   vars: (machine, [value = null]) =>
     findAttribute(machine, value, '__dict__') ?? new Unknown('its attributes'),
   dir: (machine, [value = null]) => names(machine, value),
-  id: () => new Unknown('an identity'),
-  hash: () => new Unknown('a hash'),
-  input: () => new Unknown('what a person types'),
-  eval: () => new Unknown('eval() by another name'),
-  exec: () => new Unknown('exec() is not followed'),
   compile: (_, [text = null]) => text,
   __import__: (machine, [name = null]) => machine.outside(asText(name) ?? ''),
 };
 
 const classes: Record<string, Value> = {
-  object: types.objectType,
-  type: types.typeType,
-  int: types.intType,
-  bool: types.boolType,
-  float: types.floatType,
-  str: types.strType,
-  bytes: types.bytesType,
-  list: types.listType,
-  tuple: types.tupleType,
-  dict: types.dictType,
-  set: types.setType,
-  frozenset: types.frozensetType,
-  range: types.rangeType,
-  slice: types.sliceType,
-  property: types.propertyType,
-  classmethod: types.classmethodType,
-  staticmethod: types.staticmethodType,
-  super: types.superType,
+  ...Object.fromEntries(types.namedTypes.map((type) => [type.name, type])),
   NotImplemented: notImplemented,
   Ellipsis: ellipsis,
   IOError: exceptionTypes.get('OSError') ?? null,
@@ -184,9 +162,9 @@ export const builtins: ReadonlyMap<string, Value> = new Map<string, Value>([
   ...Object.entries(classes),
   ...exceptionTypes,
   ['open', open],
-  ...['globals', 'locals', 'memoryview', 'bytearray', 'complex', 'ascii', 'oct', 'breakpoint'].map(
-    (name): [string, Value] => [name, new Unknown('a built-in that is not followed', name)],
-  ),
+  ...'globals locals memoryview bytearray complex ascii oct breakpoint id hash input eval exec'
+    .split(' ')
+    .map((name): [string, Value] => [name, new Unknown('a built-in that is not followed', name)]),
 ]);
 
 function isOpen(value: Value, name: string): boolean {

@@ -57,7 +57,6 @@ export function typeModels(): Models {
       dataclass: (machine, [cls]) => (cls instanceof Class ? dataclass(machine, cls) : dataclassDecorator),
       field: (_, __, keywords) => makeField(keywords),
       asdict: (machine, [value = null]) => asDict(machine, value),
-      fields: () => new Unknown('the fields of a dataclass'),
     }),
     ...natives('collections', {
       defaultdict: (machine, [fallback = null, source]) => {
@@ -67,7 +66,6 @@ export function typeModels(): Models {
       },
       namedtuple: namedTuple,
       deque: (machine, [source]) => machine.call(listType, source === undefined ? [] : [source]),
-      Counter: () => new Unknown('a count'),
     }),
   ];
 }

@@ -69,7 +69,6 @@ const folders = {
     const inside = machine.files.inside(path);
     return inside === undefined ? new List([], true) : new Iterator(walk(machine, path, inside));
   }),
-  scandir: () => new Unknown('the entries of a folder'),
   getcwd: () => workingFolder,
   access: () => true,
   fspath: onPath((path) => path),
@@ -106,7 +105,7 @@ const glob: Native['run'] = (machine, args, keywords) => {
 
 function parseJson(machine: Machine, text: Value): Value {
   const content = asText(plain(text));
-  if (content === undefined) return new Unknown('an unknown text');
+  if (content === undefined) return new Unknown('a text with an unknown part');
   machine.budget.text(content.length);
   let parsed: unknown;
   try {

@@ -56,7 +56,6 @@ export function functionModels(): Models {
     ...natives('asyncio', {
       iscoroutinefunction: isAsync,
       run: identity,
-      get_event_loop: () => new Unknown('a loop'),
     }),
     ...natives('typing', {
       cast: (_, [, value = null]) => value,
@@ -126,7 +125,6 @@ const iteration: Record<string, NativeCall> = {
     const items = [...machine.iterate(source)];
     return lazily(() => combinations(machine, items, Number(size), 0));
   }),
-  zip_longest: () => new Unknown('zip_longest'),
 };
 
 function* product(machine: Machine, factors: readonly Value[][]): Generator<Value> {

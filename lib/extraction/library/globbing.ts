@@ -1,4 +1,6 @@
 import type { Machine } from '../values/machine.ts';
+import { find } from './pattern-matching.ts';
+import { parsePattern } from './pattern-syntax.ts';
 
 /** The pack's files that a pattern of `*`, `?`, `[…]` and `**` names; undefined where it leads outside. */
 export function matching(machine: Machine, pattern: string, recursive: boolean): string[] | undefined {
@@ -37,50 +39,16 @@ function collect(
   }
 }
 
-/**
- * Whether a file name matches a pattern. No regular expression: the pattern is the pack's, and one with many stars
- * would take exponential time. The walk remembers the last star only, which is enough.
- */
+/** Whether a file name matches a pattern, which is one of the pack's: it is matched by steps like its expressions. */
 export function matchesName(machine: Machine, pattern: string, name: string): boolean {
-  let [at, place, star, retry] = [0, 0, -1, 0];
-  while (place < name.length) {
-    machine.budget.spend();
-    const width = tokenWidth(pattern, at);
-    if (pattern[at] === '*') {
-      star = at;
-      retry = place;
-      at += 1;
-    } else if (width > 0 && fits(pattern.slice(at, at + width), name.charAt(place))) {
-      at += width;
-      place += 1;
-    } else if (star >= 0) {
-      at = star + 1;
-      retry += 1;
-      place = retry;
-    } else return false;
-  }
-  while (pattern[at] === '*') at += 1;
-  return at >= pattern.length;
-}
-
-function tokenWidth(pattern: string, at: number): number {
-  if (at >= pattern.length) return 0;
-  const close = pattern[at] === '[' ? pattern.indexOf(']', at + 2) : -1;
-  return close < 0 ? 1 : close - at + 1;
-}
-
-function fits(token: string, character: string): boolean {
-  if (token === '?') return true;
-  if (token.length === 1) return token === character;
-  const negated = token[1] === '!';
-  const set = token.slice(negated ? 2 : 1, -1);
-  let isIn = false;
-  for (let index = 0; index < set.length; index += 1) {
-    const isRange = set[index + 1] === '-' && index + 2 < set.length;
-    if (isRange) {
-      isIn ||= character >= set.charAt(index) && character <= set.charAt(index + 2);
-      index += 2;
-    } else isIn ||= set[index] === character;
-  }
-  return isIn !== negated;
+  const source = pattern.replaceAll(/\*+|\[(?:![^]|[^!])[^\]]*\]|\W/g, (token) => {
+    if (token.startsWith('*')) return '.*';
+    if (token === '?') return '.';
+    if (token.length === 1) return `\\${token}`;
+    const set = token.slice(1, -1).replaceAll(/[\\^]/g, '\\$&');
+    return `[${set.replace(/^!/, '^')}]`;
+  });
+  const flags = { ignoreCase: false, multiline: false, dotAll: true };
+  const spend = () => machine.budget.spend();
+  return find(parsePattern(source, flags), name, 0, spend, { anchored: true, whole: true }) !== undefined;
 }

@@ -28,10 +28,6 @@ export function importModels(): Models {
     }),
     ['importlib.util.spec_from_file_location', spec],
     [
-      'importlib.util.find_spec',
-      new Native('find_spec', () => new Unknown('whether a package is installed')),
-    ],
-    [
       'importlib.util.module_from_spec',
       new Native('module_from_spec', (machine, [value = null]) => moduleOf(machine, value)),
     ],

@@ -1,8 +1,8 @@
 import { asText, plain } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
-import { floatText } from '../values/text.ts';
+import { each, floatText, joinParts } from '../values/text.ts';
 import { Dict, List } from '../values/collections.ts';
-import { Tuple, Unknown } from '../values/plain.ts';
+import { condition, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
 /**
@@ -46,16 +46,11 @@ function writeItems(
   missing: (path: string, why: string) => void,
   path: string,
 ): string | undefined {
-  const parts: string[] = [];
-  let length = 0;
-  for (const [index, item] of items.entries()) {
-    const part = writeJson(machine, item, missing, `${path}[${index}]`);
-    if (part === undefined) return undefined;
-    length += part.length + 1;
-    machine.budget.text(part.length, length);
-    parts.push(part);
-  }
-  return `[${parts.join(',')}]`;
+  const parts = each(items.entries(), ([index, item]) =>
+    writeJson(machine, item, missing, `${path}[${index}]`),
+  );
+  const inside = joinParts(machine, parts, ',');
+  return inside === undefined ? undefined : `[${inside}]`;
 }
 
 function writeEntries(
@@ -65,19 +60,15 @@ function writeEntries(
   path: string,
 ): string | undefined {
   if (dict.open !== undefined) return fail(missing, path, dict.open);
-  const parts: string[] = [];
-  let length = 0;
-  for (const { key, value, conditional } of dict.entries.values()) {
+  const parts = each(dict.entries.values(), ({ key, value, conditional }) => {
     const name = jsonKey(key);
-    const inside = `${path}.${name ?? '?'}`.slice(0, 200);
-    if (name === undefined || conditional) return fail(missing, inside, 'it depends on a condition');
-    const part = writeJson(machine, value, missing, inside);
-    if (part === undefined) return undefined;
-    length += name.length + part.length + 4;
-    machine.budget.text(name.length + part.length, length);
-    parts.push(`${JSON.stringify(name)}:${part}`);
-  }
-  return `{${parts.join(',')}}`;
+    const place = `${path}.${name ?? '?'}`.slice(0, 200);
+    if (name === undefined || conditional) return fail(missing, place, condition);
+    const part = writeJson(machine, value, missing, place);
+    return part === undefined ? undefined : `${JSON.stringify(name)}:${part}`;
+  });
+  const inside = joinParts(machine, parts, ',');
+  return inside === undefined ? undefined : `{${inside}}`;
 }
 
 /** Python's JSON makes texts of keys that are numbers, booleans or None. */

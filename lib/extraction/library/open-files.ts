@@ -44,7 +44,7 @@ function textOf(file: Value | undefined): Value {
 
 function lines(machine: Machine, file: Value | undefined): Value {
   const text = textOf(file);
-  if (typeof text !== 'string') return text instanceof Unknown ? text : new Unknown('the lines of bytes');
+  if (typeof text !== 'string') return text instanceof Unknown ? text : new Unknown('bytes');
   const parts = text.split(/(?<=\n)/).filter((line) => line !== '');
   machine.budget.spend(parts.length);
   return new List(parts);

@@ -7,7 +7,7 @@ import { List } from '../values/collections.ts';
 import { type Class, Descriptor, Instance, Native, type NativeCall } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import { type Models, natives, pure } from './define.ts';
+import { type Models, natives } from './define.ts';
 import { matching } from './globbing.ts';
 import { openFile, readText, writeText } from './open-files.ts';
 
@@ -106,7 +106,6 @@ const paths: Record<string, NativeCall> = {
     return new Tuple([path.slice(0, path.length - nameOf(path).length) + stem, suffix]);
   }),
   relpath: onPath((path, _machine, [start]) => relative(path, pathText(start) ?? workingFolder)),
-  commonpath: pure(() => new Unknown('a common path')),
 };
 
 function makePath(path: string, cls: Class = pathType): Instance {

@@ -98,27 +98,25 @@ function versionInfo(): Instance {
 }
 
 function onNumber(run: (value: number) => Value) {
-  return pure((_, [value = null]) => (isNumber(value) ? run(Number(value)) : new Unknown('a number')));
+  return pure((_, [value = null]) =>
+    isNumber(value) ? run(Number(value)) : new Unknown('a number of unknown origin'),
+  );
 }
 
 function whole(value: number): Value {
-  return Number.isFinite(value) ? BigInt(value) : new Unknown('a number');
+  return Number.isFinite(value) ? BigInt(value) : new Unknown('a number of unknown origin');
 }
+
+const simple = ['sqrt', 'log2', 'log10', 'exp', 'sin', 'cos', 'tan'] as const;
 
 const mathematics = {
   floor: onNumber((value) => whole(Math.floor(value))),
   ceil: onNumber((value) => whole(Math.ceil(value))),
   trunc: onNumber((value) => whole(Math.trunc(value))),
-  sqrt: onNumber(Math.sqrt),
+  ...Object.fromEntries(simple.map((name) => [name, onNumber(Math[name])])),
   log: pure((_, [value = null, base]) =>
     base === undefined ? Math.log(Number(value)) : Math.log(Number(value)) / Math.log(Number(base)),
   ),
-  log2: onNumber(Math.log2),
-  log10: onNumber(Math.log10),
-  exp: onNumber(Math.exp),
-  sin: onNumber(Math.sin),
-  cos: onNumber(Math.cos),
-  tan: onNumber(Math.tan),
   radians: onNumber((value) => (value * Math.PI) / 180),
   degrees: onNumber((value) => (value * 180) / Math.PI),
   fabs: onNumber(Math.abs),

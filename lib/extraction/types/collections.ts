@@ -10,16 +10,20 @@ import type { Value } from '../values/values.ts';
 import { combineSets } from '../language/operators.ts';
 import { sorted } from './sorting.ts';
 
-function listOf(value: Value | undefined): List {
-  const list = value === undefined ? null : plain(value);
-  return list instanceof List ? list : raise('TypeError', 'a list is required');
+function of<Kind extends List | Tuple | Dict>(
+  value: Value | undefined,
+  ...kinds: (new (
+    ...args: never[]
+  ) => Kind)[]
+): Kind {
+  const known = value === undefined ? null : plain(value);
+  for (const kind of kinds) if (known instanceof kind) return known;
+  return raise('TypeError', 'a collection of another type is required');
 }
 
-function itemsOf(value: Value | undefined): readonly Value[] {
-  const known = value === undefined ? null : plain(value);
-  if (known instanceof List || known instanceof Tuple) return known.items;
-  return raise('TypeError', 'a list or tuple is required');
-}
+const listOf = (value: Value | undefined): List => of(value, List);
+const dictOf = (value: Value | undefined): Dict => of(value, Dict);
+const itemsOf = (value: Value | undefined): readonly Value[] => of<List | Tuple>(value, List, Tuple).items;
 
 function changed(machine: Machine, value: Value | undefined): List {
   const list = listOf(value);
@@ -70,7 +74,7 @@ export const listMethods: Methods = {
     const position = place(machine, list, index);
     if (position === undefined) return new Unknown('an unknown position');
     const [item] = list.items.splice(position, 1);
-    return item === undefined ? raise('IndexError', 'pop index out of range') : item;
+    return item === undefined ? raise('IndexError', 'index out of range') : item;
   },
   remove: (machine, [self, item = null]) => {
     const list = changed(machine, self);
@@ -112,11 +116,6 @@ export const sequenceMethods: Methods = {
   },
 };
 
-function dictOf(value: Value | undefined): Dict {
-  const dict = value === undefined ? null : plain(value);
-  return dict instanceof Dict ? dict : raise('TypeError', 'a dict is required');
-}
-
 /** Adds entries to a dict as `dict(...)` and `update` do. */
 export function update(
   machine: Machine,
@@ -143,7 +142,7 @@ export function update(
 /** Views of a dict are lists here: nothing that declares nodes relies on their following the dict. */
 export const dictMethods: Methods = {
   get: (machine, [self, key = null, fallback = null]) =>
-    valueOf(machine, dictOf(self), key, fallback) ?? null,
+    underKey(machine, dictOf(self), key, fallback) ?? null,
   keys: (machine, [self]) => new List(held(machine, dictOf(self))),
   values: (machine, [self]) => new List(held(machine, dictOf(self), ({ value }) => value)),
   items: (machine, [self]) =>
@@ -153,18 +152,18 @@ export const dictMethods: Methods = {
     return null;
   },
   setdefault: (machine, [self, key = null, fallback = null]) => {
-    const value = valueOf(machine, dictOf(self), key, fallback) ?? null;
+    const value = underKey(machine, dictOf(self), key, fallback) ?? null;
     put(machine, dictOf(self), key, value);
     return value;
   },
   pop: (machine, [self, key = null, fallback]) => {
-    const found = valueOf(machine, dictOf(self), key, fallback);
+    const found = underKey(machine, dictOf(self), key, fallback);
     discard(machine, dictOf(self), key);
     return found ?? raise('KeyError', 'pop');
   },
   popitem: (machine, [self]) => {
     const last = held(machine, dictOf(self), ({ key, value }) => new Tuple([key, value])).at(-1);
-    if (!last) return raise('KeyError', 'popitem(): dictionary is empty');
+    if (!last) return raise('KeyError', 'pop');
     const [key = null] = last instanceof Tuple ? last.items : [last];
     discard(machine, dictOf(self), key);
     return last;
@@ -185,7 +184,7 @@ export const dictMethods: Methods = {
 };
 
 /** What is under a key, or may be there, next to what is taken otherwise. */
-function valueOf(machine: Machine, dict: Dict, key: Value, fallback: Value | undefined): Value | undefined {
+function underKey(machine: Machine, dict: Dict, key: Value, fallback: Value | undefined): Value | undefined {
   const found = lookUp(machine, dict, key);
   if (found === undefined) return fallback;
   const isSure = fallback === undefined || contains(machine, dict, key) === true;
@@ -242,6 +241,6 @@ export const setMethods: Methods = {
   },
   issubset: (machine, [self, other = null]) => {
     const items = [...machine.iterate(self ?? null)].map((item) => contains(machine, other, item));
-    return items.includes(undefined) ? new Unknown('a set with unknown items') : !items.includes(false);
+    return items.includes(undefined) ? new Unknown('an unknown comparison') : !items.includes(false);
   },
 };

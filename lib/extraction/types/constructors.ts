@@ -121,7 +121,7 @@ function integer([value = 0n, base]: Value[]): Value {
   if (typeof known === 'number') {
     return Number.isFinite(known)
       ? BigInt(Math.trunc(known))
-      : raise('ValueError', 'cannot convert float to integer');
+      : raise('ValueError', 'invalid literal for int()');
   }
   if (isNumber(known)) return numeric(known);
   const text = asText(known)?.trim().replaceAll('_', '');
@@ -151,7 +151,7 @@ function range(args: Value[]): Value {
   const numbers = args.map((arg) => (isNumber(arg) && typeof arg !== 'number' ? BigInt(arg) : undefined));
   if (numbers.includes(undefined)) return new Unknown('a range of unknown length');
   const [first = 0n, second, step = 1n] = numbers;
-  if (step === 0n) return raise('ValueError', 'range() arg 3 must not be zero');
+  if (step === 0n) return raise('ValueError', 'a step must not be zero');
   return second === undefined ? new Range(0n, first, 1n) : new Range(first, second, step);
 }
 
@@ -197,7 +197,7 @@ const itemMethods = {
   __contains__: (machine: Machine, [self = null, key = null]: Value[]) => {
     const method = findAttribute(machine, plain(self), 'count');
     const keys = findAttribute(machine, plain(self), 'keys');
-    if (keys === undefined && method === undefined) return new Unknown('whether it holds it');
+    if (keys === undefined && method === undefined) return new Unknown('an unknown comparison');
     for (const other of machine.iterate(plain(self))) if (other === key) return true;
     return false;
   },
@@ -216,7 +216,7 @@ const makeFromKeys = new Native('fromkeys', (machine, [keys = null, value = null
       ),
 );
 const makeTranslation = new Native('maketrans', (_machine, [table = null]) =>
-  table instanceof Dict ? table : new Unknown('a translation'),
+  table instanceof Dict ? table : new Unknown('a text with an unknown part'),
 );
 
 /** Gives the built-in classes their constructors and methods. They are the same for every pack, and none can change them. */

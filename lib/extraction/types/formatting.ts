@@ -2,7 +2,7 @@ import { asText, lookUp, plain } from '../values/access.ts';
 import { isNumber, numeric } from '../values/equality.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
-import { floatText, reprOf, sizeOf, textOf } from '../values/text.ts';
+import { each, floatText, joinParts, reprOf, sizeOf, textOf } from '../values/text.ts';
 import { Dict } from '../values/collections.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
@@ -91,13 +91,14 @@ function exponential(text: string): string {
   return text.replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
+/** At least one digit after the point is a float's. */
 function general(value: number, digits: number, isFloat: boolean): string {
-  const text = value.toExponential(digits - 1);
-  const exponent = Number(text.slice(text.indexOf('e') + 1));
-  if (exponent < -4 || exponent >= digits - (isFloat ? 1 : 0))
-    return exponential(text.replace(/\.?0*(?=e)/, (zeros) => (text.includes('.') ? '' : zeros)));
-  const plainText = value.toFixed(Math.min(100, digits - 1 - exponent));
-  const short = plainText.includes('.') ? plainText.replace(/\.?0*$/, '') : plainText;
+  const size = Math.abs(value);
+  const isLong = (size !== 0 && size < 1e-4) || (isFloat && size >= 10 ** (digits - 1));
+  const text = isLong ? value.toExponential(digits - 1) : value.toPrecision(digits);
+  const [number = '', exponent] = text.split('e');
+  const short = number.includes('.') ? number.replace(/\.?0*$/, '') : number;
+  if (exponent !== undefined) return exponential(`${short}e${exponent}`);
   return isFloat && !short.includes('.') ? `${short}.0` : short;
 }
 
@@ -143,9 +144,7 @@ function fieldOf(machine: Machine, field: string, args: Value[], keywords: Keywo
   const [first = '', ...rest] = field.split(/(?=[.[])/);
   let value = /^\d+$/.test(first) ? args[Number(first)] : keywords.get(first);
   if (value === undefined) {
-    return /^\d+$/.test(first)
-      ? raise('IndexError', 'Replacement index out of range')
-      : raise('KeyError', first);
+    return /^\d+$/.test(first) ? raise('IndexError', 'index out of range') : raise('KeyError', first);
   }
   for (const part of rest) {
     if (part.startsWith('.')) value = machine.attribute(value, part.slice(1));
@@ -160,16 +159,9 @@ function fieldOf(machine: Machine, field: string, args: Value[], keywords: Keywo
 
 /** `separator.join(parts)`. */
 export function joinTexts(machine: Machine, separator: string, parts: Value): Value {
-  if (parts instanceof Unknown) return parts;
-  const texts: string[] = [];
-  let length = 0;
-  for (const part of machine.iterate(parts)) {
-    if (plain(part) instanceof Unknown) return new Unknown(why);
-    const text = asText(part);
-    if (text === undefined) return raise('TypeError', 'sequence item: expected str instance');
-    length += text.length + separator.length;
-    machine.budget.text(text.length, length);
-    texts.push(text);
-  }
-  return texts.join(separator);
+  const texts = each(machine.iterate(parts), (part) => {
+    if (plain(part) instanceof Unknown) return undefined;
+    return asText(part) ?? raise('TypeError', 'expected str');
+  });
+  return joinParts(machine, texts, separator) ?? new Unknown(why);
 }

@@ -1,6 +1,6 @@
 import { asText, plain, sliceBounds } from '../values/access.ts';
 import { isNumber } from '../values/equality.ts';
-import { sizeOf } from '../values/text.ts';
+import { each, joinParts, sizeOf } from '../values/text.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
@@ -48,27 +48,32 @@ const plainMethods: Record<string, TextMethod> = {
   partition: (text, [separator]) => partition(text, text.indexOf(word(separator)), word(separator), false),
   rpartition: (text, [separator]) =>
     partition(text, text.lastIndexOf(word(separator)), word(separator), true),
-  isdigit: (text) => /^\p{Nd}+$/u.test(text),
-  isdecimal: (text) => /^\p{Nd}+$/u.test(text),
-  isnumeric: (text) => /^\p{N}+$/u.test(text),
-  isalpha: (text) => /^\p{L}+$/u.test(text),
-  isalnum: (text) => /^[\p{L}\p{N}]+$/u.test(text),
-  isspace: (text) => /^\s+$/.test(text),
   isupper: (text) => text === text.toUpperCase() && text !== text.toLowerCase(),
   islower: (text) => text === text.toLowerCase() && text !== text.toUpperCase(),
-  isidentifier: (text) => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text),
-  istitle: (text) => /^\p{Lu}/u.test(text),
   zfill: (text, args, machine) => padded(machine, text, [args[0] ?? null, '0'], '='),
   ljust: (text, args, machine) => padded(machine, text, args, '<'),
   rjust: (text, args, machine) => padded(machine, text, args, '>'),
   center: (text, args, machine) => padded(machine, text, args, 'c'),
-  expandtabs: (text, [size]) => (size === undefined ? expandTabs(text) : new Unknown('tabs of another size')),
+  expandtabs: (text, [size]) =>
+    size === undefined ? expandTabs(text) : new Unknown('a text with an unknown part'),
   encode: (text, [encoding], machine, keywords) =>
     encoded(machine, text, asText(encoding ?? keywords.get('encoding'))),
   translate: (text, [table], machine) => translate(machine, text, table),
   __len__: (text) => BigInt(sizeOf(text)),
   __hash__: () => new Unknown('a hash'),
 };
+
+const kinds: Record<string, RegExp> = {
+  digit: /^\p{Nd}+$/u,
+  decimal: /^\p{Nd}+$/u,
+  numeric: /^\p{N}+$/u,
+  alpha: /^\p{L}+$/u,
+  alnum: /^[\p{L}\p{N}]+$/u,
+  space: /^\s+$/,
+  identifier: /^[\p{L}_][\p{L}\p{N}_]*$/u,
+  title: /^\p{Lu}/u,
+};
+for (const [kind, pattern] of Object.entries(kinds)) plainMethods[`is${kind}`] = (text) => pattern.test(text);
 
 /** The methods of `str`, which a class derived from it has too. */
 export const textMethods: Methods = {
@@ -85,7 +90,7 @@ export const textMethods: Methods = {
 for (const [name, method] of Object.entries(plainMethods)) {
   textMethods[name] = (machine, [self, ...args], keywords) => {
     const text = asText(self);
-    if (text === undefined) return new Unknown('a method of an unknown text');
+    if (text === undefined) return new Unknown('a text with an unknown part');
     const unknown = args.map(plain).find((arg) => arg instanceof Unknown);
     if (unknown !== undefined) return unknown;
     machine.budget.text(text.length);
@@ -166,7 +171,7 @@ function replaceAll(text: string, [from, to, count]: Value[], machine: Machine):
   const [old, fresh] = [word(from), word(to)];
   const times = count === undefined || count === null ? -1 : Number(count);
   const pieces = old === '' ? undefined : text.split(old);
-  if (!pieces) return new Unknown('a replacement of nothing');
+  if (!pieces) return new Unknown('a text with an unknown part');
   const replaced = times < 0 ? pieces.length - 1 : Math.min(times, pieces.length - 1);
   machine.budget.text(text.length + replaced * Math.max(0, fresh.length - old.length));
   return (
@@ -216,20 +221,15 @@ function partition(text: string, index: number, separator: string, fromEnd: bool
 }
 
 function padded(machine: Machine, text: string, [width = null, fill]: Value[], align: string): Value {
-  if (!isNumber(width)) return raise('TypeError', 'an integer is required');
+  if (!isNumber(width)) return raise('TypeError', 'unsupported operand types');
   return pad(machine, text, Number(width), align, asText(fill) ?? ' ');
 }
 
 function translate(machine: Machine, text: string, table: Value | undefined): Value {
-  if (!(table instanceof Dict)) return new Unknown('a translation');
-  const result: string[] = [];
-  let length = 0;
-  for (const character of text) {
+  if (!(table instanceof Dict)) return new Unknown('a text with an unknown part');
+  const parts = each(text, (character) => {
     const entry = table.entries.get(`\0n${character.codePointAt(0)}`);
-    const fresh = entry === undefined ? character : (asText(entry.value) ?? '');
-    length += fresh.length;
-    machine.budget.text(fresh.length, length);
-    result.push(fresh);
-  }
-  return result.join('');
+    return entry === undefined ? character : (asText(entry.value) ?? '');
+  });
+  return joinParts(machine, parts, '') ?? text;
 }

@@ -4,7 +4,7 @@ import type { Machine } from './machine.ts';
 import { Dict, List, type Namespace, PythonSet } from './collections.ts';
 import { join } from './join.ts';
 import { Class, Instance } from './objects.ts';
-import { Bytes, condition, isCounted, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
+import { Bytes, condition, Range, Several, type Slice, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
 /*
@@ -71,26 +71,21 @@ export function put(machine: Machine, target: Dict, key: Value, value: Value): v
   else target.entries.set(hash, { key: target.entries.get(hash)?.key ?? key, value, conditional: false });
 }
 
-/** Puts what an iterable of pairs gave; a pair that may be there, under a condition. */
+/** Puts what an iterable of pairs gave; pairs that may be there, under a condition. */
 export function putPair(machine: Machine, target: Dict, pair: Value): void {
-  if (pair instanceof Several) {
-    for (const one of pair.items) {
-      const [entry] = dictOf(machine, one instanceof Unknown ? [] : [pairOf(machine, one)]).entries;
-      const old = entry && target.entries.get(entry[0]);
-      machine.heap.touch(target);
-      if (!entry) target.open ??= pair.why;
-      else if (!old) target.entries.set(entry[0], { ...entry[1], conditional: true });
-      else target.entries.set(entry[0], { ...old, value: join(machine, old.value, entry[1].value) });
+  machine.heap.touch(target);
+  for (const one of pair instanceof Several ? pair.items : [pair]) {
+    if (one instanceof Unknown) {
+      target.open ??= one.why;
+      continue;
     }
-  } else if (pair instanceof Unknown) {
-    machine.heap.touch(target);
-    target.open ??= pair.why;
-  } else put(machine, target, ...pairOf(machine, pair));
-}
-
-function pairOf(machine: Machine, pair: Value): [Value, Value] {
-  const [key = null, value = null] = machine.iterate(pair);
-  return [key, value];
+    const [key = null, value = null] = machine.iterate(one);
+    const hash = pair instanceof Several ? hashKey(machine, key) : undefined;
+    const old = hash === undefined ? undefined : target.entries.get(hash);
+    put(machine, target, key, old ? join(machine, old.value, value) : value);
+    const entry = hash === undefined ? undefined : target.entries.get(hash);
+    if (entry) entry.conditional = old?.conditional ?? true;
+  }
 }
 
 /** Something unknown may have changed it in place. */
@@ -202,7 +197,7 @@ export function sliceBounds({ start, stop, step }: Slice, length: number): numbe
     return undefined;
   const [from, to, stride] = parts.map((part) => (part === null ? undefined : clamp(Number(part))));
   const by = stride ?? 1;
-  if (by === 0) raise('ValueError', 'slice step cannot be zero');
+  if (by === 0) raise('ValueError', 'a step must not be zero');
   const [low, high] = by > 0 ? [0, length] : [-1, length - 1];
   const place = (index: number) => Math.min(high, Math.max(low, index < 0 ? index + length : index));
   return [

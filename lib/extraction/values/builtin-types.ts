@@ -49,6 +49,13 @@ export function addMethods(type: Class, methods: Methods): void {
   for (const [name, run] of Object.entries(methods)) type.define(name, new Native(name, run, true));
 }
 
+/** Those that a program knows by their names. */
+export const namedTypes = [
+  ...[objectType, typeType, intType, boolType, floatType, strType, bytesType, listType, tupleType],
+  ...[dictType, setType, frozensetType, rangeType, sliceType],
+  ...[propertyType, classmethodType, staticmethodType, superType],
+];
+
 const kinds: [new (...args: never[]) => object, Class][] = [
   [Bytes, bytesType],
   [List, listType],

@@ -3,55 +3,29 @@ import { type Class, Instance } from './objects.ts';
 import { Tuple } from './plain.ts';
 import type { Value } from './values.ts';
 
-/** Each exception with the one it derives from. */
-const parents: Record<string, string> = {
-  Exception: 'BaseException',
-  SystemExit: 'BaseException',
-  KeyboardInterrupt: 'BaseException',
-  ArithmeticError: 'Exception',
-  ZeroDivisionError: 'ArithmeticError',
-  OverflowError: 'ArithmeticError',
-  AssertionError: 'Exception',
-  AttributeError: 'Exception',
-  ImportError: 'Exception',
-  ModuleNotFoundError: 'ImportError',
-  LookupError: 'Exception',
-  IndexError: 'LookupError',
-  KeyError: 'LookupError',
-  NameError: 'Exception',
-  UnboundLocalError: 'NameError',
-  OSError: 'Exception',
-  FileNotFoundError: 'OSError',
-  FileExistsError: 'OSError',
-  NotADirectoryError: 'OSError',
-  IsADirectoryError: 'OSError',
-  PermissionError: 'OSError',
-  TimeoutError: 'OSError',
-  ConnectionError: 'OSError',
-  RuntimeError: 'Exception',
-  NotImplementedError: 'RuntimeError',
-  RecursionError: 'RuntimeError',
-  StopIteration: 'Exception',
-  SyntaxError: 'Exception',
-  TypeError: 'Exception',
-  ValueError: 'Exception',
-  UnicodeDecodeError: 'ValueError',
-  JSONDecodeError: 'ValueError',
-  MemoryError: 'Exception',
-  EOFError: 'Exception',
-  Warning: 'Exception',
-  UserWarning: 'Warning',
-  DeprecationWarning: 'Warning',
-  FutureWarning: 'Warning',
-  RuntimeWarning: 'Warning',
-  ExceptionGroup: 'Exception',
+/** Each exception with those that derive from it. */
+const derived = {
+  BaseException: 'Exception SystemExit KeyboardInterrupt',
+  Exception:
+    'ArithmeticError AssertionError AttributeError ImportError LookupError NameError OSError RuntimeError StopIteration SyntaxError TypeError ValueError MemoryError EOFError Warning ExceptionGroup',
+  ArithmeticError: 'ZeroDivisionError OverflowError',
+  ImportError: 'ModuleNotFoundError',
+  LookupError: 'IndexError KeyError',
+  NameError: 'UnboundLocalError',
+  OSError:
+    'FileNotFoundError FileExistsError NotADirectoryError IsADirectoryError PermissionError TimeoutError ConnectionError',
+  RuntimeError: 'NotImplementedError RecursionError',
+  ValueError: 'UnicodeDecodeError JSONDecodeError',
+  Warning: 'UserWarning DeprecationWarning FutureWarning RuntimeWarning',
 };
 
 export const exceptionTypes: ReadonlyMap<string, Class> = makeTypes();
 
 function makeTypes(): Map<string, Class> {
   const types = new Map([['BaseException', builtinType('BaseException')]]);
-  for (const [name, parent] of Object.entries(parents)) types.set(name, builtinType(name, types.get(parent)));
+  for (const [parent, names] of Object.entries(derived)) {
+    for (const name of names.split(' ')) types.set(name, builtinType(name, types.get(parent)));
+  }
   for (const type of types.values()) {
     type.construct = (_machine, cls, args) => exceptionOf(cls, args);
   }

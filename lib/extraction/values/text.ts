@@ -71,31 +71,49 @@ function ownText(machine: Machine, value: Instance, name: string): string | unde
   return typeof text === 'string' ? text : undefined;
 }
 
-function listed(machine: Machine, open: string, items: Iterable<Value>, close: string): string | undefined {
-  const parts: string[] = [];
+/** Joins what was written of the parts of something; undefined where one of them is unknown. */
+export function joinParts(
+  machine: Machine,
+  parts: Iterable<string | undefined>,
+  separator: string,
+): string | undefined {
+  const known: string[] = [];
   let length = 0;
-  for (const item of items) {
-    const part = reprOf(machine, item);
+  for (const part of parts) {
     if (part === undefined) return undefined;
-    length += part.length;
-    machine.budget.text(part.length, length);
-    parts.push(part);
+    const added = part.length + separator.length;
+    length += added;
+    machine.budget.text(added, length);
+    known.push(part);
   }
-  return `${open}${parts.join(', ')}${close}`;
+  return known.join(separator);
+}
+
+/** Lazily: what follows an unknown part is not written. */
+export function* each<Item>(items: Iterable<Item>, write: (item: Item) => string | undefined) {
+  for (const item of items) yield write(item);
+}
+
+function listed(machine: Machine, open: string, items: Iterable<Value>, close: string): string | undefined {
+  const inside = joinParts(
+    machine,
+    each(items, (item) => reprOf(machine, item)),
+    ', ',
+  );
+  return inside === undefined ? undefined : `${open}${inside}${close}`;
 }
 
 function dictText(machine: Machine, dict: Dict): string | undefined {
   if (dict.open !== undefined) return undefined;
-  const parts: string[] = [];
-  let length = 0;
-  for (const { key, value, conditional } of dict.entries.values()) {
-    const [name, text] = [reprOf(machine, key), reprOf(machine, value)];
-    if (conditional || name === undefined || text === undefined) return undefined;
-    length += name.length + text.length;
-    machine.budget.text(name.length + text.length, length);
-    parts.push(`${name}: ${text}`);
-  }
-  return `{${parts.join(', ')}}`;
+  const inside = joinParts(
+    machine,
+    each(dict.entries.values(), ({ key, value, conditional }) => {
+      const [name, text] = [reprOf(machine, key), reprOf(machine, value)];
+      return conditional || name === undefined || text === undefined ? undefined : `${name}: ${text}`;
+    }),
+    ', ',
+  );
+  return inside === undefined ? undefined : `{${inside}}`;
 }
 
 function setText(machine: Machine, set: PythonSet): string | undefined {
