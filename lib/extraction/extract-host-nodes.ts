@@ -32,11 +32,13 @@ import type { Value } from './values/values.ts';
  * metaclasses, generators (run to their end at once), enums, dataclasses, and files inside the pack, with what the
  * pack writes there kept in memory.
  *
- * What it leaves open, and why: whatever comes from a package outside (it may do anything), from the environment, a
- * clock or chance, from `eval` and `exec`, and from classes of the host (a table of them would age, and gains little).
- * An unknown condition is followed both ways, and the results are joined: equal values stay, dicts know which keys
- * are there only under a condition, a way that raises is dropped. An open field of a node is left out and named in
- * `open`; a list of nodes that is open makes the extraction `failed`, since its names would not be complete.
+ * What it leaves open, and why: whatever comes from a package outside (it may do anything, also to a list or dict
+ * that it is given), from the environment, a clock or chance, from `exec` of a text that is unknown, and from classes
+ * of the host (a table of them would age, and gains little). An unknown condition is followed both ways, up to where
+ * each of them ends (a `continue`, `break` or `return` leaves what follows to the other), and the results are joined:
+ * equal values stay, dicts know which keys are there only under a condition, lists which items (`Several`), a way that
+ * raises is dropped. An open field of a node is left out and named in `open`; a list of nodes that is open makes the
+ * extraction `failed`, since its names would not be complete.
  *
  * What bounds it: limits.ts. Every statement, expression and item takes a step, building text and copying take steps
  * by size, a pack's regular expressions are matched by library/pattern-matching.ts and never natively, names that a

@@ -146,7 +146,7 @@ const parser: Plugin = {
     onLoad({ filter: /[\\/]py-ast[\\/]dist[\\/]index\.esm\.js$/ }, async ({ path }) => {
       const source = (await readFile(path, 'utf8'))
         .replace(/\bTokenType\.(\w+)/g, '"$1"')
-        .replace(/^ {2}collect(?:AllComments|From\w+)\([^]*?^ {2}\}\n/gm, '')
+        .replace(/^ {2}collect(?:AllComments|From\w+)\([\s\S]*?^ {2}\}\n/gm, '')
         .replace(/this\.includeComments = .*/, '')
         .replaceAll('this.includeComments', 'false');
       const methods = source.matchAll(/^ {2}(?:static )?([a-z]+[A-Z]\w*)\(/gm);

@@ -14,7 +14,7 @@ import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { findAttribute } from '../language/attributes.ts';
 import { truth } from '../language/truth.ts';
-import { expandTabs } from '../types/texts.ts';
+import { cleaned } from '../types/texts.ts';
 import { lazily } from './builtin-functions.ts';
 import { type Models, natives, pure } from './define.ts';
 
@@ -218,16 +218,6 @@ const inspection: Record<string, NativeCall> = {
   getmembers: (machine, [value = null, predicate]) => members(machine, value, predicate),
   getdoc: (machine, [value = null]) => cleaned(machine, findAttribute(machine, value, '__doc__')),
 };
-
-/** A documentation text without the indentation of the code around it. */
-function cleaned(machine: Machine, doc: Value | undefined): Value {
-  if (typeof doc !== 'string') return doc ?? null;
-  machine.budget.text(doc.length);
-  const [first = '', ...rest] = expandTabs(doc).split('\n');
-  const margin = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
-  const lines = [first.trimStart(), ...rest.map((line) => line.slice(Math.min(margin, line.length)))];
-  return lines.join('\n').replace(/^\n+/, '').replace(/\n+$/, '');
-}
 
 function members(machine: Machine, value: Value, predicate: Value | undefined): Value {
   if (value instanceof Unknown) return value;

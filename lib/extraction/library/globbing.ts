@@ -41,7 +41,7 @@ function collect(
 
 /** Whether a file name matches a pattern, which is one of the pack's: it is matched by steps like its expressions. */
 export function matchesName(machine: Machine, pattern: string, name: string): boolean {
-  const source = pattern.replaceAll(/\*+|\[(?:![^]|[^!])[^\]]*\]|\W/g, (token) => {
+  const source = pattern.replaceAll(/\*+|\[(?:![\s\S]|[^!])[^\]]*\]|\W/g, (token) => {
     if (token.startsWith('*')) return '.*';
     if (token === '?') return '.';
     if (token.length === 1) return `\\${token}`;

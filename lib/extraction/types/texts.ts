@@ -125,8 +125,18 @@ export function encoded(machine: Machine, text: string, encoding = 'utf8'): Valu
 }
 
 /** Tabs as `expandtabs` fills them. */
-export function expandTabs(text: string): string {
+function expandTabs(text: string): string {
   return text.replaceAll(/([^\t\n]*)\t/g, (_, before) => before + ' '.repeat(8 - (before.length % 8)));
+}
+
+/** A documentation text without the indentation of the code around it. */
+export function cleaned(machine: Machine, doc: Value | undefined): Value {
+  if (typeof doc !== 'string') return doc ?? null;
+  machine.budget.text(doc.length);
+  const [first = '', ...rest] = expandTabs(doc).split('\n');
+  const margin = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
+  const lines = [first.trimStart(), ...rest.map((line) => line.slice(Math.min(margin, line.length)))];
+  return lines.join('\n').replace(/^\n+/, '').replace(/\n+$/, '');
 }
 
 /** The part of a text that a search is for, and where it begins. */
