@@ -64,6 +64,11 @@ export class Budget {
     }
   }
 
+  /** Whether few calls are under way: work that doubles in each must not go deep. */
+  get isShallow(): boolean {
+    return this.#depth < 4;
+  }
+
   /** Runs a call of the pack's; beyond the depth allowed, what it would give is unknown. */
   descend<Result>(part: () => Result, beyond: () => Result): Result {
     if (this.#depth >= limits.callDepth) return beyond();

@@ -51,5 +51,5 @@ export function memberOf(machine: Machine, cls: Class, args: Value[]): Value | u
     const content = value instanceof Instance ? value.own('value') : undefined;
     if (content !== undefined && hashKey(machine, content) === hash) return value;
   }
-  return raise('ValueError', 'it is not a valid value of the enum');
+  return raise('ValueError', 'it is not a valid value');
 }

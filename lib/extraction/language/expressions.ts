@@ -101,13 +101,13 @@ const rules: Rules = {
   Yield: (machine, { value }, frame) => {
     machine.heap.touch(frame.yielded);
     frame.yielded.items.push(value ? machine.evaluate(value, frame) : null);
-    return new Unknown('what a generator gets');
+    return new Unknown('a generator');
   },
   YieldFrom: (machine, { value }, frame) => {
     const items = [...machine.iterate(machine.evaluate(value, frame))];
     machine.heap.touch(frame.yielded);
     frame.yielded.items.push(...items);
-    return new Unknown('what a generator gets');
+    return new Unknown('a generator');
   },
 };
 

@@ -1,7 +1,7 @@
 import type { StmtNode } from 'py-ast';
 import { join } from '../values/join.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Several } from '../values/plain.ts';
+import { Several, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign } from './assignments.ts';
 import { branch, settle } from './branches.ts';
@@ -18,15 +18,20 @@ export function runFor(machine: Machine, node: For, frame: Frame): Completion {
   );
 }
 
-/** What may be there is passed as well, or not. */
+/**
+ * What may be there is passed as well, or not. Where it is unknown how many there are, a second turn begins with what
+ * the first may have changed, so that a counter is not taken for one.
+ */
 function* forTurns(machine: Machine, node: For, items: Iterable<Value>, frame: Frame): Turns {
   for (const item of items) {
     if (item instanceof Several) {
-      yield (returned) =>
+      const turn = (returned: Value[]) =>
         branch(machine, [
           () => loop(machine, forTurns(machine, node, item.items, frame), () => undefined, returned, false),
           () => undefined,
         ]);
+      yield turn;
+      if (machine.budget.isShallow && item.items.some((one) => one instanceof Unknown)) yield turn;
     } else {
       yield () => {
         assign(machine, node.target, item, frame);
@@ -40,15 +45,18 @@ export function runWhile(machine: Machine, node: While, frame: Frame): Completio
   return run(machine, whileTurns(machine, node, frame), () => machine.execute(node.orelse, frame));
 }
 
-/** Under an unknown condition the body runs once, or not at all. */
+/** Under an unknown condition the body runs as it does for unknown items. */
 function* whileTurns(machine: Machine, { test, body }: While, frame: Frame): Turns {
   for (;;) {
     machine.budget.spend();
     const isTrue = truth(machine, machine.evaluate(test, frame));
     if (isTrue === false) return;
     const turn = () => machine.execute(body, frame);
-    yield isTrue ? turn : () => branch(machine, [turn, () => undefined]);
-    if (!isTrue) return;
+    const unsure = () => branch(machine, [turn, () => undefined]);
+    yield isTrue ? turn : unsure;
+    if (isTrue) continue;
+    if (machine.budget.isShallow) yield unsure;
+    return;
   }
 }
 

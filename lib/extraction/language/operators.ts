@@ -168,7 +168,7 @@ function integers(operator: string, a: bigint, b: bigint): Value {
   if (operator === 'BitOr') return a | b;
   if (operator === 'BitAnd') return a & b;
   if (operator === 'BitXor') return a ^ b;
-  if (b < 0n) return raise('ValueError', 'negative shift count');
+  if (b < 0n) return raise('ValueError', 'it is not a valid value');
   if (operator === 'LShift') return a === 0n ? 0n : checked(a << sized(b));
   if (operator === 'RShift') return a >> (b > 100_000n ? 100_000n : b);
   return raise('TypeError', 'unsupported operand types');

@@ -85,7 +85,7 @@ export function extreme(machine: Machine, args: Value[], keywords: Keywords, sig
   if (best) return best.item;
   if (first instanceof List && first.symbolic) return new Unknown('a list that the host fills');
   const fallback = keywords.get('default');
-  return fallback === undefined ? raise('ValueError', 'an empty sequence') : fallback;
+  return fallback === undefined ? raise('ValueError', 'it is not a valid value') : fallback;
 }
 
 export function quantified(machine: Machine, source: Value, wanted: boolean): Value {

@@ -137,12 +137,11 @@ const functions: Record<string, NativeCall> = {
     const code = Number(plain(value));
     return code >= 0 && code < 0x110000
       ? String.fromCodePoint(code)
-      : raise('ValueError', 'chr() arg not in range');
+      : raise('ValueError', 'it is not a valid value');
   }),
   hex: known((_, [value = null]) => (typeof value === 'bigint' ? `0x${value.toString(16)}` : '')),
   bin: known((_, [value = null]) => (typeof value === 'bigint' ? `0b${value.toString(2)}` : '')),
-  vars: (machine, [value = null]) =>
-    findAttribute(machine, value, '__dict__') ?? new Unknown('its attributes'),
+  vars: (machine, [value = null]) => findAttribute(machine, value, '__dict__') ?? new Unknown('a built-in'),
   dir: (machine, [value = null]) => names(machine, value),
   compile: (_, [text = null]) => text,
   __import__: (machine, [name = null]) => machine.outside(asText(name) ?? ''),

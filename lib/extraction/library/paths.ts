@@ -175,7 +175,7 @@ addMethods(pathType, {
     const start = pathText(base);
     if (start === undefined) return new Unknown('an unknown path');
     if (path !== start && !path.startsWith(`${start}/`))
-      return raise('ValueError', 'it is not in the subpath');
+      return raise('ValueError', 'it is not a valid value');
     return makePath(path.slice(start.length + 1));
   }),
   is_absolute: onPath((path) => path.startsWith('/')),

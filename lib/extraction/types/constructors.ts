@@ -144,7 +144,7 @@ function float(value: Value): Value {
   if (text === 'nan') return Number.NaN;
   return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/.test(text) && text.length < 100
     ? Number(text)
-    : raise('ValueError', 'could not convert string to float');
+    : raise('ValueError', 'invalid literal for float()');
 }
 
 function range(args: Value[]): Value {

@@ -232,6 +232,24 @@ const names: [title: string, code: string, nodes: [string, boolean][], reason: s
     expect.stringMatching(/^It may list more nodes/) as never,
   ],
   [
+    'names counted in a loop over something unknown',
+    'NODE_CLASS_MAPPINGS = {"One": One}\nn = 0\nfor x in outside.f():\n    n += 1\n    NODE_CLASS_MAPPINGS[f"N{n}"] = One',
+    [
+      ['One', false],
+      ['N1', true],
+    ],
+    'It may list more nodes: a text with an unknown part.',
+  ],
+  [
+    'names counted while something is unknown',
+    'NODE_CLASS_MAPPINGS = {"One": One}\nn = 0\nwhile outside.f():\n    n += 1\n    NODE_CLASS_MAPPINGS[f"N{n}"] = One',
+    [
+      ['One', false],
+      ['N1', true],
+    ],
+    'It may list more nodes: a text with an unknown part.',
+  ],
+  [
     'exec of a known text',
     'NODE_CLASS_MAPPINGS = {"One": One}\nexec("NODE_CLASS_MAPPINGS[\'B\'] = One")\neval("NODE_CLASS_MAPPINGS.update(C=One)")',
     [
