@@ -16,8 +16,12 @@ export function evaluateCall(machine: Machine, node: Call, frame: Frame): Value 
   const { args, isOpen } = positional(machine, node, frame);
   const keywords = named(machine, node, frame);
   if (callee === superType) return makeSuper(frame, args);
-  if (callee === builtins.get('exec') || callee === builtins.get('eval'))
-    return runText(machine, args, frame);
+  if (callee === builtins.get('exec') || callee === builtins.get('eval')) {
+    return machine.budget.descend(
+      () => runText(machine, args, frame),
+      () => new Unknown('calls that nest too deeply'),
+    );
+  }
   if (node.func.nodeType === 'Name' && args.length === 0 && keywords.size === 0) {
     const view = ownView(machine, node.func.id, frame);
     if (view !== undefined) return view;
@@ -83,7 +87,7 @@ function runText(
     }
     return new Unknown(why);
   }
-  machine.budget.spend(countTokens(text));
+  machine.budget.spend(countTokens(text) + (text.length >> 2));
   const { body, lines } = parsed(text);
   const space = plain(locals);
   const isGlobal = space instanceof Dict && space.owner === frame.module;

@@ -227,4 +227,25 @@ export const hostilePacks: [kind: string, files: PackFiles | string][] = [
     `${'import subprocess as a\na = a.a\na.run.a.a.a.a.a.a.a.a.a.a.a()\n'.repeat(20_000)}`,
   ],
   ['code in a text', 'exec("while True: pass")\neval("9**9**9")\ncompile("x", "y", "exec")'],
+  ['exec of itself', 's = "exec(s)"\nexec(s)'],
+  ['exec of long texts', 's = "a" * 900000\nwhile True:\n    try: exec(s)\n    except NameError: pass'],
+  ['continues that may happen', `import x\nfor i in range(1000):\n${'    if x.f(): continue\n'.repeat(400)}`],
+  [
+    'returns that may happen',
+    `import x\nd = {}\ndef f(n):\n${'    if x.f(): return f(n + 1)\n    d[n] = n\n'.repeat(100)}f(0)`,
+  ],
+  ['breaks that may happen', 'import x\nd = {}\nfor i in range(100000):\n    if x.f(): break\n    d[i] = i'],
+  [
+    'loops over unknown in each other',
+    `import x\nn = 0\n${Array.from({ length: 18 }, (_, depth) => `${' '.repeat(depth)}for i in x.f():\n`).join('')}${' '.repeat(18)}n += 1`,
+  ],
+  [
+    'a list that may be longer over and over',
+    'import x\nl = []\nwhile True:\n    if x.f(): l.append(len(l))',
+  ],
+  ['lists joined with their own items', 'import x\nl = [1]\nwhile True:\n    if x.f(): l.extend(l)'],
+  [
+    'a dict passed outside over and over',
+    'import x\nd = {i: i for i in range(10000)}\nl = list(d)\nwhile True:\n    x.f(d, l)',
+  ],
 ];
