@@ -345,7 +345,8 @@ describe('names that depend on something unknown', () => {
     const extraction = extract(unknown + one + code);
 
     expect(extraction.nodes.map(({ name, conditional }) => [name, conditional])).toEqual(nodes);
-    expect(extraction.reason).toEqual(reason);
+    // Where it is, failures.test.ts says.
+    expect(extraction.reason?.replace(/ \(__init__\.py:\d+\)/, '')).toEqual(reason);
   });
 });
 
