@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { nodeKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
+import { type Key, nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../lib/store/keys.ts';
+import { remove } from '../../lib/store/write.ts';
 import { putMember, removeMember } from '../../tools/admin/registry/publishers.ts';
 import { addPublishers, publish, put } from '../support/publish.ts';
 import { addToken, setFields } from '../support/registry.ts';
@@ -56,6 +57,18 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
     const again = await publish(publication);
 
     expect(uploadId(again.body.signedUrl)).toBe(uploadId(resumed.body.signedUrl));
+  });
+
+  test.each<[string, (key: Key) => Promise<unknown>]>([
+    ['its archive has arrived', (key) => setFields(key, { status: 'NodeVersionStatusActive' })],
+    ['another version took its place', (key) => setFields(key, { id: 'another' })],
+    ['it is gone', (key) => remove(key, [['pk', 'exists']], Date.now() + 5000)],
+  ])('answers what it answered before once the version awaits no upload: %s', async (what, change) => {
+    const publication = { nodeId: what.replaceAll(' ', '-'), headers: key() };
+    const first = await publish(publication);
+    await change(nodeVersionKey(publication.nodeId, '1.0.0'));
+
+    expect((await publish(publication)).body).toEqual(first.body);
   });
 
   test('is rejected for another version', async () => {

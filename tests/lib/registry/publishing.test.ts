@@ -229,6 +229,35 @@ describe('a rejected publish', () => {
   });
 });
 
+describe('the message of a rejected publish', () => {
+  test.each([
+    ['told-deleted', 'The node was deleted, and its id cannot be used again; publish under another id.'],
+    ['told-active', 'This version has been published; publish a new version instead.'],
+    ['told-banned', 'This version is banned; publish a new version instead.'],
+  ])('of %s says what to do', async (nodeId, message) => {
+    await addNode('acme', 'told-deleted', { status: 'NodeStatusDeleted' });
+    for (const [id, status] of [
+      ['told-active', 'NodeVersionStatusActive'],
+      ['told-banned', 'NodeVersionStatusBanned'],
+    ] as const) {
+      await addNode('acme', id);
+      await addVersion('acme', id, '1.0.0', { status });
+    }
+
+    await expect(publish(nodeId)).rejects.toMatchObject({ message });
+  });
+
+  test('of a status that only admins set names its field', async () => {
+    await addNode('acme', 'told-status');
+    const node = { status: 'NodeStatusBanned' as const };
+    const caller = { userId: 'mats', isAdmin: true };
+
+    await expect(publish('told-status', { node, caller })).rejects.toMatchObject({
+      details: [{ path: 'body.node.status' }],
+    });
+  });
+});
+
 describe('the personal access token of a publish', () => {
   const invalid = { code: 'invalid_personal_access_token' };
 
