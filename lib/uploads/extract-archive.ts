@@ -17,7 +17,7 @@ import {
 import { entriesOf } from '../registry/host-node-entries.ts';
 
 /** Counted on when an extractor finds something else in the same archive: then it may run again. */
-export const extractor = 1;
+export const extractor = 2;
 
 /**
  * What became of an archive's extraction. `early`: its version did not become active in time; `superseded`: it has

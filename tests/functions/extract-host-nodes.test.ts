@@ -3,6 +3,7 @@ import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/extract-host-nodes.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
+import { extractor } from '../../lib/uploads/extract-archive.ts';
 import { hostNodeKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -82,7 +83,7 @@ describe('a published archive', () => {
     expect(await hostNode('extracted', 'Save')).toBeDefined();
     expect(await storedVersion('extracted', '1.0.0')).toMatchObject({
       host_node_extract_status: 'success',
-      extraction: { by: 1, nodes: 2, open_fields: 0 },
+      extraction: { by: extractor, nodes: 2, open_fields: 0 },
     });
     expect(await storedNode('extracted')).toMatchObject({
       latest_version: { host_node_extract_status: 'success' },

@@ -137,8 +137,9 @@ const fewFiles: Plugin = {
 };
 
 /**
- * The parser without comments, which nobody asks it for. Its names of tokens are written where they are used, since
- * esbuild would keep a table of them; its methods, which nothing calls by a text, get short names.
+ * The parser without what nobody asks it for: comments, what an expression is used for, and where in a statement it
+ * expected something. Its names of tokens are written where they are used, since esbuild would keep a table of them;
+ * its members, which nothing names by a text, get short names. A test compares what it reads then.
  */
 const parser: Plugin = {
   name: 'parser',
@@ -146,11 +147,13 @@ const parser: Plugin = {
     onLoad({ filter: /[\\/]py-ast[\\/]dist[\\/]index\.esm\.js$/ }, async ({ path }) => {
       const source = (await readFile(path, 'utf8'))
         .replace(/\bTokenType\.(\w+)/g, '"$1"')
-        .replace(/^ {2}collect(?:AllComments|From\w+)\([\s\S]*?^ {2}\}\n/gm, '')
+        .replace(/^ {2}(?:collect(?:AllComments|From\w+)|setContext|create\w+)\([\s\S]*?^ {2}\}\n/gm, '')
+        .replace(/^ +(?:ctx: .*,|this\.setContext\(.*\);)\n/gm, '')
+        .replace(/("Expected [^"]*?) (?:after|at|before|for|in) [^"]*"/g, '$1"')
         .replace(/this\.includeComments = .*/, '')
         .replaceAll('this.includeComments', 'false');
-      const methods = source.matchAll(/^ {2}(?:static )?([a-z]+[A-Z]\w*)\(/gm);
-      const names = [...new Set([...methods].map(([, name]) => name))];
+      const members = source.matchAll(/(?:^ {2}(?:static )?([a-z]+[A-Z]\w*)\(|this\.([a-z]+[A-Z]\w*) = )/gm);
+      const names = [...new Set([...members].map(([, method, field]) => method ?? field))];
       const contents = source.replace(/(?<=\.|^ {2}|^ {2}static )[a-z]+[A-Z]\w*/gm, (name) =>
         names.includes(name) ? `_${names.indexOf(name).toString(36)}` : name,
       );
