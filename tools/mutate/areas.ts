@@ -55,6 +55,7 @@ export const areas = {
     tests: [
       'lib/validation-issues',
       'lib/schemas/{answers,lists,paid-object,registry-requests,version-label,image-source}',
+      'functions/{extend-video,multiframe-video,relight-image,text-to-video,video-switches}',
     ],
     minScore: 93,
   },
