@@ -143,6 +143,25 @@ describe('the schema of an answer', () => {
     expect(issuesIn(schema, { [field]: '' })).toEqual([`body.${field} must be one of ${values.join(', ')}`]);
   });
 
+  test('of a version has the codes by which programs decide, and no others', () => {
+    const codes = [
+      ...['awaiting_upload', 'archive_refused', 'node_banned', 'node_deleted', 'publisher_banned'],
+      ...['token_revoked', 'trust_revoked', 'banned', 'flagged'],
+    ];
+    for (const code of codes) expect(NodeVersion.safeParse({ status_reason_code: code }).success).toBe(true);
+    expect(NodeVersion.safeParse({ status_reason_code: '' }).success).toBe(false);
+  });
+
+  test('of a version says which job of a CI published it', () => {
+    const provenance = { issuer: 'i', repository: 'o/r', commit: 'c', ref: 'main', workflow: 'w', run: '1' };
+
+    expect(NodeVersion.parse({ provenance })).toEqual({ provenance });
+    expect(NodeVersion.parse({ provenance: { ...provenance, environment: 'prod' } })).toEqual({
+      provenance: { ...provenance, environment: 'prod' },
+    });
+    expect(NodeVersion.safeParse({ provenance: { issuer: 'i' } }).success).toBe(false);
+  });
+
   test('of a publisher names its members as owners and members', () => {
     const members = ['owner', 'member'].map((role) => ({ id: 'm', role, user: {} }));
 

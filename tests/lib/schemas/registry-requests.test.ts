@@ -215,6 +215,17 @@ describe('a name in a request', () => {
     },
   );
 
+  test.each([
+    ['Load%20Image', 'Load Image'],
+    ['%E4%BD%A0%e5%a5%bd', '你好'],
+    ['a%2Fb%252Fc', 'a/b%2Fc'],
+    ['100%', '100%'],
+    ['50%zz and %4', '50%zz and %4'],
+    ['%FF%20', '%FF%20'],
+  ])('reads the host node name %s as %s: what a client encoded twice, and no more', (sent, name) => {
+    expect(HostNodeName.parse(sent)).toBe(name);
+  });
+
   test('accepts any host node name of 1 to 200 characters', () => {
     expect(issuesIn(HostNodeName, 'a|b (c) / \u{1f3ac}')).toEqual([]);
     expect(issuesIn(HostNodeName, 'x'.repeat(200))).toEqual([]);

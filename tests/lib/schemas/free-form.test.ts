@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { freeFormIssue } from '../../../lib/schemas/free-form.ts';
+
+const numbers = 'must hold only numbers that every reader of JSON reads alike; send others as text';
+const values = 'must hold at most 10000 values';
+const depth = 'must be nested at most 32 deep';
+const nested = (levels: number): unknown => (levels === 0 ? 'x' : [nested(levels - 1)]);
+const lists = (sizes: readonly number[]) => sizes.map((size) => Array(size).fill(1));
+
+test.each<[string, unknown]>([
+  ['nothing', null],
+  ['a text', 'x'],
+  ['the largest and the smallest whole number', [2 ** 53 - 1, -(2 ** 53) + 1, 0, -1]],
+  ['fractions', { a: 0.1, b: 1e-300, c: -2.5 }],
+  ['values of every kind', { a: [true, null, 'x', 1], b: {} }],
+  ['32 levels', nested(32)],
+  // The list itself, four lists and what is in them.
+  ['10,000 values', lists([9_995 - 6, 2, 2, 2])],
+])('free-form JSON may be %s', (_, value) => {
+  expect(freeFormIssue(value)).toBeUndefined();
+});
+
+test.each<[string, unknown, string]>([
+  ['a whole number that is not exact', { a: [2 ** 53] }, numbers],
+  ['a negative one', { a: [-(2 ** 53)] }, numbers],
+  ['a number too large for JSON', Number.POSITIVE_INFINITY, numbers],
+  ['33 levels', nested(33), depth],
+  ['10,001 values', lists([9_996 - 6, 2, 2, 2]), values],
+  ['a list of 10,001 values', Array(10_001).fill(1), values],
+  ['a list of so many inside of another', [Array(10_001).fill('x')], values],
+])('free-form JSON may not be %s', (_, value, issue) => {
+  expect(freeFormIssue(value)).toBe(issue);
+});
