@@ -121,7 +121,7 @@ export type RelightReply = z.infer<typeof RelightReply>;
 const parenthesisOrWeight = /\(|(?::\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)\s*)?\)/gi;
 
 /** A number of its own before the colon and a whole one after it are a ratio or a time: (16:9), (at 12:30). */
-const endsInNumber = /(?:^|[^\w.])\d{1,9}(?:\.\d{1,9})?$/;
+const endsInNumber = /[^\w.]\d{1,9}(?:\.\d{1,9})?$/;
 const wholeNumber = /^\d+$/;
 const maxNumberLength = 20;
 

@@ -186,7 +186,8 @@ describe('POST /proxy/image-provider/v1/ai/image-relight', () => {
           '(a:9e)',
         ],
         '(at 10:30 in the morning)',
-        ...['(ratio 16:9)', '(16:9)', '((wide 21:9):1.2)', '(at 12:30)', '(2.39:1)', '(a:1e0)', '(a:14E-1)'],
+        '(16:9) of a wide and quiet evening by the lake',
+        ...['(ratio 16:9)', '(16:9)', '((wide 21:9):1.2)', '(at 12:30)', '(2.39:9)', '(a:1e0)', '(a:14E-1)'],
       ],
       rejected: [
         ...['(a:0.9)', '(a:0.99)', '(a:1.41)', '(a:-1.2)', '(a:.9)', '(a:.95)', '(a:12)', '(a:  1.5  )'],

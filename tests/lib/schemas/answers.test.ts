@@ -4,6 +4,7 @@ import { ErrorBody } from '../../../lib/schemas/error-body.ts';
 import { HostNode } from '../../../lib/schemas/host-node.ts';
 import { Node } from '../../../lib/schemas/node.ts';
 import { NodeVersion } from '../../../lib/schemas/node-version.ts';
+import { RelightReply } from '../../../lib/schemas/relight.ts';
 import { Timestamp } from '../../../lib/schemas/timestamp.ts';
 import { issuesIn } from '../../support/issues-in.ts';
 
@@ -160,6 +161,15 @@ describe('the schema of an answer', () => {
       provenance: { ...provenance, environment: 'prod' },
     });
     expect(NodeVersion.safeParse({ provenance: { issuer: 'i' } }).success).toBe(false);
+  });
+
+  test('of relight has the images, the task and its state', () => {
+    for (const status of ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED']) {
+      const data = { generated: ['https://example.com/a.png'], task_id: 't', status };
+      expect(RelightReply.parse({ data })).toEqual({ data });
+    }
+    expect(RelightReply.safeParse({ data: { generated: [], task_id: 't', status: '' } }).success).toBe(false);
+    expect(RelightReply.safeParse({ data: { status: 'CREATED' } }).success).toBe(false);
   });
 
   test('of a publisher names its members as owners and members', () => {
