@@ -138,6 +138,12 @@ describe('POST /proxy/video-provider/text2video', () => {
       expect(simulation.received).toEqual([]);
     });
 
+    test('names no model in the rule of durations where none was sent', async () => {
+      const { body } = await generate({ duration: 17, model: undefined });
+
+      expect(body.details).toEqual([{ path: 'body.duration', message: 'must be 1 to 16 seconds' }]);
+    });
+
     test.each([
       ['vidq3-pro', 16],
       ['vidq2-pro-fast', 10],

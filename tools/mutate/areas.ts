@@ -54,7 +54,7 @@ export const areas = {
     files: ['lib/schemas/*.ts', 'lib/validation-issues.ts'],
     tests: [
       'lib/validation-issues',
-      'lib/schemas/{answers,free-form,lists,paid-object,registry-requests,version-label,image-source}',
+      'lib/schemas/{answers,free-form,lists,multiframe-video,paid-object,registry-requests,version-label,image-source}',
       'functions/{extend-video,multiframe-video,relight-image,text-to-video,video-switches}',
     ],
     minScore: 93,
