@@ -82,7 +82,7 @@ test('--dry-run marks what is listed only under a condition, and says what could
     ['Save it', false],
     ['New', true],
   ]);
-  const note = '__init__.py:15 is skipped: TypeError: can only concatenate values of one type';
+  const note = '__init__.py:15 is skipped: TypeError: unsupported operand types';
   expect(notes).toEqual([note]);
   expect(text.stdout).toContain(`What could not be followed, and may be wrong:\n  ${note}\n`);
 });
