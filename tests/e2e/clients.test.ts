@@ -51,7 +51,10 @@ describe('the README, pasted as printed', () => {
   test('publishes, uploads, reads and generates a video, and answers what the samples print', async () => {
     const readme = await readFile('README.md', 'utf8');
     const blocks = commandsBelow(readme, heading);
-    const script = blocks.join('\n').replaceAll('http://localhost:3000', stack.apiUrl);
+    const script = blocks
+      .join('\n')
+      .replaceAll('http://localhost:3000', stack.apiUrl)
+      .replaceAll('http://localhost:3004', stack.pagesUrl);
     const { stdout } = await run('sh', ['-e', '-c', script], { cwd: folder, env: stack.environment });
     const samples = [...readme.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => sample(text));
     const answers = stdout
