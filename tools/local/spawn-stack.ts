@@ -72,10 +72,13 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
   };
 }
 
-/** Below the range of ephemeral ports, and never the same for two workers of one test run. */
+const runs = 28;
+let run = Math.floor(Math.random() * runs);
+
+/** Below the range of ephemeral ports, and never the same for two workers of one test run, or for two stacks of one file. */
 function freshOffset(): number {
   const worker = Number(process.env.JEST_WORKER_ID ?? 0);
-  const run = Math.floor(Math.random() * 28);
+  run = (run + 1) % runs;
   return 10_000 + 10 * (16 * run + (worker % 16));
 }
 
