@@ -1,3 +1,4 @@
+import type { ReadHostNode } from '../read-host-node.ts';
 import { nodeType } from './host/schema-types.ts';
 import { olderForm, type OlderForm } from './host/schema.ts';
 import { findAttribute } from './language/attributes.ts';
@@ -12,20 +13,9 @@ import { isCounted, Tuple, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
 
 /** A node as the host would list it. A field that only running the pack could show is left out, and named in `open`. */
-export interface ExtractedNode {
-  name: string;
+export interface ExtractedNode extends ReadHostNode {
   /** Whether the pack lists it only under a condition that is unknown here. */
   conditional: boolean;
-  category?: string;
-  description?: string;
-  function?: string;
-  deprecated?: boolean;
-  experimental?: boolean;
-  /** JSON texts, as the host answers them. */
-  inputTypes?: string;
-  returnTypes?: string;
-  returnNames?: string;
-  outputIsList?: boolean[];
   /** Names of the inputs by group, where those are known. */
   inputNames?: Record<string, string[]>;
   open: string[];

@@ -1,19 +1,6 @@
+import type { ReadHostNode } from '../read-host-node.ts';
 import type { HostNode } from '../schemas/host-node.ts';
 import { maxRecordItems } from '../schemas/lists.ts';
-
-/** What was read of a host node, and which fields could not be told. */
-export interface ReadHostNode {
-  name: string;
-  category?: string;
-  description?: string;
-  function?: string;
-  deprecated?: boolean;
-  experimental?: boolean;
-  inputTypes?: string;
-  returnTypes?: string;
-  returnNames?: string;
-  outputIsList?: boolean[];
-}
 
 /** What an extraction says of a host node; null where it says nothing. */
 export type ExtractedFields = {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { entriesOf, type ReadHostNode } from '../../../lib/registry/host-node-entries.ts';
+import type { ReadHostNode } from '../../../lib/read-host-node.ts';
+import { entriesOf } from '../../../lib/registry/host-node-entries.ts';
 import { HostNodeInput } from '../../../lib/schemas/host-node.ts';
 import { HostNodeName } from '../../../lib/schemas/names.ts';
 
