@@ -51,17 +51,13 @@ export function extendVideoRequest(rules: VideoRules) {
 export const ExtendVideoReply = z
   .object({
     ...taskFields,
-    ...z.partial(
-      z.object({
-        duration: z.int32(),
-        images: z.array(z.string()),
-        model: z.string(),
-        payload: z.string(),
-        prompt: z.string(),
-        resolution: z.string(),
-        video_creation_id: z.string(),
-        video_url: z.string(),
-      }),
-    ).shape,
+    duration: z.optional(z.int32()),
+    images: z.optional(z.array(z.string())),
+    model: z.optional(z.string()),
+    payload: z.optional(z.string()),
+    prompt: z.optional(z.string()),
+    resolution: z.optional(z.string()),
+    video_creation_id: z.optional(z.string()),
+    video_url: z.optional(z.string()),
   })
   .with(z.meta({ id: 'ExtendVideoReply' }));

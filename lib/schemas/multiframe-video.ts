@@ -49,16 +49,18 @@ export function secondsOfFrames({ image_settings }: Frames): number | undefined 
 export const MultiframeVideoReply = z
   .object({
     ...taskFields,
-    ...z.partial(
-      z.object({
-        image_settings: z.array(
-          z.partial(z.object({ key_image: z.string(), duration: z.number(), prompt: z.string() })),
-        ),
-        model: z.string(),
-        payload: z.string(),
-        resolution: z.string(),
-        start_image: z.string(),
-      }),
-    ).shape,
+    image_settings: z.optional(
+      z.array(
+        z.object({
+          key_image: z.optional(z.string()),
+          duration: z.optional(z.number()),
+          prompt: z.optional(z.string()),
+        }),
+      ),
+    ),
+    model: z.optional(z.string()),
+    payload: z.optional(z.string()),
+    resolution: z.optional(z.string()),
+    start_image: z.optional(z.string()),
   })
   .with(z.meta({ id: 'MultiframeVideoReply' }));

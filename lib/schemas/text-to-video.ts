@@ -88,23 +88,19 @@ export function textToVideoRequest(rules: VideoRules) {
 export const TextToVideoReply = z
   .object({
     ...taskFields,
-    ...z.partial(
-      z.object({
-        aspect_ratio: z.string(),
-        bgm: z.boolean(),
-        duration: z.int32(),
-        images: z.array(z.string()),
-        model: z.string(),
-        movement_amplitude: z.string(),
-        off_peak: z.boolean(),
-        payload: z.string(),
-        prompt: z.string(),
-        resolution: z.string(),
-        seed: z.int32(),
-        style: z.string(),
-        watermark: z.boolean(),
-      }),
-    ).shape,
+    aspect_ratio: z.optional(z.string()),
+    bgm: z.optional(z.boolean()),
+    duration: z.optional(z.int32()),
+    images: z.optional(z.array(z.string())),
+    model: z.optional(z.string()),
+    movement_amplitude: z.optional(z.string()),
+    off_peak: z.optional(z.boolean()),
+    payload: z.optional(z.string()),
+    prompt: z.optional(z.string()),
+    resolution: z.optional(z.string()),
+    seed: z.optional(z.int32()),
+    style: z.optional(z.string()),
+    watermark: z.optional(z.boolean()),
   })
   .with(z.meta({ id: 'TextToVideoReply' }));
 

@@ -7,7 +7,7 @@ import { amount, type Figure, quantile, ratio } from '../../tools/bench/figures.
 import { Lambda } from '../../tools/bench/lambda.ts';
 import { compare, grossRegressions, render } from '../../tools/bench/report.ts';
 import { loadsOf } from '../../tools/bench/sizes.ts';
-import { buildFunctions } from '../../tools/build/build.ts';
+import { buildFunctions, bundle } from '../../tools/build/build.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { sampleEvent } from '../support/invoke.ts';
@@ -34,7 +34,7 @@ describe('after one invocation in a process of its own', () => {
   });
 
   test.each([...proxies, ...stores])(
-    '%s has answered, and neither undici nor perf_hooks was ever loaded',
+    '%s has answered, and loaded no part of Node that it does not need',
     async (name) => {
       const { answer, modules } = await lambda.start({
         file: resolve('dist', name, 'index.js'),
@@ -51,7 +51,9 @@ describe('after one invocation in a process of its own', () => {
 
       expect(answer).toMatchObject({ statusCode: name === 'publish-node-version' ? 201 : 200 });
       expect(modules).toContain('NativeModule http');
-      expect(modules.filter((module) => /undici|perf_hooks/.test(module))).toEqual([]);
+      expect(
+        modules.filter((module) => /undici|perf_hooks|webcrypto|fs\/promises|readline/.test(module)),
+      ).toEqual([]);
     },
     30_000,
   );
@@ -81,6 +83,14 @@ describe('a bundle', () => {
 
     expect(first.inputs.filter((file) => /@aws-sdk|@smithy/.test(file))).toEqual([]);
     expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-dynamodb'))).toBe(true);
+  });
+
+  test.each(proxies)('of %s starts with its entry and one more file', async (name) => {
+    const { metafile } = await bundle(`functions/${name}.ts`, 'dist');
+
+    expect(metafile.outputs['dist/index.js']?.imports).toEqual([
+      { path: expect.stringMatching(/^dist\/chunk-\w+\.js$/), kind: 'import-statement' },
+    ]);
   });
 
   test('of finalize-upload is the only one with an S3 client', async () => {
@@ -113,9 +123,9 @@ describe('a bundle', () => {
   );
 
   test.each([
-    ...proxies.map((name) => [name, 28] as const),
+    ...proxies.map((name) => [name, 25] as const),
     // Publishing also knows the trusts of CI jobs; what verifies their tokens loads only for one.
-    ...stores.map((name) => [name, name === 'publish-node-version' ? 88 : 83] as const),
+    ...stores.map((name) => [name, name === 'publish-node-version' ? 85 : 80] as const),
     ['finalize-upload', 124] as const,
   ])('of %s loads at most %i KB, gzipped, before its first answer', async (name, kilobytes) => {
     expect((await loads(name)).first.kilobytes).toBeLessThan(kilobytes);

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, parse, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
+import { absentGlobals, lambdaPlugins, oneFirstFile } from './lambda-plugins.ts';
 import { digestFile, isUpToDate, rememberBuild } from './up-to-date.ts';
 
 interface Output {
@@ -50,7 +50,7 @@ export async function bundle(
     sourcesContent: false,
     legalComments: 'none',
     define: absentGlobals,
-    plugins: lambdaPlugins,
+    plugins: [...lambdaPlugins, oneFirstFile(entry)],
     logLevel: 'warning',
   });
   const manifest = { path: join(folder, 'package.json'), contents: Buffer.from('{"type":"module"}\n') };

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
+import { resolve } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /*
@@ -14,12 +15,29 @@ const builtins: Plugin = {
   name: 'builtins',
   setup({ onResolve, onLoad }) {
     const filter = new RegExp(`^(?:node:.+|${builtinModules.join('|')})$`);
-    onResolve({ filter }, ({ path }) => ({ path, namespace: 'builtin' }));
+    onResolve({ filter }, ({ kind, path }) => ({
+      path,
+      namespace: kind === 'require-call' ? 'builtin-required' : 'builtin',
+    }));
     onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)})`,
+      contents: [
+        `const builtin = ${load(path)};`,
+        'export default builtin;',
+        // Only what is imported is read: some members are getters that load more of Node.
+        ...Object.keys(process.getBuiltinModule(path) ?? {}).map(
+          (name) => `export const ${name} = /* @__PURE__ */ (() => builtin.${name})();`,
+        ),
+      ].join('\n'),
+    }));
+    onLoad({ filter: /.*/, namespace: 'builtin-required' }, ({ path }) => ({
+      contents: `module.exports = ${load(path)};`,
     }));
   },
 };
+
+function load(builtin: string): string {
+  return `/* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(builtin)})`;
+}
 
 /** Replaces the SDK's chain of credential sources by the only one that a function has. */
 const credentials: Plugin = {
@@ -56,6 +74,24 @@ const unusedParts: [file: RegExp, instead: string][] = [
     'export class SimpleFetcher {} export function fetch() {}',
   ],
   [/[\\/]aws-jwt-verify[\\/]dist[\\/]esm[\\/]https-node\.js$/, 'export function fetch() {}'],
+  // For a body that is a file, it loads Node's streams of files.
+  [
+    /[\\/]util-body-length[\\/]calculateBodyLength\.js$/,
+    `
+      export function calculateBodyLength(body) {
+        if (body === undefined || body === null) return 0;
+        if (typeof body === 'string') return Buffer.byteLength(body);
+        if (typeof body.byteLength === 'number') return body.byteLength;
+        throw new Error('The length of this body is not known.');
+      }`,
+  ],
+  // It looks for the browser's crypto first, which is another part of Node's.
+  [
+    /[\\/]serde[\\/]uuid[\\/]v4\.js$/,
+    `
+      import { randomUUID } from 'node:crypto';
+      export const bindV4 = () => () => randomUUID();`,
+  ],
   // For a Node without crypto.
   [/[\\/]sha256[\\/]Sha256Js\.js$/, 'export class Sha256Js {}'],
   // For buckets of several regions at once, with a signature that takes a package of its own.
@@ -73,6 +109,13 @@ const partsInUse: Plugin = {
   name: 'parts-in-use',
   setup({ onLoad }) {
     for (const [filter, contents] of unusedParts) onLoad({ filter }, () => ({ contents }));
+    // Tokens are verified without blocking, so the other way is not needed, nor what only it calls.
+    onLoad({ filter: /[\\/]aws-jwt-verify[\\/]dist[\\/]esm[\\/]jwt-verifier\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(
+        /^ {4}(?:verifySync|verifyDecomposedJwtSync)\([\s\S]*?^ {4}\}\n/gm,
+        '',
+      ),
+    }));
     // The SDK reads only the version from a package's manifest, and sends it to AWS.
     onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]package\.json$/ }, async ({ path }) => {
       const { version } = JSON.parse(await readFile(path, 'utf8'));
@@ -135,6 +178,26 @@ const fewFiles: Plugin = {
     }));
   },
 };
+
+/**
+ * A function starts with one file. esbuild would put what the function shares with each set of its parts (what it loads
+ * by `import()`) into a file of its own; a part that imports the function shares all of it.
+ */
+export const oneFirstFile = (entry: string): Plugin => ({
+  name: 'one-first-file',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) =>
+      kind === 'dynamic-import' && !resolveDir.includes('node_modules')
+        ? { path: resolve(resolveDir, path), pluginData: { isPart: true } }
+        : undefined,
+    );
+    onLoad({ filter: /[\\/]lib[\\/].+\.ts$/ }, async ({ path, pluginData }) => {
+      if (!pluginData?.isPart) return;
+      const source = await readFile(path, 'utf8');
+      return { contents: `${source}\nimport ${JSON.stringify(resolve(entry))};\n`, loader: 'ts' };
+    });
+  },
+});
 
 /**
  * The parser without what nobody asks it for: comments, what an expression is used for, and where in a statement it
