@@ -56,10 +56,10 @@ const listedFields = [
 
 /** The versions listed between two times, newest first, so that old spam never delays a recent loss. */
 export async function findListedVersions(
+  work: DueWork,
   from: string,
   to: string,
   deadline: number,
-  work: DueWork = 'upload',
 ): Promise<ListedVersion[]> {
   const prefix = work === 'extraction' ? extractionPrefix : '';
   const keys = (await Promise.all(shards.map((shard) => keysOf(prefix + shard, from, to)))).flat();
@@ -72,7 +72,7 @@ export async function findListedVersions(
       if (version.pending_since !== undefined) listed.push(listedVersion(version, version.pending_since));
     }
   }
-  return listed.sort((a, b) => (a.since < b.since ? 1 : -1));
+  return listed.sort((a, b) => b.since.localeCompare(a.since));
 }
 
 const pending: NodeVersionStatus = 'NodeVersionStatusPending';
@@ -95,12 +95,12 @@ function listedVersion(record: NodeVersionRecord, since: string): ListedVersion 
 }
 
 async function keysOf(shard: string, from: string, to: string): Promise<Key[]> {
-  const keys: Key[] = [];
-  const range = query({
-    index: pendingIndex,
-    partition: ['pending_shard', shard],
-    sort: ['pending_since', 'between', from, to],
-  });
-  for await (const page of range) keys.push(...page.map(keyOf));
-  return keys;
+  const pages = await Array.fromAsync(
+    query({
+      index: pendingIndex,
+      partition: ['pending_shard', shard],
+      sort: ['pending_since', 'between', from, to],
+    }),
+  );
+  return pages.flat().map(keyOf);
 }

@@ -11,10 +11,8 @@ import { type IdTokenRecord, idTokenRecord, type TrustRecord, trustRecord } from
 /** All jobs that a publisher trusts or once trusted. */
 export async function readTrusts(publisherId: string): Promise<TrustRecord[]> {
   const { pk, sk } = trustKey(publisherId, '');
-  const trusts: TrustRecord[] = [];
-  for await (const page of query({ partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
-    trusts.push(...page.map((item) => trustRecord(item)));
-  return trusts;
+  const pages = await Array.fromAsync(query({ partition: ['pk', pk], sort: ['sk', 'begins with', sk] }));
+  return pages.flat().map((item) => trustRecord(item));
 }
 
 /** The trust by which a job may publish a node; what is missing is named, from the repository on. */
@@ -109,22 +107,7 @@ export function useToken(job: CiJob, used: Item | undefined, versionKey: Key): W
 /** More than the clocks of an issuer and of this service differ. */
 const expiryMarginSeconds = 300;
 
-export function provenanceOf({
-  issuer,
-  repository,
-  commit,
-  ref,
-  workflow,
-  run,
-  environment,
-}: CiJob): Provenance {
-  return {
-    issuer,
-    repository,
-    commit,
-    ref,
-    workflow,
-    run,
-    ...(environment !== undefined && { environment }),
-  };
+export function provenanceOf(job: CiJob): Provenance {
+  const { issuer, repository, commit, ref, workflow, run, environment } = job;
+  return { issuer, repository, commit, ref, workflow, run, environment };
 }

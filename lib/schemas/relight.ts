@@ -133,9 +133,10 @@ function weightsIn(prompt: string): number[] {
     if (token === '(') depth += 1;
     else if (depth > 0) {
       depth -= 1;
+      if (weight === undefined) continue;
       const before = prompt.slice(Math.max(0, index - maxNumberLength), index);
-      const isRatio = wholeNumber.test(weight ?? '') && endsInNumber.test(before);
-      if (weight !== undefined && !isRatio) weights.push(Number(weight));
+      const isRatio = wholeNumber.test(weight) && endsInNumber.test(before);
+      if (!isRatio) weights.push(Number(weight));
     }
   }
   return weights;

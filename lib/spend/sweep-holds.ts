@@ -1,6 +1,5 @@
 import { describeError, log } from '../log.ts';
-import type { Key } from '../store/keys.ts';
-import { pendingIndex } from '../store/keys.ts';
+import { type Key, keyOf, pendingIndex } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { type AccountRecord, accountRecord, accountShards, holdsOf } from './account.ts';
@@ -54,15 +53,14 @@ export async function sweepSpending(deadline: number): Promise<void> {
 }
 
 async function listAccounts(shard: string): Promise<Key[]> {
-  const keys: Key[] = [];
-  const range = query({
-    index: pendingIndex,
-    partition: ['pending_shard', shard],
-    sort: ['pending_since', 'between', '0', '9'],
-  });
-  for await (const page of range)
-    keys.push(...page.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
-  return keys;
+  const pages = await Array.fromAsync(
+    query({
+      index: pendingIndex,
+      partition: ['pending_shard', shard],
+      sort: ['pending_since', 'between', '0', '9'],
+    }),
+  );
+  return pages.flat().map(keyOf);
 }
 
 async function sweepAccount(key: Key, before: number, deadline: number): Promise<SweptHold[]> {

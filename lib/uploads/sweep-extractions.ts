@@ -29,7 +29,7 @@ const reservedMs = 20_000;
 export async function sweepExtractions({ from, to, deadline }: Sweep): Promise<SweptExtraction[]> {
   const times = [new Date(from).toISOString(), new Date(to).toISOString()] as const;
   const swept: SweptExtraction[] = [];
-  for (const { nodeId, version, archiveKey } of await findListedVersions(...times, deadline, 'extraction')) {
+  for (const { nodeId, version, archiveKey } of await findListedVersions('extraction', ...times, deadline)) {
     const isInTime = Date.now() < deadline - reservedMs;
     const visited: Pick<SweptExtraction, 'finding' | 'error'> = isInTime
       ? await visit(archiveKey ?? '', deadline).catch((error: unknown) => ({ finding: 'error', error }))

@@ -34,7 +34,7 @@ const maxVisitsAtOnce = 4;
  * stop the others. Everything it does may be done by events at the same time.
  */
 export async function sweepUploads({ from, to, deadline }: Sweep): Promise<Swept[]> {
-  const listed = await findListedVersions(timestamp(from), timestamp(to), deadline);
+  const listed = await findListedVersions('upload', timestamp(from), timestamp(to), deadline);
   const swept: Swept[] = listed.map((version) => ({ ...version, finding: 'unvisited' }));
   const left = swept.values();
   const finalizer = { id: randomUUID(), deadline };

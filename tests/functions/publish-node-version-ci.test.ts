@@ -151,6 +151,20 @@ describe('a publish with an ID token of a CI', () => {
     });
   });
 
+  test('takes a job in the one environment that is trusted', async () => {
+    await addTrust('acme', {
+      issuer: gitHub.issuer,
+      repository: 'octo/guarded',
+      workflow: 'release.yml',
+      environment: 'production',
+    });
+    const token = gitHubToken({ repository: 'octo/guarded', environment: 'production' });
+    const { status, body } = await publish({ nodeId: 'guarded', token });
+
+    expect(status).toBe(201);
+    expect(body.node_version.provenance).toMatchObject({ environment: 'production' });
+  });
+
   test('answers the provenance in bulk, and none of a version that a person published over it', async () => {
     await publish({ nodeId: 'seen' });
     await publish({ nodeId: 'taken-over' });

@@ -47,6 +47,29 @@ describe('issueDetails', () => {
     expect(issuesIn(Anything, input)).toEqual([{ path, message }]);
   });
 
+  test('finds none in what has none', () => {
+    expect(issueDetails([{ root: 'path', error: undefined, input: {} }])).toEqual([]);
+  });
+
+  test('says that what is missing together with all around it is required', () => {
+    const Ruled = z.object({}).check(z.refine(() => false, { path: ['a', 'b'], error: 'goes with c' }));
+    const error = z.object({ a: z.object({ b: z.string() }) }).safeParse({ a: {} }).error;
+
+    expect(issuesIn(Ruled, {})).toEqual([{ path: 'body.a.b', message: 'goes with c' }]);
+    expect(issueDetails([{ root: 'body', error, input: null }])).toEqual([
+      { path: 'body.a.b', message: 'is required' },
+    ]);
+  });
+
+  test('leaves a path of 200 characters whole', () => {
+    const [detail] = issuesIn(z.record(z.string(), z.string()), { ['x'.repeat(200)]: 1 });
+
+    expect(detail?.path).toMatch(/^body\.x+…$/);
+    expect(issuesIn(z.record(z.string(), z.string()), { ['x'.repeat(195)]: 1 })[0]?.path).toBe(
+      `body.${'x'.repeat(195)}`,
+    );
+  });
+
   test('lists every issue with its own path', () => {
     expect(issuesIn(Anything, { text: 'long', number: 5, object: { inner: 1 } })).toEqual([
       { path: 'body.text', message: 'must have at most 3 characters' },

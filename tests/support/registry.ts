@@ -5,6 +5,7 @@ import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '.
 import { get } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { put, update } from '../../lib/store/write.ts';
+import type { Upload } from '../../lib/upload.ts';
 import { createPublisher, putMember } from '../../tools/admin/registry/publishers.ts';
 import { putPersonalAccessToken } from '../../tools/admin/registry/tokens.ts';
 
@@ -60,6 +61,29 @@ export async function addVersion(
     status: 'NodeVersionStatusActive',
     ...fields,
   });
+}
+
+/** A pending version that has stood on the list of what is left to do since then. */
+export async function addListedVersion(
+  publisherId: string,
+  nodeId: string,
+  since: string,
+  fields: Item = {},
+): Promise<void> {
+  await addNode(publisherId, nodeId);
+  await addVersion(publisherId, nodeId, '1.0.0', {
+    status: 'NodeVersionStatusPending',
+    host_node_extract_status: 'pending',
+    pending_shard: 'a',
+    pending_since: since,
+    upload_id: uploadOf(nodeId).uploadId,
+    ...fields,
+  });
+}
+
+/** The upload that such a version waits for. */
+export function uploadOf(nodeId: string): Upload {
+  return { nodeId, version: '1.0.0', versionId: `${nodeId}-1.0.0`, uploadId: `upload of ${nodeId}` };
 }
 
 export async function setPublisherFields(id: string, fields: Item): Promise<void> {

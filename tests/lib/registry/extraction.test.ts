@@ -155,7 +155,7 @@ describe('the end of an extraction', () => {
     await banNodeVersion('banned-meanwhile', '1.0.0', 'test');
     await finishExtraction(archive, found(1, []), inTime());
     await unbanNodeVersion('banned-meanwhile', '1.0.0');
-    const listed = () => findListedVersions('2000', '9999', inTime(), 'extraction');
+    const listed = () => findListedVersions('extraction', '2000', '9999', inTime());
     expect((await listed()).map(({ nodeId }) => nodeId)).toContain('banned-meanwhile');
     await unlistExtracted(archive, inTime());
 

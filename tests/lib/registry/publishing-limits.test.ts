@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { nodeVersionKey, publishingKey } from '../../../lib/store/keys.ts';
-import { dynamodb } from '../../../lib/store/table.ts';
+import { toAttributes } from '../../../lib/store/attribute-values.ts';
+import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { publishingRecord } from '../../../lib/registry/records.ts';
 import { intercept } from '../../support/intercept.ts';
 import { invoke, type Result } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
@@ -10,6 +12,7 @@ import { bearer } from '../../support/tokens.ts';
 process.env.MAX_PENDING_VERSIONS = '3';
 process.env.MAX_NEW_NODES_PER_DAY = '2';
 const { handler } = await import('../../../functions/publish-node-version.ts');
+const { requireRoom } = await import('../../../lib/registry/publishing-limits.ts');
 
 let publisherId: string;
 let token: string;
@@ -91,8 +94,12 @@ describe('what a publisher began to publish', () => {
   test('is looked up only once the list is full', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     let reads = 0;
-    intercept(dynamodb, ({ command, send }) => {
-      if (command === 'BatchGetItemCommand') reads += 1;
+    let asked = {};
+    intercept(dynamodb, ({ command, input, send }) => {
+      if (command === 'BatchGetItemCommand') {
+        reads += 1;
+        asked = input;
+      }
       return send();
     });
     for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
@@ -101,6 +108,32 @@ describe('what a publisher began to publish', () => {
     await publish('n', '1.0.3');
 
     expect([before, reads - before]).toEqual([3, 2]);
+    expect(Object.values(Object(asked).RequestItems)).toEqual([
+      expect.objectContaining({ ProjectionExpression: expect.any(String) }),
+    ]);
+  });
+
+  test('loses no name while there is room', async () => {
+    const addition = { publisherId, nodeId: 'a', version: '1.0.0', isNewNode: false };
+
+    expect(await requireRoom(undefined, addition, Date.now() + 10_000)).toEqual([]);
+  });
+
+  test('is unavailable where the store does not return all of it in time', async () => {
+    await addNode(publisherId, `n-${publisherId}`);
+    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
+    const { pk, sk } = publishingKey(publisherId);
+    const record = publishingRecord(await storedItem(pk, sk));
+    const Keys = [toAttributes(nodeVersionKey(`n-${publisherId}`, '1.0.0'))];
+    intercept(dynamodb, async ({ send }) => ({
+      ...(await send()),
+      UnprocessedKeys: { [tableName]: { Keys } },
+    }));
+    const addition = { publisherId, nodeId: 'n', version: '1.0.3', isNewNode: false };
+
+    await expect(requireRoom(record, addition, Date.now() - 1)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
   });
 
   test('keeps the number of new nodes of a day until the day is over', async () => {
