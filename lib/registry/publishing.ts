@@ -77,9 +77,12 @@ export async function registerVersion(publication: Publication): Promise<Registr
     const record = pendingVersion(publication, credential, node, existing);
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
     const addition = { publisherId, nodeId, version: version.version, isNewNode: !node };
-    const gone = existing ? [] : await requireRoom(publishing, addition, deadline);
-    const noteNew = async () => (existing ? undefined : noteAddition(addition, gone, deadline));
-    const [failed] = await Promise.all([transact(writes, deadline), noteUse(credential.record), noteNew()]);
+    const gone = existing ? undefined : await requireRoom(publishing, addition, deadline);
+    const [failed] = await Promise.all([
+      transact(writes, deadline),
+      noteUse(credential.record),
+      gone && noteAddition(addition, gone, deadline),
+    ]);
     if (failed.length > 0) return undefined;
     return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
   });
@@ -94,8 +97,8 @@ export async function findAwaitedUpload(
   { id }: NodeVersion,
 ): Promise<Upload | undefined> {
   const { existing } = await readStanding(publication);
-  const isAwaited = existing?.id === id && existing?.status === 'NodeVersionStatusPending';
-  return existing && isAwaited ? awaitedUpload(existing) : undefined;
+  if (!existing || existing.id !== id || existing.status !== 'NodeVersionStatusPending') return undefined;
+  return awaitedUpload(existing);
 }
 
 /** Reads what a publish is decided on, in one round trip, and rejects one that may not happen. */

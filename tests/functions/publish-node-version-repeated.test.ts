@@ -12,12 +12,14 @@ beforeAll(addPublishers);
 
 describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the same Idempotency-Key', () => {
   const key = () => ({ 'idempotency-key': randomUUID() });
+  /** An address that is signed in the same second is the same. */
+  const untilSignedAnew = () => new Promise((resolve) => setTimeout(resolve, 1100));
   const uploadId = (signedUrl: string) => new URL(signedUrl).pathname.split('/').at(-1);
 
   test('answers the same version with a freshly signed address', async () => {
     const publication = { nodeId: 'replayed', headers: key() };
     const first = await publish(publication);
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await untilSignedAnew();
     const again = await publish(publication);
 
     expect(again.headers['idempotent-replayed']).toBe('true');
@@ -67,6 +69,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
     const publication = { nodeId: what.replaceAll(' ', '-'), headers: key() };
     const first = await publish(publication);
     await change(nodeVersionKey(publication.nodeId, '1.0.0'));
+    await untilSignedAnew();
 
     expect((await publish(publication)).body).toEqual(first.body);
   });
