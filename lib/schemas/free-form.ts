@@ -7,18 +7,17 @@ const maxValues = 10_000;
  */
 export function freeFormIssue(root: unknown): string | undefined {
   const pending: [unknown, number][] = [[root, 0]];
-  let values = 0;
+  let found = 1;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const [value, depth] = next;
-    values += 1;
-    if (values > maxValues) return `must hold at most ${maxValues} values`;
     if (typeof value === 'number' && !isExact(value)) {
       return 'must hold only numbers that every reader of JSON reads alike; send others as text';
     }
     if (typeof value !== 'object' || value === null) continue;
     if (depth === maxDepth) return `must be nested at most ${maxDepth} deep`;
     const inner = Object.values(value);
-    if (inner.length > maxValues) return `must hold at most ${maxValues} values`;
+    found += inner.length;
+    if (found > maxValues) return `must hold at most ${maxValues} values`;
     for (const each of inner) pending.push([each, depth + 1]);
   }
   return undefined;

@@ -13,8 +13,11 @@ const shape = new RegExp(String.raw`^[vV]?${numbers}(?:-(${identifiers}))?(?:\+(
 export function normalizeVersion(label: string): string | undefined {
   const match = label.length <= maxLength ? shape.exec(label.replaceAll(' ', '+')) : null;
   if (!match) return undefined;
-  const [, major = '0', minor = '0', patch = '0', preRelease, build] = match;
-  const core = [major, minor, patch].map(withoutLeadingZeros).join('.');
+  const [preRelease, build] = match.slice(4);
+  const core = match
+    .slice(1, 4)
+    .map((digits = '0') => withoutLeadingZeros(digits))
+    .join('.');
   const identified =
     preRelease === undefined ? core : `${core}-${preRelease.split('.').map(normalizeIdentifier).join('.')}`;
   const normal = build === undefined ? identified : `${identified}+${build}`;
@@ -54,7 +57,7 @@ export const VersionLabel = z
   .with(z.describe('Version label: a semantic version of at most 64 characters; answered in normal form'));
 
 function withoutBuild(version: string): string {
-  return version.replace(/\+.*$/, '');
+  return version.replace(/\+.*/, '');
 }
 
 function splitOnce(version: string): [string, string | undefined] {
