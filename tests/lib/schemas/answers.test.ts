@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { ErrorBody } from '../../../lib/schemas/error-body.ts';
 import { HostNode } from '../../../lib/schemas/host-node.ts';
 import { Node } from '../../../lib/schemas/node.ts';
 import { NodeVersion } from '../../../lib/schemas/node-version.ts';
 import { RelightReply } from '../../../lib/schemas/relight.ts';
 import { Timestamp } from '../../../lib/schemas/timestamp.ts';
+import { taskFields } from '../../../lib/schemas/video.ts';
 import { issuesIn } from '../../support/issues-in.ts';
 
 describe('a time in an answer', () => {
@@ -170,6 +171,14 @@ describe('the schema of an answer', () => {
     }
     expect(RelightReply.safeParse({ data: { generated: [], task_id: 't', status: '' } }).success).toBe(false);
     expect(RelightReply.safeParse({ data: { status: 'CREATED' } }).success).toBe(false);
+  });
+
+  test('of a video operation has the task, its state and its price', () => {
+    const schema = z.object(taskFields);
+    const task = { task_id: 't', credits: 4, created_at: '2026-11-21T10:52:09Z' };
+    for (const known of ['created', 'processing', 'queueing', 'success', 'failed'])
+      expect(schema.parse({ ...task, state: known })).toEqual({ ...task, state: known });
+    expect(schema.safeParse({ ...task, state: '' }).success).toBe(false);
   });
 
   test('of a publisher names its members as owners and members', () => {

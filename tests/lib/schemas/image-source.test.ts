@@ -34,6 +34,20 @@ describe('base64 data of an image', () => {
     fc.assert(fc.property(image, (text) => isTaken(text) === plain.test(text)));
   });
 
+  test.each([
+    ['  AA', true],
+    ['==AA', true],
+    ['A = A', true],
+    ['A A', true],
+    ['A\n=\nA', true],
+    ['A', false],
+    ['=A=', false],
+    ['A ==', false],
+    [' = ', false],
+  ])('holds at least the two digits of one byte: %j is %s', (image, isImage) => {
+    expect([isTaken(image), plain.test(image)]).toEqual([isImage, isImage]);
+  });
+
   test('may be megabytes long, as a data URI or bare', () => {
     const megabytes = long.repeat(200);
 

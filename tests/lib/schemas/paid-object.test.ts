@@ -61,6 +61,15 @@ describe('a misspelled field of a paid request', () => {
     expect(simulation.received).toEqual([]);
   });
 
+  test.each(proxyNames.flatMap((name) => [null, 'text', 7, true, []].map((body) => [name, body] as const)))(
+    'is looked for by %s in an object only, not in %j',
+    async (name, body) => {
+      const { status, body: answer } = await invoke(proxies[name], name, { rawBody: JSON.stringify(body) });
+
+      expect([status, answer.details]).toEqual([400, [{ path: 'body', message: 'must be an object' }]]);
+    },
+  );
+
   test('is listed with all other issues of the request', async () => {
     const image_settings = [{ keyimage: url }, { key_image: url, duration: 9, promt: 'x' }];
     const { body } = await send('multiframe-video', { modle: model, start_image: '0', image_settings });
@@ -93,6 +102,10 @@ describe('an unknown field of a paid request', () => {
       { speed: 2, type: 'x', template: 'x', subjects: [], video_url: url, sound: true, ratio: '1:1' },
     ],
     ['relight-image', { seed: 7, model: 'x', size: '1k', num_images: 1, negative_prompt: 'x' }],
+    // Near `seed`, `bgm` and `voice_id`, but not near enough.
+    ['text-to-video', { need: 1, bg: true, id_voice: 'x' }],
+    // One edit from `style` is a misspelling: here are two, and swaps that are none or not the only difference.
+    ['text-to-video', { stoke: 'x', stoye: 'x', stloe: 'x', stlya: 'x' }],
   ];
 
   test.each(extras)('is dropped for %s if it is not a near miss: %j', async (name, extra) => {
