@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { ApiError } from '../errors.ts';
 import {
   adminVersionFields,
@@ -130,9 +131,10 @@ interface Read {
  * room for. So the cost and the memory of one request are bounded for any size of the versions.
  */
 async function readWithin(
-  keys: readonly Key[],
+  asked: readonly Key[],
   { deadline, maxBytes }: Pick<LookupOptions, 'deadline' | 'maxBytes'>,
 ): Promise<Read> {
+  const keys = sampleFirst(asked);
   const found = new Map<string, NodeVersionRecord>();
   const overlooked = new Map<string, string>();
   let bytes = 0;
@@ -153,4 +155,12 @@ async function readWithin(
   if (keys.length > 0 && unread === keys.length) throw new ApiError('unavailable');
   for (const key of keys.slice(read)) overlooked.set(keyName(key), tooMuch.error_message);
   return { found, overlooked };
+}
+
+/** The first batch is chosen by chance: else a caller could put small versions there, and make us read large ones. */
+function sampleFirst(keys: readonly Key[]): Key[] {
+  if (keys.length <= maxBatchKeys) return [...keys];
+  const rest = [...keys];
+  const sample = Array.from({ length: maxBatchKeys }, () => rest.splice(randomInt(rest.length), 1)).flat();
+  return [...sample, ...rest];
 }
