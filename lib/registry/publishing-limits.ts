@@ -12,8 +12,9 @@ import { nodeVersionRecord, type PublishingRecord } from './records.ts';
 /*
  * A publisher's item counts its new nodes of the day, and names the versions that it began to publish. It is read
  * with the rest of a publish and written next to it, so it costs no time, and of publishes that run at once some may
- * pass a limit together. No name is removed when its archive arrives: once there are as many as may be pending, each
- * is looked up, and those that are not pending any more go. So the list cannot drift from the truth for good.
+ * pass a limit together. Only a node that was made is counted. No name is removed when its archive arrives: once there
+ * are as many as may be pending, each is looked up, and those that are not pending any more go. So the list cannot
+ * drift from the truth for good. That there is no room is remembered for a minute: looking costs much.
  */
 
 const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = readEnvironment(concerns.publishing);
@@ -31,10 +32,13 @@ export interface Addition {
 /** Archives arrive at any time, so this is only when to look again. */
 const pendingRetrySeconds = 60;
 
+/** DynamoDB takes 4 KB of an expression; what is left of the names goes with the next publish. */
+const maxNamesPerWrite = 100;
+
 /** Names that are not pending any more; an error where there is no room. */
 export async function requireRoom(
   publishing: PublishingRecord | undefined,
-  { isNewNode }: Addition,
+  { publisherId, isNewNode }: Addition,
   deadline: number,
 ): Promise<string[]> {
   const now = Date.now();
@@ -44,28 +48,38 @@ export async function requireRoom(
   }
   const listed = Object.keys(publishing ?? {}).filter((name) => name.startsWith('pending:'));
   if (listed.length < MAX_PENDING_VERSIONS) return [];
+  const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
+  const fullUntil = Date.parse(publishing?.full_until ?? '');
+  if (fullUntil > now) throw tooMany(message, Math.ceil((fullUntil - now) / 1000));
   const pending = await findPending(listed, deadline);
   if (pending.size >= MAX_PENDING_VERSIONS) {
-    const message = `${pending.size} versions of this publisher wait for their archives; upload those first.`;
+    const full_until = new Date(now + pendingRetrySeconds * 1000).toISOString();
+    await change(publisherId, { full_until }, deadline);
     throw tooMany(message, pendingRetrySeconds);
   }
-  return listed.filter((name) => !pending.has(name));
+  return listed.filter((name) => !pending.has(name)).slice(0, maxNamesPerWrite);
 }
 
-/** Notes what a publish adds; `gone` are names that go. What fails here is not counted, which the next one survives. */
-export async function noteAddition(
-  { publisherId, nodeId, version, isNewNode }: Addition,
+/** Notes the version that a publish adds; `gone` are names that go. */
+export async function noteVersion(
+  { publisherId, nodeId, version }: Addition,
   gone: readonly string[],
   deadline: number,
 ): Promise<void> {
-  const now = Date.now();
   const { pk } = nodeVersionKey(nodeId, version);
-  const changes = {
-    ...Object.fromEntries(gone.map((name) => [name, null])),
-    [`nodes:${dayOf(now - 24 * 60 * 60 * 1000)}`]: null,
-    ...(isNewNode && { [`nodes:${dayOf(now)}`]: new Plus(1) }),
-    [`pending:${version}:${pk}`]: new Date(now).toISOString(),
-  };
+  const names = Object.fromEntries(gone.map((name) => [name, null]));
+  await change(publisherId, { ...names, [`pending:${version}:${pk}`]: new Date().toISOString() }, deadline);
+}
+
+/** To be called once the node is there: of publishes of one new node at once, only one makes it. */
+export async function countNewNode({ publisherId }: Addition, deadline: number): Promise<void> {
+  const now = Date.now();
+  const yesterday = dayOf(now - 24 * 60 * 60 * 1000);
+  await change(publisherId, { [`nodes:${yesterday}`]: null, [`nodes:${dayOf(now)}`]: new Plus(1) }, deadline);
+}
+
+/** What fails here is not counted, which the next publish survives. */
+async function change(publisherId: string, changes: object, deadline: number): Promise<void> {
   await update(publishingKey(publisherId), changes, always, deadline).catch((error: unknown) =>
     log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) }),
   );

@@ -27,7 +27,7 @@ import {
   requireNodeFits,
   requireSameBan,
 } from './nodes.ts';
-import { noteAddition, requireRoom } from './publishing-limits.ts';
+import { countNewNode, noteVersion, requireRoom } from './publishing-limits.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
 import {
   type NodeRecord,
@@ -81,9 +81,10 @@ export async function registerVersion(publication: Publication): Promise<Registr
     const [failed] = await Promise.all([
       transact(writes, deadline),
       noteUse(credential.record),
-      gone && noteAddition(addition, gone, deadline),
+      gone && noteVersion(addition, gone, deadline),
     ]);
     if (failed.length > 0) return undefined;
+    if (addition.isNewNode) await countNewNode(addition, deadline);
     return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
   });
 }

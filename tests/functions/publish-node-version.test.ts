@@ -114,9 +114,13 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
     });
 
     test('takes two round trips to DynamoDB, the second with what counts for the publisher, and notes the last use of the token', async () => {
-      const { requests } = await countRequests(() => publish({ nodeId: 'counted' }));
+      const first = await countRequests(() => publish({ nodeId: 'counted' }));
+      const next = await countRequests(() => publish({ nodeId: 'counted', version: '1.0.1' }));
+      const requests = ['BatchGetItemCommand', 'TransactWriteItemsCommand', 'UpdateItemCommand'];
 
-      expect(requests).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand', 'UpdateItemCommand']);
+      expect(next.requests).toEqual(requests);
+      // A new node is counted once it is there.
+      expect(first.requests).toEqual([...requests, 'UpdateItemCommand']);
       const { createHash } = await import('node:crypto');
       const stored = await storedItem(
         'PUBLISHER#acme',

@@ -276,3 +276,22 @@ test.each(['PutItem', 'BatchWriteItem', 'TransactWriteItems', 'TransactGetItems'
     }
   },
 );
+
+describe('an expression of more than 4 KB', () => {
+  const ofBytes = (bytes: number) => ({
+    ConditionExpression: 'attribute_exists(pk)'.padEnd(bytes),
+    TableName,
+    Key: key('free'),
+  });
+  const invalid = { name: 'ValidationException', message: expect.stringContaining('ConditionExpression') };
+
+  test.each([
+    ['a plain write', (bytes: number) => client.send(new DeleteItemCommand({ ...ofBytes(bytes), Key }))],
+    ['a transaction', (bytes: number) => transact({ ConditionCheck: ofBytes(bytes) })],
+  ])('fails in %s, as it does at AWS, and one of 4 KB does not', async (_, write) => {
+    await write(4096);
+    await client.send(new PutItemCommand({ TableName, Item: Key }));
+
+    await expect(write(4097)).rejects.toMatchObject(invalid);
+  });
+});

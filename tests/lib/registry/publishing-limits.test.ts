@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { nodeVersionKey, publishingKey } from '../../../lib/store/keys.ts';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
+import { absent } from '../../../lib/store/expressions.ts';
+import { put } from '../../../lib/store/write.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { publishingRecord } from '../../../lib/registry/records.ts';
 import { intercept } from '../../support/intercept.ts';
@@ -37,6 +39,17 @@ async function archiveArrives(nodeId: string, version: string): Promise<void> {
   await setFields(nodeVersionKey(`${nodeId}-${publisherId}`, version), { status: 'NodeVersionStatusActive' });
 }
 
+/** With the clock so much later than it is. */
+async function afterSeconds<T>(seconds: number, work: () => Promise<T>): Promise<T> {
+  const now = Date.now() + 1000 * seconds;
+  jest.useFakeTimers({ now, doNotFake: ['setTimeout', 'setImmediate', 'nextTick'] });
+  try {
+    return await work();
+  } finally {
+    jest.useRealTimers();
+  }
+}
+
 describe('429 too_many_requests', () => {
   test('answers a new node beyond those of the day, with Retry-After, and publishes the others', async () => {
     const statuses = [(await publish('a')).status, (await publish('b')).status];
@@ -50,10 +63,7 @@ describe('429 too_many_requests', () => {
     expect((await publish('a', '1.0.1')).status).toBe(201);
     await archiveArrives('a', '1.0.0');
     token = await addToken(publisherId, 3);
-    const later = Date.now() + 1000 * Number(headers['retry-after']);
-    jest.useFakeTimers({ now: later, doNotFake: ['setTimeout', 'setImmediate', 'nextTick'] });
-    const nextDay = await publish('c');
-    jest.useRealTimers();
+    const nextDay = await afterSeconds(Number(headers['retry-after']), () => publish('c'));
     expect(nextDay.status).toBe(201);
   });
 
@@ -68,8 +78,48 @@ describe('429 too_many_requests', () => {
     expect(stopped.headers['retry-after']).toBe('60');
     expect((await publish('n', '1.0.1')).status).toBe(201);
     await archiveArrives('n', '1.0.0');
-    expect((await publish('n', '1.0.3')).status).toBe(201);
-    expect((await publish('n', '1.0.4')).status).toBe(429);
+    token = await addToken(publisherId, 3);
+    await afterSeconds(60, async () => {
+      expect((await publish('n', '1.0.3')).status).toBe(201);
+      expect((await publish('n', '1.0.4')).status).toBe(429);
+    });
+  });
+
+  test('is answered for as long as it said without reading all that is pending again', async () => {
+    await addNode(publisherId, `n-${publisherId}`);
+    for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
+    await publish('n', '1.0.3');
+    const reads: number[] = [];
+    intercept(dynamodb, ({ command, input, send }) => {
+      if (command === 'BatchGetItemCommand') reads.push(JSON.stringify(input).split('"pk"').length - 1);
+      return send();
+    });
+    const again = await afterSeconds(20, () => publish('n', '1.0.3'));
+
+    expect([again.status, again.body.error]).toEqual([429, 'too_many_requests']);
+    expect(Number(again.headers['retry-after'])).toBeGreaterThanOrEqual(39);
+    expect(Number(again.headers['retry-after'])).toBeLessThanOrEqual(40);
+    expect(reads).toEqual([5]);
+  });
+
+  test('counts a new node once, however many publishes of it run at once', async () => {
+    const versions = Array.from({ length: 12 }, (_, patch) => `1.0.${patch}`);
+    await Promise.all(versions.map((version) => publish('matrix', version)));
+    const { pk, sk } = publishingKey(publisherId);
+    const today = new Date().toISOString().slice(0, 10);
+
+    expect(await storedItem(pk, sk)).toMatchObject({ [`nodes:${today}`]: 1 });
+  });
+
+  test('is lifted for hundreds of versions whose archives have arrived', async () => {
+    await addNode(publisherId, `n-${publisherId}`);
+    const names = Array.from({ length: 700 }, (_, patch) => `pending:0.0.${patch}:NODE#n-${publisherId}`);
+    const record = { ...publishingKey(publisherId), ...Object.fromEntries(names.map((name) => [name, '-'])) };
+    await put(record, absent, Date.now() + 5000);
+    expect((await publish('n')).status).toBe(201);
+    const left = Object.keys((await storedItem(record.pk, record.sk)) ?? {});
+
+    expect(left.filter((name) => name.startsWith('pending:'))).toHaveLength(601);
   });
 
   test('is decided by what is pending, not by a count that could drift', async () => {
