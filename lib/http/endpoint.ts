@@ -141,15 +141,24 @@ async function respond<C extends Contract>(
     deadline: endsAt - reservedMs,
   };
   const key = contract.idempotent ? request.headers['idempotency-key'] : undefined;
-  const answer = key === undefined ? answerAlways(operation, call) : answerOnce(operation, call, key);
-  return inTime(answer, endsAt - lastAnswerMs, () => new ApiError('unavailable'));
+  const progress = { isSent: false };
+  const answer =
+    key === undefined ? answerAlways(operation, call, progress) : answerOnce(operation, call, progress, key);
+  const late = () => new ApiError(progress.isSent ? 'provider_timeout' : 'unavailable');
+  return inTime(answer, endsAt - lastAnswerMs, late);
 }
 
 type Unsent<C extends Contract> = Omit<Call<C>, 'beforeSending'>;
 
+/** Whether something was sent that may cost money. An answer that comes too late must not say that nothing was. */
+interface Progress {
+  isSent: boolean;
+}
+
 async function answerAlways<C extends Contract>(
   { contract, handler, spending, relaying }: Operation<C>,
   call: Unsent<C>,
+  progress: Progress,
   claim?: Claim,
 ): Promise<Answer> {
   const caller = callerName(call.caller);
@@ -159,7 +168,10 @@ async function answerAlways<C extends Contract>(
     const { body, headers, bought } = await handler({
       ...call,
       ...(task && { body: task.relayed(call.body) }),
-      beforeSending,
+      beforeSending: async () => {
+        await beforeSending();
+        progress.isSent = true;
+      },
     });
     return { answer: jsonAnswer(contract.status, body, headers), bought };
   };
@@ -174,6 +186,7 @@ async function unpaid(): Promise<void> {}
 async function answerOnce<C extends Contract>(
   operation: Operation<C>,
   call: Unsent<C>,
+  progress: Progress,
   key: string,
 ): Promise<Answer> {
   const { contract, refresh } = operation;
@@ -191,7 +204,7 @@ async function answerOnce<C extends Contract>(
       refresh && JSON.stringify(await refresh(JSON.parse(body), { ...call, beforeSending: unpaid }));
     return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body: renewed ?? body };
   }
-  return answerAlways(operation, call, claimed.claim);
+  return answerAlways(operation, call, progress, claimed.claim);
 }
 
 /** Whose Idempotency-Key it is. */

@@ -4,7 +4,8 @@ import { ApiError } from '../errors.ts';
 import { absent, type Clause, type Condition } from '../store/expressions.ts';
 import { idempotencyKey, idempotencyPartKey, type Key } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { storeError } from '../store/store-errors.ts';
+import { nothingSent } from '../store/nothing-sent.ts';
+import { typedRead } from '../store/typed-read.ts';
 import { put, remove, type WriteResult } from '../store/write.ts';
 import { afterwards } from './afterwards.ts';
 import type { Answer } from './answer.ts';
@@ -40,6 +41,8 @@ interface IdempotencyRecord extends Key {
 
 type AnswerPart = Required<Pick<IdempotencyRecord, 'bytes'>>;
 
+const idempotencyRecord = typedRead<IdempotencyRecord>();
+
 interface KeyedRequest {
   key: string;
   /** Whose key it is: two callers may choose the same one. */
@@ -72,9 +75,9 @@ export async function claimKey({
     expires_at: now + keptForMs,
     ttl: Math.ceil((now + keptForMs) / 1000),
   };
-  const result = await asked(put(record, isFree(now), deadline));
+  const result = await beforeSending(put(record, isFree(now), deadline));
   if (result.written) return { claim: new Claim(record, deadline) };
-  const holder = result.found as IdempotencyRecord | undefined;
+  const holder = idempotencyRecord(result.found);
   if (!holder) throw new ApiError('unavailable');
   if (holder.fingerprint !== record.fingerprint) throw new ApiError('idempotency_mismatch');
   if (holder.state === 'answered') return { kept: await readAnswer(holder, deadline) };
@@ -119,7 +122,8 @@ export class Claim {
 
   /** From here on the request may cost something. To be awaited right before it is sent. */
   async markSent(): Promise<void> {
-    const { written } = await asked(put({ ...this.#record, state: 'sent' }, this.#isOurs(), this.#deadline));
+    const mark = put({ ...this.#record, state: 'sent' }, this.#isOurs(), this.#deadline);
+    const { written } = await beforeSending(mark);
     if (!written) throw new ApiError('idempotency_in_flight');
     this.#isSent = true;
   }
@@ -171,19 +175,18 @@ export class Claim {
 }
 
 async function readAnswer(holder: IdempotencyRecord, deadline: number): Promise<Answer> {
-  const { attempt, parts = 1 } = holder;
-  const keys = Array.from({ length: parts - 1 }, (_, index) =>
+  const { attempt, parts: count = 1 } = holder;
+  const keys = Array.from({ length: count - 1 }, (_, index) =>
     idempotencyPartKey(holder, attempt, index + 1),
   );
   const rest = await get(deadline, ...keys);
-  const pieces = [holder, ...rest].map((item) => (item as AnswerPart).bytes);
+  const parts = [holder, ...rest.map((item) => idempotencyRecord(item))];
+  const pieces = parts.flatMap((part) => part?.bytes ?? []);
   return JSON.parse(gunzipSync(Buffer.concat(pieces)).toString());
 }
 
-/** A store that cannot be reached must stop a paid request, for any kind of failure. */
-async function asked(write: Promise<WriteResult>): Promise<WriteResult> {
+function beforeSending(write: Promise<WriteResult>): Promise<WriteResult> {
   return write.catch((error: unknown) => {
-    const known = storeError(error);
-    throw known instanceof ApiError ? known : new ApiError('unavailable', { cause: error });
+    throw nothingSent(error);
   });
 }

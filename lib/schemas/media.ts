@@ -21,17 +21,9 @@ export function withDefault<Schema extends z.ZodMiniType>(
 
 const unsetAsAbsent = z.transform((value) => (isUnset(value) ? undefined : value));
 
-/** At most so many characters, counted as a person counts them: an emoji is one, not two. */
+/** At most so many characters, which zod counts as a person does: an emoji is one, not two. */
 export function text(maxCharacters: number) {
-  return z
-    .string()
-    .check(
-      z.refine(
-        (value) => value.length <= maxCharacters || hasAtMost(value, maxCharacters),
-        `must have at most ${maxCharacters} characters`,
-      ),
-    )
-    .with(z.meta({ maxLength: maxCharacters }));
+  return z.string().check(z.maxLength(maxCharacters));
 }
 
 export const webAddress = z
@@ -80,13 +72,4 @@ const scratch = Buffer.allocUnsafe(2 * pieceLength);
 /** Node's decoder skips what is not base64, but sees only the low byte of what is not ASCII. */
 function decodesWhole(piece: string): boolean {
   return scratch.write(piece) === pieceLength && scratch.write(piece, 'base64') === (pieceLength / 4) * 3;
-}
-
-function hasAtMost(value: string, maxCharacters: number): boolean {
-  let count = 0;
-  for (const _ of value) {
-    count += 1;
-    if (count > maxCharacters) return false;
-  }
-  return true;
 }

@@ -183,6 +183,18 @@ describe('the deadline of an endpoint', () => {
   });
 });
 
+describe('an endpoint whose time is up', () => {
+  test('does not say that nothing was sent once something may have been', async () => {
+    const hang = async ({ beforeSending }: { beforeSending: () => Promise<void> }) => {
+      await beforeSending();
+      return new Promise<never>(() => {});
+    };
+    const { status, body } = await open({}, hang).call({ remainingMs: 700 });
+
+    expect([status, body.error]).toEqual([504, 'provider_timeout']);
+  });
+});
+
 describe('the answer of an endpoint', () => {
   test('has the status of the contract and the headers of the handler', async () => {
     const { status, headers, body } = await open({}, async () => ({

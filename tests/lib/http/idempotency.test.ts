@@ -252,7 +252,11 @@ describe('an idempotency claim', () => {
     breakStore(put(place), when);
 
     const cause = expect.objectContaining({ message: 'the store failed' });
-    await expect(attempt({ key })).rejects.toMatchObject({ code: 'unavailable', cause });
+    await expect(attempt({ key })).rejects.toMatchObject({
+      code: 'internal_error',
+      payment: 'none',
+      cause,
+    });
     expect(sends).toBe(0);
   });
 
