@@ -10,6 +10,8 @@ interface ErrorReply {
 }
 
 const maxDetails = 20;
+/** As of the details that are our own; see lib/validation-issues.ts. */
+const maxDetailLength = 200;
 
 /**
  * Reads the error bodies that providers are known to send: `{message}`, with `invalid_params` or without,
@@ -50,5 +52,9 @@ function readInvalidParams({ invalid_params }: JsonObject): ErrorDetail[] {
 }
 
 function cleanedBy(key: string): (detail: ErrorDetail) => ErrorDetail {
-  return ({ path, message }) => ({ path: cleanText(path, key), message: cleanText(message, key) });
+  const clean = (text: string) => cleanText(text, key, maxDetailLength);
+  return ({ path, message }) => ({
+    path: clean(path),
+    message: clean(message) || 'was rejected by the provider',
+  });
 }

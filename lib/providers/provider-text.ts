@@ -1,10 +1,10 @@
-const maxLength = 300;
+const maxTextLength = 300;
 
 /**
  * A provider's text, fit to be shown to our caller: one line, short, and without what it may repeat of the
  * request, which is our key or an image.
  */
-export function cleanText(text: unknown, key: string): string {
+export function cleanText(text: unknown, key: string, maxLength = maxTextLength): string {
   if (typeof text !== 'string') return '';
   const line = text
     .replaceAll(key, '…')

@@ -37,9 +37,19 @@ describe('the details of an error reply', () => {
     [{ problem: { invalid_params: [{ field: 'image', reason: 'too small' }] } }, details],
     [{ error: { problem: { invalid_params: [{ name: 'image', reason: 'too small' }] } } }, details],
     [{ invalid_params: [{ name: 7, reason: 3 }] }, [{ path: 'body', message: '3' }]],
-    [{ invalid_params: [{ name: 'the-key' }] }, [{ path: 'body.…', message: '' }]],
+    [
+      { invalid_params: [{ name: 'the-key' }] },
+      [{ path: 'body.…', message: 'was rejected by the provider' }],
+    ],
   ])('are read from %j as %j', (body, expected) => {
     expect(read(body).details).toEqual(expected);
+  });
+
+  test('have at most 200 characters, like those that are our own', () => {
+    const words = 'too small '.repeat(30);
+    const [detail] = read({ invalid_params: [{ name: words, reason: words }] }).details;
+
+    expect([detail?.path.length, detail?.message.length]).toEqual([200, 200]);
   });
 
   test('are at most twenty', () => {
