@@ -1,4 +1,5 @@
-import { note } from '../log.ts';
+import { ApiError } from '../errors.ts';
+import { log, note } from '../log.ts';
 import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
 import type { Clause } from '../store/expressions.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
@@ -201,7 +202,10 @@ export async function completeVersion(nodeId: string, version: string, deadline:
   });
 }
 
-/** False if the latest version moved while this was decided, or this version or its node changed its status. */
+/**
+ * False if the latest version moved while this was decided, or this version or its node changed its status. Edits of
+ * one moment that fit alone can leave a node without room for another latest version; it keeps the one that it has.
+ */
 async function moveLatest(
   version: NodeVersionRecord,
   node: NodeRecord | undefined,
@@ -228,6 +232,10 @@ async function moveLatest(
       },
     ],
     deadline,
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
+    log('warn', 'latest_version_too_large', { node_id: version.node_id, version: version.version });
+    return [];
+  });
   return failed.length === 0;
 }

@@ -258,9 +258,11 @@ describe('a publish with an ID token of a CI', () => {
     await addPublisher('rival', {});
     await publish({ nodeId: 'pinned', version: 'nightly', token: token() });
     const before = await ids();
+    loggedLines.length = 0;
     const first = await publish({ nodeId: 'pinned', token: token() });
 
     expect(before).not.toHaveProperty('repository_id');
+    expect(loggedLines.join('\n')).not.toContain('credential_use');
     expect(first.status).toBe(201);
     expect(await ids()).toMatchObject({
       repository_id: '81',

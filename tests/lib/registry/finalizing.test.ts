@@ -7,7 +7,7 @@ import {
   keepPending,
 } from '../../../lib/registry/finalizing.ts';
 import { dueWork } from '../../../lib/registry/pending-versions.ts';
-import { nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
+import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import type { Upload } from '../../../lib/upload.ts';
 import { banNode, unbanNode } from '../../../tools/admin/registry/nodes.ts';
@@ -203,6 +203,18 @@ describe('completeVersion', () => {
       version,
       node,
     ]);
+  });
+
+  test('leaves the latest version as it is where the node has no room for another', async () => {
+    const upload = await publish('grown', '1.0.0');
+    await setFields(nodeVersionKey('grown', '1.0.0'), { changelog: 'x'.repeat(110_000) });
+    // Two edits that fit alone, of one moment.
+    await setFields(nodeKey('grown'), { description: 'x'.repeat(160_000), license: 'x'.repeat(160_000) });
+    await activate(upload);
+    await complete(upload);
+
+    expect(await isLeft('grown', '1.0.0')).toBe(false);
+    expect(await latestOf('grown')).toBeUndefined();
   });
 
   test('reads once and writes twice where nobody interferes', async () => {
