@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
-import type { RequestRules } from './environment.ts';
 import type { ErrorCode } from './errors.ts';
+import type { VideoRules } from './schemas/video.ts';
 
 /**
  * Who may call an operation: `anyone` (a token that is sent is not even read), `user` (a valid access token),
@@ -26,7 +26,7 @@ export interface Contract {
   access: Access;
   parameters: z.ZodMiniType<Record<string, string>>;
   /** A schema, or what makes one of the rules that an operator can change. */
-  body: z.ZodMiniType | ((rules: RequestRules) => z.ZodMiniType);
+  body: z.ZodMiniType | ((rules: VideoRules) => z.ZodMiniType);
   reply: z.ZodMiniType;
   status: 200 | 201;
   /** What the operation itself can answer; the codes every endpoint shares are added where they are needed. */
@@ -46,7 +46,7 @@ export interface Contract {
   secondsOf?(body: object): number | undefined;
 }
 
-export type BodyOf<C extends Contract> = C['body'] extends (rules: RequestRules) => infer Schema
+export type BodyOf<C extends Contract> = C['body'] extends (rules: VideoRules) => infer Schema
   ? z.infer<Schema>
   : z.infer<C['body']>;
 
@@ -55,6 +55,6 @@ export function contract<const C extends Contract>(definition: C): C {
   return definition;
 }
 
-export function bodySchema({ body }: Contract, rules: () => RequestRules): z.ZodMiniType {
+export function bodySchema({ body }: Contract, rules: () => VideoRules): z.ZodMiniType {
   return typeof body === 'function' ? body(rules()) : body;
 }

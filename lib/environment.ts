@@ -1,11 +1,8 @@
 import type * as z from 'zod/mini';
-import type { videoRules } from './concerns.ts';
 import { issueSentence } from './validation-issues.ts';
 
 type Concern = () => z.ZodMiniObject;
 
-/** What an operator can change about the rules of a request. */
-export type RequestRules = Values<typeof videoRules>;
 type Values<C extends Concern> = z.output<ReturnType<C>>;
 
 /** Reads one concern's variables; a missing or malformed one stops the function at start, by name. */

@@ -21,13 +21,13 @@ export function log(level: 'info' | 'warn' | 'error', event: string, fields: Fie
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-const longestChain = 8;
+const maxCauses = 8;
 
 /** An error and what caused it, as fields of a log line. */
 export function describeError(error: unknown): Fields {
   const causes: string[] = [];
   let current = error;
-  while (current instanceof Error && causes.length < longestChain) {
+  while (current instanceof Error && causes.length < maxCauses) {
     causes.push(`${current.name}: ${current.message}`);
     current = current.cause;
   }

@@ -4,8 +4,8 @@ import type * as z from 'zod/mini';
 import type { BoughtTask } from '../bought-task.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../ci-job.ts';
-import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import * as concerns from '../concerns.ts';
+import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { log, note, withLogFields } from '../log.ts';
@@ -58,7 +58,7 @@ interface Options<C extends Contract> {
 }
 
 /** The gateway's event: its headers are there, and the id of the request is known. */
-interface Request extends APIGatewayProxyEventV2 {
+interface GatewayRequest extends APIGatewayProxyEventV2 {
   requestId: string;
 }
 
@@ -81,8 +81,8 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
   // While the function starts: no request is in a hurry yet.
   const spending = loadSpending(contract);
   const relaying = loadRelay(contract);
-  const pipeline = middy<Request, Answer>(
-    (request: Request, context: Context) =>
+  const pipeline = middy<GatewayRequest, Answer>(
+    (request: GatewayRequest, context: Context) =>
       respond({ contract, body, handler, spending, relaying, ...options }, request, context),
     // The early answer is ours: middy's starts and stops a timer for every request.
     { timeoutEarlyInMillis: 0 },
@@ -126,7 +126,7 @@ interface Operation<C extends Contract> extends Options<C> {
 /** A request from its token to its answer, top to bottom. */
 async function respond<C extends Contract>(
   operation: Operation<C>,
-  request: Request,
+  request: GatewayRequest,
   context: Context,
 ): Promise<Answer> {
   const { contract, jobOf } = operation;
@@ -216,7 +216,7 @@ function scopeOf<C extends Contract>({ access }: C, { caller, body }: Unsent<C>)
 /** Checks path and body together, so that all issues of a request are named at once. */
 function readRequest<C extends Contract>(
   { contract, body: schema }: Operation<C>,
-  request: Request,
+  request: GatewayRequest,
 ): Pick<Call<C>, 'path' | 'body'> {
   const input = parseJsonBody(request);
   const parameters = request.pathParameters ?? {};

@@ -61,7 +61,7 @@ async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promis
     provider,
     ticket,
     body: bytes.toString(),
-    contentType: isPlainType.test(contentType) ? contentType : 'application/json',
+    contentType: plainType.test(contentType) ? contentType : 'application/json',
     deadline,
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
@@ -78,7 +78,7 @@ function rejectOrTryAgain(error: unknown): never {
   throw error.code === 'conflict' ? new ApiError('unavailable', { cause: error }) : error;
 }
 
-const isPlainType = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;
+const plainType = /^[\x21-\x7e][\x20-\x7e]{0,99}$/;
 
 function rejection(reason: string): ApiError {
   return new ApiError('route_not_found', { reason });

@@ -27,8 +27,8 @@ import {
   requireNodeFits,
   requireSameBan,
 } from './nodes.ts';
-import { countNewNode, noteVersion, requireRoom } from './publishing-limits.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
+import { countNewNode, noteVersion, requireRoom } from './publishing-limits.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
@@ -41,9 +41,9 @@ import {
 } from './records.ts';
 import { readTrusts } from './trusts.ts';
 
-type Publication = Proof & Request;
+type Publication = Proof & RequestedVersion;
 
-interface Request {
+interface RequestedVersion {
   publisherId: string;
   nodeId: string;
   node: NodeInput;
@@ -91,7 +91,7 @@ export async function registerVersion(publication: Publication): Promise<Registr
 
 /**
  * The upload that a version, registered by the same request before, waits for now; undefined if it waits for none.
- * Whoever could not publish it any more gets no address either: it is the address of the latest publish.
+ * A caller who could not publish it any more gets no address. The upload is that of the latest publish.
  */
 export async function findAwaitedUpload(
   publication: Publication,

@@ -40,7 +40,7 @@ const rejections = {
   untrusted_node: () => 'The publisher trusts this workflow for another node only.',
   repository_replaced: ({ repository }) =>
     `${repository} is not the repository that was trusted: its id or the id of its owner has changed.`,
-  trust_revoked: () => 'The publisher trusts this workflow no longer.',
+  trust_revoked: () => 'The publisher no longer trusts this workflow.',
   token_used: () => 'The CI token was used for another node version; let the job request a new one.',
 } as const satisfies Record<string, (job: CiJob) => string>;
 

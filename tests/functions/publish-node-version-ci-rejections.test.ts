@@ -312,7 +312,7 @@ describe('a valid token of a job that the publisher does not trust is rejected',
     [
       'a repository that is trusted no longer',
       'trust_revoked',
-      'The publisher trusts this workflow no longer.',
+      'The publisher no longer trusts this workflow.',
       { repository: 'octo/gone' },
     ],
   ])('%s', async (_, reason, message, changes) => {
