@@ -295,3 +295,17 @@ describe('an expression of more than 4 KB', () => {
     await expect(write(4097)).rejects.toMatchObject(invalid);
   });
 });
+
+test('an attribute without a name fails in a write, as it does at AWS', async () => {
+  const nameless = {
+    ConditionExpression: 'attribute_not_exists(#a)',
+    ExpressionAttributeNames: { '#a': '' },
+    TableName,
+    Key,
+  };
+
+  await expect(client.send(new DeleteItemCommand(nameless))).rejects.toMatchObject({
+    name: 'ValidationException',
+    message: expect.stringContaining('#a'),
+  });
+});

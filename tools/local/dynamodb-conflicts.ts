@@ -12,7 +12,7 @@ import {
   readPuts,
   readWrite,
 } from './dynamodb-actions.ts';
-import { longExpression } from './dynamodb-expressions.ts';
+import { expressionIssue } from './dynamodb-expressions.ts';
 import { type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 
 interface Server {
@@ -50,7 +50,7 @@ export async function startStrictDynamoDb({
 }
 
 /**
- * Adds DynamoDB's transaction conflicts, and its bound on expressions, in front of a server that has none. While a TransactWriteItems runs, its items
+ * Adds DynamoDB's transaction conflicts, and its rules of expressions, in front of a server that has none. While a TransactWriteItems runs, its items
  * are locked, including those that it only checks: another transaction with one of them is canceled, a plain write
  * fails, and a batch returns it as unprocessed. Plain reads never conflict. PartiQL is passed on as it is.
  */
@@ -98,8 +98,8 @@ class Conflicts {
 
   async #writeOne(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
     const body = await readAll(request);
-    const tooLong = longExpression(body);
-    if (tooLong !== undefined) return fail(response, 'ValidationException', { message: tooLong });
+    const issue = expressionIssue(body);
+    if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
     const [isLocked] = await this.#areLocked(readWrite(body).actions, request, origin);
     if (isLocked) return fail(response, 'TransactionConflictException', { message: conflictMessage });
     const reply = await origin.send(request, { body });
@@ -132,8 +132,8 @@ class Conflicts {
 
   async #transact(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
     const body = await readAll(request);
-    const tooLong = longExpression(body);
-    if (tooLong !== undefined) return fail(response, 'ValidationException', { message: tooLong });
+    const issue = expressionIssue(body);
+    if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
     const { actions, token } = readWrite(body);
     const names = await this.#name(actions, request, origin);
     // A client that lost the connection sends its transaction again while the first one still runs.

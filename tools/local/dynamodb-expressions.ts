@@ -1,18 +1,23 @@
 const maxBytes = 4096;
 const kinds = ['UpdateExpression', 'ConditionExpression'] as const;
 
-type Expressions = Partial<Record<(typeof kinds)[number], string>>;
+type Expressions = Partial<Record<(typeof kinds)[number], string>> & {
+  ExpressionAttributeNames?: Record<string, string>;
+};
 
-/** DynamoDB takes at most 4 KB of an expression, and the embedded one any length: what it says of a longer one. */
-export function longExpression(body: Buffer): string | undefined {
-  if (body.length <= maxBytes) return undefined;
+/** What DynamoDB says of a write whose expressions it rejects, and the embedded server takes. */
+export function expressionIssue(body: Buffer): string | undefined {
+  if (body.length <= maxBytes && !body.includes('":""')) return undefined;
   const { TransactItems = [], ...plain } = readRequest(body);
   const parts = [plain, ...TransactItems.flatMap((item) => Object.values(item))];
-  for (const part of parts) {
-    const kind = kinds.find((name) => Buffer.byteLength(part[name] ?? '') > maxBytes);
-    if (kind) return `Invalid ${kind}: Expression size has exceeded the maximum allowed size;`;
-  }
-  return undefined;
+  return parts.map(issueOf).find((issue) => issue !== undefined);
+}
+
+function issueOf({ ExpressionAttributeNames = {}, ...expressions }: Expressions): string | undefined {
+  const long = kinds.find((kind) => Buffer.byteLength(expressions[kind] ?? '') > maxBytes);
+  if (long) return `Invalid ${long}: Expression size has exceeded the maximum allowed size;`;
+  const [nameless] = Object.entries(ExpressionAttributeNames).find(([, name]) => name === '') ?? [];
+  return nameless && `ExpressionAttributeNames contains invalid value: Empty attribute name for ${nameless}`;
 }
 
 /** What cannot be read has no expression; the server behind this one rejects it. */
