@@ -8,16 +8,16 @@ import * as concerns from '../concerns.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
-import { log, note, withLogFields } from '../log.ts';
+import { note } from '../log.ts';
 import { issueDetails } from '../validation-issues.ts';
 import { admit, type JobOf, tokenIn } from './admit.ts';
 import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
-import { inTime } from './deadline.ts';
+import { endOf, inTime, reservedMs } from './deadline.ts';
 import type { Claim } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
+import { logRequest } from './log-request.ts';
 import { answerInPhases, loadRelay, loadSpending, type Relaying, type Spending } from './phases.ts';
-import { requestIdOf } from './request-id.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
   ? Caller
@@ -62,14 +62,8 @@ interface GatewayRequest extends APIGatewayProxyEventV2 {
   requestId: string;
 }
 
-/** Time kept back from the invocation's own limit, so that an answer still leaves when work is cut off. */
-const reservedMs = 1000;
-const defaultLimitMs = 29_000;
-
 /** A store that hangs can outlast every deadline; the caller gets an answer while there is still time for one. */
 const lastAnswerMs = 400;
-
-let isColdStart = true;
 
 /**
  * Turns a contract and its handler into a Lambda handler. This is the only place that knows middy and API Gateway:
@@ -90,29 +84,10 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
     failed.response = errorAnswer(failed.error, failed.event.requestId);
   });
 
-  return async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
-    // `performance` would load a part of Node that nothing here needs otherwise, for one to two milliseconds.
-    const started = process.uptime();
-    // The gateway always sends headers; an event that is written by hand may have none.
-    const headers = event.headers ?? {};
-    const gatewayId = event.requestContext.requestId;
-    const requestId = requestIdOf(headers, gatewayId);
-    const fields = {
-      request_id: requestId,
-      // The access log knows only the gateway's own id.
-      ...(requestId !== gatewayId && { gateway_request_id: gatewayId }),
-      function: contract.name,
-      route: event.routeKey,
-      cold_start: isColdStart,
-    };
-    isColdStart = false;
-    return withLogFields(fields, async () => {
-      const answer = await pipeline({ ...event, headers, requestId }, context);
-      const ms = Math.round((process.uptime() - started) * 1000);
-      log(answer.statusCode >= 500 ? 'error' : 'info', 'request', { status: answer.statusCode, ms });
-      return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } };
-    });
-  };
+  return (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> =>
+    logRequest(contract.name, event, (requestId) =>
+      pipeline({ ...event, headers: event.headers ?? {}, requestId }, context),
+    );
 }
 
 interface Operation<C extends Contract> extends Options<C> {
@@ -130,7 +105,7 @@ async function respond<C extends Contract>(
   context: Context,
 ): Promise<Answer> {
   const { contract, jobOf } = operation;
-  const endsAt = Date.now() + (context.getRemainingTimeInMillis?.() ?? defaultLimitMs);
+  const endsAt = endOf(context);
   const { caller, job } = await admit(contract.access, request, jobOf);
   const call = {
     ...readRequest<C>(operation, request),

@@ -3,10 +3,11 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
-import { log, note, withLogFields } from '../log.ts';
+import { note } from '../log.ts';
 import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
+import { endOf, reservedMs } from './deadline.ts';
+import { logRequest } from './log-request.ts';
 import { signatureCheck } from './provider-signature.ts';
-import { requestIdOf } from './request-id.ts';
 
 const isRelayed = readEnvironment(concerns.notifications).NOTIFICATIONS === 'relay';
 const receiving = isRelayed ? import('../notifications/receive.ts') : undefined;
@@ -22,26 +23,16 @@ function signatureChecks() {
 
 const maxBodyBytes = 64 * 1024;
 const ticketShape = /^[\w-]{43}$/;
-/** Time kept back from the invocation's own limit, so that an answer still leaves. */
-const reservedMs = 1000;
-const defaultLimitMs = 29_000;
 
 /**
  * What a provider says about a task. Every call that is rejected gets the answer of a path that does not exist: it
  * gives nobody a hint, and a provider whose call was rejected by mistake tries again, which after a 200 it would not.
  * Only the log line has the reason. No log line has the path, whose ticket is a secret.
  */
-export async function receiveNotification(event: APIGatewayProxyEventV2, context: Context): Promise<Answer> {
-  const started = process.uptime();
-  const { requestId: gatewayId } = event.requestContext;
-  const requestId = requestIdOf(event.headers ?? {}, gatewayId);
-  const fields = { request_id: requestId, function: 'receiveNotification', route: event.routeKey };
-  return withLogFields(fields, async () => {
-    const answer = await takeCall(event, context).catch((error: unknown) => errorAnswer(error, requestId));
-    const ms = Math.round((process.uptime() - started) * 1000);
-    log(answer.statusCode >= 500 ? 'error' : 'info', 'request', { status: answer.statusCode, ms });
-    return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } };
-  });
+export function receiveNotification(event: APIGatewayProxyEventV2, context: Context): Promise<Answer> {
+  return logRequest('receiveNotification', event, (requestId) =>
+    takeCall(event, context).catch((error: unknown) => errorAnswer(error, requestId)),
+  );
 }
 
 async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promise<Answer> {
@@ -49,8 +40,7 @@ async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promis
   const { provider, ticket = '' } = event.pathParameters ?? {};
   if (provider !== 'image' && provider !== 'video') throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
-  const endsAt = Date.now() + (context.getRemainingTimeInMillis?.() ?? defaultLimitMs);
-  const deadline = endsAt - reservedMs;
+  const deadline = endOf(context) - reservedMs;
   const bytes = readBody(event);
   const headers = event.headers ?? {};
   if (!(await isSigned[provider](headers, bytes, deadline))) throw rejection('signature');

@@ -1,19 +1,13 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
-import { log, withLogFields } from '../log.ts';
+import { note } from '../log.ts';
 import { type Answer, errorAnswer } from './answer.ts';
-import { requestIdOf } from './request-id.ts';
+import { logRequest } from './log-request.ts';
 
 /** Answers in our own shape what the gateway would answer with a bare message. It needs no token and reads nothing. */
-export async function unknownRoute({
-  headers = {},
-  requestContext,
-}: APIGatewayProxyEventV2): Promise<Answer> {
-  const requestId = requestIdOf(headers, requestContext.requestId);
-  const { method } = requestContext.http;
-  return withLogFields({ request_id: requestId, function: 'unknownRoute', method }, () => {
-    const answer = errorAnswer(new ApiError('route_not_found'), requestId);
-    log('info', 'request', { status: answer.statusCode });
-    return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } };
+export function unknownRoute(event: APIGatewayProxyEventV2): Promise<Answer> {
+  return logRequest('unknownRoute', event, async (requestId) => {
+    note({ method: event.requestContext.http.method });
+    return errorAnswer(new ApiError('route_not_found'), requestId);
   });
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { VideoRules } from '../video-rules.ts';
 import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 import {
@@ -8,7 +9,6 @@ import {
   modelName,
   payload,
   taskFields,
-  type VideoRules,
   videoPrompt,
 } from './video.ts';
 

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
+import type { VideoRules } from '../video-rules.ts';
 import { evenIfFieldsFail, imageSource, optional, text, webAddress, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
-import { callbackUrl, modelName, payload, taskFields, type VideoRules, videoPrompt } from './video.ts';
+import { callbackUrl, modelName, payload, taskFields, videoPrompt } from './video.ts';
 
 /** The maximum duration of each listed model in seconds; undefined if the interface states none. */
 const maxSecondsByModel = new Map<unknown, number | undefined>([

@@ -1,12 +1,7 @@
 import * as z from 'zod/mini';
 import { text, webAddress } from './media.ts';
 import { Timestamp } from './timestamp.ts';
-
-/** The rules of the video operations that an operator can change. */
-export interface VideoRules {
-  VIDEO_MODELS_EXTRA: readonly string[];
-  VIDEO_EXTEND_SOURCE: 'both' | 'either';
-}
+import type { VideoRules } from '../video-rules.ts';
 
 /** A listed model, or one that the operator added since this release. */
 export function modelName(listed: readonly string[], { VIDEO_MODELS_EXTRA }: VideoRules) {

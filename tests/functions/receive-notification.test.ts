@@ -295,6 +295,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         request_id: 'sample-receive-notification',
         function: 'receiveNotification',
         route: 'POST /notifications/{provider}/{ticket}',
+        cold_start: false,
         notification: 'written',
         ticket_hash: task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16),
         task_state: 'success',

@@ -35,9 +35,12 @@ describe('a method or path that no operation has', () => {
         event: 'request',
         request_id: 'sample-unknown-route',
         function: 'unknownRoute',
+        route: '$default',
+        cold_start: false,
         method: 'GET',
         code: 'route_not_found',
         status: 404,
+        ms: expect.any(Number),
       },
     ]);
   });

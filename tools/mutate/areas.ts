@@ -157,7 +157,7 @@ export const areas = {
   boundary: {
     files: [
       'lib/{errors,http-request,json-object,log,metrics,web-address}.ts',
-      'lib/http/{admit,afterwards,answer,endpoint,phases,bounded-json,request-id,unknown-route}.ts',
+      'lib/http/{admit,afterwards,answer,endpoint,phases,bounded-json,log-request,request-id,unknown-route}.ts',
     ],
     tests: [
       'lib/{errors,log,http-request,metrics}',
