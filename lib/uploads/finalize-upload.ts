@@ -15,9 +15,9 @@ import { claimChecks, type Finalizer, refusalOf, releaseChecks } from '../regist
 import type { Upload } from '../upload.ts';
 
 /**
- * What became of an upload. `refused` is about the archive, `blocked` about its node, publisher or token. The rest
- * means that there was nothing to do: another finalizer did it or is at it, the version waits for another upload, there
- * is no such version, or nothing lies under the key.
+ * What became of an upload. `refused` is about the archive, `blocked` about its version, node, publisher or token. The
+ * rest means that there was nothing to do: another finalizer did it or is at it, the version waits for another upload,
+ * there is no such version, or nothing lies under the key.
  */
 export type UploadResult =
   | 'published'
@@ -30,6 +30,9 @@ export type UploadResult =
   | 'unknown'
   | 'missing';
 
+/** After these, nothing under the key is ever published. */
+const isOver: ReadonlySet<UploadResult> = new Set(['published', 'published_before', 'superseded', 'unknown']);
+
 /** How often the upload is looked at again because what was looked at is gone. */
 const maxLooks = 5;
 
@@ -38,10 +41,16 @@ const maxLooks = 5;
  * so that events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
  */
 export async function finalizeUpload(key: string, finalizer: Finalizer): Promise<UploadResult> {
-  const { deadline } = finalizer;
   const upload = uploadOf(key);
   if (!upload) return 'unknown';
-  let nothingThere: 'missing' | 'refused' = 'missing';
+  const result = await publishOrRefuse(key, upload, finalizer);
+  if (isOver.has(result)) await removeAll(key, finalizer.deadline);
+  return result;
+}
+
+async function publishOrRefuse(key: string, upload: Upload, finalizer: Finalizer): Promise<UploadResult> {
+  const { deadline } = finalizer;
+  let nothingThere: 'missing' | 'refused_before' | 'refused' = 'missing';
   for (let look = 1; ; look += 1) {
     const object = await findObject(key);
     const state = await findUploadState(upload, deadline, object?.versionId);
@@ -49,7 +58,8 @@ export async function finalizeUpload(key: string, finalizer: Finalizer): Promise
     if (!object) return nothingThere;
     if (state === 'refused') {
       await deleteObject(object);
-      return 'refused_before';
+      if (nothingThere === 'missing') nothingThere = 'refused_before';
+      continue;
     }
     const version = await claimChecks(upload, finalizer);
     if (!version) return 'in_progress';
@@ -63,6 +73,18 @@ export async function finalizeUpload(key: string, finalizer: Finalizer): Promise
       await releaseChecks(upload, finalizer);
       throw error;
     }
+  }
+}
+
+/**
+ * A signed address takes objects of any size as long as it lasts, so nothing stays there. Removing a version of an object
+ * uncovers the one before it, and the events of what arrived during a check ended at the claim.
+ */
+async function removeAll(key: string, deadline: number): Promise<void> {
+  while (Date.now() < deadline) {
+    const object = await findObject(key);
+    if (!object) return;
+    await deleteObject(object);
   }
 }
 
