@@ -17,7 +17,7 @@ import type { Upload } from '../upload.ts';
 /**
  * What became of an upload. `refused` is about the archive, `blocked` about its version, node, publisher or token. The
  * rest means that there was nothing to do: another finalizer did it or is at it, the version waits for another upload,
- * there is no such version, or nothing lies under the key.
+ * there is no such version, or nothing lies under the key; or, `postponed`, that there is no time for a check.
  */
 export type UploadResult =
   | 'published'
@@ -28,7 +28,8 @@ export type UploadResult =
   | 'in_progress'
   | 'superseded'
   | 'unknown'
-  | 'missing';
+  | 'missing'
+  | 'postponed';
 
 /** After these, nothing under the key is ever published. */
 const isOver: ReadonlySet<UploadResult> = new Set(['published', 'published_before', 'superseded', 'unknown']);
@@ -40,15 +41,24 @@ const maxLooks = 5;
  * Publishes the archive under a staging key, or writes down why not. It trusts nothing in the event but the key,
  * so that events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
  */
-export async function finalizeUpload(key: string, finalizer: Finalizer): Promise<UploadResult> {
+export async function finalizeUpload(
+  key: string,
+  finalizer: Finalizer,
+  hasTimeFor: (sizeBytes: number) => boolean = () => true,
+): Promise<UploadResult> {
   const upload = uploadOf(key);
   if (!upload) return 'unknown';
-  const result = await publishOrRefuse(key, upload, finalizer);
+  const result = await publishOrRefuse(key, upload, finalizer, hasTimeFor);
   if (isOver.has(result)) await removeAll(key, finalizer.deadline);
   return result;
 }
 
-async function publishOrRefuse(key: string, upload: Upload, finalizer: Finalizer): Promise<UploadResult> {
+async function publishOrRefuse(
+  key: string,
+  upload: Upload,
+  finalizer: Finalizer,
+  hasTimeFor: (sizeBytes: number) => boolean,
+): Promise<UploadResult> {
   const { deadline } = finalizer;
   let nothingThere: 'missing' | 'refused_before' | 'refused' = 'missing';
   for (let look = 1; ; look += 1) {
@@ -61,6 +71,7 @@ async function publishOrRefuse(key: string, upload: Upload, finalizer: Finalizer
       if (nothingThere === 'missing') nothingThere = 'refused_before';
       continue;
     }
+    if (!hasTimeFor(object.sizeBytes)) return 'postponed';
     const version = await claimChecks(upload, finalizer);
     if (!version) return 'in_progress';
     try {
