@@ -2,9 +2,11 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { beforeNext } from '../support/intercept.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import { setFields } from '../support/registry.ts';
 import { download, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
@@ -63,6 +65,25 @@ describe('nothing stays at an upload address', () => {
 
     expect(await isThere(upload)).toBe(true);
   });
+});
+
+test('a check that fails and cannot be released is logged, and fails as itself', async () => {
+  const upload = await publish('kept-claim', '1.0.0');
+  await put(upload, archive);
+  let isClaimed = false;
+  intercept(dynamodb, ({ command, send }) => {
+    if (command === 'UpdateItemCommand' && isClaimed) throw new Error('DynamoDB is down.');
+    isClaimed ||= command === 'UpdateItemCommand';
+    return send();
+  });
+  beforeNext(s3, /^GetObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
+  loggedLines.length = 0;
+  await expect(finalize(upload)).rejects.toMatchObject({ errors: [new Error('S3 is down.')] });
+
+  expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ level: 'warn', event: 'checks_kept', causes: ['Error: DynamoDB is down.'] }),
+    expect.objectContaining({ level: 'error', event: 'upload', outcome: 'failed' }),
+  ]);
 });
 
 describe('a URL that is used again while its archive is checked', () => {
