@@ -167,7 +167,7 @@ function revocation(
   if (credential && credential.revoked_at === undefined) return undefined;
   return trust_id === undefined
     ? pendingBecause('token_revoked', 'The token that this version was published with is revoked.')
-    : pendingBecause('trust_revoked', 'The publisher trusts the workflow that published it no longer.');
+    : pendingBecause('trust_revoked', 'The publisher no longer trusts the workflow that published it.');
 }
 
 function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {

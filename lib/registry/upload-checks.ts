@@ -65,7 +65,7 @@ export function refusalOf({ refusals = 0 }: NodeVersionRecord, objectVersion: st
   } as const;
 }
 
-const usedUp = `This address has taken ${maxRefusals} archives and takes no more.`;
+const usedUp = `An upload address accepts ${maxRefusals} archives. Publish again for a new one.`;
 
 export function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {
   return [

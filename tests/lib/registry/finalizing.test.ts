@@ -154,7 +154,7 @@ describe('activateVersion', () => {
 
     expect(await activate(upload)).toMatchObject({
       status_reason_code: 'trust_revoked',
-      status_reason: expect.stringContaining('trusts the workflow that published it no longer.'),
+      status_reason: expect.stringContaining('no longer trusts the workflow that published it.'),
     });
     await setFields(trustKey(publisherId, id), { revoked_at: null });
     expect(await activate(upload)).toBe('activated');
