@@ -35,10 +35,10 @@ const patienceMs = 30 * 60 * 1000;
 /** Most visits find nothing under the key; a few at a time hide the way to S3 without filling the memory. */
 const maxVisitsAtOnce = 4;
 
-/** For a visit without a check. What takes longer is killed, with the sweep's summary, and run again by Lambda. */
+/** Kept for a visit without a check: a sweep that Lambda kills writes no summary, and is run again twice. */
 const visitMs = 5_000;
 
-/** So many an archive of 100 MB needs for its 20 seconds; those that are checked at once share the processor. */
+/** 100 MB take about 20 seconds alone; archives that are checked at the same time share the processor. */
 const checkedBytesPerMs = 5_000;
 
 /** A sweep that has just begun takes an archive of any size. */
