@@ -50,7 +50,7 @@ export const ci = () =>
   z.object({
     CI_AUDIENCE: list().with(
       z.describe(
-        'Whom ID tokens of CI jobs must be for, such as the address of the API; commas separate several. Without it none is accepted.',
+        'The audiences that ID tokens of CI jobs may name, such as the address of the API, separated by commas. Without one, no such token is accepted.',
       ),
     ),
     CI_ISSUERS: ciIssuers().with(

@@ -1,6 +1,6 @@
 const shape = /^[\x21-\x7e]{1,256}$/;
 
-/** What nobody could use to ask for a task is no id. */
+/** An id must be usable in the request that asks for its task. */
 export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && shape.test(value);
 }

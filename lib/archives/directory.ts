@@ -3,7 +3,7 @@ import type { ArchiveFile } from './archive-file.ts';
 import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { checkDistinct } from './names.ts';
-import { ArchiveReader } from './reader.ts';
+import { ArchiveReader, OutsideFile } from './reader.ts';
 
 export interface ArchiveLimits {
   MAX_ARCHIVE_ENTRIES: number;
@@ -119,8 +119,9 @@ function leadsOutside(): ArchiveProblem {
   );
 }
 
-/** What the zip reader itself gives up on. */
+/** What the zip reader itself gives up on. It has no codes; a sentence that it words differently means a damaged list. */
 function problemOf(error: unknown): ArchiveProblem {
+  if (error instanceof OutsideFile) return leadsOutside();
   const text = error instanceof Error ? error.message : '';
   if (text.includes('encryption')) return encrypted();
   if (text.startsWith('End of central directory')) {
@@ -131,9 +132,6 @@ function problemOf(error: unknown): ArchiveProblem {
   }
   if (text.startsWith('multi-disk')) {
     return new ArchiveProblem('it is one part of a split archive. Make it one file.');
-  }
-  if (text === 'position outside the file') {
-    return leadsOutside();
   }
   return new ArchiveProblem('its list of files is damaged. Make the zip again.', { cause: error });
 }

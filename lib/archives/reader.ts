@@ -4,6 +4,11 @@ import type { ArchiveFile } from './archive-file.ts';
 /** The zip reader asks for a few bytes at a time; each read of the file brings the neighborhood too. */
 const windowBytes = 256 * 1024;
 
+/** The zip reader was led to bytes that the archive does not have. */
+export class OutsideFile extends Error {
+  override readonly name = 'OutsideFile';
+}
+
 type Callback = (error: Error | null) => void;
 
 /** Random access to an archive for the zip reader, of which it never holds more than one window. */
@@ -23,7 +28,7 @@ export class ArchiveReader extends RandomAccessReader {
     const held = this.#held(position, length);
     if (held) return held;
     const end = Math.min(this.#file.sizeBytes, position + Math.max(length, windowBytes));
-    if (position + length > end) throw new Error('position outside the file');
+    if (position + length > end) throw new OutsideFile('The position is outside of the file.');
     try {
       this.#window = await this.#file.read(position, end);
     } catch (error) {

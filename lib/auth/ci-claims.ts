@@ -11,7 +11,7 @@ export const keySetPaths: Record<CiKind, string> = {
   gitlab: '/oauth/discovery/keys',
 };
 
-/** The job that verified claims describe. What identifies it must be there: nothing is pinned or compared by halves. */
+/** The job that verified claims describe. All claims that identify it are required: a trust pins and compares every one. */
 export function jobOf(kind: CiKind, claims: Claims): CiJob {
   return {
     issuer: required(claims, 'iss'),

@@ -39,6 +39,8 @@ export class KeySets {
       const { status, body } = await httpRequest({
         url: new URL(address),
         method: 'GET',
+        // Some gateways reject a request without one.
+        headers: { 'user-agent': 'node-registry' },
         timeoutMs: 3000,
         maxReplyBytes: 1e6,
       });

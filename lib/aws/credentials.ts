@@ -5,8 +5,8 @@ interface Credentials {
 }
 
 /**
- * Lambda hands a function its role's credentials in the environment, and may renew them there, so they are
- * read at every use. The SDK's full chain also looks for profiles, sign-ons and instance metadata that no
+ * Lambda hands a function its role's credentials in the environment, where they outlast the process, and the SDK's
+ * clients keep what they read once. The SDK's full chain also looks for profiles, sign-ons and instance metadata that no
  * function has; it is a third of the SDK's size, and the deployed bundles carry this in its place.
  */
 export async function environmentCredentials(): Promise<Credentials> {

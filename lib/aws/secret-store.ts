@@ -16,6 +16,9 @@ import { Sha256 } from './sha256.ts';
  */
 const environment = readEnvironment(concerns.secretStore);
 
+/** What a secret is used for, which decides what it may hold. */
+export type SecretUse = 'header' | 'text';
+
 interface SecretStore {
   service: string;
   endpoint: string | undefined;
@@ -44,7 +47,12 @@ const stores: Record<string, SecretStore> = {
 const maxReplyBytes = 256 * 1024;
 
 /** Reads one secret; fails with a sentence that names it, and never shows it. */
-export async function readSecret(store: string, name: string, timeoutMs: number): Promise<string> {
+export async function readSecret(
+  store: string,
+  name: string,
+  use: SecretUse,
+  timeoutMs: number,
+): Promise<string> {
   const { service, endpoint, target, request, read } = stores[store] as SecretStore;
   const url = new URL(endpoint ?? `https://${serviceHost(service, environment.AWS_REGION)}/`);
   const body = JSON.stringify(request(name));
@@ -78,9 +86,10 @@ export async function readSecret(store: string, name: string, timeoutMs: number)
       `${reference} does not exist in ${environment.AWS_REGION}: ${service} answered ${answer}.`,
     );
   const secret = reply.status === 200 ? read(content) : undefined;
-  const problem = problemOf(secret, content);
-  if (problem) throw wrongSecret(`${reference} ${problem} Store the key alone, as plain text.`);
-  if (typeof secret === 'string') return secret.trim();
+  const text = typeof secret === 'string' ? secret.trim() : undefined;
+  const problem = text === undefined ? binaryProblem(content) : textProblem(text, use);
+  if (problem) throw wrongSecret(`${reference} ${problem} Store the secret alone, as plain text.`);
+  if (text !== undefined) return text;
   throw new Error(`${service} answered ${answer} without a value for ${reference}.`);
 }
 
@@ -91,16 +100,19 @@ function errorType({ __type }: JsonObject): string {
   return typeof __type === 'string' ? __type.replace(/^.*#/, '') : '';
 }
 
-/** What is wrong with a value that is stored; undefined for one that can be a key, and where there is none. */
-function problemOf(secret: unknown, { SecretBinary }: JsonObject): string | undefined {
-  if (typeof secret !== 'string')
-    return SecretBinary === undefined ? undefined : 'is binary, which no header can carry.';
-  if (isJsonObject(secret)) return 'is a JSON object, which no provider takes as its key.';
-  if (secret.trim() === '') return 'is empty.';
-  if (!isHeaderText.test(secret.trim()))
-    return 'has characters that no header can carry, such as a line break or an accented letter.';
-  return undefined;
+function binaryProblem({ SecretBinary }: JsonObject): string | undefined {
+  return SecretBinary === undefined ? undefined : 'is binary, not text.';
 }
+
+function textProblem(secret: string, use: SecretUse): string | undefined {
+  if (isJsonObject(secret)) return 'is a JSON object, not the secret in it.';
+  if (secret === '') return 'is empty.';
+  return use === 'text' || isHeaderText.test(secret)
+    ? undefined
+    : 'has characters that no header can carry, such as a line break or an accented letter.';
+}
+
+const isHeaderText = /^[\x20-\x7e]+$/;
 
 /**
  * No repetition cures it, so it is an error of the deployment, not an overload. It is logged when the function starts:
@@ -108,16 +120,14 @@ function problemOf(secret: unknown, { SecretBinary }: JsonObject): string | unde
  */
 function wrongSecret(sentence: string): ApiError {
   const cause = new Error(sentence);
-  log('error', 'provider_key', describeError(cause));
+  log('error', 'secret', describeError(cause));
   return new ApiError('internal_error', { cause, payment: 'none' });
 }
 
 /** Secrets Manager's console makes one unless its user chooses plain text. */
 function isJsonObject(secret: string): boolean {
-  return secret.trim().startsWith('{') && parseObject(Buffer.from(secret)) !== notAnObject;
+  return secret.startsWith('{') && parseObject(Buffer.from(secret)) !== notAnObject;
 }
-
-const isHeaderText = /^[\x20-\x7e]+$/;
 
 const notAnObject: JsonObject = {};
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
+import type { SecretUse } from './secret-store.ts';
 
 export interface StoredSecret {
   read: (deadline: number) => Promise<string>;
@@ -20,7 +21,7 @@ const readTimeoutMs = 3000;
  * The secret that a variable holds or refers to, such as a provider's key. A reference is read while the function loads,
  * in parallel with the rest, and a failed read is tried again by the request that needs the secret.
  */
-export function storedSecret(value: string): StoredSecret {
+export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecret {
   const [, store, name] = reference.exec(value) ?? [];
   if (store === undefined || name === undefined) return { read: async () => value, forget: () => {} };
 
@@ -30,7 +31,7 @@ export function storedSecret(value: string): StoredSecret {
   const readAgain = async (timeoutMs: number): Promise<string> => {
     try {
       const { readSecret } = await import('./secret-store.ts');
-      last = await readSecret(store, name, timeoutMs);
+      last = await readSecret(store, name, use, timeoutMs);
     } catch (error) {
       if (last === undefined) throw error;
       log('warn', 'secret_kept', { secret: value, ...describeError(error) });

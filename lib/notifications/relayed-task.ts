@@ -3,7 +3,7 @@ import type { Contract } from '../contract.ts';
 import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
-import { note } from '../log.ts';
+import { describeError, log, note } from '../log.ts';
 import { absent } from '../store/expressions.ts';
 import { ticketKey } from '../store/keys.ts';
 import { nothingSent } from '../store/nothing-sent.ts';
@@ -77,8 +77,10 @@ export class RelayedTask {
     const stored = put(record, absent, deadline).catch((error: unknown) => {
       throw nothingSent(error);
     });
-    for (const write of await Promise.allSettled([markSent(), stored]))
-      if (write.status === 'rejected') throw write.reason;
+    const writes = await Promise.allSettled([markSent(), stored]);
+    const [first, second] = writes.flatMap((write) => (write.status === 'rejected' ? [write.reason] : []));
+    if (second !== undefined) log('warn', 'second_failure', describeError(second));
+    if (first !== undefined) throw first;
   }
 
   /** An answer with the caller's own address where the provider repeats ours. */

@@ -12,7 +12,7 @@ const environment = readEnvironment(concerns.imageProvider);
 const imageProvider: Provider = {
   name: 'image',
   url: environment.IMAGE_PROVIDER_URL,
-  key: storedSecret(environment.IMAGE_PROVIDER_KEY),
+  key: storedSecret(environment.IMAGE_PROVIDER_KEY, 'header'),
   keyHeader: environment.IMAGE_PROVIDER_KEY_HEADER,
   keyScheme: environment.IMAGE_PROVIDER_KEY_SCHEME,
   echoesRequest: false,

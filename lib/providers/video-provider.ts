@@ -31,7 +31,7 @@ const environment = readEnvironment(concerns.videoProvider);
 const videoProvider: Provider = {
   name: 'video',
   url: environment.VIDEO_PROVIDER_URL,
-  key: storedSecret(environment.VIDEO_PROVIDER_KEY),
+  key: storedSecret(environment.VIDEO_PROVIDER_KEY, 'header'),
   keyHeader: environment.VIDEO_PROVIDER_KEY_HEADER,
   keyScheme: environment.VIDEO_PROVIDER_KEY_SCHEME,
   echoesRequest: true,

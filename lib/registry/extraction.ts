@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '../store/expressions.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
@@ -59,28 +60,42 @@ const promptUnits = 500;
 const unitsPerSecond = 100;
 const bytesPerUnit = 1024;
 
-/** Writes the entries of a version, a few at a time: the table is there for others too, whatever an archive holds. */
+/** What is left to do after the last entry: a read and a transaction. */
+const endingMs = 2_000;
+
+/**
+ * Writes the entries of a version, a few at a time: the table is there for others too, whatever an archive holds. False
+ * where there was no time for all of them; the next call writes only the rest.
+ */
 export async function writeHostNodes(
   archive: ExtractedArchive,
   { nodes, by }: Pick<FoundHostNodes, 'nodes' | 'by'>,
   deadline: number,
-): Promise<void> {
+): Promise<boolean> {
   const keys = [...nodes.keys()].map((name) => hostNodeKey(archive.nodeId, archive.version, name));
   const items = keys.length === 0 ? [] : await get(deadline, ...keys);
   const left = [...nodes].entries();
-  let written = 0;
+  let units = 0;
+  let isComplete = true;
   const writeNext = async () => {
     for (const [place, [name, fields]] of left) {
       const key = keys[place];
-      const seen = items[place];
+      const seen = items[place] && hostNodeRecord(items[place]);
       const entry = { ...fields, host_node_name: name, extracted_by: by };
-      const units = Math.ceil(Buffer.byteLength(JSON.stringify(entry)) / bytesPerUnit);
-      written += units;
-      if (written > promptUnits) await pause((1000 * maxWritesAtOnce * units) / unitsPerSecond);
-      if (key) await writeHostNode(key, entry, seen && hostNodeRecord(seen), deadline);
+      if (!key || isWritten(entry, seen)) continue;
+      const cost = Math.ceil(Buffer.byteLength(JSON.stringify(entry)) / bytesPerUnit);
+      units += cost;
+      const waitMs = units > promptUnits ? (1000 * maxWritesAtOnce * cost) / unitsPerSecond : 0;
+      if (Date.now() + waitMs > deadline - endingMs) {
+        isComplete = false;
+        return;
+      }
+      if (waitMs > 0) await pause(waitMs);
+      await writeHostNode(key, entry, seen, deadline);
     }
   };
   await Promise.all(Array.from({ length: maxWritesAtOnce }, writeNext));
+  return isComplete;
 }
 
 type Entry = ExtractedFields & { host_node_name: string; extracted_by: number };
@@ -93,7 +108,7 @@ async function writeHostNode(
 ): Promise<void> {
   let current = seen;
   await untilWritten(deadline, async () => {
-    if (Number(current?.extracted_by ?? 0) > entry.extracted_by) return true;
+    if (isWritten(entry, current)) return true;
     const touched = touchedFields(current);
     const changes = Object.entries(entry).filter(([field]) => !touched.includes(field));
     const written = { ...Object.fromEntries(changes), touched };
@@ -102,6 +117,17 @@ async function writeHostNode(
     current = result.found && hostNodeRecord(result.found);
     return undefined;
   });
+}
+
+/** By an earlier run of the same extractor, or by a newer one, whose entries stay. */
+function isWritten(entry: Entry, current: HostNodeRecord | undefined): boolean {
+  if (Number(current?.extracted_by ?? 0) > entry.extracted_by) return true;
+  if (!current?.touched) return false;
+  const stored = new Map<string, unknown>(Object.entries(current));
+  return Object.entries(entry).every(
+    ([field, value]) =>
+      current.touched?.includes(field) || isDeepStrictEqual(stored.get(field) ?? null, value),
+  );
 }
 
 /**

@@ -51,13 +51,14 @@ export interface PendingReason {
   status_reason: string;
 }
 
-export type Hindrance = 'superseded' | 'published' | 'unknown' | PendingReason;
+export type Hindrance = 'superseded' | 'published' | 'blocked' | 'unknown' | PendingReason;
 
 export type UploadState = 'awaited' | 'refused' | Hindrance;
 
 /**
- * `superseded`: the version was published again meanwhile, and waits for another upload. `refused`: it waits for
- * this one, but not for the bytes in this version of the object, or in any more: they were refused before.
+ * `superseded`: the version was published again meanwhile, and waits for another upload. `blocked`: the version itself
+ * is banned, and waits for this upload again once that is lifted. `refused`: it waits for this one, but not for the bytes
+ * in this version of the object, or in any more: they were refused before.
  */
 export async function findUploadState(
   upload: Upload,
@@ -82,8 +83,9 @@ async function readUpload(
   if (version?.id !== upload.versionId) return { state: 'unknown' };
   const { publisher_id, node_id, token_id, trust_id, status } = version;
   note({ publisher_id, node_id, version: version.version, token_id, trust_id });
-  if (status !== pending) return { state: 'published' };
+  if (status !== pending && version.upload_id === undefined) return { state: 'published' };
   if (version.upload_id !== upload.uploadId) return { state: 'superseded' };
+  if (status !== pending) return { state: 'blocked' };
   const [publisher, credential] = await get(deadline, publisherKey(publisher_id), credentialKey(version));
   const reason =
     obstacle(nodeRecord(node), publisherRecord(publisher)) ??
@@ -165,7 +167,7 @@ function revocation(
   if (credential && credential.revoked_at === undefined) return undefined;
   return trust_id === undefined
     ? pendingBecause('token_revoked', 'The token that this version was published with is revoked.')
-    : pendingBecause('trust_revoked', 'The publisher trusts the workflow that published it no longer.');
+    : pendingBecause('trust_revoked', 'The publisher no longer trusts the workflow that published it.');
 }
 
 function pendingBecause(status_reason_code: StatusReasonCode, sentence: string): PendingReason {

@@ -16,12 +16,12 @@ interface Entries {
 const maxNameCharacters = 200;
 /** Leaves room in an entry of DynamoDB's, with what an owner may write there. */
 const maxEntryBytes = 80_000;
-/** Six times what the largest of the packs we know has: what a version costs the table must not be for its author to say. */
+/** Six times what the largest known pack has. Without a limit, an author decides what a version costs the table. */
 const maxVersionBytes = 2_000_000;
 
 /**
- * The entries that a version gets: only what endpoint 7 would take too. A field that it would not take, or that does not
- * fit, is as good as unknown; a name that it would not take makes the extraction incomplete.
+ * The entries that a version gets: only what endpoint 7 also accepts. A field that it rejects, or that does not fit, is
+ * stored as unknown; a name that it rejects makes the extraction incomplete.
  */
 export function entriesOf(nodes: readonly ReadHostNode[]): Entries {
   let left = maxVersionBytes;

@@ -1,3 +1,4 @@
+import { describeError, log } from '../log.ts';
 import type { Clause, Condition } from '../store/expressions.ts';
 import { nodeVersionKey } from '../store/keys.ts';
 import { update } from '../store/write.ts';
@@ -39,7 +40,11 @@ export async function claimChecks(
 /** After a failure that another event may get past. Where this fails too, the retries of the same event still can. */
 export async function releaseChecks(upload: Upload, { id, deadline }: Finalizer): Promise<void> {
   const key = nodeVersionKey(upload.nodeId, upload.version);
-  await update(key, unclaimed, [...awaitsUpload(upload), ['checked_by', '=', id]], deadline).catch(() => {});
+  try {
+    await update(key, unclaimed, [...awaitsUpload(upload), ['checked_by', '=', id]], deadline);
+  } catch (error) {
+    log('warn', 'checks_kept', describeError(error));
+  }
 }
 
 /** What is cleared where a check ends. */
@@ -60,7 +65,7 @@ export function refusalOf({ refusals = 0 }: NodeVersionRecord, objectVersion: st
   } as const;
 }
 
-const usedUp = `This address has taken ${maxRefusals} archives and takes no more.`;
+const usedUp = `An upload address accepts ${maxRefusals} archives. Publish again for a new one.`;
 
 export function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {
   return [

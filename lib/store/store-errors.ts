@@ -6,7 +6,7 @@ export function storeError(error: unknown): unknown {
   return tooLargeOr(error, error instanceof Error ? error.message : '');
 }
 
-/** The one place that reads a sentence: DynamoDB has no code for an item that is too large. */
+/** Reads a sentence, because DynamoDB has no code for an item that is too large. */
 export function tooLargeOr(error: unknown, message: string): unknown {
   return /size .*exceeded|exceeds .*size|too large/i.test(message)
     ? new ApiError('record_too_large', { cause: error })

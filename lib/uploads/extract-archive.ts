@@ -21,13 +21,15 @@ export const extractor = 2;
 
 /**
  * What became of an archive's extraction. `early`: its version did not become active in time; `superseded`: it has
- * another archive by now, or a newer extraction; `missing`: nothing lies under the key.
+ * another archive by now, or a newer extraction; `missing`: nothing lies under the key; `unfinished`: there was no time to
+ * write all of its entries, and the sweep writes the rest.
  */
 export type ExtractionResult =
   | 'success'
   | 'failed'
   | 'missing'
   | 'superseded'
+  | 'unfinished'
   | Exclude<ExtractionState, 'awaited'>;
 
 /** The finalizer activates a version right after it has copied the archive, whose event may overtake it. */
@@ -46,7 +48,7 @@ export async function extractArchive(key: string, deadline: number): Promise<Ext
   if (state !== 'awaited') return state;
   const found = await readHostNodes(key, archive.nodeId);
   if (!found) return 'missing';
-  await writeHostNodes(archive, found, deadline);
+  if (!(await writeHostNodes(archive, found, deadline))) return 'unfinished';
   return (await finishExtraction(archive, found, deadline)) ? found.status : 'superseded';
 }
 

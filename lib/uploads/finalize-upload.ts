@@ -15,9 +15,9 @@ import { claimChecks, type Finalizer, refusalOf, releaseChecks } from '../regist
 import type { Upload } from '../upload.ts';
 
 /**
- * What became of an upload. `refused` is about the archive, `blocked` about its node, publisher or token. The rest
- * means that there was nothing to do: another finalizer did it or is at it, the version waits for another upload, there
- * is no such version, or nothing lies under the key.
+ * What became of an upload. `refused` is about the archive, `blocked` about its version, node, publisher or token. The
+ * rest means that there was nothing to do: another finalizer did it or is at it, the version waits for another upload,
+ * there is no such version, or nothing lies under the key; or, `postponed`, that there is no time for a check.
  */
 export type UploadResult =
   | 'published'
@@ -28,7 +28,11 @@ export type UploadResult =
   | 'in_progress'
   | 'superseded'
   | 'unknown'
-  | 'missing';
+  | 'missing'
+  | 'postponed';
+
+/** After these, nothing under the key is ever published. */
+const isOver: ReadonlySet<UploadResult> = new Set(['published', 'published_before', 'superseded', 'unknown']);
 
 /** How often the upload is looked at again because what was looked at is gone. */
 const maxLooks = 5;
@@ -37,11 +41,26 @@ const maxLooks = 5;
  * Publishes the archive under a staging key, or writes down why not. It trusts nothing in the event but the key,
  * so that events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
  */
-export async function finalizeUpload(key: string, finalizer: Finalizer): Promise<UploadResult> {
-  const { deadline } = finalizer;
+export async function finalizeUpload(
+  key: string,
+  finalizer: Finalizer,
+  hasTimeFor: (sizeBytes: number) => boolean = () => true,
+): Promise<UploadResult> {
   const upload = uploadOf(key);
   if (!upload) return 'unknown';
-  let nothingThere: 'missing' | 'refused' = 'missing';
+  const result = await publishOrRefuse(key, upload, finalizer, hasTimeFor);
+  if (isOver.has(result)) await removeAll(key, finalizer.deadline);
+  return result;
+}
+
+async function publishOrRefuse(
+  key: string,
+  upload: Upload,
+  finalizer: Finalizer,
+  hasTimeFor: (sizeBytes: number) => boolean,
+): Promise<UploadResult> {
+  const { deadline } = finalizer;
+  let nothingThere: 'missing' | 'refused_before' | 'refused' = 'missing';
   for (let look = 1; ; look += 1) {
     const object = await findObject(key);
     const state = await findUploadState(upload, deadline, object?.versionId);
@@ -49,8 +68,10 @@ export async function finalizeUpload(key: string, finalizer: Finalizer): Promise
     if (!object) return nothingThere;
     if (state === 'refused') {
       await deleteObject(object);
-      return 'refused_before';
+      if (nothingThere === 'missing') nothingThere = 'refused_before';
+      continue;
     }
+    if (!hasTimeFor(object.sizeBytes)) return 'postponed';
     const version = await claimChecks(upload, finalizer);
     if (!version) return 'in_progress';
     try {
@@ -63,6 +84,18 @@ export async function finalizeUpload(key: string, finalizer: Finalizer): Promise
       await releaseChecks(upload, finalizer);
       throw error;
     }
+  }
+}
+
+/**
+ * A signed address takes objects of any size as long as it lasts, so nothing stays there. Removing a version of an object
+ * uncovers the one before it, and the events of what arrived during a check ended at the claim.
+ */
+async function removeAll(key: string, deadline: number): Promise<void> {
+  while (Date.now() < deadline) {
+    const object = await findObject(key);
+    if (!object) return;
+    await deleteObject(object);
   }
 }
 

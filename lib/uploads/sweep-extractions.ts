@@ -19,7 +19,7 @@ interface Sweep {
   deadline: number;
 }
 
-/** One extraction, with the writing of what it found. */
+/** For reading one archive. Writing what it has can take longer, and ends in time by itself. */
 const reservedMs = 20_000;
 
 /**

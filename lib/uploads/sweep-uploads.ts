@@ -6,7 +6,13 @@ import type { Finalizer } from '../registry/upload-checks.ts';
 import { finalizeUpload, type UploadResult } from './finalize-upload.ts';
 
 /** As for an upload, or: `completed`, only the node's latest_version was left to do; `unvisited`, time ran out. */
-export type Finding = UploadResult | 'completed' | 'waiting' | 'abandoned' | 'failed' | 'unvisited';
+export type Finding =
+  | Exclude<UploadResult, 'postponed'>
+  | 'completed'
+  | 'waiting'
+  | 'abandoned'
+  | 'failed'
+  | 'unvisited';
 
 interface Visit {
   finding: Finding;
@@ -29,6 +35,15 @@ const patienceMs = 30 * 60 * 1000;
 /** Most visits find nothing under the key; a few at a time hide the way to S3 without filling the memory. */
 const maxVisitsAtOnce = 4;
 
+/** Kept for a visit without a check: a sweep that Lambda kills writes no summary, and is run again twice. */
+const visitMs = 5_000;
+
+/** 100 MB take about 20 seconds alone; archives that are checked at the same time share the processor. */
+const checkedBytesPerMs = 5_000;
+
+/** A sweep that has just begun takes an archive of any size. */
+const maxCheckMs = 120_000;
+
 /**
  * Finds versions whose events were lost and finishes them, newest first. One version that fails does not
  * stop the others. Everything it does may be done by events at the same time.
@@ -40,12 +55,17 @@ export async function sweepUploads({ from, to, deadline }: Sweep): Promise<Swept
   const finalizer = { id: randomUUID(), deadline };
   const visitNext = async () => {
     for (const version of left) {
-      if (Date.now() >= deadline) return;
+      if (!hasTimeFor(0, finalizer)) return;
       Object.assign(version, await visit(version, finalizer));
     }
   };
   await Promise.all(Array.from({ length: maxVisitsAtOnce }, visitNext));
   return swept;
+}
+
+function hasTimeFor(sizeBytes: number, { deadline }: Finalizer): boolean {
+  const checkMs = Math.min(maxCheckMs, (maxVisitsAtOnce * sizeBytes) / checkedBytesPerMs);
+  return Date.now() + visitMs + checkMs <= deadline;
 }
 
 async function visit(version: ListedVersion, finalizer: Finalizer): Promise<Visit> {
@@ -54,7 +74,10 @@ async function visit(version: ListedVersion, finalizer: Finalizer): Promise<Visi
       await completeVersion(version.nodeId, version.version, finalizer.deadline);
       return { finding: 'completed' };
     }
-    const result = await finalizeUpload(stagingKey(version.awaits), finalizer);
+    const result = await finalizeUpload(stagingKey(version.awaits), finalizer, (bytes) =>
+      hasTimeFor(bytes, finalizer),
+    );
+    if (result === 'postponed') return { finding: 'unvisited' };
     if (result !== 'missing') return { finding: result };
     return { finding: Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting' };
   } catch (error) {

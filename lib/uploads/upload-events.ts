@@ -42,7 +42,9 @@ export function uploadEvents({ finalize, sweep, alsoHourly }: Handlers) {
     }
     // Neither of them may keep the other from its work.
     const results = await Promise.allSettled([sweepAll(sweep, deadline), alsoHourly(deadline)]);
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join(' '));
+    if (errors.length > 0) throw errors[0];
   };
 }
 

@@ -120,7 +120,7 @@ describe('forty uploads to one address', () => {
       status_reason_code: 'archive_refused',
     });
     expect(version.status_reason).toMatch(
-      /it is not a zip file.* This address has taken 5 archives and takes no more\.$/,
+      /it is not a zip file.* An upload address accepts 5 archives\. Publish again for a new one\.$/,
     );
     console.info(results());
   }, 60_000);

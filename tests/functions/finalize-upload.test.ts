@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
-import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
+import { findObject, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
-import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
@@ -121,8 +120,6 @@ describe('an archive that is rejected', () => {
     await put(upload, bad);
     beforeNext(s3, /^DeleteObjectCommand$/, () => put(upload, archive), 1);
     await finalize(upload);
-    expect(await findObject(stagingKey(upload))).toMatchObject({ sizeBytes: archive.length });
-    await finalize(upload);
 
     expect(await storedVersion('rejected-and-deleted', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   });
@@ -159,7 +156,6 @@ describe('an archive that is rejected', () => {
     beforeNext(s3, /^GetObjectCommand$/, () => publish('rejected-too-late', '1.0.0'), 1);
     await finalize(upload);
 
-    expect(await findObject(stagingKey(upload))).toBeDefined();
     expect((await storedVersion('rejected-too-late', '1.0.0')).status_reason).toMatch(/^Waiting/);
   });
 
@@ -337,59 +333,6 @@ describe('the logged result of an upload', () => {
     expect(loggedLines.map((line) => JSON.parse(line).outcome)).toEqual(['superseded']);
   });
 });
-
-describe('a URL that is used again while its archive is checked', () => {
-  test('does not change the bytes that are checked and published', async () => {
-    const upload = await publish('used-while-checked', '1.0.0');
-    await put(upload, archive);
-    beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), Number.POSITIVE_INFINITY);
-    await finalize(upload);
-
-    const version = await storedVersion('used-while-checked', '1.0.0');
-    expect(version.sha256).toBe(sha256(archive));
-    expect(await download(version.downloadUrl)).toEqual(archive);
-  });
-
-  test('has its newer bytes checked when the older ones are gone', async () => {
-    const upload = await publish('gone-early', '1.0.0');
-    await put(upload, archive);
-    beforeNext(s3, /^GetObjectCommand$/, () => replace(upload, other), 1);
-    await finalize(upload);
-
-    expect(await storedVersion('gone-early', '1.0.0')).toMatchObject({ sha256: sha256(other) });
-  });
-
-  test('is left to a later event after five attempts', async () => {
-    const upload = await publish('always-gone', '1.0.0');
-    await put(upload, archive);
-    let attempts = 0;
-    const { remove } = beforeNext(
-      s3,
-      /^GetObjectCommand$/,
-      () => {
-        attempts += 1;
-        return replace(upload, attempts % 2 === 0 ? archive : other);
-      },
-      Number.POSITIVE_INFINITY,
-    );
-    await expect(finalize(upload)).rejects.toMatchObject({
-      errors: [expect.objectContaining({ name: 'ObjectChanged' })],
-    });
-    remove();
-
-    expect(attempts).toBe(5);
-    await finalize(upload);
-    expect(await storedVersion('always-gone', '1.0.0')).toMatchObject({
-      status: 'NodeVersionStatusActive',
-    });
-  });
-});
-
-async function replace(upload: Upload, bytes: Buffer): Promise<void> {
-  const object = await findObject(stagingKey(upload));
-  if (object) await deleteObject(object);
-  await put(upload, bytes);
-}
 
 async function* brokenOff(beginning: Buffer): AsyncGenerator<Buffer> {
   yield beginning;

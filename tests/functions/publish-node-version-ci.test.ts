@@ -331,7 +331,7 @@ describe('a publish with an ID token of a CI', () => {
     expect(await storedVersion('stopped', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusPending',
       status_reason_code: 'trust_revoked',
-      status_reason: expect.stringContaining('trusts the workflow that published it no longer'),
+      status_reason: expect.stringContaining('no longer trusts the workflow that published it'),
     });
     expect(await storedVersion('stopped', '1.0.0')).not.toHaveProperty('downloadUrl');
   });

@@ -24,12 +24,13 @@ export const gitHub = { issuer: 'https://token.actions.githubusercontent.com', k
 export const gitLab = { issuer: 'https://gitlab.com', key: createKey('gitlab-1') };
 
 /** What the issuers do: they can be down, and the requests for their key sets are counted. */
-export const keySets = { areDown: false, requests: 0 };
+export const keySets = { areDown: false, requests: 0, userAgent: '' };
 
-const server = createServer(({ url }, response) => {
+const server = createServer(({ url, headers }, response) => {
   const { key } = url === '/github' ? gitHub : gitLab;
   const keys = [{ ...key.publicKey.export({ format: 'jwk' }), kid: key.kid, use: 'sig', alg: 'RS256' }];
   keySets.requests += 1;
+  keySets.userAgent = headers['user-agent'] ?? '';
   response.statusCode = keySets.areDown ? 500 : 200;
   response.end(JSON.stringify({ keys }));
 });

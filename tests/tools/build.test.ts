@@ -1,8 +1,9 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { isUpToDate, rememberBuild } from '../../tools/build/up-to-date.ts';
+import { digestSources, isUpToDate, rememberBuild } from '../../tools/build/up-to-date.ts';
+import { runProgram } from '../support/run-program.ts';
 
 let root: string;
 
@@ -21,6 +22,12 @@ async function write(name: string, text: string): Promise<void> {
   await writeFile(join(root, name), text);
 }
 
+async function built(meanwhile = async () => {}): Promise<void> {
+  const sources = await digestSources(root);
+  await meanwhile();
+  await rememberBuild(root, sources);
+}
+
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'node-registry-build-'));
   for (const [name, text] of Object.entries({ ...sources, ...made })) await write(name, text);
@@ -34,7 +41,7 @@ describe('a build', () => {
   });
 
   test('is not made again while nothing has changed, wherever the folder is', async () => {
-    await rememberBuild(root);
+    await built();
     expect(await isUpToDate(root)).toBe(true);
 
     await cp(root, `${root}-moved`, { recursive: true });
@@ -45,14 +52,14 @@ describe('a build', () => {
   test.each([...Object.keys(sources), ...Object.keys(made)])(
     'is made again after a change of %s',
     async (name) => {
-      await rememberBuild(root);
+      await built();
       await write(name, 'changed');
       expect(await isUpToDate(root)).toBe(false);
     },
   );
 
   test.each([...Object.keys(sources), ...Object.keys(made)])('is made again without %s', async (name) => {
-    await rememberBuild(root);
+    await built();
     await rm(join(root, name));
     expect(await isUpToDate(root)).toBe(false);
   });
@@ -60,17 +67,40 @@ describe('a build', () => {
   test.each(['functions/new.ts', 'lib/new.ts', 'dist/greet/left-over.js'])(
     'is made again with %s',
     async (name) => {
-      await rememberBuild(root);
+      await built();
       await write(name, '');
       expect(await isUpToDate(root)).toBe(false);
     },
   );
 
+  test.each(Object.keys(sources))('is made again after a change of %s during the last one', async (name) => {
+    await built(() => write(name, 'changed'));
+    expect(await isUpToDate(root)).toBe(false);
+  });
+
   test('is made again after text moves from a file into its name', async () => {
     await write('lib/a', 'b');
-    await rememberBuild(root);
+    await built();
     await rm(join(root, 'lib/a'));
     await write('lib/ab', '');
     expect(await isUpToDate(root)).toBe(false);
   });
 });
+
+test('a build leaves in dist only what is deployed, whatever an interrupted one has left', async () => {
+  await Promise.all(Object.keys({ ...sources, ...made }).map((name) => rm(join(root, name))));
+  for (const name of ['functions', 'lib', 'tools', 'node_modules', 'package.json', 'tsconfig.json']) {
+    await rm(join(root, name), { recursive: true, force: true });
+    await symlink(resolve(name), join(root, name));
+  }
+  await write('dist/update-node/index.js.4711.new', 'half of');
+  const { stdout, stderr } = await runProgram(process.execPath, ['tools/build/build.ts'], { cwd: root });
+  expect({ stdout, stderr }).toEqual({ stdout: 'The functions in dist/ are built.\n', stderr: '' });
+
+  const left = await readdir(join(root, 'dist'), { recursive: true, withFileTypes: true });
+  const names = left.flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  expect(names.filter((name) => !/\.(js|js\.map)$|^package\.json$|^build\.sha256$/.test(name))).toEqual([]);
+  expect(names).toContain('index.js');
+  expect(await readdir(join(root, '.local'))).toEqual([]);
+  expect(await isUpToDate(root)).toBe(true);
+}, 60_000);

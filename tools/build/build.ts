@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, parse, resolve } from 'node:path';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, parse, relative, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { absentGlobals, lambdaPlugins, oneFirstFile } from './lambda-plugins.ts';
-import { digestFile, isUpToDate, rememberBuild } from './up-to-date.ts';
+import { digestFile, digestSources, isUpToDate, rememberBuild } from './up-to-date.ts';
 
 interface Output {
   path: string;
@@ -12,14 +12,15 @@ interface Output {
 /** Bundles every function into a folder of its own, as it is deployed: `dist/<name>/index.js`, an ES module. */
 export async function buildFunctions(): Promise<'built' | 'up to date'> {
   if (await isUpToDate('.')) return 'up to date';
+  const sources = await digestSources('.');
   const files = (await readdir('functions')).filter((file) => file.endsWith('.ts'));
   const bundles = await Promise.all(
     files.map((file) => bundle(`functions/${file}`, resolve('dist', parse(file).name))),
   );
   const outputs = bundles.flatMap(({ outputs }) => outputs);
-  await Promise.all(outputs.map(replace));
+  await replaceAll(outputs);
   await removeOthers(new Set(outputs.map(({ path }) => path)));
-  await rememberBuild('.');
+  await rememberBuild('.', sources);
   return 'built';
 }
 
@@ -57,20 +58,33 @@ export async function bundle(
   return { outputs: [...outputFiles, manifest], metafile };
 }
 
-/** A local stack or a test that loads a bundle during a build gets the old one or the new one, never half of it. */
-async function replace({ path, contents }: Output): Promise<void> {
+/**
+ * A local stack or a test that loads a bundle during a build gets the old one or the new one, never half of it. New
+ * files are not written in dist, all of which is deployed, also what an interrupted build leaves.
+ */
+async function replaceAll(outputs: readonly Output[]): Promise<void> {
+  await mkdir('.local', { recursive: true });
+  const temporary = await mkdtemp(resolve('.local', 'build-'));
+  try {
+    await Promise.all(outputs.map((output) => replace(output, temporary)));
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function replace({ path, contents }: Output, temporary: string): Promise<void> {
   const current = await readFile(path).catch(() => undefined);
   if (current?.equals(contents)) return;
-  const temporary = `${path}.${process.pid}.new`;
+  const written = join(temporary, relative(resolve('dist'), path).replaceAll(/[\\/]/g, '-'));
+  await writeFile(written, contents);
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(temporary, contents);
-  await rename(temporary, path);
+  await rename(written, path);
 }
 
 async function removeOthers(paths: ReadonlySet<string>): Promise<void> {
   const entries = await readdir(resolve('dist'), { recursive: true, withFileTypes: true });
   const stale = entries
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.new') && entry.name !== digestFile)
+    .filter((entry) => entry.isFile() && entry.name !== digestFile)
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => !paths.has(path));
   await Promise.all(stale.map((path) => rm(path, { force: true })));

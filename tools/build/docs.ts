@@ -16,6 +16,7 @@ export async function buildDocs(folder: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  await buildDocs('dist/docs');
-  process.stdout.write('Wrote the API reference into dist/docs/.\n');
+  // Not in dist, from which a build removes what is no function's.
+  await buildDocs('.local/docs');
+  process.stdout.write('Wrote the API reference into .local/docs/.\n');
 }

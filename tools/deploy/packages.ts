@@ -8,7 +8,7 @@ import { fromBufferPromise } from 'yauzl';
 
 const run = promisify(execFile);
 
-/** Nothing of whoever packages may end in a template, and no credentials are needed. */
+/** Packaging needs no credentials, and a template must not depend on the environment of the person who packages. */
 export const bareEnvironment = { PATH: process.env.PATH, HOME: tmpdir(), SLS_TELEMETRY_DISABLED: '1' };
 
 /** What a stage needs and has no default. */

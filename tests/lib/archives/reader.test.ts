@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ArchiveReader } from '../../../lib/archives/reader.ts';
+import { ArchiveReader, OutsideFile } from '../../../lib/archives/reader.ts';
 import { inMemory } from '../../support/archive-files.ts';
 
 const content = randomBytes(600_000);
@@ -59,7 +59,7 @@ describe('ArchiveReader', () => {
     expect(await reader.bytesAt(599_996, 4)).toEqual(content.subarray(599_996));
     ranges.length = 0;
 
-    await expect(reader.bytesAt(599_997, 4)).rejects.toThrow('position outside the file');
+    await expect(reader.bytesAt(599_997, 4)).rejects.toThrow(OutsideFile);
     expect(reader.failure).toBeUndefined();
     expect(ranges).toEqual([]);
   });

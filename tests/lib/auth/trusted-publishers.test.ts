@@ -70,7 +70,7 @@ describe('verifyCiToken', () => {
     gitHub.key = key;
 
     expect(before).toBe(1);
-    expect(keySets.requests).toBe(2);
+    expect(keySets).toMatchObject({ requests: 2, userAgent: 'node-registry' });
     expect(job.repository).toBe('octo/nodes');
   });
 

@@ -8,7 +8,7 @@ afterEach(() => {
   Object.assign(process.env, before);
 });
 
-test('credentials are read again for every request, because Lambda renews them', async () => {
+test('credentials are what the environment holds, with a session token if there is one', async () => {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'first', AWS_SECRET_ACCESS_KEY: 'secret' });
   expect(await environmentCredentials()).toEqual({ accessKeyId: 'first', secretAccessKey: 'secret' });
 

@@ -142,9 +142,9 @@ describe('a secret by reference', () => {
     });
   });
 
-  const plainText = 'Store the key alone, as plain text.';
+  const plainText = 'Store the secret alone, as plain text.';
   const noHeader = `has characters that no header can carry, such as a line break or an accented letter. ${plainText}`;
-  const jsonObject = `is a JSON object, which no provider takes as its key. ${plainText}`;
+  const jsonObject = `is a JSON object, not the secret in it. ${plainText}`;
 
   test.each<[string, string, Exclude<typeof answer, 'never'>['content'], number?]>([
     [jsonObject, 'ssm', { Parameter: { Value: '{"api-key": "hidden"}' } }],
@@ -153,7 +153,7 @@ describe('a secret by reference', () => {
     [`is empty. ${plainText}`, 'secretsmanager', { SecretString: ' \n' }],
     [noHeader, 'ssm', { Parameter: { Value: 'hiddenü' } }],
     [noHeader, 'secretsmanager', { SecretString: 'hidden\nlines' }],
-    [`is binary, which no header can carry. ${plainText}`, 'secretsmanager', { SecretBinary: 'aGlkZGVu' }],
+    [`is binary, not text. ${plainText}`, 'secretsmanager', { SecretBinary: 'aGlkZGVu' }],
     [
       'does not exist in us-east-1: ssm answered 400 ParameterNotFound.',
       'ssm',
@@ -171,12 +171,12 @@ describe('a secret by reference', () => {
     async (problem, service, content, status = 200) => {
       answer = { status, content };
       loggedLines.length = 0;
-      const key = storedSecret(`${service}:prod/key`);
+      const key = storedSecret(`${service}:prod/key`, 'header');
       while (loggedLines.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
 
       const sentence = `${service}:prod/key ${problem}`;
       expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
-        { level: 'error', event: 'provider_key', causes: [`Error: ${sentence}`] },
+        { level: 'error', event: 'secret', causes: [`Error: ${sentence}`] },
       ]);
       expect(loggedLines.join()).not.toMatch(/hidden|aGlkZGVu/);
       await expect(key.read(deadline())).rejects.toMatchObject({
@@ -194,6 +194,14 @@ describe('a secret by reference', () => {
     async (value) => {
       holdsParameter(value);
       expect(await storedSecret('ssm:/key').read(deadline())).toBe(value.trim());
+    },
+  );
+
+  test.each(['one line\nand another', 'clé'])(
+    'that is no header’s may have any characters: %j',
+    async (value) => {
+      holdsParameter(`\n${value}\n`);
+      expect(await storedSecret('ssm:/key').read(deadline())).toBe(value);
     },
   );
 
@@ -217,7 +225,7 @@ describe('a key that the provider rejects', () => {
     const provider = {
       name: 'image',
       url: `${simulators.url}/image`,
-      key: storedSecret('ssm:/key'),
+      key: storedSecret('ssm:/key', 'header'),
       keyHeader: 'x-api-key',
       keyScheme: '',
       echoesRequest: false,

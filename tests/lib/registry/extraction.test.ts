@@ -16,7 +16,7 @@ import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.t
 import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
 import { listHostNodes } from '../../../tools/admin/registry/nodes.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { beforeNext } from '../../support/intercept.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
 import {
   addNode,
   addPublisher,
@@ -315,6 +315,46 @@ describe('extractions by any extractors and edits', () => {
 });
 
 describe('the entries of a version', () => {
+  /** How many entries are written meanwhile. */
+  async function writesOf(work: () => Promise<unknown>): Promise<number> {
+    let count = 0;
+    const remove = intercept(dynamodb, async ({ command, send }) => {
+      if (command === 'UpdateItemCommand') count += 1;
+      return send();
+    });
+    await work();
+    remove();
+    return count;
+  }
+
+  test('are written again only where they differ, though a person changed some', async () => {
+    const archive = await addExtractable('same-again');
+    const write = () => writeHostNodes(archive, found(1, ['kept', 'edited', 'banned', 'new']), inTime());
+    await edit('same-again', 'kept', {});
+    await edit('same-again', 'edited', { category: 'theirs', description: null });
+    await edit('same-again', 'banned', { policy: 'HostNodePolicyBanned' });
+    expect(await writesOf(write)).toBe(4);
+    expect(await writesOf(write)).toBe(0);
+    const { pk, sk } = hostNodeKey('same-again', '1.0.0', 'new');
+    await setFields({ pk, sk }, { category: 'damaged' });
+
+    expect(await writesOf(write)).toBe(1);
+    expect(await storedItem(pk, sk)).toMatchObject({ category: 'read by 1' });
+  });
+
+  test('that there is no time for are left to the next run, which writes only these', async () => {
+    const archive = await addExtractable('no-time');
+    const nodes = new Map(nodesOf(700, 'a'));
+    const write = (deadline: number) => writeHostNodes(archive, { by: 1, nodes }, deadline);
+    expect(await write(Date.now() + 1_000)).toBe(false);
+    expect(await listHostNodes('no-time', '1.0.0')).toEqual([]);
+    const first = await writesOf(async () => expect(await write(Date.now() + 3_500)).toBe(false));
+    const second = await writesOf(async () => expect(await write(inTime())).toBe(true));
+
+    expect(first).toBeGreaterThan(0);
+    expect(second).toBe(700 - first);
+  });
+
   const nodesOf = (count: number, text: string | null) =>
     Array.from({ length: count }, (_, index) => [`${text?.length ?? 0}-${index}`, read(text)] as const);
 

@@ -45,7 +45,7 @@ interface Meeting {
 const meetings: Meeting[] = [
   { state: 'superseded', what: 'a later publish', before: ({ nodeId, version }) => publish(nodeId, version) },
   { state: 'published', what: 'an active version', before: activate },
-  { state: 'published', what: 'a ban', before: ({ nodeId }) => banNodeVersion(nodeId, '1.0.0', 'test') },
+  { state: 'blocked', what: 'a ban', before: ({ nodeId }) => banNodeVersion(nodeId, '1.0.0', 'test') },
   { state: 'unknown', what: 'another version id', differs: { versionId: 'another' } },
   { state: 'unknown', what: 'a missing version', differs: { version: '9.9.9' } },
 ];
@@ -154,7 +154,7 @@ describe('activateVersion', () => {
 
     expect(await activate(upload)).toMatchObject({
       status_reason_code: 'trust_revoked',
-      status_reason: expect.stringContaining('trusts the workflow that published it no longer.'),
+      status_reason: expect.stringContaining('no longer trusts the workflow that published it.'),
     });
     await setFields(trustKey(publisherId, id), { revoked_at: null });
     expect(await activate(upload)).toBe('activated');
@@ -166,7 +166,7 @@ describe('activateVersion', () => {
   ] as const)('activates a version only after the ban of its %s has ended', async (subject, ban, unban) => {
     const upload = await publish(`banned-with-${subject}`, '1.0.0');
     await ban(upload.nodeId);
-    expect(await activate(upload)).toBe('published');
+    expect(await activate(upload)).toBe('blocked');
     expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
     await unban(upload.nodeId);
 

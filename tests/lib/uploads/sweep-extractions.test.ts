@@ -2,6 +2,7 @@ import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import type { EventBridgeEvent } from 'aws-lambda';
 import { handler } from '../../../functions/extract-host-nodes.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
+import { extractArchive } from '../../../lib/uploads/extract-archive.ts';
 import { sweepExtractions } from '../../../lib/uploads/sweep-extractions.ts';
 import { demoArchive } from '../../../tools/local/demo-archive.ts';
 import { seed } from '../../../tools/local/seed.ts';
@@ -85,6 +86,15 @@ test('a sweep goes on after a failure, and then fails, so that Lambda repeats it
   );
   expect(await storedVersion('reachable', '1.0.0')).toMatchObject({ extraction: expect.anything() });
   expect(await storedVersion('unreachable', '1.0.0')).toMatchObject({ host_node_extract_status: 'pending' });
+});
+
+test('an extraction that has no time to write its entries is finished by the sweep', async () => {
+  await lose('slow');
+  const { archive_key } = await storedVersion('slow', '1.0.0');
+  expect(await extractArchive(String(archive_key), Date.now() + 1_900)).toBe('unfinished');
+  expect(await storedVersion('slow', '1.0.0')).toMatchObject({ host_node_extract_status: 'pending' });
+
+  expect(await sweep()).toContainEqual(expect.objectContaining({ nodeId: 'slow', finding: 'success' }));
 });
 
 test('a sweep begins no extraction that might not end in its time', async () => {

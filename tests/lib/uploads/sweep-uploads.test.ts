@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { hashPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
@@ -73,10 +74,37 @@ describe('sweepUploads', () => {
     expect((await storedNode('half-done'))?.latest_version).toMatchObject({ version: '1.0.0' });
   });
 
-  test('visits nothing after its deadline', async () => {
+  test.each([
+    [4_999, 'unvisited'],
+    [5_000, 'abandoned'],
+  ])('begins no visit that may not end in time: with %d ms left it is %s', async (ms, finding) => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now);
 
-    expect(await sweep(now)).toEqual([['never-came', 'unvisited']]);
+    expect(await sweep(now + ms)).toEqual([['never-came', finding]]);
+  });
+
+  test.each([
+    [100, 84, 'unvisited'],
+    [100, 86, 'refused'],
+    [5_000, 124, 'unvisited'],
+    [5_000, 126, 'refused'],
+  ])('checks an archive of %d MB with %d s left: %s', async (megabytes, seconds, finding) => {
+    const nodeId = `large-${megabytes}-${seconds}`;
+    const at = day('2023-01-01') + megabytes * hourMs + seconds;
+    await addListed(nodeId, new Date(at).toISOString());
+    await put(uploadOf(nodeId), Buffer.from('no zip'));
+    // Of so many zeros as it says it has, only the beginning is read.
+    intercept(s3, async ({ command, send }) => {
+      if (command === 'GetObjectCommand') return { Body: Readable.from([Buffer.alloc(256 * 1024)]) };
+      const output = await send();
+      return command === 'HeadObjectCommand' ? { ...output, ContentLength: megabytes * 1e6 } : output;
+    });
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now);
+
+    expect(await sweepUploads({ from: at, to: at, deadline: now + seconds * 1000 })).toEqual([
+      expect.objectContaining({ nodeId, finding }),
+    ]);
   });
 });

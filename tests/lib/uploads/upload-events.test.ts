@@ -169,4 +169,19 @@ describe('a scheduled event', () => {
     ]);
     expect(lines().at(-1)).toMatchObject({ failed: 2, sweep_findings: 2 });
   });
+
+  test('fails with every error when both of its sweeps fail', async () => {
+    const work = handle(
+      {},
+      {
+        sweep: () => Promise.reject(new Error('S3 is down.')),
+        alsoHourly: () => Promise.reject(new Error('DynamoDB is down.')),
+      },
+    );
+
+    await expect(work).rejects.toMatchObject({
+      message: 'Error: S3 is down. Error: DynamoDB is down.',
+      errors: [new Error('S3 is down.'), new Error('DynamoDB is down.')],
+    });
+  });
 });

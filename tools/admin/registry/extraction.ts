@@ -57,7 +57,8 @@ function cleared(touched: readonly string[]): object {
   return Object.fromEntries(extracted.map((field) => [field, null]));
 }
 
-const writingMs = 60_000;
+/** As many entries as a version can have take a minute. */
+const writingMs = 120_000;
 
 /** Reads a version's host nodes out of its archive again, for a newer extractor or an event that got lost. */
 export async function extractNodeVersion(
@@ -77,7 +78,8 @@ export async function extractNodeVersion(
   if (!found) throw new Refusal(`${what} has no archive in the bucket.`);
   const archive = { nodeId: record.node_id, version: record.version, versionId: record.id, sha256 };
   const deadline = Date.now() + writingMs;
-  await writeHostNodes(archive, found, deadline);
+  if (!(await writeHostNodes(archive, found, deadline)))
+    throw new Refusal(`${what} has more host nodes than could be written in time. Run this again.`);
   const removed = await removeOtherHostNodes(archive, new Set(found.nodes.keys()), deadline);
   const change = {
     of: nodeKey(nodeId),

@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { deleteObject, findObject, s3 } from '../../lib/bucket/bucket.ts';
+import { stagingKey } from '../../lib/bucket/object-keys.ts';
+import { nodeKey } from '../../lib/store/keys.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import type { Upload } from '../../lib/upload.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { setFields } from '../support/registry.ts';
+import { download, finalize, publish, put, sha256, storedVersion } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
+
+/* A signed address takes one object after another as long as it lasts. */
+
+const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
+const other = zip([{ name: 'node.py', data: 'print("other")\n' }]);
+const bad = Buffer.from('this is not a zip, and it is long enough to be read');
+
+beforeAll(async () => {
+  await seed();
+});
+
+describe('nothing stays at an upload address', () => {
+  const isThere = async (upload: Upload) => (await findObject(stagingKey(upload))) !== undefined;
+
+  test('whose archive is published, also if it was used again before, meanwhile and afterward', async () => {
+    const upload = await publish('cleared', '1.0.0');
+    await put(upload, bad);
+    await put(upload, archive);
+    beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), 1);
+    await finalize(upload);
+    expect(await storedVersion('cleared', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
+    expect(await isThere(upload)).toBe(false);
+    await put(upload, other);
+    await finalize(upload);
+
+    expect(await isThere(upload)).toBe(false);
+  });
+
+  test('that was replaced by a later publish, or whose version is unknown', async () => {
+    const early = await publish('cleared-early', '1.0.0');
+    const late = await publish('cleared-early', '1.0.0');
+    const removed = { ...late, versionId: 'another' };
+    await Promise.all([early, late, removed].map((upload) => put(upload, archive)));
+    await finalize(early, removed);
+
+    expect(await Promise.all([early, removed, late].map(isThere))).toEqual([false, false, true]);
+  });
+
+  test('that has taken all the archives that it takes', async () => {
+    const upload = await publish('cleared-used-up', '1.0.0');
+    for (let count = 1; count <= 8; count += 1) await put(upload, Buffer.from(`${bad} ${count}`));
+    await finalize(upload);
+
+    expect(await isThere(upload)).toBe(false);
+    expect(await storedVersion('cleared-used-up', '1.0.0')).toMatchObject({ refusals: 5 });
+  });
+
+  test('but what waits for its node to be active again', async () => {
+    const upload = await publish('kept-while-deleted', '1.0.0');
+    await put(upload, archive);
+    await setFields(nodeKey('kept-while-deleted'), { status: 'NodeStatusDeleted' });
+    await finalize(upload);
+
+    expect(await isThere(upload)).toBe(true);
+  });
+});
+
+test('a check that fails and cannot be released is logged, and fails as itself', async () => {
+  const upload = await publish('kept-claim', '1.0.0');
+  await put(upload, archive);
+  let isClaimed = false;
+  intercept(dynamodb, ({ command, send }) => {
+    if (command === 'UpdateItemCommand' && isClaimed) throw new Error('DynamoDB is down.');
+    isClaimed ||= command === 'UpdateItemCommand';
+    return send();
+  });
+  beforeNext(s3, /^GetObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
+  loggedLines.length = 0;
+  await expect(finalize(upload)).rejects.toMatchObject({ errors: [new Error('S3 is down.')] });
+
+  expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ level: 'warn', event: 'checks_kept', causes: ['Error: DynamoDB is down.'] }),
+    expect.objectContaining({ level: 'error', event: 'upload', outcome: 'failed' }),
+  ]);
+});
+
+describe('a URL that is used again while its archive is checked', () => {
+  test('does not change the bytes that are checked and published', async () => {
+    const upload = await publish('used-while-checked', '1.0.0');
+    await put(upload, archive);
+    beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), Number.POSITIVE_INFINITY);
+    await finalize(upload);
+
+    const version = await storedVersion('used-while-checked', '1.0.0');
+    expect(version.sha256).toBe(sha256(archive));
+    expect(await download(version.downloadUrl)).toEqual(archive);
+  });
+
+  test('has its newer bytes checked when the older ones are gone', async () => {
+    const upload = await publish('gone-early', '1.0.0');
+    await put(upload, archive);
+    beforeNext(s3, /^GetObjectCommand$/, () => replace(upload, other), 1);
+    await finalize(upload);
+
+    expect(await storedVersion('gone-early', '1.0.0')).toMatchObject({ sha256: sha256(other) });
+  });
+
+  test('is left to a later event after five attempts', async () => {
+    const upload = await publish('always-gone', '1.0.0');
+    await put(upload, archive);
+    let attempts = 0;
+    const { remove } = beforeNext(
+      s3,
+      /^GetObjectCommand$/,
+      () => {
+        attempts += 1;
+        return replace(upload, attempts % 2 === 0 ? archive : other);
+      },
+      Number.POSITIVE_INFINITY,
+    );
+    await expect(finalize(upload)).rejects.toMatchObject({
+      errors: [expect.objectContaining({ name: 'ObjectChanged' })],
+    });
+    remove();
+
+    expect(attempts).toBe(5);
+    await finalize(upload);
+    expect(await storedVersion('always-gone', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+    });
+  });
+});
+
+async function replace(upload: Upload, bytes: Buffer): Promise<void> {
+  const object = await findObject(stagingKey(upload));
+  if (object) await deleteObject(object);
+  await put(upload, bytes);
+}
