@@ -35,7 +35,7 @@ async function sweep(): Promise<Record<string, string>> {
   return Object.fromEntries(findings.map(({ node_id, finding }) => [node_id, finding]));
 }
 
-function runSchedule(): Promise<void> {
+function runSchedule(from?: string): Promise<void> {
   const event = {
     version: '0',
     id: 'sample',
@@ -48,7 +48,7 @@ function runSchedule(): Promise<void> {
     detail: {},
   } as const;
   return handler(
-    { ...event, resources: [] },
+    { ...event, resources: [], ...(from && { from }) },
     { awsRequestId: 'sweep', getRemainingTimeInMillis: () => 60_000 },
   );
 }
@@ -94,7 +94,7 @@ describe('uploads sweep', () => {
     const { status, stderr } = await admin('uploads', 'sweep');
     process.env.BUCKET_NAME = BUCKET_NAME;
 
-    expect([status, stderr]).toEqual([1, expect.stringContaining('aws lambda invoke')]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('aws lambda invoke --region us-east-1 ')]);
   });
 });
 
@@ -108,6 +108,17 @@ describe('the scheduled sweep', () => {
 
     expect(await storedVersion('young', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
     expect(await storedVersion('older', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('handles uploads of any age if its event says from when', async () => {
+    const forgotten = await publish('forgotten', '1.0.0');
+    await put(forgotten, archive);
+    await age(forgotten, 40 * hourMs);
+
+    await runSchedule();
+    expect(await storedVersion('forgotten', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
+    await runSchedule(new Date(Date.now() - 48 * hourMs).toISOString());
+    expect(await storedVersion('forgotten', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
   test('handles every other version after one fails, and then fails', async () => {

@@ -8,8 +8,11 @@ const limitMs = 10 * 60 * 1000;
 const standing = new Set(['waiting', 'abandoned']);
 
 /** Only the finalizer may write archives there, whatever rights the person at the command line has. */
-const onlyTheFinalizer =
-  "On a deployed stage only the finalizer may publish, and it sweeps every hour. To have it done now: aws lambda invoke --function-name node-registry-STAGE-finalizeUpload --payload '{}' --cli-binary-format raw-in-base64-out /dev/stdout";
+function onlyTheFinalizer(): string {
+  return `On a deployed stage only the finalizer may publish. It sweeps every hour, and looks back six hours. To sweep now, and as far back as you say:
+  echo '{"from": "2026-11-20T00:00:00Z"}' >sweep.json
+  aws lambda invoke --region ${process.env.AWS_REGION} --function-name node-registry-STAGE-finalizeUpload --payload fileb://sweep.json --cli-read-timeout 0 --log-type Tail --query LogResult --output text /dev/null | base64 --decode`;
+}
 
 export const sweep = command({
   parameters: [],
@@ -19,7 +22,7 @@ export const sweep = command({
   options: {},
   examples: ['uploads sweep'],
   async run() {
-    if (!process.env.BUCKET_NAME) throw new Refusal(onlyTheFinalizer);
+    if (!process.env.BUCKET_NAME) throw new Refusal(onlyTheFinalizer());
     // The bucket's module reads the environment when it is loaded, and no other command needs the S3 client.
     const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
     const now = Date.now();
