@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ports, neededPorts } from '../../tools/local/addresses.ts';
 import { createBucket } from '../../tools/local/bucket.ts';
 import { claimFolder } from '../../tools/local/data-folder.ts';
 
@@ -42,6 +43,12 @@ describe('the folder of a local stack', () => {
 
     expect(await readdir(folder)).toEqual(['stack.pid']);
   });
+});
+
+test('a start needs no port of a store that runs already, which may listen there', () => {
+  const needed = neededPorts({ dynamodb: 'http://localhost:8000', s3: undefined }).map(([part]) => part);
+
+  expect(needed).toEqual(Object.keys(ports).filter((part) => part !== 'dynamodb'));
 });
 
 test('a bucket is created once in an S3 that somebody else started', async () => {
