@@ -88,6 +88,32 @@ describe('uploads sweep', () => {
     expect(stdout).toMatch(/^shown +1\.0\.0 +abandoned +\S+ +Waiting for the archive/m);
   });
 
+  test('goes on after one fails, says why in its JSON too, and exits with 1', async () => {
+    await put(await publish('not-read', '1.0.0'), archive);
+    await age(await publish('still-absent', '1.0.0'), hourMs);
+    intercept(s3, async ({ input, send }) => {
+      if (JSON.stringify(input).includes('not-read')) throw new Error('S3 is down.');
+      return send();
+    });
+    const { status, stdout, stderr } = await admin('uploads', 'sweep', '--json');
+    const shown: Finding[] = JSON.parse(stdout);
+
+    expect(shown).toContainEqual(
+      expect.objectContaining({ node_id: 'not-read', finding: 'failed', error: 'S3 is down.' }),
+    );
+    expect(shown).toContainEqual(
+      expect.objectContaining({
+        node_id: 'still-absent',
+        finding: 'abandoned',
+        reason: expect.stringContaining('Waiting for the archive'),
+      }),
+    );
+    expect(stderr).toContain(
+      `\n1 of ${shown.length} could not be finished: see the findings, and run it again.\n`,
+    );
+    expect(status).toBe(1);
+  });
+
   test('does nothing on a deployed stage, and says how to make its finalizer sweep', async () => {
     const { BUCKET_NAME } = process.env;
     delete process.env.BUCKET_NAME;

@@ -1,11 +1,14 @@
 import { Refusal } from '../registry/refusal.ts';
-import { command } from '../command.ts';
+import { command, problemOf } from '../command.ts';
+import { textOf } from '../faults.ts';
 import { table } from '../../command-line/table.ts';
 
 const limitMs = 10 * 60 * 1000;
 
 /** The findings for which the earlier reason of the version still holds. */
 const standing = new Set(['waiting', 'abandoned']);
+
+const unfinished = new Set(['failed', 'unvisited']);
 
 /** Only the finalizer may write archives there, whatever rights the person at the command line has. */
 function onlyTheFinalizer(): string {
@@ -27,24 +30,27 @@ export const sweep = command({
     const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
     const now = Date.now();
     const swept = await sweepUploads({ from: 0, to: now, deadline: now + limitMs });
-    const rows = swept.map(({ nodeId, version, finding, since, reason, error }) => [
-      nodeId,
-      version,
-      finding,
-      since,
-      error instanceof Error ? error.message : standing.has(finding) ? reason : undefined,
-    ]);
-    const text =
-      rows.length > 0
-        ? table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows)
-        : 'No version waits for its archive.';
-    const data = swept.map(({ nodeId, version, versionId, finding, since }) => ({
+    const data = swept.map(({ nodeId, version, versionId, finding, since, reason, error }) => ({
       node_id: nodeId,
       version,
       version_id: versionId,
       finding,
       since,
+      ...(standing.has(finding) && { reason }),
+      ...(error !== undefined && { error: textOf(error) }),
     }));
-    return { data, text };
+    const rows = data.map(({ node_id, version, finding, since, reason, error }) => [
+      node_id,
+      version,
+      finding,
+      since,
+      error ?? reason,
+    ]);
+    const text =
+      rows.length > 0
+        ? table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows)
+        : 'No version waits for its archive.';
+    const failed = swept.filter(({ finding }) => unfinished.has(finding)).length;
+    return { data, text, problem: problemOf(failed, swept.length) };
   },
 });
