@@ -36,7 +36,7 @@ Environment:
   AWS_ENDPOINT_URL_S3        another S3 than the embedded one; nothing tells the stack of uploads to it, so versions become
                              active at the next start, or with npm run admin -- uploads sweep under the same variables
   LOCAL_PORT_OFFSET          a number that is added to every port
-  LOCAL_DIRECTORY            another folder for the data than .local
+  LOCAL_DIRECTORY            another folder for the data than .local: a new one, or that of an earlier stack
   NOTIFICATIONS              relay has the service itself notify callers of their tasks`;
 
 interface Part {
