@@ -2,6 +2,7 @@ import { buildFunctions } from '../build/build.ts';
 import { createCommand, runCommand } from '../command-line/command.ts';
 import { referencePath } from '../openapi/reference-page.ts';
 import { isPortFree } from '../processes/ports.ts';
+import { onStopSignal } from '../processes/stop-signals.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 import {
   bucketName,
@@ -217,8 +218,7 @@ const command = createCommand({ name: 'npm start --', notes })
   .option('--fresh', 'start without the data of earlier starts')
   .addHelpText('after', environment)
   .action(async ({ fresh = false }: { fresh?: boolean }) => {
-    process.on('SIGINT', () => stop(0));
-    process.on('SIGTERM', () => stop(0));
+    onStopSignal(() => void stop(0));
     stopWithParent();
     await start(fresh).catch((error: Error) => {
       process.stderr.write(`${error.message}\n`);
