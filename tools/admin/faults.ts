@@ -25,7 +25,7 @@ export function sentenceFor(error: unknown): string | undefined {
 
 const unreachable = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'TimeoutError'];
 
-/** Told by its fields: only two commands need the S3 client, and DynamoDB's own errors have a sentence already. */
+/** Recognized by its fields: only two commands need the S3 client, and DynamoDB's own errors have a sentence already. */
 function sentenceForBucket(error: Error & { code?: unknown; $metadata?: unknown }): string | undefined {
   const { BUCKET_NAME, AWS_REGION } = process.env;
   const { httpStatusCode } = (error.$metadata ?? {}) as { httpStatusCode?: number };

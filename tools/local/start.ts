@@ -34,7 +34,7 @@ const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP 
 const environment = `
 Environment:
   AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one, which sends notifications within a minute, not at once
-  AWS_ENDPOINT_URL_S3        another S3 than the embedded one; nothing tells the stack of uploads to it, so versions become
+  AWS_ENDPOINT_URL_S3        another S3 than the embedded one; uploads to it send the stack no events, so versions become
                              active at the next start, or with npm run admin -- uploads sweep under the same variables
   LOCAL_PORT_OFFSET          a number that is added to every port
   LOCAL_DIRECTORY            another folder for the data than .local: a new one, or that of an earlier stack
