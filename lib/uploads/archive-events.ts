@@ -1,7 +1,8 @@
-import type { Context, EventBridgeEvent, S3Event } from 'aws-lambda';
+import type { Context, S3Event } from 'aws-lambda';
 import { describeError, log } from '../log.ts';
 import type { ExtractionResult } from './extract-archive.ts';
 import { forEachObject } from './object-events.ts';
+import { type SweepEvent, sweepPeriod } from './sweep-period.ts';
 import type { SweptExtraction } from './sweep-extractions.ts';
 
 interface Handlers {
@@ -9,7 +10,7 @@ interface Handlers {
   sweep: (sweep: { from: number; to: number; deadline: number }) => Promise<SweptExtraction[]>;
 }
 
-type ArchiveEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
+type ArchiveEvent = S3Event | SweepEvent;
 
 const reservedMs = 1000;
 const wording = {
@@ -29,8 +30,7 @@ export function archiveEvents({ extract, sweep }: Handlers) {
   return async (event: ArchiveEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
     const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
     if ('Records' in event) return forEachObject(wording, event, (key) => extract(key, deadline));
-    const now = Date.now();
-    report(await sweep({ from: now - lookBackMs, to: now - graceMs, deadline }));
+    report(await sweep({ ...sweepPeriod(event, lookBackMs, graceMs), deadline }));
   };
 }
 

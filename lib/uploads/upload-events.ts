@@ -1,8 +1,9 @@
-import type { Context, EventBridgeEvent, S3Event } from 'aws-lambda';
+import type { Context, S3Event } from 'aws-lambda';
 import { describeError, log } from '../log.ts';
 import type { Finalizer } from '../registry/upload-checks.ts';
 import type { UploadResult } from './finalize-upload.ts';
 import { forEachObject } from './object-events.ts';
+import { type SweepEvent, sweepPeriod } from './sweep-period.ts';
 import type { Finding, Swept } from './sweep-uploads.ts';
 
 interface Handlers {
@@ -12,7 +13,7 @@ interface Handlers {
   alsoHourly: (deadline: number) => Promise<void>;
 }
 
-type UploadEvent = S3Event | EventBridgeEvent<'Scheduled Event', unknown>;
+type UploadEvent = S3Event | SweepEvent;
 type Invocation = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
 
 const reservedMs = 1000;
@@ -41,16 +42,15 @@ export function uploadEvents({ finalize, sweep, alsoHourly }: Handlers) {
       return forEachObject(wording, event, (key) => finalize(key, finalizer));
     }
     // Neither of them may keep the other from its work.
-    const results = await Promise.allSettled([sweepAll(sweep, deadline), alsoHourly(deadline)]);
+    const results = await Promise.allSettled([sweepAll(sweep, event, deadline), alsoHourly(deadline)]);
     const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join(' '));
     if (errors.length > 0) throw errors[0];
   };
 }
 
-async function sweepAll(sweep: Handlers['sweep'], deadline: number): Promise<void> {
-  const now = Date.now();
-  const swept = await sweep({ from: now - lookBackMs, to: now - graceMs, deadline });
+async function sweepAll(sweep: Handlers['sweep'], event: SweepEvent, deadline: number): Promise<void> {
+  const swept = await sweep({ ...sweepPeriod(event, lookBackMs, graceMs), deadline });
   for (const { nodeId, version, finding, error } of swept) {
     const causes = finding === 'failed' ? describeError(error) : {};
     log(finding === 'failed' ? 'error' : 'info', 'swept', { node_id: nodeId, version, finding, ...causes });

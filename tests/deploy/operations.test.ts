@@ -22,6 +22,18 @@ function commands(text: string): string[] {
 
 const deploymentMs = 120_000;
 
+test('commands whose answer is read as JSON ask for JSON, whatever the reader has configured', () => {
+  const joined = [...page.matchAll(/```bash\n(.*?)```/gs)].map(([, block]) =>
+    String(block).replaceAll(/\\\n\s*|\|\n\s*/g, (end) => (end.startsWith('|') ? '| ' : ' ')),
+  );
+  const read = joined
+    .flatMap((block) => block.split('\n'))
+    .filter((line) => /aws [^|]*\| jq|received=\$\(aws |aws [^|]*>"\$kept\/\w+\.part"/.test(line));
+
+  expect(read.length).toBeGreaterThanOrEqual(4);
+  expect(read.filter((line) => !line.includes('--output json'))).toEqual([]);
+});
+
 describe('the runbook that restores the whole table', () => {
   const [, section = ''] = /### The whole table\n(.*?)\n###? /s.exec(page) ?? [];
   const blocks = [...section.matchAll(/```bash\n(.*?)```/gs)].map(([, text]) => String(text));
@@ -33,7 +45,7 @@ describe('the runbook that restores the whole table', () => {
   }, deploymentMs);
 
   test('is bash', () => {
-    expect(blocks).toHaveLength(9);
+    expect(blocks).toHaveLength(10);
     for (const block of blocks) execFileSync('bash', ['-n'], { input: block });
   });
 

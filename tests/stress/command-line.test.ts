@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
+import { runCommand } from '../../tools/command-line/command.ts';
 import { checks } from '../../tools/stress/checks.ts';
+import { type Choice, stressCommand } from '../../tools/stress/options.ts';
 
 function stress(...args: string[]) {
   const options = { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } } as const;
@@ -27,3 +29,30 @@ test.each([
   expect(stderr).toContain(`${sentence} See npm run stress -- --help\n`);
   expect(stderr.trim().split('\n')).toHaveLength(1);
 });
+
+test('npm run stress -- --only selects properties of their own check only', async () => {
+  const choices: Choice[] = [];
+  const parse = (only: string) =>
+    runCommand(
+      stressCommand(async (choice) => void choices.push(choice)),
+      ['--only', only],
+    );
+  await parse('fuzz,races/publish,races/bans');
+  await parse('races,races/publish');
+
+  expect(choices.map(({ selected }) => selected)).toEqual([
+    [
+      { name: 'fuzz', properties: undefined },
+      { name: 'races', properties: ['races/publish', 'races/bans'] },
+    ],
+    [{ name: 'races', properties: undefined }],
+  ]);
+});
+
+test('npm run stress fails if a selected property never ran', () => {
+  const { status, stderr } = stress('--short', '--only', 'faults/typo');
+
+  expect(stderr).toContain('faults/typo never ran: is it misspelled?');
+  expect(stderr).toContain('faults: FAILED');
+  expect(status).toBe(1);
+}, 60_000);

@@ -4,7 +4,9 @@ import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
+import { findFreePort } from '../../tools/processes/ports.ts';
 import { admin, adminJson } from '../support/admin.ts';
+import { runProgram } from '../support/run-program.ts';
 import { addNode, addPublisher, addVersion, setFields, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, sha256 } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
@@ -27,6 +29,18 @@ async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
   await put(upload, archive(names));
   await finalize(upload);
   return upload;
+}
+
+/** As a process of its own, whose environment the S3 client reads when it is made. */
+function runAdmin(environment: NodeJS.ProcessEnv, ...args: string[]) {
+  const { AWS_REGION = '', TABLE_NAME = '', BUCKET_NAME = '' } = process.env;
+  const target = ['--region', AWS_REGION, '--table', TABLE_NAME, '--bucket', BUCKET_NAME];
+  return runProgram(process.execPath, ['tools/admin/admin.ts', ...args, ...target], { environment });
+}
+
+/** The embedded DynamoDB checks no signatures, the embedded S3 does. */
+function withoutRights(...args: string[]) {
+  return runAdmin({ AWS_SECRET_ACCESS_KEY: 'wrong' }, ...args);
 }
 
 const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0');
@@ -100,6 +114,22 @@ describe('node-version extract', () => {
     );
   });
 
+  test('says in one sentence that the bucket rejects the request or cannot be reached', async () => {
+    await publishPack('rejected', ['A']);
+    const rejected = await withoutRights('node-version', 'extract', 'rejected', '1.0.0');
+    const away = { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${await findFreePort()}` };
+    const missed = await runAdmin(away, 'node-version', 'extract', 'rejected', '1.0.0');
+
+    expect([rejected.status, rejected.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The bucket \S+ answered 403 \(.+\): .*your rights\.\n$/),
+    ]);
+    expect([missed.status, missed.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The bucket \S+ cannot be reached: .*\n$/),
+    ]);
+  });
+
   test('asks for the bucket of a deployed stage, which no other command needs', async () => {
     const { BUCKET_NAME } = process.env;
     delete process.env.BUCKET_NAME;
@@ -127,6 +157,20 @@ describe('host-node sweep', () => {
     expect(swept).toContainEqual({ node_id: 'lost', version: '1.0.0', finding: 'success' });
     expect(await listed('lost')).toEqual([expect.objectContaining({ host_node_name: 'A' })]);
     expect((await admin('host-node', 'sweep')).stdout).toBe('No version waits for it.\n');
+  });
+
+  test('shows the error of an archive that it may not read, and exits with 1', async () => {
+    await publishPack('locked', ['A']);
+    const { status, stdout, stderr } = await withoutRights('host-node', 'sweep', '--json');
+
+    expect(JSON.parse(stdout)).toContainEqual({
+      node_id: 'locked',
+      version: '1.0.0',
+      finding: 'error',
+      error: expect.stringMatching(/^The bucket \S+ answered 403 \(.+\): check its name, the region /),
+    });
+    expect(stderr).toMatch(/\n1 of 1 could not be finished: see the findings, and run it again\.\n$/);
+    expect(status).toBe(1);
   });
 
   test('asks for the bucket of a deployed stage', async () => {

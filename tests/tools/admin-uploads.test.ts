@@ -35,7 +35,7 @@ async function sweep(): Promise<Record<string, string>> {
   return Object.fromEntries(findings.map(({ node_id, finding }) => [node_id, finding]));
 }
 
-function runSchedule(): Promise<void> {
+function runSchedule(from?: string): Promise<void> {
   const event = {
     version: '0',
     id: 'sample',
@@ -48,7 +48,7 @@ function runSchedule(): Promise<void> {
     detail: {},
   } as const;
   return handler(
-    { ...event, resources: [] },
+    { ...event, resources: [], ...(from && { from }) },
     { awsRequestId: 'sweep', getRemainingTimeInMillis: () => 60_000 },
   );
 }
@@ -88,13 +88,39 @@ describe('uploads sweep', () => {
     expect(stdout).toMatch(/^shown +1\.0\.0 +abandoned +\S+ +Waiting for the archive/m);
   });
 
+  test('goes on after one fails, says why in its JSON too, and exits with 1', async () => {
+    await put(await publish('not-read', '1.0.0'), archive);
+    await age(await publish('still-absent', '1.0.0'), hourMs);
+    intercept(s3, async ({ input, send }) => {
+      if (JSON.stringify(input).includes('not-read')) throw new Error('S3 is down.');
+      return send();
+    });
+    const { status, stdout, stderr } = await admin('uploads', 'sweep', '--json');
+    const shown: Finding[] = JSON.parse(stdout);
+
+    expect(shown).toContainEqual(
+      expect.objectContaining({ node_id: 'not-read', finding: 'failed', error: 'S3 is down.' }),
+    );
+    expect(shown).toContainEqual(
+      expect.objectContaining({
+        node_id: 'still-absent',
+        finding: 'abandoned',
+        reason: expect.stringContaining('Waiting for the archive'),
+      }),
+    );
+    expect(stderr).toContain(
+      `\n1 of ${shown.length} could not be finished: see the findings, and run it again.\n`,
+    );
+    expect(status).toBe(1);
+  });
+
   test('does nothing on a deployed stage, and says how to make its finalizer sweep', async () => {
     const { BUCKET_NAME } = process.env;
     delete process.env.BUCKET_NAME;
     const { status, stderr } = await admin('uploads', 'sweep');
     process.env.BUCKET_NAME = BUCKET_NAME;
 
-    expect([status, stderr]).toEqual([1, expect.stringContaining('aws lambda invoke')]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('aws lambda invoke --region us-east-1 ')]);
   });
 });
 
@@ -108,6 +134,17 @@ describe('the scheduled sweep', () => {
 
     expect(await storedVersion('young', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
     expect(await storedVersion('older', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('handles uploads of any age if its event says from when', async () => {
+    const forgotten = await publish('forgotten', '1.0.0');
+    await put(forgotten, archive);
+    await age(forgotten, 40 * hourMs);
+
+    await runSchedule();
+    expect(await storedVersion('forgotten', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
+    await runSchedule(new Date(Date.now() - 48 * hourMs).toISOString());
+    expect(await storedVersion('forgotten', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
   test('handles every other version after one fails, and then fails', async () => {

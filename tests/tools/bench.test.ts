@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { compareAndSave } from '../../tools/bench/baseline.ts';
 import { amount, type Figure, quantile, ratio } from '../../tools/bench/figures.ts';
 import { Lambda } from '../../tools/bench/lambda.ts';
 import { compare, grossRegressions, render } from '../../tools/bench/report.ts';
@@ -11,6 +13,7 @@ import { buildFunctions, bundle } from '../../tools/build/build.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { sampleEvent } from '../support/invoke.ts';
+import { runProgram } from '../support/run-program.ts';
 
 /** What makes the functions start fast, checked without a clock. */
 
@@ -161,6 +164,30 @@ describe('the bench', () => {
       'c is better: 2.00 -> 1.50',
       'd is new: 1.00',
     ]);
+  });
+
+  test('compares a report with the baseline that it replaces', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
+    const files = { baseline: join(folder, 'baseline.json'), picture: join(folder, 'bench.svg') };
+    await writeFile(files.baseline, JSON.stringify(report(figure('cold: a', 2, 0))));
+    const after = report(figure('cold: a', 3, 0));
+    const moved = await compareAndSave(after, { isCompared: true, isSaved: true }, files);
+    const saved = JSON.parse(await readFile(files.baseline, 'utf8'));
+    await rm(folder, { recursive: true });
+
+    expect(moved).toEqual(['cold: a is worse: 2.00 -> 3.00']);
+    expect(saved).toEqual(after);
+  });
+
+  test('never replaces the baseline by the few figures of --short', async () => {
+    const { status, stderr } = await runProgram(process.execPath, [
+      'tools/bench/bench.ts',
+      '--short',
+      '--save',
+    ]);
+
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^Option '--short' cannot be used with option '--save'\./);
   });
 
   test('counts more answers a second as better, and more megabytes as worse', () => {

@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ports, neededPorts } from '../../tools/local/addresses.ts';
 import { createBucket } from '../../tools/local/bucket.ts';
 import { claimFolder } from '../../tools/local/data-folder.ts';
+import { findFreePort, listen } from '../../tools/processes/ports.ts';
 
 let folder: string;
 
@@ -26,22 +28,57 @@ describe('the folder of a local stack', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('is free again after a stack was killed, and keeps its data', async () => {
-    const ended = execFileSync(process.execPath, ['-p', 'process.pid'], { env: {}, encoding: 'utf8' });
-    await writeFile(join(folder, 'stack.pid'), ended.trim());
-    await writeFile(join(folder, 'kept'), '');
-    await claimFolder(folder, { fresh: false });
+  test.each([
+    ['its id is that of the new one, as after the restart of a container', process.pid],
+    ['its id is that of another process', process.ppid],
+  ])('is free again after a stack was killed, and keeps its data: %s', async (_, pid) => {
+    const port = await findFreePort();
+    await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid, port, token: 'lost' }));
+    await writeFile(join(folder, 'dynamodb.sqlite'), 'kept');
+    const claim = await claimFolder(folder, { fresh: false });
+    const owner = JSON.parse(await readFile(join(folder, 'stack.pid'), 'utf8'));
+    await claim.stop();
 
-    expect(await readFile(join(folder, 'stack.pid'), 'utf8')).toBe(String(process.pid));
-    expect(await readdir(folder)).toContain('kept');
+    expect(owner).toMatchObject({ pid: process.pid, port: expect.any(Number) });
+    expect(await readFile(join(folder, 'dynamodb.sqlite'), 'utf8')).toBe('kept');
   });
 
-  test('is emptied by a fresh start', async () => {
-    await writeFile(join(folder, 'old'), '');
-    await claimFolder(folder, { fresh: true });
+  test('is free again even if another program listens where the killed stack did', async () => {
+    const other = createServer((socket) => socket.end('another'));
+    const port = await listen(other);
+    await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid: process.ppid, port, token: 'lost' }));
+    const claim = await claimFolder(folder, { fresh: false });
+    await claim.stop();
+    other.close();
 
-    expect(await readdir(folder)).toEqual(['stack.pid']);
+    expect(await readdir(folder)).toEqual([]);
   });
+
+  test('loses the data of a stack at a fresh start, and nothing more', async () => {
+    for (const name of ['dynamodb.sqlite', 'dynamodb.sqlite-wal', 'issuer-key.json', 'notes.txt'])
+      await writeFile(join(folder, name), '');
+    await mkdir(join(folder, 's3', 'bucket'), { recursive: true });
+    const claim = await claimFolder(folder, { fresh: true });
+    const names = await readdir(folder);
+    await claim.stop();
+
+    expect(names.sort()).toEqual(['notes.txt', 'stack.pid']);
+  });
+
+  test.each([true, false])('is never one of other files, fresh: %s', async (fresh) => {
+    await writeFile(join(folder, 'thesis.txt'), '');
+
+    await expect(claimFolder(folder, { fresh })).rejects.toThrow(
+      `${folder} has other files and no data of a local stack.`,
+    );
+    expect(await readdir(folder)).toEqual(['thesis.txt']);
+  });
+});
+
+test('a start needs no port of a store that runs already, which may listen there', () => {
+  const needed = neededPorts({ dynamodb: 'http://localhost:8000', s3: undefined }).map(([part]) => part);
+
+  expect(needed).toEqual(Object.keys(ports).filter((part) => part !== 'dynamodb'));
 });
 
 test('a bucket is created once in an S3 that somebody else started', async () => {

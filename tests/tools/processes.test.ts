@@ -1,11 +1,14 @@
 import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { findFreePort, isListening, isPortFree, listen } from '../../tools/processes/ports.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
+import { runProgram } from '../support/run-program.ts';
 
 interface ScriptOptions {
   timeoutMs?: number;
   isGroup?: boolean;
+  graceMs?: number;
   onEnd?: (sentence: string) => void;
 }
 
@@ -122,6 +125,78 @@ describe('startProcess', () => {
     await child.stop();
 
     expect(isAlive(pid)).toBe(false);
+  });
+});
+
+describe('a process that ignores the stop signal', () => {
+  const ignores = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
+
+  test('is killed after a time of grace', async () => {
+    const { starting } = startScript(`${ignores} console.log('listening')`, { graceMs: 100 });
+    const child = await starting;
+    await child.stop();
+
+    expect(isAlive(child.pid)).toBe(false);
+  });
+
+  test('is killed with its whole group', async () => {
+    const { starting } = startScript(
+      `const { spawn } = require('node:child_process');
+       const child = spawn(process.execPath, ['-e', ${JSON.stringify(`${ignores} console.log('listening')`)}], { stdio: 'inherit' });
+       console.log(child.pid); ${ignores}`,
+      { isGroup: true, graceMs: 100 },
+    );
+    const child = await starting;
+    const pid = Number(child.startOutput.split('\n')[0]);
+    await child.stop();
+    for (let turn = 0; turn < 100 && isAlive(pid); turn += 1) await pause(50);
+
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test('ends with the process that started it', async () => {
+    const script = `
+      import { startProcess } from './tools/processes/start-process.ts';
+      const child = await startProcess({
+        name: 'It', command: process.execPath, args: ['-e', ${JSON.stringify(`${ignores} console.log('listening')`)}],
+        readyText: 'listening', timeoutMs: 10_000 });
+      console.log(child.pid);
+      process.exit();`;
+    const { stdout } = await runProgram(process.execPath, ['--input-type=module', '-e', script]);
+    for (let turn = 0; turn < 100 && isAlive(Number(stdout)); turn += 1) await pause(50);
+
+    expect(Number(stdout)).toBeGreaterThan(0);
+    expect(isAlive(Number(stdout))).toBe(false);
+  });
+});
+
+describe('Ctrl-C', () => {
+  test('stops once, though npm passes it on a second time, and ends a stop that hangs the next time', async () => {
+    const script = `
+      import { onStopSignal } from './tools/processes/stop-signals.ts';
+      onStopSignal(() => console.log('stopping'));
+      setInterval(() => {}, 1000);
+      console.log('listening');`;
+    const stopping: string[] = [];
+    const ended = Promise.withResolvers<string>();
+    const child = await startProcess({
+      name: 'The stack',
+      command: process.execPath,
+      args: ['--input-type=module', '-e', script],
+      env: { ...process.env, NODE_OPTIONS: '' },
+      readyText: 'listening',
+      timeoutMs: 10_000,
+      onLine: (line) => stopping.push(line),
+      onEnd: ended.resolve,
+    });
+    process.kill(child.pid, 'SIGINT');
+    process.kill(child.pid, 'SIGINT');
+    await pause(1000);
+    const isWaiting = isAlive(child.pid);
+    process.kill(child.pid, 'SIGINT');
+
+    expect(await ended.promise).toBe('The stack stopped with code 130.');
+    expect([isWaiting, stopping]).toEqual([true, ['stopping']]);
   });
 });
 

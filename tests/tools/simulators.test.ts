@@ -103,6 +103,33 @@ describe('a request', () => {
 });
 
 describe('the control address', () => {
+  test('forgets everything at a reset, tasks and their notifications too', async () => {
+    await video({ model: 'vidq3-pro', prompt: 'a', callback_url: hook });
+    const before = await contentOf<{ tasks: object[] }>(fetch(`${url}/control/record`));
+    await fetch(`${url}/control/reset`, { method: 'POST' });
+    notified.length = 0;
+    await pause(100);
+    const after = await contentOf<object>(fetch(`${url}/control/record`));
+
+    expect(before.tasks).toHaveLength(1);
+    expect(after).toEqual({ credits: 1_000_000, received: [], armed: [], tasks: [] });
+    expect(notified).toEqual([]);
+  });
+
+  test.each([
+    ['/control/misbehave', '{"kind":'],
+    ['/control/misbehave', 'null'],
+    ['/control/credits', '[]'],
+    ['/control/credits', '{"credits":"many"}'],
+    ['/control/reset', '{'],
+    ['/video/text2video', '{'],
+  ])('%s answers 400 to %s, instead of ending the connection', async (path, body) => {
+    const answer = await fetch(url + path, { method: 'POST', body });
+
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+  });
+
   test('makes only the next requests of one provider go wrong', async () => {
     await post('/control/misbehave', {
       provider: 'video',

@@ -34,6 +34,8 @@ export interface Outcome {
   data: unknown;
   /** What a person reads. */
   text: string;
+  /** Why the work is not complete although there is an answer; the exit status is 1 then. */
+  problem?: string | undefined;
 }
 
 type Values<Options extends Record<string, Option>> = {
@@ -63,6 +65,13 @@ export function command<const Parameter extends string, const Options extends Re
     run: (parameters, options) =>
       definition.run(parameters as Record<Parameter, string>, options as Values<Options>),
   };
+}
+
+/** For a command that does many things of which some may fail. */
+export function problemOf(failed: number, all: number): string | undefined {
+  return failed > 0
+    ? `${failed} of ${all} could not be finished: see the findings, and run it again.`
+    : undefined;
 }
 
 /** The command line is invalid. */

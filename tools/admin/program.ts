@@ -104,9 +104,10 @@ function createVerb(
     );
     if (impact && region !== undefined && !yes)
       await requireConsent(program, await impact(given), String(table));
-    const { data, text } = await run(given, values);
+    const { data, text, problem } = await run(given, values);
     if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
+    if (problem !== undefined) throw new Refusal(problem);
   });
 }
 

@@ -1,13 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Option } from 'commander';
 import { createCommand, positiveNumber, runCommand } from '../command-line/command.ts';
 import { installPackages } from '../install/install-packages.ts';
+import { compareAndSave, readBaseline } from './baseline.ts';
 import { buildOurs, buildUsually, unpackFunctions } from './builds.ts';
 import { measureColdAlternatives, measureColdStarts, measurePeakMemory, measureSmallMemory } from './cold.ts';
 import type { Figure } from './figures.ts';
-import { picture } from './picture.ts';
-import { compare, grossRegressions, machineName, type Report, render } from './report.ts';
+import { grossRegressions, machineName, type Report, render } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { measureThroughput } from './throughput.ts';
 import { byHand, measureLargeBody, measureSigning, measureWarm } from './warm.ts';
@@ -21,9 +22,6 @@ interface Options {
   json?: true;
   save?: true;
 }
-
-const baselineFile = 'tools/bench/baseline.json';
-const pictureFile = 'docs/bench.svg';
 
 /** The alternatives that implement the same endpoint. */
 const alternatives = {
@@ -46,9 +44,11 @@ const command = createCommand({
     'Every time is a ratio to something that was measured in turns with it, so that runs on different machines can be compared.',
   examples: ['--short', '--frameworks --compare'],
 })
-  .option(
-    '--short',
-    'only the cold starts, the endpoint and the sizes, in less than a minute; fails if they are much worse than in tools/bench/baseline.json',
+  .addOption(
+    new Option(
+      '--short',
+      'only the cold starts, the endpoint and the sizes, in less than a minute; fails if they are much worse than in tools/bench/baseline.json',
+    ).conflicts('save'),
   )
   .option(
     '--frameworks',
@@ -75,11 +75,9 @@ async function run(options: Options): Promise<number> {
     const figures = await (options.short ? measureShortly(place) : measureAll(place, options));
     const report = { date: new Date().toISOString().slice(0, 10), machine: machineName(), figures };
     process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : render(report));
-    if (options.save) {
-      await writeFile(baselineFile, `${JSON.stringify(report, null, 2)}\n`);
-      await writeFile(pictureFile, picture(report));
-    }
-    if (options.compare) say(compare(await readBaseline(), report), 'Nothing moved by more than the noise.');
+    const { compare: isCompared = false, save: isSaved = false } = options;
+    const moved = await compareAndSave(report, { isCompared, isSaved });
+    if (isCompared) say(moved, 'Nothing moved by more than the noise.');
     return options.short ? await judge(report, place) : 0;
   } finally {
     await servers.stop();
@@ -143,10 +141,6 @@ async function buildAlternatives(folder: string, names: readonly string[]): Prom
     return [name, await build(`tools/bench/${file}.ts`, join(folder, file))] as const;
   });
   return Object.fromEntries(await Promise.all(built));
-}
-
-async function readBaseline(): Promise<Report> {
-  return JSON.parse(await readFile(baselineFile, 'utf8'));
 }
 
 /** On standard error, so that --json stays JSON. */

@@ -108,7 +108,7 @@ function plainText(value: unknown): string | undefined {
   });
 }
 
-/** The figures over all packs. */
+/** The figures over all packs; those of a comparison only where something was compared. */
 export function totals(results: readonly (Comparison & { seconds: number })[]): string {
   const sum = (count: (result: Comparison) => number) =>
     results.reduce((total, result) => total + count(result), 0);
@@ -118,13 +118,17 @@ export function totals(results: readonly (Comparison & { seconds: number })[]): 
   const seconds = results.map((result) => result.seconds).sort((a, b) => a - b);
   const lines = [
     `${results.length} packs, ${sum(({ nodes }) => nodes)} nodes, input types complete for ${sum(({ complete }) => complete)}`,
-    `names ${found} of ${names}, ${extra} extra; ${sum(({ wrong }) => wrong.length)} values wrong, ${sum(({ open }) => open)} open`,
+    ...(names > 0
+      ? [
+          `names ${found} of ${names}, ${extra} extra; ${sum(({ wrong }) => wrong.length)} values wrong, ${sum(({ open }) => open)} open`,
+        ]
+      : []),
     `CPU median ${seconds[seconds.length >> 1]?.toFixed(2)} s, worst ${seconds.at(-1)?.toFixed(2)} s`,
   ];
   for (const field of Object.keys(fields)) {
     const right = sum((result) => result.right[field]?.[0] ?? 0);
     const of = sum((result) => result.right[field]?.[1] ?? 0);
-    lines.push(`${field} ${right} of ${of} (${((100 * right) / of).toFixed(2)} %)`);
+    if (of > 0) lines.push(`${field} ${right} of ${of} (${((100 * right) / of).toFixed(2)} %)`);
   }
   return lines.join('\n');
 }

@@ -14,6 +14,9 @@ interface Options {
 
 const maxLines = 40;
 
+/** As long as the deployed function gives a pack. */
+const maxMilliseconds = 8_000;
+
 const command = createCommand({
   name: 'npm run extract --',
   summary: 'Extract the host nodes of a folder of packs, without running them',
@@ -29,17 +32,26 @@ const command = createCommand({
 async function extractAll({ packs, expected, verbose = false }: Options): Promise<void> {
   const truths: ExpectedPack[] = expected === undefined ? [] : JSON.parse(await readFile(expected, 'utf8'));
   const results: (Comparison & { seconds: number })[] = [];
-  for (const name of (await readdir(packs)).sort()) {
+  const entries = await readdir(packs, { withFileTypes: true });
+  const names = entries.filter((entry) => !entry.isFile()).map(({ name }) => name);
+  if (names.length === 0) command.error(`there is no folder in ${packs}`);
+  for (const name of names.sort()) {
     const truth = truths.find(({ repository }) => repository.replace('/', '+') === name);
     results.push(await extractOne(join(packs, name), name, truth, verbose));
   }
   process.stdout.write(`${totals(results)}\n`);
+  if (truths.length > 0 && results.every((result) => result.names === 0))
+    command.error(`no folder in ${packs} is named after a repository of ${expected}`);
 }
 
 async function extractOne(folder: string, name: string, truth: ExpectedPack | undefined, verbose: boolean) {
   const files = await readPack(folder);
   const started = process.cpuUsage();
-  const extraction = extractHostNodes(files, { name: name.slice(name.indexOf('+') + 1) });
+  const end = Date.now() + maxMilliseconds;
+  const extraction = extractHostNodes(files, {
+    name: name.slice(name.indexOf('+') + 1),
+    expired: () => Date.now() > end,
+  });
   const { user, system } = process.cpuUsage(started);
   const seconds = (user + system) / 1e6;
   const result = comparePack(extraction, truth);

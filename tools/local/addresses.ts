@@ -14,6 +14,18 @@ export const ports = {
   dynamodb: 8000 + offset,
 } as const;
 
+/** Stores that run already. */
+export interface GivenStores {
+  dynamodb?: string | undefined;
+  s3?: string | undefined;
+}
+
+/** The ports that must be free; that of a given store may be its own. */
+export function neededPorts(given: GivenStores): [part: string, port: number][] {
+  const isGiven = (part: string) => Object.entries(given).some(([name, url]) => name === part && url);
+  return Object.entries(ports).filter(([part]) => !isGiven(part));
+}
+
 /** Where the local stack keeps its data between starts. */
 export const localDirectory = process.env.LOCAL_DIRECTORY ?? '.local';
 

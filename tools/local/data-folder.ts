@@ -1,32 +1,95 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { listen } from '../processes/ports.ts';
 
 interface Claim {
   stop: () => Promise<void>;
 }
 
-/**
- * Reserves a data folder for one stack, because two would overwrite each other's database and objects. Resolves with
- * the function that frees it. A stack that was killed leaves the id of a process behind that no longer exists.
- */
-export async function claimFolder(directory: string, { fresh }: { fresh: boolean }): Promise<Claim> {
-  const file = join(directory, 'stack.pid');
-  const owner = Number(await readFile(file, 'utf8').catch(() => '0'));
-  if (owner !== 0 && isRunning(owner))
-    throw new Error(
-      `The data in ${directory} is in use by another local stack (process ${owner}). Stop it, or set LOCAL_DIRECTORY to another folder.`,
-    );
-  await rm(fresh ? directory : file, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
-  // If two start at the same time, one of them fails here.
-  await writeFile(file, String(process.pid), { flag: 'wx' });
-  return { stop: () => rm(file, { force: true }) };
+interface Owner {
+  pid: number;
+  /** Where the owner answers with the token as long as it runs. */
+  port: number;
+  token: string;
 }
 
-function isRunning(pid: number): boolean {
+const ownerFile = 'stack.pid';
+
+/** What a stack keeps: the database with its journals, the objects and the issuer's key. */
+const kept = /^(?:stack\.pid|issuer-key\.json|s3|dynamodb\.sqlite(?:-\w+)?)$/;
+
+const maxAnswerMs = 5000;
+
+/**
+ * Reserves a data folder for one stack, because two would overwrite each other's database and objects. Resolves with
+ * the function that frees it. A stack that was killed leaves the id of a process behind, which another process may
+ * have by now, or this one: after the restart of a container all ids are the same again.
+ */
+export async function claimFolder(directory: string, { fresh }: { fresh: boolean }): Promise<Claim> {
+  const file = join(directory, ownerFile);
+  const owner = await readOwner(file);
+  if (owner && (await isRunning(owner)))
+    throw new Error(
+      `The data in ${directory} is in use by another local stack (process ${owner.pid}). Stop it, or set LOCAL_DIRECTORY to another folder.`,
+    );
+  const names = await readdir(directory).catch(() => []);
+  const ours = names.filter((name) => kept.test(name));
+  if (names.length > 0 && ours.length === 0)
+    throw new Error(
+      `${directory} has other files and no data of a local stack. Set LOCAL_DIRECTORY to an empty folder, or to one that does not exist.`,
+    );
+  for (const name of fresh ? ours : [ownerFile])
+    await rm(join(directory, name), { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  return hold(file);
+}
+
+async function hold(file: string): Promise<Claim> {
+  const token = randomUUID();
+  const server = createServer((socket) => socket.on('error', () => {}).end(token)).unref();
+  const owner: Owner = { pid: process.pid, port: await listen(server), token };
+  const stop = async () => {
+    server.close();
+    await rm(file, { force: true });
+  };
+  // If two start at the same time, one of them fails here.
+  await writeFile(file, JSON.stringify(owner), { flag: 'wx' }).catch((error: Error) => {
+    server.close();
+    throw error;
+  });
+  return { stop };
+}
+
+/** Undefined where no stack was, or one that wrote something else. */
+async function readOwner(file: string): Promise<Owner | undefined> {
+  const content = await readFile(file, 'utf8').catch(() => '');
   try {
-    process.kill(pid, 0);
-    return true;
+    const owner = JSON.parse(content);
+    return typeof owner === 'object' ? owner : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Another program may listen on the port of a stack that was killed. A stack under load may be silent for long. */
+async function isRunning({ pid, port, token }: Owner): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port });
+  let isSilent = false;
+  const timer = setTimeout(() => {
+    isSilent = true;
+    socket.destroy();
+  }, maxAnswerMs);
+  const answer = await text(socket).catch(() => '');
+  clearTimeout(timer);
+  return isSilent ? pid !== process.pid && exists(pid) : answer === token;
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
   } catch (error) {
     // A process of another user cannot be signaled, but it exists.
     return (error as NodeJS.ErrnoException).code === 'EPERM';

@@ -43,6 +43,8 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
     readyText: 'Ctrl-C stops everything',
     timeoutMs: 50_000,
     stopSignal: 'SIGINT',
+    // It gives its own parts a time of grace first.
+    graceMs: 30_000,
     isGroup: true,
     onLine: (line) => later.push(line),
   });
@@ -51,7 +53,13 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
     await stack.stop();
     if (!keepData) await rm(directory, { recursive: true, force: true });
   };
-  const token = (name: string) => new RegExp(`${name}='([^']+)'`).exec(output())?.[1] ?? '';
+  const tokens = new Map(
+    [...stack.startOutput.matchAll(/^ *([A-Z]+)='([^']+)'$/gm)].map(([, name = '', token = '']) => [
+      name,
+      token,
+    ]),
+  );
+  const token = (name: string) => tokens.get(name) ?? '';
   const at = (port: number) => `http://localhost:${port + offset}`;
   const urls = { apiUrl: at(3000), simulatorsUrl: at(3003), pagesUrl: at(3004) };
   const addresses = {

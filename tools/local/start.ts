@@ -2,13 +2,16 @@ import { buildFunctions } from '../build/build.ts';
 import { createCommand, runCommand } from '../command-line/command.ts';
 import { referencePath } from '../openapi/reference-page.ts';
 import { isPortFree } from '../processes/ports.ts';
+import { onStopSignal } from '../processes/stop-signals.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 import {
   bucketName,
+  type GivenStores,
   localAddress,
   localDirectory,
   localEnvironment,
   ports,
+  neededPorts,
   relaysNotifications,
   tableName,
 } from './addresses.ts';
@@ -30,18 +33,18 @@ const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP 
 
 const environment = `
 Environment:
-  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one
-  AWS_ENDPOINT_URL_S3        another S3 than the embedded one
+  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one, which sends notifications within a minute, not at once
+  AWS_ENDPOINT_URL_S3        another S3 than the embedded one; uploads to it send the stack no events, so versions become
+                             active at the next start, or with npm run admin -- uploads sweep under the same variables
   LOCAL_PORT_OFFSET          a number that is added to every port
-  LOCAL_DIRECTORY            another folder for the data than .local
+  LOCAL_DIRECTORY            another folder for the data than .local: a new one, or that of an earlier stack
   NOTIFICATIONS              relay has the service itself notify callers of their tasks`;
 
 interface Part {
   stop: () => Promise<void>;
 }
 
-/** Stores that run already. */
-const given = {
+const given: GivenStores = {
   dynamodb: process.env.AWS_ENDPOINT_URL_DYNAMODB,
   s3: process.env.AWS_ENDPOINT_URL_S3,
 };
@@ -179,7 +182,7 @@ async function run(part: Promise<Part>): Promise<void> {
 }
 
 async function requireFreePorts(): Promise<void> {
-  for (const [part, port] of Object.entries(ports)) {
+  for (const [part, port] of neededPorts(given)) {
     if (await isPortFree(port)) continue;
     throw new Error(
       `Port ${port} (${part}) is taken. Stop the program that listens there, or add a number to every port: LOCAL_PORT_OFFSET=100 npm start`,
@@ -215,8 +218,7 @@ const command = createCommand({ name: 'npm start --', notes })
   .option('--fresh', 'start without the data of earlier starts')
   .addHelpText('after', environment)
   .action(async ({ fresh = false }: { fresh?: boolean }) => {
-    process.on('SIGINT', () => stop(0));
-    process.on('SIGTERM', () => stop(0));
+    onStopSignal(() => void stop(0));
     stopWithParent();
     await start(fresh).catch((error: Error) => {
       process.stderr.write(`${error.message}\n`);

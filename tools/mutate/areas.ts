@@ -67,10 +67,10 @@ export const areas = {
   publishing: {
     files: [
       'lib/registry/{publishing,publishing-limits,credentials,trusts,latest-version,pending-versions}.ts',
-      'lib/uploads/{object-events,upload-events,sweep-uploads}.ts',
+      'lib/uploads/{object-events,upload-events,sweep-period,sweep-uploads}.ts',
     ],
     tests: [
-      'lib/registry/{publishing,publishing-limits}',
+      'lib/registry/{pending-versions,publishing,publishing-limits}',
       'lib/uploads/{sweep-extractions,sweep-uploads,upload-events}',
       'functions/publish-node-version{,-ci,-ci-rejections,-repeated}',
     ],

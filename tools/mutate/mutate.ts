@@ -7,13 +7,7 @@ import { createCommand, runCommand } from '../command-line/command.ts';
 import { table } from '../command-line/table.ts';
 import { installPackages } from '../install/install-packages.ts';
 import { type Area, areas, minOverall } from './areas.ts';
-
-interface Counts {
-  mutants: number;
-  killed: number;
-  /** Those of the killed that ran out of time. On a busy machine that can also be a mutant that no test noticed. */
-  timedOut: number;
-}
+import { type Counts, scoreOf } from './score.ts';
 
 const base = JSON.parse(readFileSync('tools/mutate/stryker.json', 'utf8'));
 
@@ -38,15 +32,12 @@ async function mutate({ files, tests }: Area): Promise<Counts> {
   return { mutants: counted.length, killed: failed + timedOut, timedOut };
 }
 
-function show(name: string, { mutants, killed, timedOut }: Counts, minScore: number): void {
-  const score = (100 * killed) / mutants;
-  process.stdout.write(
-    `${name}: ${killed} of ${mutants} mutants killed, ${score.toFixed(1)} % (${timedOut} by running out of time)\n`,
-  );
-  if (score < minScore) {
-    process.stderr.write(`${name}: at least ${minScore} % must be killed.\n`);
-    process.exitCode = 1;
-  }
+function show(name: string, counts: Counts, minScore: number): void {
+  const { line, problem } = scoreOf(name, counts, minScore);
+  process.stdout.write(`${line}\n`);
+  if (problem === undefined) return;
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 1;
 }
 
 async function mutateAll(names: (keyof typeof areas)[]): Promise<void> {

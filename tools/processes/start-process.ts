@@ -12,6 +12,8 @@ interface ProcessOptions {
   readyText: string;
   timeoutMs: number;
   stopSignal?: NodeJS.Signals;
+  /** How long the process may take to end after the signal, before it is killed. */
+  graceMs?: number;
   /** Start a new process group and send signals to all of it, like Ctrl-C in a terminal. */
   isGroup?: boolean;
   /** Receives each line that the process prints after it is ready. */
@@ -30,19 +32,28 @@ export interface RunningProcess {
 /** Starts a program and waits until it reports that it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { name, command, args, env, cwd, readyText, timeoutMs, onLine, onEnd } = options;
-  const { stopSignal = 'SIGTERM', isGroup = false } = options;
+  const { stopSignal = 'SIGTERM', isGroup = false, graceMs = 10_000 } = options;
   const child = spawn(command, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: isGroup });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const exited = new Promise<void>((resolve) =>
+    child.once('exit', () => resolve()).once('error', () => resolve()),
+  );
   const lines: string[] = [];
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   let isStopping = false;
+  const send = (signal: NodeJS.Signals) => {
+    if (child.pid !== undefined && isRunning()) process.kill(isGroup ? -child.pid : child.pid, signal);
+  };
+  const kill = () => send('SIGKILL');
   const stop = async () => {
     isStopping = true;
-    if (!isRunning()) return;
-    if (isGroup) process.kill(-Number(child.pid), stopSignal);
-    else child.kill(stopSignal);
+    send(stopSignal);
+    const timer = setTimeout(kill, graceMs);
     await exited;
+    clearTimeout(timer);
   };
+  // Nothing else would end it, should this process exit before it.
+  process.on('exit', kill);
+  void exited.then(() => process.off('exit', kill));
   await new Promise<void>((resolve, reject) => {
     let isReady = false;
     const fail = (reason: string) => {

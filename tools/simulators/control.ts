@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseObject } from './json.ts';
 import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
 import type { Simulation } from './simulation.ts';
+import type { Fields } from './wire-format.ts';
 
 const kinds = Object.keys(misbehaviors);
 
@@ -16,26 +18,30 @@ Options: provider (image, video), times, status, reason, message, retryAfter, ms
 stage (before_headers, after_headers), accepted, fields, without.
 `;
 
-const commands: Record<string, (simulation: Simulation, text: string) => object> = {
+const commands: Record<string, (simulation: Simulation, fields: Fields) => object> = {
   'GET /control/record': ({ credits, received, tasks, armed }) => ({
     ...{ credits, received, armed },
     tasks: tasks.list,
   }),
-  'POST /control/misbehave': (simulation, text) => {
-    const misbehavior: Misbehavior = JSON.parse(text);
-    if (!kinds.includes(misbehavior.kind)) return { error: `kind must be one of ${kinds.join(', ')}` };
-    simulation.misbehave(misbehavior);
-    return misbehavior;
+  'POST /control/misbehave': (simulation, fields) => {
+    if (!isMisbehavior(fields)) return { error: `kind must be one of ${kinds.join(', ')}` };
+    simulation.misbehave(fields);
+    return fields;
   },
-  'POST /control/credits': (simulation, text) => {
-    simulation.credits = Number(JSON.parse(text).credits);
-    return { credits: simulation.credits };
+  'POST /control/credits': (simulation, { credits }) => {
+    if (typeof credits !== 'number') return { error: 'credits must be a number' };
+    simulation.credits = credits;
+    return { credits };
   },
   'POST /control/reset': (simulation) => {
     simulation.reset();
     return {};
   },
 };
+
+function isMisbehavior(fields: Fields): fields is Fields & Misbehavior {
+  return kinds.includes(String(fields.kind));
+}
 
 /** Lets a person with curl, or a test, watch the simulators and make them misbehave. */
 export function answerControl(
@@ -50,7 +56,8 @@ export function answerControl(
     response.end(help);
     return;
   }
-  const content = command(simulation, text);
+  const fields = text === '' ? {} : parseObject(text);
+  const content = fields ? command(simulation, fields) : { error: 'the body must be a JSON object' };
   response.writeHead('error' in content ? 400 : 200, { 'content-type': 'application/json' });
   response.end(`${JSON.stringify(content, shorten, 2)}\n`);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { imageFormat } from './image-format.ts';
+import { answerJson, parseObject } from './json.ts';
 import { type Misbehavior, misbehaviors } from './misbehaviors.ts';
 import { Tasks } from './tasks.ts';
 import { videoFormat } from './video-format.ts';
@@ -22,6 +23,7 @@ interface Settings {
 const formats: readonly WireFormat[] = [imageFormat, videoFormat];
 const startingCredits = 1_000_000;
 const maxReceived = 500;
+const noObject: ProviderError = { status: 400, message: 'the body is not a JSON object' };
 
 /** Both providers: what they received, which tasks they started, and how they misbehave next. */
 export class Simulation {
@@ -49,6 +51,7 @@ export class Simulation {
   reset(): void {
     this.#misbehaviors.length = 0;
     this.received.length = 0;
+    this.tasks.forget();
     this.credits = startingCredits;
   }
 
@@ -61,7 +64,9 @@ export class Simulation {
     const format = formats.find(({ provider }) => url.startsWith(`/${provider}/`));
     if (!format) return void response.writeHead(404).end();
     const path = url.slice(format.provider.length + 1);
-    const entry: Received = { provider: format.provider, path, headers, body: JSON.parse(text) };
+    const body = parseObject(text);
+    if (body === undefined) return answerJson(response, 400, format.errorBody(noObject));
+    const entry: Received = { provider: format.provider, path, headers, body };
     this.received.push(entry);
     if (this.received.length > maxReceived) this.received.shift();
 
@@ -74,8 +79,7 @@ export class Simulation {
     }
     const error = this.#findError(format, entry, request.method);
     const content = error ? format.errorBody(error) : accept();
-    response.writeHead(error?.status ?? 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(content));
+    answerJson(response, error?.status ?? 200, content);
   }
 
   #accept(format: WireFormat, entry: Received, empty: boolean): Fields {

@@ -25,10 +25,17 @@ export class Tasks {
   readonly list: Task[] = [];
   readonly #tickMs: number;
   readonly #stopped: AbortSignal;
+  #forgotten = 0;
 
   constructor(tickMs: number, stopped: AbortSignal) {
     this.#tickMs = tickMs;
     this.#stopped = stopped;
+  }
+
+  /** Ends every task without another notification. */
+  forget(): void {
+    this.list.length = 0;
+    this.#forgotten += 1;
   }
 
   start(settings: NewTask): Task {
@@ -42,9 +49,10 @@ export class Tasks {
   }
 
   async #run(task: Task, { states, notifyUrl, notification }: NewTask): Promise<void> {
+    const startedAfter = this.#forgotten;
     for (const state of states.slice(1)) {
       await pause(this.#tickMs, undefined, { ref: false, signal: this.#stopped }).catch(() => {});
-      if (this.#stopped.aborted) return;
+      if (this.#stopped.aborted || this.#forgotten > startedAfter) return;
       task.state = state;
       if (isLoopback(notifyUrl)) {
         const answer = await notify(notifyUrl, notification(task), this.#stopped);

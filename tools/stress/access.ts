@@ -7,7 +7,8 @@ import { checkProtectedFields } from './protected-fields.ts';
 import type { Report } from './report.ts';
 import { differences, readTable, restoreTable } from './stores.ts';
 
-const caseCount = { short: 260, usual: Number.POSITIVE_INFINITY, long: Number.POSITIVE_INFINITY };
+/** How many cases are tried; the short form draws some. */
+export const caseCount = { short: 260, usual: Number.POSITIVE_INFINITY, long: Number.POSITIVE_INFINITY };
 
 /** Every actor tries every request: an allowed one succeeds, and a rejected one leaves the table byte-identical. */
 export async function checkAccess(options: CheckOptions): Promise<Report> {

@@ -7,7 +7,7 @@ import type { HarnessAnswer } from './harness.ts';
 import type { Report } from './report.ts';
 import { readTable, restoreTable, watchWrites } from './stores.ts';
 
-const runs = { short: 1200, usual: 24_000, long: 72_000 };
+export const fuzzRuns = { short: 1200, usual: 24_000, long: 72_000 };
 
 /** A request that takes longer has found code whose time grows faster than its input. */
 const maxMs = 5000;
@@ -29,7 +29,7 @@ export async function checkFuzz(options: CheckOptions): Promise<Report> {
   try {
     await run.property({
       name: 'fuzz/requests',
-      runs: runs[length],
+      runs: fuzzRuns[length],
       values: fuzzedRequests(harness, document),
       examples: requestsAtBounds(harness, document),
       holds: async (request) => {

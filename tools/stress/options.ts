@@ -6,9 +6,9 @@ import { type CheckName, checks, isCheckName } from './checks.ts';
 
 export interface Choice {
   length: Length;
-  names: CheckName[];
+  /** Each check once, with its selected properties, or undefined for all of them. */
+  selected: { name: CheckName; properties: string[] | undefined }[];
   seed: number;
-  properties: string[] | undefined;
   path: string | undefined;
 }
 
@@ -42,15 +42,13 @@ export function stressCommand(run: (choice: Choice) => Promise<void>): Command {
     .option('--path <path>', 'Only the one failure that an earlier run reported for its seed')
     .addHelpText('after', `\nChecks:\n${fields(about).replaceAll(/^/gm, '  ')}`)
     .action(async ({ short, long, only, seed, path }: Values, command: Command) => {
-      const properties = only.filter((name) => name.includes('/'));
-      if (path !== undefined && (properties.length !== 1 || only.length !== 1))
+      if (path !== undefined && (only.length !== 1 || !only[0]?.includes('/')))
         command.error("option '--path' needs --only with one CHECK/PROPERTY");
-      const names = only.map(checkOf).filter(isCheckName);
+      const names = [...new Set(only.map(checkOf).filter(isCheckName))];
       await run({
         length: short ? 'short' : long ? 'long' : 'usual',
-        names: [...new Set(names)],
+        selected: names.map((name) => ({ name, properties: propertiesOf(name, only) })),
         seed,
-        properties: properties.length > 0 ? properties : undefined,
         path,
       });
     });
@@ -61,6 +59,10 @@ function namesIn(text: string): string[] {
   const unknown = names.filter((name) => !isCheckName(checkOf(name)));
   if (unknown.length > 0) throw new InvalidArgumentError(`There is no check "${unknown.join(', ')}".`);
   return names;
+}
+
+function propertiesOf(name: CheckName, only: readonly string[]): string[] | undefined {
+  return only.includes(name) ? undefined : only.filter((each) => checkOf(each) === name);
 }
 
 function checkOf(name: string): string {

@@ -6,22 +6,28 @@ import { openStores } from './open-stores.ts';
 import { type Choice, stressCommand } from './options.ts';
 import type { Report } from './report.ts';
 
-async function stress({ names, ...options }: Choice): Promise<void> {
+async function stress({ selected, ...options }: Choice): Promise<void> {
   const stores = await openStores();
   discardLog();
   const harness = await openHarness();
   try {
-    for (const name of names) {
+    for (const { name, properties } of selected) {
       print(`${name}: ${checks[name].about} …`);
       const began = performance.now();
       const check = await checks[name].load();
-      const report = await check({ harness, ...options });
+      const report = await check({ harness, properties, ...options });
+      for (const property of properties ?? []) requireRun(report, property);
       show(name, report, (performance.now() - began) / 1000);
     }
   } finally {
     await harness.close();
     await stores.close();
   }
+}
+
+/** Only a check itself knows its properties, so a misspelled one is found when nothing has run. */
+function requireRun(report: Report, property: string): void {
+  if (!report.counts[`${property}: runs`]) report.violate(`${property} never ran: is it misspelled?`);
 }
 
 function show(name: string, { counts, violations }: Report, seconds: number): void {

@@ -63,6 +63,14 @@ test('an hourly sweep leaves what is younger than its retries, and what is older
   expect((await sweep()).map(({ nodeId }) => nodeId)).toEqual(['young', 'old']);
 });
 
+test('a sweep looks as far back as its event says', async () => {
+  await lose('long-lost', 24 * 30);
+  const from = new Date(Date.now() - 24 * 31 * hourMs).toISOString();
+  await handler({ ...schedule, from }, context);
+
+  expect(await sweep()).toEqual([]);
+});
+
 test('a sweep takes a version off the list whose host nodes were read before, such as in a ban', async () => {
   await lose('read-in-ban');
   await sweep();

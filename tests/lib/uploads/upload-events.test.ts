@@ -140,6 +140,38 @@ describe('a scheduled event', () => {
     ]);
   });
 
+  test('sweeps as far back as the event says, for what a restore left pending', async () => {
+    const calls: unknown[] = [];
+    await handle(
+      { from: '2026-11-01T00:00:00Z' },
+      {
+        sweep: async (call) => {
+          calls.push(call);
+          return [];
+        },
+      },
+    );
+
+    expect(calls).toMatchObject([{ from: Date.parse('2026-11-01T00:00:00Z'), to: now - 60 * secondMs }]);
+  });
+
+  test.each([
+    'yesterday',
+    '2026-11-01',
+    '2026-13-01T00:00:00Z',
+    '+012026-11-01T00:00:00Z',
+    '2026-11-20T12:00:00Z',
+    1_700_000_000,
+    null,
+  ])('sweeps nothing and fails if the event says from %j, but does what is also hourly', async (from) => {
+    const alsoHourly = jest.fn(async () => {});
+
+    await expect(handle({ from }, { alsoHourly })).rejects.toThrow(
+      'The event\'s "from" must be a past time such as "2026-11-20T00:00:00Z".',
+    );
+    expect(alsoHourly).toHaveBeenCalledTimes(1);
+  });
+
   test('counts as findings only what an event should have done', async () => {
     await handle(
       {},

@@ -1,5 +1,6 @@
 import { shownVersion } from '../../../lib/registry/node-versions.ts';
-import { command } from '../command.ts';
+import { command, problemOf } from '../command.ts';
+import { textOf } from '../faults.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
 import { Refusal } from '../registry/refusal.ts';
 import { fields, table } from '../../command-line/table.ts';
@@ -56,14 +57,17 @@ export const sweep = command({
     const { sweepExtractions } = await import('../../../lib/uploads/sweep-extractions.ts');
     const now = Date.now();
     const swept = await sweepExtractions({ from: 0, to: now, deadline: now + limitMs });
-    const rows = swept.map(({ nodeId, version, finding, error }) => [
-      nodeId,
+    const data = swept.map(({ nodeId, version, finding, error }) => ({
+      node_id: nodeId,
       version,
       finding,
-      error instanceof Error ? error.message : undefined,
-    ]);
+      ...(error !== undefined && { error: textOf(error) }),
+    }));
+    const rows = data.map(({ node_id, version, finding, error }) => [node_id, version, finding, error]);
+    const failed = swept.filter(({ finding }) => finding === 'error' || finding === 'unvisited').length;
     return {
-      data: swept.map(({ nodeId, version, finding }) => ({ node_id: nodeId, version, finding })),
+      data,
+      problem: problemOf(failed, swept.length),
       text: rows.length > 0 ? table(['NODE', 'VERSION', 'FOUND', 'ERROR'], rows) : 'No version waits for it.',
     };
   },

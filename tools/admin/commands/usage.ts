@@ -1,7 +1,8 @@
 import { timeOf } from '../../../lib/spend/settle.ts';
 import { sweepHolds } from '../../../lib/spend/sweep-holds.ts';
 import { table } from '../../command-line/table.ts';
-import { command, UsageError } from '../command.ts';
+import { command, problemOf, UsageError } from '../command.ts';
+import { textOf } from '../faults.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { type Grouping, groupings, listUsage, sumUsage } from '../spend/usage.ts';
@@ -63,11 +64,16 @@ export const sweep = command({
       caller: shownCaller(caller),
       at: new Date(timeOf(attempt)).toISOString(),
       finding,
-      ...(error !== undefined && { error: error instanceof Error ? error.message : String(error) }),
+      ...(error !== undefined && { error: textOf(error) }),
     }));
     const rows = data.map(({ caller, at, finding, error }) => [caller, at, finding, error]);
     const text = table(['CALLER', 'RESERVED AT', 'FOUND', 'ERROR'], rows);
-    return { data, text: rows.length > 0 ? text : 'Nothing was left reserved.' };
+    const failed = swept.filter(({ finding }) => finding === 'failed').length;
+    return {
+      data,
+      text: rows.length > 0 ? text : 'Nothing was left reserved.',
+      problem: problemOf(failed, swept.length),
+    };
   },
 });
 

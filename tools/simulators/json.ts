@@ -1,0 +1,17 @@
+import type { ServerResponse } from 'node:http';
+import type { Fields } from './wire-format.ts';
+
+/** Undefined for text that is not a JSON object. */
+export function parseObject(text: string): Fields | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function answerJson(response: ServerResponse, status: number, content: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(content));
+}
