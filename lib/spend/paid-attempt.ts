@@ -3,7 +3,7 @@ import type { BoughtTask } from '../bought-task.ts';
 import type { Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json-object.ts';
-import { note } from '../log.ts';
+import { describeError, log, note } from '../log.ts';
 import { nothingSent } from '../store/nothing-sent.ts';
 import type { AccountRecord } from './account.ts';
 import { ceilingOf, type Task } from './limits.ts';
@@ -70,7 +70,9 @@ export class PaidAttempt {
     });
     const usage = openUsage({ ...this.#request, ...named, ceiling: this.#ceiling ?? 0 });
     const writes = await Promise.allSettled([usage, markSent()]);
-    for (const write of writes) if (write.status === 'rejected') throw nothingSent(write.reason);
+    const [first, second] = writes.flatMap((write) => (write.status === 'rejected' ? [write.reason] : []));
+    if (second !== undefined) log('warn', 'second_failure', describeError(second));
+    if (first !== undefined) throw nothingSent(first);
     this.#phase = 'sent';
   }
 
