@@ -73,7 +73,7 @@ export async function together<Steps extends readonly Promise<unknown>[]>(...ste
   return Promise.all(steps);
 }
 
-const wrongAddress = ['route_not_found', 'method_not_allowed'];
+const wrongAddress = ['route_not_found', 'method_not_allowed', 'redirected'];
 const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking', 'invalid_reply'];
 
 /** What the registry said, as an ending of the command. */
