@@ -344,8 +344,9 @@ describe('an idempotency claim', () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     await attempt({ key: 'warm' });
     const before = timers();
-    await Promise.all(Array.from({ length: 5 }, (_, index) => attempt({ key: `timer-${index}` })));
+    await Promise.all(Array.from({ length: 50 }, (_, index) => attempt({ key: `timer-${index}` })));
 
+    // The connections to the store have a few of their own.
     expect(timers()).toBeLessThan(before + 5);
   });
 });
