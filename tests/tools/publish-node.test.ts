@@ -350,7 +350,7 @@ test('publish-node --help has examples and documents every exit code', async () 
   expect([code, stdout]).toEqual([
     0,
     expect.stringMatching(
-      /Examples:\n {2}publish-node publish .*Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 /s,
+      /Examples:\n {2}publish-node publish .*Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 .*\n {2}70 /s,
     ),
   ]);
 });

@@ -7,9 +7,10 @@ export const exitCodes = {
   refused: 3,
   archiveRefused: 4,
   tryAgain: 5,
+  internal: 70,
 } as const;
 
-type Kind = Exclude<keyof typeof exitCodes, 'done'>;
+type Kind = Exclude<keyof typeof exitCodes, 'done' | 'internal'>;
 
 /** One thing that is wrong, at one place: a file of the folder, or a field of the request. */
 export interface Problem {
