@@ -38,7 +38,7 @@ const output = {
 };
 
 /** Runs a command line and returns its exit code. */
-export async function run(args: readonly string[]): Promise<number> {
+async function run(args: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done;
   const act: Act = async (json, work) => {
     exitCode = await end(json, work);
