@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { parse } from 'smol-toml';
 import { initCommand } from '../../tools/publish-node/init-command.ts';
 import { readMetadata, requireProject } from '../../tools/publish-node/project.ts';
 
@@ -76,6 +75,5 @@ describe('init changes nothing', () => {
     expect(refused).toContain('Write them there yourself');
     expect(refused).toContain('publisher = "demo"');
     expect(await file()).toBe(before);
-    expect(parse(before)).toEqual({ tool: { other: 1 } });
   });
 });
