@@ -68,7 +68,7 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
   );
   const inputs = run('input_types', () => inputsOf(machine, cls));
   return {
-    ...shared(machine, run, {
+    ...shared(run, {
       category: () => read('CATEGORY', 'sd'),
       description: () => read('DESCRIPTION', ''),
       deprecated: () => read('DEPRECATED', false),
@@ -96,7 +96,7 @@ function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
   const types = run('return_types', (explain) => sequence(machine, of('returnTypes'), explain));
   const inputs = run('input_types', () => of('inputs'));
   return {
-    ...shared(machine, run, {
+    ...shared(run, {
       category: () => of('category'),
       description: () => of('description') ?? '',
       deprecated: () => of('deprecated'),
@@ -115,7 +115,6 @@ function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
 }
 
 function shared(
-  _machine: Machine,
   run: Run,
   read: Record<'category' | 'description' | 'deprecated' | 'experimental', () => Value>,
 ): Open<Pick<Fields, 'category' | 'description' | 'deprecated' | 'experimental'>> {

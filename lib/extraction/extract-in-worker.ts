@@ -45,12 +45,12 @@ export async function extractInWorker(
   worker.on('error', (error: NodeJS.ErrnoException) =>
     resolve(
       givenUp(
-        error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it needs too much memory' : 'the evaluator failed',
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it needs too much memory' : 'reading it failed',
         error,
       ),
     ),
   );
-  worker.on('exit', () => resolve(givenUp('the evaluator ended')));
+  worker.on('exit', () => resolve(givenUp('reading it ended without a result')));
   try {
     return await promise;
   } finally {

@@ -68,21 +68,29 @@ export class Risks {
   }
 
   #walk(body: readonly Part[]): void {
-    const imported = new Map<string, string>();
-    const called: Part[] = [];
-    for (const part of partsOf(body)) {
-      this.#left -= 1;
-      if (this.#left < 0) return;
-      if (part.nodeType === 'Import' || part.nodeType === 'ImportFrom') addImports(imported, part);
-      else if (part.nodeType === 'FunctionDef') imported.set(String(part.name), `.${String(part.name)}`);
-      else if (part.nodeType === 'Call') called.push(part);
-      else if (part.nodeType === 'List' || part.nodeType === 'Tuple') this.#readCommand(partsIn(part.elts));
-    }
-    for (const call of called) this.#readCall(call, imported);
+    const imported: Names = Object.create(null);
+    const called: [Part, Names][] = [];
+    const scopes = [[body, imported, imported] as const];
+    for (const [roots, names, own] of scopes)
+      for (const part of partsOf(roots)) {
+        this.#left -= 1;
+        if (this.#left < 0) return;
+        if (part.names) addImports(imported, part);
+        else if (part.nodeType === 'Call') called.push([part, names]);
+        else if (part.elts) this.#readCommand(partsIn(part.elts));
+        else if (part.type_params) {
+          // A function or a class.
+          own[part.name as string] = '.';
+          const inner = Object.create(names);
+          // What a class defines hides no name from its methods.
+          scopes.push([innerParts(part), part.bases ? names : inner, inner]);
+        }
+      }
+    for (const [call, names] of called) this.#readCall(call, names);
   }
 
-  #readCall(call: Part, imported: ReadonlyMap<string, string>): void {
-    const name = fullName(call.func, imported);
+  #readCall(call: Part, names: Names): void {
+    const name = fullName(call.func, names);
     const risk = name === undefined ? undefined : calls.find(([, pattern]) => pattern.test(name))?.[0];
     if (risk === undefined || isHarmless(risk, call)) return;
     this.#found.add(risk);
@@ -101,16 +109,23 @@ const installCommand = /(?:^|[ /\\])pip3?\s+(?:-\S+\s+)*install(?:\s|$)/;
 const maxWord = 200;
 const maxCommandParts = 100;
 
-/** Every part of a tree, without calling itself: trees may be very deep. */
-function* partsOf(roots: readonly Part[], max = Number.POSITIVE_INFINITY): Generator<Part> {
+/** What a name of a file stands for; those of an inner function inherit from those around it. */
+type Names = Record<string, string>;
+
+/** Every part of a tree but what functions and classes hold, without calling itself: trees may be very deep. */
+function* partsOf(roots: readonly Part[], max: number = limits.riskParts): Generator<Part> {
   const stack = roots.toReversed();
   for (let count = 0; count < max; count += 1) {
     const part = stack.pop();
     if (part === undefined) return;
     yield part;
-    const inner = Object.values(part).flatMap(partsIn);
+    const inner = part.type_params ? none : innerParts(part);
     for (let index = inner.length - 1; index >= 0; index -= 1) stack.push(inner[index] as Part);
   }
+}
+
+function innerParts(part: Part): Part[] {
+  return Object.values(part).flatMap(partsIn);
 }
 
 function partsIn(value: unknown): readonly Part[] {
@@ -124,41 +139,41 @@ function isPart(value: unknown): value is Part {
   return typeof value === 'object' && value !== null && 'nodeType' in value;
 }
 
-function addImports(imported: Map<string, string>, part: Part): void {
+function addImports(imported: Names, part: Part): void {
   const from =
     part.nodeType === 'ImportFrom' ? `${'.'.repeat(Number(part.level ?? 0))}${part.module ?? ''}.` : '';
   for (const { name, asname } of partsIn(part.names)) {
     const full = from + String(name);
     const [first = ''] = full.split('.');
-    if (typeof asname === 'string') imported.set(asname, full);
-    else if (from === '') imported.set(first, first);
-    else imported.set(String(name), full);
+    if (typeof asname === 'string') imported[asname] = full;
+    else if (from === '') imported[first] = first;
+    else imported[String(name)] = full;
   }
 }
 
 /** The dotted name of what is called; undefined where it is no name, or belongs to a variable. */
-function fullName(callee: unknown, imported: ReadonlyMap<string, string>): string | undefined {
+function fullName(callee: unknown, names: Names): string | undefined {
   const attributes: string[] = [];
   let [part] = partsIn(callee);
   while (part?.nodeType === 'Attribute' && attributes.length < maxDots) {
     attributes.unshift(String(part.attr));
     [part] = partsIn(part.value);
   }
-  const base = part && baseName(part, imported, attributes.length > 0);
+  const base = part && baseName(part, names, attributes.length > 0);
   return base === undefined ? undefined : [base, ...attributes].join('.');
 }
 
 const maxDots = 10;
 
-function baseName(part: Part, imported: ReadonlyMap<string, string>, isModule: boolean): string | undefined {
+function baseName(part: Part, names: Names, isModule: boolean): string | undefined {
   if (part.nodeType === 'Name') {
-    const known = imported.get(String(part.id));
+    const known = names[String(part.id)];
     return known ?? (isModule ? undefined : String(part.id));
   }
   // `__import__("os").system` and `import_module("os").system`.
   const [name] = part.nodeType === 'Call' ? partsIn(part.args) : [];
   if (name?.nodeType !== 'Constant') return undefined;
-  const importer = fullName(part.func, imported);
+  const importer = fullName(part.func, names);
   return importer === '__import__' || importer === 'importlib.import_module' ? String(name.value) : undefined;
 }
 

@@ -16,6 +16,10 @@ export class SilentServer {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening');
   }
 
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
   /** Redirects a request that an SDK is about to send to this server. */
   redirect(request: unknown): void {
     const { port } = this.#server.address() as AddressInfo;

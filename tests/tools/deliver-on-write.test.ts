@@ -32,12 +32,18 @@ beforeEach(() => {
 
 afterAll(() => server.stop());
 
-/** After everything that was under way. */
+/** What is heard before a last notification, which this puts and waits for. */
 async function keysHeard() {
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  return events.flatMap(({ Records }) =>
-    Records.map(({ eventName, dynamodb }) => `${eventName} ${dynamodb?.Keys?.sk?.S}`),
-  );
+  const last = notificationKey(randomUUID(), 1);
+  await put(last, absent, soon());
+  for (;;) {
+    const heard = events.flatMap(({ Records }) =>
+      Records.map(({ eventName, dynamodb }) => ({ eventName, keys: dynamodb?.Keys })),
+    );
+    const place = heard.findIndex(({ keys }) => keys?.pk?.S === last.pk);
+    if (place >= 0) return heard.slice(0, place).map(({ eventName, keys }) => `${eventName} ${keys?.sk?.S}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 test('a notification that a transaction puts reaches the function, and what else it writes does not', async () => {

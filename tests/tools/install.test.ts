@@ -66,7 +66,7 @@ describe('on an older Node', () => {
     expect(await asNode(version)).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  test('npm install works, because the scripts bring their own Node', () => {
+  test('an older Node may install the packages, which bring the Node of the scripts', () => {
     expect(engines.node).toBe('>=20');
     expect(existsSync('node_modules/.bin/node')).toBe(true);
   });

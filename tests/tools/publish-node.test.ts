@@ -254,7 +254,12 @@ describe('publish-node reports a refusal only when the registry refused', () => 
     ['a server without such a route', { status: 405, body: { message: 'No' } }, 2, 'There is no registry at'],
     ['an operation it does not have', { status: 404, body: { error: 'route_not_found' } }, 2, '--base-url'],
     ['a failure', { status: 500, body: { error: 'internal_error', message: 'Ours.' } }, 5, 'Ours.'],
-    ['an answer that is not JSON', { status: 200, body: 'x' as unknown as object }, 5, 'without JSON.'],
+    [
+      'an answer that is not JSON',
+      { status: 200, body: 'x' as unknown as object },
+      5,
+      'without a JSON object.',
+    ],
     [
       'a refusal',
       { status: 403, body: { error: 'forbidden', message: 'No.' } },
@@ -350,7 +355,7 @@ test('publish-node --help has examples and documents every exit code', async () 
   expect([code, stdout]).toEqual([
     0,
     expect.stringMatching(
-      /Examples:\n {2}publish-node publish .*Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 /s,
+      /Examples:\n {2}publish-node publish .*Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 .*\n {2}70 /s,
     ),
   ]);
 });

@@ -5,6 +5,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { createRegistryClient } from '../../tools/registry-client/client.ts';
 import { errorOf } from '../support/client-errors.ts';
 import { startHttpApi } from '../support/http-api.ts';
+import { SilentServer } from '../support/silent-server.ts';
 import { bearer } from '../support/tokens.ts';
 
 const api = await startHttpApi();
@@ -73,6 +74,32 @@ describe('publish of the client', () => {
     api.disturb(found(), registered);
     const refused = client.publish(input, { upload: async () => 403 });
     expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
+  });
+
+  test('gives up an upload that stands still after its time limit, through all its attempts', async () => {
+    const storage = new SilentServer();
+    await storage.listen();
+    api.disturb(found(), { status: 201, body: { node_version: {}, signedUrl: storage.url } });
+    const refused = await errorOf(client.publish(input, { uploadTimeoutMs: 300 })).finally(() =>
+      storage.stop(),
+    );
+
+    expect(refused).toMatchObject({ code: 'upload_failed', status: undefined });
+    expect(refused.message).toContain('0.3 seconds');
+    expect(storage.asked).toBe(1);
+  });
+
+  test('gives its own way to upload a signal that ends with the time limit or with the caller', async () => {
+    const hears = (signal?: AbortSignal) =>
+      new Promise<number>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    const upload = (_: string, __: unknown, signal?: AbortSignal) => hears(signal);
+    api.disturb(found(), registered);
+    const late = await errorOf(client.publish(input, { upload, uploadTimeoutMs: 50 }));
+    expect(late).toMatchObject({ code: 'upload_failed' });
+
+    api.disturb(found(), registered);
+    const given = client.publish(input, { upload, signal: AbortSignal.timeout(300) });
+    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
   test('fails after its time limit if the upload is still being checked', async () => {

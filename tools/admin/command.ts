@@ -2,7 +2,7 @@
 export interface Command {
   /** The names of the parameters after the noun and the verb. All of them are required. */
   parameters: readonly string[];
-  /** One sentence for the list of commands, without a full stop. */
+  /** One sentence for the list of commands, without a period. */
   summary: string;
   /** What a person should know before running it; shown by --help. */
   notes?: string | undefined;

@@ -19,7 +19,7 @@ const perRound = 3;
 /** How the time of a call grows with the size of the request, and with the amount of stored data. */
 export async function measureGrowth(rounds: number): Promise<Figure[]> {
   await addNodes(1000);
-  return quietly(async () => [...(await measureBulks(rounds)), ...(await measureNeighbours(rounds))]);
+  return quietly(async () => [...(await measureBulks(rounds)), ...(await measureNeighbors(rounds))]);
 }
 
 async function measureBulks(rounds: number): Promise<Figure[]> {
@@ -35,7 +35,7 @@ async function measureBulks(rounds: number): Promise<Figure[]> {
   return [over('1', 'one'), over('10', 'ten'), over('1,000', 'thousand', { reach: 2.9 })];
 }
 
-async function measureNeighbours(rounds: number): Promise<Figure[]> {
+async function measureNeighbors(rounds: number): Promise<Figure[]> {
   const runs = {
     publish: call(publish, await readEvent('publish-node-version')),
     update: call(updateHostNode, await readEvent('update-host-node')),

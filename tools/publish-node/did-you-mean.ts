@@ -1,7 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** A sentence that names the candidate most like the word; nothing where no candidate is like it. */
+/** A sentence that names the candidate most like the word; nothing where none is like it. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
+  if (candidates.length === 0) return '';
   const nearest = closest(word, candidates);
   const isNear = distance(word, nearest) <= Math.max(2, word.length / 3);
   return isNear ? ` Did you mean "${nearest}"?` : '';

@@ -7,9 +7,10 @@ export const exitCodes = {
   refused: 3,
   archiveRefused: 4,
   tryAgain: 5,
+  internal: 70,
 } as const;
 
-type Kind = Exclude<keyof typeof exitCodes, 'done'>;
+type Kind = Exclude<keyof typeof exitCodes, 'done' | 'internal'>;
 
 /** One thing that is wrong, at one place: a file of the folder, or a field of the request. */
 export interface Problem {
@@ -73,7 +74,7 @@ export async function together<Steps extends readonly Promise<unknown>[]>(...ste
   return Promise.all(steps);
 }
 
-const wrongAddress = ['route_not_found', 'method_not_allowed'];
+const wrongAddress = ['route_not_found', 'method_not_allowed', 'redirected'];
 const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking', 'invalid_reply'];
 
 /** What the registry said, as an ending of the command. */

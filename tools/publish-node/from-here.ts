@@ -1,8 +1,8 @@
 // npm run publish-node -- …: npm starts it in the repository, and the person stands in another folder.
 import { localAddress, ports } from '../local/addresses.ts';
-import { run } from './program.ts';
+import { runToExitCode } from './program.ts';
 
 // The packed command knows nothing of this stack, whose ports may be moved.
 process.env.NODE_REGISTRY_URL ??= localAddress(ports.api);
 process.chdir(process.env.INIT_CWD ?? '.');
-process.exitCode = await run(process.argv.slice(2));
+await runToExitCode(process.argv.slice(2));

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { parse } from 'smol-toml';
 import { PublisherId } from '../../lib/schemas/names.ts';
 import { exitCodes, Failure, throwAll } from './failure.ts';
 import { say } from './output.ts';
@@ -15,22 +16,22 @@ export async function initCommand(folder: string, flags: Metadata): Promise<numb
   const before = await readFile(path, 'utf8').catch(() => '');
   const { metadata: known, failures } = await readPyProject(folder);
   throwAll(failures);
-  if (has(before, 'tool.node-registry')) {
+  const { project, tool } = tablesOf(before);
+  if (tool?.['node-registry'] !== undefined) {
     throw new Failure('usage', `${path} has a [tool.node-registry] table already. Change it there.`);
   }
   const publisher = flags.publisher ?? known.publisher ?? (await askForPublisher());
   if (!PublisherId.safeParse(publisher).success) {
     throw new Failure('usage', `"${publisher}" is no publisher: 1 to 63 lower-case letters, digits or "-".`);
   }
-  const table = ['project', 'tool.poetry'].find((name) => has(before, name));
+  const table = project !== undefined ? 'project' : tool?.poetry !== undefined ? 'tool.poetry' : undefined;
   const tables = [
     ...(table === undefined ? await projectTable(folder, flags) : []),
     '[tool.node-registry]',
     entry('publisher', publisher),
     entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
   ];
-  const gap = before === '' ? '' : before.endsWith('\n') ? '\n' : '\n\n';
-  await writeFile(path, `${before}${gap}${tables.join('\n')}\n`);
+  await writeFile(path, withTables(path, before, `${tables.join('\n')}\n`));
   say(`Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`);
   for (const [field, value] of Object.entries({ name: known.node, version: known.version })) {
     if (table !== undefined && !value) say(`Its [${table}] table still needs a ${field}.`);
@@ -39,9 +40,27 @@ export async function initCommand(folder: string, flags: Metadata): Promise<numb
   return exitCodes.done;
 }
 
-/** Whether a TOML text has a table. */
-function has(content: string, table: string): boolean {
-  return new RegExp(`^\\s*\\[${table.replaceAll('.', '\\.')}\\]`, 'm').test(content);
+interface Tables {
+  project?: unknown;
+  tool?: { 'node-registry'?: unknown; poetry?: unknown };
+}
+
+/** A table can be written in many ways, so only the parser knows which are there. */
+function tablesOf(content: string): Tables {
+  return parse(content.replace(/^\uFEFF/, ''));
+}
+
+/** The whole new content. It would not be TOML where `tool` is an inline table, which nothing can be added to. */
+function withTables(path: string, before: string, added: string): string {
+  const gap = before === '' ? '' : before.endsWith('\n') ? '\n' : '\n\n';
+  const after = `${before}${gap}${added}`;
+  try {
+    tablesOf(after);
+  } catch (cause) {
+    const sentence = `${path} cannot take more tables after what it has. Write them there yourself:\n\n${added}`;
+    throw new Failure('usage', sentence, { cause });
+  }
+  return after;
 }
 
 async function projectTable(folder: string, flags: Metadata): Promise<string[]> {

@@ -21,7 +21,8 @@ Exit codes:
   2  the command line, the folder or the address is not right; nothing was published
   3  the registry refused to publish; nothing was published
   4  the registry refused the archive; change the files and run again
-  5  the network or the registry failed, or the upload is still being checked; run again`;
+  5  the network or the registry failed, or the upload is still being checked; run again
+  70 a bug of this command; report what it printed`;
 
 /** What is wrong with a command line, for the report that --json asks for. */
 let mistake = '';
@@ -37,7 +38,7 @@ const output = {
 };
 
 /** Runs a command line and returns its exit code. */
-export async function run(args: readonly string[]): Promise<number> {
+async function run(args: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done;
   const act: Act = async (json, work) => {
     exitCode = await end(json, work);
@@ -56,6 +57,14 @@ export async function run(args: readonly string[]): Promise<number> {
   const status = await runCommand(program, args);
   if (status !== 0 && args.includes('--json')) printReport({ error: 'usage', message: mistake.trim() });
   return status || exitCode;
+}
+
+/** Runs a command line to the exit code of this process; what nobody foresaw shows its stack. */
+export async function runToExitCode(args: readonly string[]): Promise<void> {
+  process.exitCode = await run(args).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    return exitCodes.internal;
+  });
 }
 
 type Act = (json: boolean, work: (mean: Mean) => Promise<number>) => Promise<void>;

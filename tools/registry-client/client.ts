@@ -1,5 +1,6 @@
 import { type PublishInput, type Published, type PublishOptions, publish } from './publish.ts';
-import { type Call, type Settings, send } from './send.ts';
+import { type Call, hostNodeSegment, segment } from './request.ts';
+import { type Settings, send } from './send.ts';
 import type {
   Body,
   BulkEntry,
@@ -40,6 +41,7 @@ export interface ClientOptions extends Partial<Omit<Settings, 'baseUrl'>> {
 /** Longer than the gateway's 30 seconds, so that the service's own answer is what ends an attempt. */
 const standard = { timeoutMs: 35_000, attempts: 5, patienceMs: 60_000, accessToken: undefined };
 const maxPairs = 1000;
+const task = { task_id: 'string' } as const;
 
 export type RegistryClient = ReturnType<typeof createRegistryClient>;
 
@@ -47,17 +49,15 @@ export type RegistryClient = ReturnType<typeof createRegistryClient>;
 export function createRegistryClient(options: ClientOptions) {
   const settings: Settings = { ...standard, ...options, baseUrl: options.baseUrl.replace(/\/+$/, '') };
   const ask = <Data>(call: Call, given: CallOptions = {}) => send<Data>(settings, call, given);
-  const post = <Data>(path: string, body: unknown, { idempotencyKey, ...given }: KeyedOptions = {}) =>
-    ask<Data>(
-      {
-        method: 'POST',
-        path,
-        body,
-        isRepeatable: true,
-        headers: { 'idempotency-key': idempotencyKey ?? freshKey() },
-      },
-      given,
-    );
+  const post = <Data>(
+    path: string,
+    answer: Call['answer'],
+    body: unknown,
+    { idempotencyKey, ...given }: KeyedOptions = {},
+  ) => {
+    const headers = { 'idempotency-key': idempotencyKey ?? freshKey() };
+    return ask<Data>({ method: 'POST', path, body, isRepeatable: true, headers, answer }, given);
+  };
 
   const versions = {
     /** One entry for each pair, in order; more than 1,000 pairs take several requests. */
@@ -65,16 +65,18 @@ export function createRegistryClient(options: ClientOptions) {
       const entries: BulkEntry[] = [];
       for (let start = 0; start < pairs.length; start += maxPairs) {
         const body: Body<'bulkNodeVersions'> = { node_versions: pairs.slice(start, start + maxPairs) };
-        const call = { method: 'POST', path: '/bulk/nodes/versions', body, isRepeatable: true } as const;
+        const answer = { node_versions: 'list' } as const;
+        const call: Call = { method: 'POST', path: '/bulk/nodes/versions', body, isRepeatable: true, answer };
         entries.push(...(await ask<Reply<'bulkNodeVersions'>>(call, given)).node_versions);
       }
       return entries;
     },
 
     /** Registers a version, or resumes a pending one; `publish` also uploads its archive and waits. */
-    register(publisherId: string, nodeId: string, body: PublishBody, given: KeyedOptions = {}) {
+    async register(publisherId: string, nodeId: string, body: PublishBody, given: KeyedOptions = {}) {
       const path = `/publishers/${segment(publisherId)}/nodes/${segment(nodeId)}/versions`;
-      return post<Reply<'publishNodeVersion'>>(path, body, given);
+      const answer = { node_version: 'object', signedUrl: 'string' } as const;
+      return post<Reply<'publishNodeVersion'>>(path, answer, body, given);
     },
   };
 
@@ -87,7 +89,7 @@ export function createRegistryClient(options: ClientOptions) {
     },
 
     nodes: {
-      update(
+      async update(
         publisherId: string,
         nodeId: string,
         body: Body<'updateNode'>,
@@ -100,6 +102,7 @@ export function createRegistryClient(options: ClientOptions) {
           body,
           isRepeatable: ifMatch === undefined,
           headers: ifMatch === undefined ? {} : { 'if-match': ifMatch },
+          answer: {},
         };
         return ask<Reply<'updateNode'>>(call, given);
       },
@@ -107,7 +110,7 @@ export function createRegistryClient(options: ClientOptions) {
 
     hostNodes: {
       /** The name may be any text: `/`, `?`, `#` and `%` are safe on every gateway. */
-      update(
+      async update(
         nodeId: string,
         version: string,
         hostNodeName: string,
@@ -116,32 +119,30 @@ export function createRegistryClient(options: ClientOptions) {
       ) {
         const place = `/nodes/${segment(nodeId)}/versions/${segment(version)}`;
         const path = `${place}/host-nodes/${hostNodeSegment(hostNodeName)}`;
-        return ask<Reply<'updateHostNode'>>({ method: 'PUT', path, body, isRepeatable: true }, given);
+        const call: Call = { method: 'PUT', path, body, isRepeatable: true, answer: {} };
+        return ask<Reply<'updateHostNode'>>(call, given);
       },
     },
 
     images: {
       relight: (body: Body<'relightImage'>, given?: KeyedOptions) =>
-        post<Reply<'relightImage'>>('/proxy/image-provider/v1/ai/image-relight', body, given),
+        post<Reply<'relightImage'>>(
+          '/proxy/image-provider/v1/ai/image-relight',
+          { data: 'object' },
+          body,
+          given,
+        ),
     },
 
     videos: {
       fromText: (body: Body<'textToVideo'>, given?: KeyedOptions) =>
-        post<Reply<'textToVideo'>>('/proxy/video-provider/text2video', body, given),
+        post<Reply<'textToVideo'>>('/proxy/video-provider/text2video', task, body, given),
       extend: (body: Body<'extendVideo'>, given?: KeyedOptions) =>
-        post<Reply<'extendVideo'>>('/proxy/video-provider/extend', body, given),
+        post<Reply<'extendVideo'>>('/proxy/video-provider/extend', task, body, given),
       multiframe: (body: Body<'multiframeVideo'>, given?: KeyedOptions) =>
-        post<Reply<'multiframeVideo'>>('/proxy/video-provider/multiframe', body, given),
+        post<Reply<'multiframeVideo'>>('/proxy/video-provider/multiframe', task, body, given),
     },
   };
-}
-
-const segment = encodeURIComponent;
-
-/** Gateways decode once, some before they choose the route; the service decodes what is still encoded. */
-function hostNodeSegment(name: string): string {
-  if (name === '.' || name === '..') return name.replaceAll('.', '%252E');
-  return encodeURIComponent(name.replaceAll(/[%/?#]/g, encodeURIComponent));
 }
 
 /** `crypto.randomUUID` is missing on pages that came over plain http. */

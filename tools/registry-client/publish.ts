@@ -20,6 +20,8 @@ export interface PublishOptions {
   signal?: AbortSignal;
   /** How long to wait for the upload to be checked. */
   waitMs?: number;
+  /** How long the upload may take, all its attempts together. */
+  uploadTimeoutMs?: number;
   onStep?: (step: 'registering' | 'uploading' | 'checking') => void;
   /** Another way to send the bytes, such as one that shows how far it is. */
   upload?: Upload;
@@ -45,6 +47,8 @@ const firstPollMs = 250;
 const maxPollMs = 2_000;
 const standardWaitMs = 120_000;
 const uploadAttempts = 4;
+/** As long as the signed URL lives, which is enough for 100 MB at 1 Mbit/s. */
+const standardUploadMs = 15 * 60_000;
 
 /**
  * Brings a version to its published state from wherever an earlier call left it:
@@ -157,21 +161,28 @@ function openedVersion(version: NodeVersion | undefined, digest: string | undefi
 
 /** The same bytes do no harm, so an upload that broke off is sent again. */
 async function uploadAgain(url: string, archive: Uint8Array | Blob, options: PublishOptions): Promise<void> {
-  const upload = options.upload ?? putArchive;
+  const { upload = putArchive, uploadTimeoutMs = standardUploadMs, signal } = options;
+  const timeout = AbortSignal.timeout(uploadTimeoutMs);
+  const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
   for (let attempt = 1; ; attempt += 1) {
-    const failure = await upload(url, archive, options.signal).then(
+    const failure = await upload(url, archive, either).then(
       (status) => (status === 200 ? undefined : { status, cause: undefined }),
       (cause: unknown) => ({ status: undefined, cause }),
     );
     if (failure === undefined) return;
-    options.signal?.throwIfAborted();
-    const { status, cause } = failure;
+    signal?.throwIfAborted();
+    if (timeout.aborted) throw uploadFailed(`took longer than ${uploadTimeoutMs / 1000} seconds`, failure);
+    const { status } = failure;
     if (attempt === uploadAttempts || (status !== undefined && status < 500)) {
       const how = status === undefined ? 'broke off' : `was answered with status ${status}`;
-      throw new RegistryError('upload_failed', `The upload ${how}. Publish again.`, { status, cause });
+      throw uploadFailed(how, failure);
     }
-    await pause(firstPollMs * 2 ** attempt * (0.5 + Math.random() / 2), options.signal);
+    await pause(firstPollMs * 2 ** attempt * (0.5 + Math.random() / 2), signal);
   }
+}
+
+function uploadFailed(how: string, facts: { status: number | undefined; cause: unknown }): RegistryError {
+  return new RegistryError('upload_failed', `The upload ${how}. Publish again.`, facts);
 }
 
 const putArchive: Upload = async (url, archive, signal) => {

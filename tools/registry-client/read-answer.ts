@@ -1,4 +1,5 @@
 import { type ErrorCode, RegistryError } from './registry-error.ts';
+import type { Call } from './request.ts';
 
 /** What the gateway answers by itself, `{"message": "…"}`, as a code that callers can decide by. */
 const gatewayCodes: Record<number, ErrorCode> = {
@@ -19,9 +20,25 @@ export interface Refusal {
 }
 
 /** What an answer brings: the body of a success, or the error that it stands for. */
-export function readAnswer(response: Response, text: string, baseUrl: string): { data: object } | Refusal {
-  return response.ok ? successOf(response, text) : refusalOf(response, text, baseUrl);
+export function readAnswer(
+  response: Response,
+  text: string,
+  { baseUrl, fields }: { baseUrl: string; fields: Call['answer'] },
+): { data: object } | Refusal {
+  const { ok, status, type } = response;
+  // Browsers show only that it is a redirect, without its status.
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) return redirectOf(response, baseUrl);
+  return ok ? successOf(response, text, fields) : refusalOf(response, text, baseUrl);
 }
+
+function redirectOf({ status, headers }: Response, baseUrl: string): Refusal {
+  const location = headers.get('location')?.slice(0, maxLocation);
+  const sentence = `The registry at ${baseUrl} redirects to ${location ?? 'another address'}.`;
+  const error = new RegistryError('redirected', sentence, { status: status === 0 ? undefined : status });
+  return { error, isFromService: false };
+}
+
+const maxLocation = 200;
 
 function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
   const body = parse(text);
@@ -46,15 +63,28 @@ function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
   return { error: new RegistryError(known ?? 'invalid_reply', sentence, facts), isFromService: false };
 }
 
-/** Something in between may answer 200 with a page of its own. */
-function successOf(response: Response, text: string): { data: object } | Refusal {
+/** Something in between may answer 200 with a page of its own, or with other JSON. */
+function successOf(response: Response, text: string, fields: Call['answer']): { data: object } | Refusal {
   const data = parse(text);
-  if (typeof data === 'object' && data !== null) return { data };
-  const error = new RegistryError('invalid_reply', `The registry answered ${response.status} without JSON.`, {
-    status: response.status,
-    requestId: response.headers.get('x-request-id') ?? undefined,
-  });
+  const missing = Object.entries(fields).find(([name, kind]) => !kinds[kind](fieldIn(data, name)))?.[0];
+  if (isObject(data) && missing === undefined) return { data };
+  const lacks = isObject(data) ? `the field ${missing}` : 'a JSON object';
+  const error = new RegistryError(
+    'invalid_reply',
+    `The registry answered ${response.status} without ${lacks}.`,
+    { status: response.status, requestId: response.headers.get('x-request-id') ?? undefined },
+  );
   return { error, isFromService: false };
+}
+
+const kinds = {
+  string: (value: unknown) => typeof value === 'string',
+  object: isObject,
+  list: (value: unknown) => Array.isArray(value) && value.every(isObject),
+};
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function parse(text: string): unknown {
@@ -66,7 +96,7 @@ function parse(text: string): unknown {
 }
 
 function fieldIn(body: unknown, name: string): unknown {
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+  return isObject(body) ? (body as Record<string, unknown>)[name] : undefined;
 }
 
 function textIn(body: unknown, name: string): string | undefined {

@@ -10,8 +10,9 @@ type ClientCode =
   /** There was no answer: no connection, or a lost one; or none in time. */
   | 'unreachable'
   | 'timed_out'
-  /** There was an answer that nobody can read, such as the page of a proxy in between. */
+  /** There was an answer that is none of the service's, such as the page of a proxy in between, or a redirect. */
   | 'invalid_reply'
+  | 'redirected'
   /** `publish`: the upload failed, its archive was rejected, or it is still being checked. */
   | 'upload_failed'
   | 'archive_rejected'
@@ -36,7 +37,7 @@ interface Facts {
   cause?: unknown;
 }
 
-/** The only error that a call throws, except that a call given up by its caller throws the signal's reason. */
+/** The only error of a call, except the reason of its own signal and what a function of its caller throws. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   /** Decide by this; show `message`. */

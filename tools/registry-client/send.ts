@@ -1,5 +1,6 @@
 import { type Refusal, readAnswer } from './read-answer.ts';
 import { RegistryError } from './registry-error.ts';
+import { type Call, requestOf } from './request.ts';
 import type { CallOptions } from './types.ts';
 
 export interface Settings {
@@ -12,24 +13,17 @@ export interface Settings {
   patienceMs: number;
 }
 
-export interface Call {
-  method: 'POST' | 'PUT';
-  path: string;
-  body: unknown;
-  headers?: Record<string, string>;
-  /** Whether the same request may be sent again when it is unknown what became of the first. */
-  isRepeatable: boolean;
-}
-
 const firstPauseMs = 200;
 const maxPauseMs = 5_000;
 
 /** Sends a call, again where that cannot do its work twice, and returns the body of its success. */
 export async function send<Data>(settings: Settings, call: Call, options: CallOptions): Promise<Data> {
   const end = Date.now() + settings.patienceMs;
-  const init = await requestOf(settings, call, options);
+  const { baseUrl, accessToken } = settings;
+  const token = typeof accessToken === 'function' ? await accessToken() : accessToken;
+  const request = requestOf(baseUrl, token, call, options);
   for (let attempt = 1; ; attempt += 1) {
-    const { response, outcome } = await sendOnce(settings, call.path, init, options.signal);
+    const { response, outcome } = await sendOnce(settings, call, request, options.signal);
     const isRefused = 'error' in outcome;
     const pauseMs = isRefused && mayRepeat(call, outcome) ? pauseBefore(attempt, outcome.error) : undefined;
     if (pauseMs === undefined || attempt >= settings.attempts || Date.now() + pauseMs > end) {
@@ -41,22 +35,6 @@ export async function send<Data>(settings: Settings, call: Call, options: CallOp
   }
 }
 
-async function requestOf({ accessToken }: Settings, call: Call, options: CallOptions): Promise<RequestInit> {
-  const token = typeof accessToken === 'function' ? await accessToken() : accessToken;
-  return {
-    method: call.method,
-    headers: {
-      'content-type': 'application/json',
-      ...(token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }),
-      ...(options.requestId === undefined ? {} : { 'x-request-id': options.requestId }),
-      ...call.headers,
-    },
-    body: JSON.stringify(call.body),
-    // A redirect could carry tokens elsewhere, and the service sends none.
-    redirect: 'error',
-  };
-}
-
 interface Answer {
   /** Absent where none came. */
   response?: Response;
@@ -65,8 +43,8 @@ interface Answer {
 
 async function sendOnce(
   { baseUrl, timeoutMs }: Settings,
-  path: string,
-  init: RequestInit,
+  { answer }: Call,
+  { url, init }: ReturnType<typeof requestOf>,
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -74,7 +52,7 @@ async function sendOnce(
   let response: Response;
   let text: string;
   try {
-    response = await fetch(`${baseUrl}${path}`, { ...init, signal: either });
+    response = await fetch(url, { ...init, signal: either });
     text = await response.text();
   } catch (cause) {
     signal?.throwIfAborted();
@@ -83,7 +61,7 @@ async function sendOnce(
       : new RegistryError('unreachable', `The registry at ${baseUrl} cannot be reached.`, { cause });
     return { outcome: { error, isFromService: false } };
   }
-  return { response, outcome: readAnswer(response, text, baseUrl) };
+  return { response, outcome: readAnswer(response, text, { baseUrl, fields: answer }) };
 }
 
 /** Nothing was done: these say so by their meaning. */
@@ -97,7 +75,7 @@ function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
   if (isFromService && untouched.has(error.code)) return true;
   const { status, retryAfter } = error;
   if ((status === 429 || status === 503) && retryAfter !== undefined) return true;
-  if (isFromService) return false;
+  if (isFromService || error.code === 'redirected') return false;
   // The gateway throttles before it calls the function; its 503 can come after one that ran, as a lost answer can.
   if (status === 429) return true;
   return (status === undefined || status === 503) && call.isRepeatable;

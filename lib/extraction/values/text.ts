@@ -1,6 +1,6 @@
 import type { Machine } from './machine.ts';
 import { Dict, List, Module, PythonSet } from './collections.ts';
-import { BoundMethod, Class, Func, Instance, Native } from './objects.ts';
+import { Class, Instance, Native } from './objects.ts';
 import { Bytes, Range, Symbolic, Tuple, Unknown } from './plain.ts';
 import type { Value } from './values.ts';
 
@@ -41,7 +41,6 @@ export function reprOf(machine: Machine, value: Value): string | undefined {
   if (value instanceof Class) return classText(value);
   if (value instanceof Module) return `<module '${value.name}'>`;
   if (value instanceof Native) return `<built-in function ${value.name}>`;
-  if (value instanceof Func || value instanceof BoundMethod) return undefined;
   return undefined;
 }
 

@@ -127,15 +127,12 @@ describe('an idempotency claim', () => {
   });
 
   test('rejects another request with the same key, even while the first one runs', async () => {
-    let finish = () => {};
-    const blocked = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const running = attempt({ key: 'mismatch', beforeWork: () => blocked });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { work: blocked, entered, leave } = gate();
+    const running = attempt({ key: 'mismatch', beforeWork: blocked });
+    await entered;
 
     expect(await outcome(attempt({ key: 'mismatch', request: 'other' }))).toBe('idempotency_mismatch');
-    finish();
+    leave();
     await running;
     expect(await outcome(attempt({ key: 'mismatch', request: 'other' }))).toBe('idempotency_mismatch');
     expect(sends).toBe(1);
@@ -173,37 +170,31 @@ describe('an idempotency claim', () => {
   });
 
   test('counts a request as running for some seconds past its deadline', async () => {
-    let finish = () => {};
-    const blocked = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const late = attempt({ key: 'late', remainingMs: -1000, beforeWork: () => blocked });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { work: blocked, entered, leave } = gate();
+    const late = attempt({ key: 'late', remainingMs: -1000, beforeWork: blocked });
+    await entered;
 
     expect(await outcome(attempt({ key: 'late' }))).toBe('idempotency_in_flight');
-    finish();
+    leave();
     await late;
     expect(sends).toBe(1);
   });
 
   test('takes over a key from an invocation that died before sending, after its lease has expired', async () => {
-    const dead = attempt({ key: 'died-early', remainingMs: -6000, beforeWork: () => new Promise(() => {}) });
-    dead.catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { work: dies, entered } = gate();
+    attempt({ key: 'died-early', remainingMs: -6000, beforeWork: dies }).catch(() => {});
+    await entered;
 
     expect(await outcome(attempt({ key: 'died-early' }))).toBe(200);
     expect(sends).toBe(1);
   });
 
   test('does not let an invocation send after its key was taken over', async () => {
-    let wake = () => {};
-    const asleep = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-    const slow = outcome(attempt({ key: 'woken', remainingMs: -6000, beforeWork: () => asleep }));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { work: sleeps, entered, leave } = gate();
+    const slow = outcome(attempt({ key: 'woken', remainingMs: -6000, beforeWork: sleeps }));
+    await entered;
     await attempt({ key: 'woken' });
-    wake();
+    leave();
 
     expect(await slow).toBe('idempotency_in_flight');
     expect(sends).toBe(1);
@@ -211,10 +202,9 @@ describe('an idempotency claim', () => {
   });
 
   test('never sends again after an invocation that died after sending', async () => {
-    const dead = attempt({ key: 'died-late', remainingMs: -6000, work: () => new Promise(() => {}) });
-    dead.catch(() => {});
-    for (let waits = 0; sends === 0 && waits < 100; waits += 1)
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    const { work: dies, entered } = gate();
+    attempt({ key: 'died-late', remainingMs: -6000, work: () => dies().then(() => done) }).catch(() => {});
+    await entered;
 
     expect(await outcome(attempt({ key: 'died-late' }))).toBe('idempotency_consumed');
     expect(sends).toBe(1);
@@ -354,11 +344,22 @@ describe('an idempotency claim', () => {
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     await attempt({ key: 'warm' });
     const before = timers();
-    await Promise.all(Array.from({ length: 5 }, (_, index) => attempt({ key: `timer-${index}` })));
+    await Promise.all(Array.from({ length: 50 }, (_, index) => attempt({ key: `timer-${index}` })));
 
+    // The connections to the store have a few of their own.
     expect(timers()).toBeLessThan(before + 5);
   });
 });
+
+/** Work that says when it is entered, which is after its claim, and lasts until it is let out. */
+function gate() {
+  const [entered, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const work = () => {
+    entered.resolve();
+    return left.promise;
+  };
+  return { work, entered: entered.promise, leave: left.resolve };
+}
 
 /** Text that hardly compresses. */
 function noise(words: number): string {

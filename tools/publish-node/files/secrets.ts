@@ -20,8 +20,12 @@ const names: readonly [pattern: RegExp, what: string][] = [
   ],
 ];
 
+/**
+ * The first line of a key, its headers and the beginning of its text, which may follow the last header on its line.
+ * Every other header ends with its line, so there is one way to divide them; the limits hold for files of such lines.
+ */
 const privateKey =
-  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[rn])+(?:[\w-]+: [^\n]*\s+)*[A-Za-z0-9+/=]{16}/;
+  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[rn])+(?:[\w-]{1,40}: [^\n]{0,200}\n\s*){0,10}(?:[\w-]{1,40}: [^\n]{0,200}\s)?[A-Za-z0-9+/=]{16}/;
 const ownToken = /nrp_[0-9A-Za-z]{38}/g;
 const registryLogin = /^[^#;\n]*:_(?:authToken|auth|password)\s*=\s*(?!\$\{)\S/m;
 

@@ -1,0 +1,83 @@
+import { RegistryError } from './registry-error.ts';
+import type { CallOptions } from './types.ts';
+
+/** What a field of an answer must be. */
+type FieldKind = 'string' | 'object' | 'list';
+
+export interface Call {
+  method: 'POST' | 'PUT';
+  path: string;
+  body: unknown;
+  headers?: Record<string, string>;
+  /** Whether the same request may be sent again when it is unknown what became of the first. */
+  isRepeatable: boolean;
+  /** The fields without which the answer is no answer to this call. */
+  answer: Record<string, FieldKind>;
+}
+
+/**
+ * The request of a call, once `fetch` can send it. For what it cannot send it throws the same TypeError as for a lost
+ * connection, and its sentence may show a token.
+ */
+export function requestOf(
+  baseUrl: string,
+  token: string | undefined,
+  call: Call,
+  options: CallOptions,
+): { url: string; init: RequestInit } {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }),
+    ...(options.requestId === undefined ? {} : { 'x-request-id': options.requestId }),
+    ...call.headers,
+  };
+  for (const [name, value] of Object.entries(headers)) {
+    if (built(() => new Headers([[name, value]])) === undefined) {
+      throw invalid(`headers.${name}`, 'has characters that no header can have');
+    }
+  }
+  const url = `${baseUrl}${call.path}`;
+  if (!/^https?:/.test(built(() => new Request(url))?.url ?? ''))
+    throw invalid('baseUrl', 'is not an address to send to');
+  // A redirect could carry tokens elsewhere, and the service sends none.
+  return { url, init: { method: call.method, headers, body: jsonOf(call.body), redirect: 'manual' } };
+}
+
+function jsonOf(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw invalid('body', 'cannot be written as JSON', cause);
+  }
+}
+
+/** A part of a path. */
+export function segment(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch (cause) {
+    throw invalid('path', 'has half a character', cause);
+  }
+}
+
+/** Gateways decode once, some before they choose the route; the service decodes what is still encoded. */
+export function hostNodeSegment(name: string): string {
+  if (name === '.' || name === '..') return name.replaceAll('.', '%252E');
+  return segment(name.replaceAll(/[%/?#]/g, encodeURIComponent));
+}
+
+function built<Thing>(build: () => Thing): Thing | undefined {
+  try {
+    return build();
+  } catch {
+    return undefined;
+  }
+}
+
+function invalid(path: string, message: string, cause?: unknown): RegistryError {
+  const details = [{ path, message }];
+  return new RegistryError('invalid_request', `The request cannot be sent: ${path} ${message}.`, {
+    details,
+    cause,
+  });
+}
