@@ -57,7 +57,7 @@ function storedIdentity({ token, accessToken }: Wish, environment: NodeJS.Proces
   };
 }
 
-/** Asked for each time it is sent: it lives for minutes, and an upload may have to be registered again. */
+/** Asked for once a publish: a token lives for minutes, and resumes the version that it began. */
 function gitHubToken(audience: string, environment: NodeJS.ProcessEnv): () => Promise<string> {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = environment;
   if (!address || !secret) {

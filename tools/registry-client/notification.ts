@@ -51,7 +51,8 @@ export async function verifyNotification(
   const id = header(headers, 'webhook-id');
   const seconds = header(headers, 'webhook-timestamp');
   const signatures = header(headers, 'webhook-signature');
-  // It would leave open where the id ends in what is signed, and an old body could be cut into a new time.
+  // What is signed is the id, the time and the body, with dots between them. With a dot in the id, one signature
+  // would hold for other times and bodies, too.
   if (id.includes('.')) throw new InvalidNotification('missing_header', 'The header webhook-id has a dot.');
   if (!/^\d{1,12}$/.test(seconds))
     throw new InvalidNotification('missing_header', 'The header webhook-timestamp is no time.');

@@ -31,7 +31,7 @@ const timings = fc.array(fc.record({ start: fc.nat(3), lateCall: fc.nat(2) }), {
 /** Runs `work` once for each caller, all at the same time. */
 type Meet = (work: (caller: number) => Promise<HarnessAnswer>) => Promise<HarnessAnswer[]>;
 
-interface Scene {
+interface Race {
   registry: Registry;
   nodeId: string;
   meet: Meet;
@@ -80,7 +80,7 @@ const nodeFields = {
 };
 const hostFields = ['category', 'description', 'function', 'input_types', 'return_names', 'return_types'];
 
-const races: Record<string, (scene: Scene) => Promise<void>> = {
+const races: Record<string, (race: Race) => Promise<void>> = {
   async publish({ registry, nodeId, meet }) {
     const answers = await meet(() => registry.publish(nodeId, '1.1.0'));
     const ids = new Set(done(answers).map(({ body }) => body.node_version.id));

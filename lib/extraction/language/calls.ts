@@ -1,4 +1,4 @@
-import type { Arguments } from 'py-ast';
+import type { Arguments, StmtNode } from 'py-ast';
 import { raise } from '../values/exceptions.ts';
 import { join } from '../values/join.ts';
 import { type Frame, type Machine, Scope } from '../values/machine.ts';
@@ -51,13 +51,13 @@ function callFunction(machine: Machine, func: Func, args: Value[], keywords: Key
   bind(machine, func, frame, args, keywords);
   frame.self = args[0];
   if (!Array.isArray(code.body)) return machine.evaluate(code.body, frame);
-  const value = runBody(machine, func, frame);
+  const value = runBody(machine, code.body, frame);
   if (code.isGenerator) return new Iterator(machine.iterate(frame.yielded));
   return value;
 }
 
-function runBody(machine: Machine, { code }: Func, frame: Frame): Value {
-  return settle(machine, machine.execute(code.body as never, frame))
+function runBody(machine: Machine, body: readonly StmtNode[], frame: Frame): Value {
+  return settle(machine, machine.execute(body, frame))
     .map((end) => (end?.kind === 'return' ? end.value : null))
     .reduce((left, right) => join(machine, left, right));
 }

@@ -177,7 +177,7 @@ const typeMethods = {
     keywords: ReadonlyMap<string, Value>,
   ) =>
     bases === null && space === null && meta === typeType
-      ? typeOf(name as never)
+      ? typeOf(name)
       : makeClass(machine, name, bases, space, meta, keywords),
   __init__: () => null,
   __call__: (machine: Machine, [cls = null, ...args]: Value[], keywords: ReadonlyMap<string, Value>) =>
