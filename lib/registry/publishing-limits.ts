@@ -41,20 +41,20 @@ export async function requireRoom(
   { publisherId, isNewNode }: Addition,
   deadline: number,
 ): Promise<string[]> {
+  if (!publishing) return [];
   const now = Date.now();
-  if (isNewNode && (publishing?.[`nodes:${dayOf(now)}`] ?? 0) >= MAX_NEW_NODES_PER_DAY) {
+  if (isNewNode && (publishing[`nodes:${dayOf(now)}`] ?? 0) >= MAX_NEW_NODES_PER_DAY) {
     const message = `A publisher can publish ${MAX_NEW_NODES_PER_DAY} new nodes a day; try again after midnight UTC.`;
     throw tooMany(message, secondsLeft('day', now));
   }
-  const listed = Object.keys(publishing ?? {}).filter((name) => name.startsWith('pending:'));
+  const listed = Object.keys(publishing).filter((name) => name.startsWith('pending:'));
   if (listed.length < MAX_PENDING_VERSIONS) return [];
   const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
-  const fullUntil = Date.parse(publishing?.full_until ?? '');
-  if (fullUntil > now) throw tooMany(message, Math.ceil((fullUntil - now) / 1000));
+  const { full_until = 0 } = publishing;
+  if (full_until > now) throw tooMany(message, Math.ceil((full_until - now) / 1000));
   const pending = await findPending(listed, deadline);
   if (pending.size >= MAX_PENDING_VERSIONS) {
-    const full_until = new Date(now + pendingRetrySeconds * 1000).toISOString();
-    await change(publisherId, { full_until }, deadline);
+    await change(publisherId, { full_until: now + pendingRetrySeconds * 1000 }, deadline);
     throw tooMany(message, pendingRetrySeconds);
   }
   return listed.filter((name) => !pending.has(name)).slice(0, maxNamesPerWrite);

@@ -124,8 +124,8 @@ export interface PublishingRecord
     Partial<Record<`nodes:${string}`, number>>,
     Partial<Record<`pending:${string}`, string>> {
   revision: number;
-  /** Until when it is known that no more may be pending. */
-  full_until?: string;
+  /** Until when no more may be pending, in milliseconds. */
+  full_until?: number;
 }
 
 export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_version' | 'translations'> {
