@@ -258,11 +258,13 @@ describe('a publish with an ID token of a CI', () => {
     await addPublisher('rival', {});
     await publish({ nodeId: 'pinned', version: 'nightly', token: token() });
     const before = await ids();
-    loggedLines.length = 0;
-    const first = await publish({ nodeId: 'pinned', token: token() });
+    const { result: first, requests } = await countRequests(() =>
+      publish({ nodeId: 'pinned', token: token() }),
+    );
 
     expect(before).not.toHaveProperty('repository_id');
-    expect(loggedLines.join('\n')).not.toContain('credential_use');
+    // The version and the new node are noted; the use of the trust is written with its pin.
+    expect(requests.filter((command) => command === 'UpdateItemCommand')).toHaveLength(2);
     expect(first.status).toBe(201);
     expect(await ids()).toMatchObject({
       repository_id: '81',

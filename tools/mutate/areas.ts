@@ -70,7 +70,7 @@ export const areas = {
       'lib/uploads/{object-events,upload-events,sweep-period,sweep-uploads}.ts',
     ],
     tests: [
-      'lib/registry/{pending-versions,publishing,publishing-limits}',
+      'lib/registry/{credentials,pending-versions,publishing,publishing-limits}',
       'lib/uploads/{sweep-extractions,sweep-uploads,upload-events}',
       'functions/publish-node-version{,-ci,-ci-rejections,-repeated}',
     ],

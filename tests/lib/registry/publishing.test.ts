@@ -7,6 +7,7 @@ import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
 import { findUploadState } from '../../../lib/registry/finalizing.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { duringNextWrite } from '../../support/admin.ts';
 import {
@@ -320,7 +321,18 @@ describe('the personal access token of a publish', () => {
       return send();
     });
 
+    loggedLines.length = 0;
+    const { id } = (await storedItem(...keyOf(tokenHash))) ?? {};
+
     expect((await publish('unmarked', { tokenHash })).version.version).toBe('1.0.0');
+    expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        event: 'credential_use',
+        credential_id: id,
+        causes: ['Error: boom'],
+      }),
+    );
   });
 
   test('can publish until it expires, to the millisecond', async () => {

@@ -140,26 +140,31 @@ describe('a scheduled event', () => {
     ]);
   });
 
-  test('sweeps as far back as the event says, for what a restore left pending', async () => {
-    const calls: unknown[] = [];
-    await handle(
-      { from: '2026-11-01T00:00:00Z' },
-      {
-        sweep: async (call) => {
-          calls.push(call);
-          return [];
+  test.each(['2026-11-01T00:00:00Z', '2026-11-01T00:00Z', '2026-11-01T00:00:00.5Z'])(
+    'sweeps as far back as the event says, for what a restore left pending: from %s',
+    async (from) => {
+      const calls: unknown[] = [];
+      await handle(
+        { from },
+        {
+          sweep: async (call) => {
+            calls.push(call);
+            return [];
+          },
         },
-      },
-    );
+      );
 
-    expect(calls).toMatchObject([{ from: Date.parse('2026-11-01T00:00:00Z'), to: now - 60 * secondMs }]);
-  });
+      expect(calls).toMatchObject([{ from: Date.parse(from), to: now - 60 * secondMs }]);
+    },
+  );
 
   test.each([
     'yesterday',
     '2026-11-01',
     '2026-13-01T00:00:00Z',
     '+012026-11-01T00:00:00Z',
+    '2026-11-01T00:00:00Z[UTC]',
+    ['2026-11-01T00:00:00Z'],
     '2026-11-20T12:00:00Z',
     1_700_000_000,
     null,
@@ -187,6 +192,14 @@ describe('a scheduled event', () => {
       finding: 'published',
     });
     expect(lines()[0]).not.toHaveProperty('causes');
+  });
+
+  test('fails with what one of its parts failed with', async () => {
+    const error = new Error('DynamoDB is down.');
+
+    const work = handle({}, { sweep: async () => [], alsoHourly: () => Promise.reject(error) });
+
+    await expect(work).rejects.toBe(error);
   });
 
   test('fails when a version failed, and says why', async () => {

@@ -1,0 +1,11 @@
+import { expect, test } from '@jest/globals';
+import { credentialKey } from '../../../lib/registry/credentials.ts';
+import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
+import { personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
+
+test('the record of what a version was published with is its token or its trust', () => {
+  const version = { publisher_id: 'acme', token_hash: 'a hash' } as NodeVersionRecord;
+
+  expect(credentialKey(version)).toEqual(personalAccessTokenKey('acme', 'a hash'));
+  expect(credentialKey({ ...version, trust_id: 'a trust' })).toEqual(trustKey('acme', 'a trust'));
+});
