@@ -26,6 +26,7 @@ export interface ListedVersion {
 
 const shards = [...'0123456789abcdef'];
 const extractionPrefix = 'extract-';
+const prefixes: Record<DueWork, string> = { upload: '', extraction: extractionPrefix };
 
 /** Where a version is listed for its extraction, once its finalizer is done with it. */
 export function extractionShard(uploadShard: string): string {
@@ -61,8 +62,7 @@ export async function findListedVersions(
   to: string,
   deadline: number,
 ): Promise<ListedVersion[]> {
-  const prefix = work === 'extraction' ? extractionPrefix : '';
-  const keys = (await Promise.all(shards.map((shard) => keysOf(prefix + shard, from, to)))).flat();
+  const keys = (await Promise.all(shards.map((shard) => keysOf(prefixes[work] + shard, from, to)))).flat();
   // A version that is published again while the index is read can stand on two of its pages.
   const distinct = new Map(keys.map((key) => [keyName(key), key]));
   const listed: ListedVersion[] = [];

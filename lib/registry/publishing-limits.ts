@@ -3,7 +3,7 @@ import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { type Condition, Plus } from '../store/expressions.ts';
-import { type Key, nodeVersionKey, publishingKey } from '../store/keys.ts';
+import { type Key, keyOf, nodeVersionKey, publishingKey } from '../store/keys.ts';
 import { readBatches } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
@@ -86,7 +86,7 @@ async function change(publisherId: string, changes: object, deadline: number): P
 }
 
 async function findPending(names: readonly string[], deadline: number): Promise<Set<string>> {
-  const byPartition = new Map(names.map((name) => [name, keyOf(name)]));
+  const byPartition = new Map(names.map((name) => [name, keyNamed(name)]));
   const pending = new Set<string>();
   const fields = ['pk', 'sk', 'status'];
   for await (const { items, unread } of readBatches([...byPartition.values()], { deadline, fields })) {
@@ -102,9 +102,9 @@ function nameOf({ pk, sk }: Key): string {
   return `pending:${sk.slice('VERSION#'.length)}:${pk}`;
 }
 
-function keyOf(name: string): Key {
-  const [, version = '', ...pk] = name.split(':');
-  return { pk: pk.join(':'), sk: `VERSION#${version}` };
+function keyNamed(name: string): Key {
+  const [, version, pk] = name.split(':');
+  return keyOf({ pk, sk: `VERSION#${version}` });
 }
 
 function tooMany(message: string, seconds: number): ApiError {

@@ -163,17 +163,21 @@ interface Range {
 /** A page holds up to 1 MB, so this is far more than one node or publisher can have. */
 const maxPages = 1000;
 
+const sortTests = {
+  between: '#sort BETWEEN :bound0 AND :bound1',
+  'begins with': 'begins_with(#sort, :bound0)',
+};
+
 /** Every item of a range, page by page, in the order of its sort key. A loop that has enough just ends. */
 export async function* query({ index, partition, sort, descending = false }: Range): AsyncGenerator<Item[]> {
   const [sortName, comparison, ...bounds] = sort;
-  const test = comparison === 'between' ? '#sort BETWEEN :bound0 AND :bound1' : 'begins_with(#sort, :bound0)';
   const values = bounds.map((value, place) => [`:bound${place}`, toAttribute(value)] as const);
   let start: AttributeMap | undefined;
   for (let page = 0; page < maxPages; page += 1) {
     const command = new QueryCommand({
       TableName: tableName,
       ...(index !== undefined && { IndexName: index }),
-      KeyConditionExpression: `#partition = :partition AND ${test}`,
+      KeyConditionExpression: `#partition = :partition AND ${sortTests[comparison]}`,
       ExpressionAttributeNames: { '#partition': partition[0], '#sort': sortName },
       ExpressionAttributeValues: Object.fromEntries([[':partition', toAttribute(partition[1])], ...values]),
       ScanIndexForward: !descending,

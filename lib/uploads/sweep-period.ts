@@ -8,14 +8,13 @@ interface Period {
   to: number;
 }
 
-const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z$/;
-
 /** What a sweep looks at: as far back as the schedule does, or as the event says, and not the youngest. */
 export function sweepPeriod({ from }: SweepEvent, lookBackMs: number, graceMs: number): Period {
   const now = Date.now();
   const to = now - graceMs;
   if (from === undefined) return { from: now - lookBackMs, to };
-  const time = typeof from === 'string' && isoTime.test(from) ? Date.parse(from) : Number.NaN;
+  // A time without a zone would be that of the machine.
+  const time = typeof from === 'string' && from.endsWith('Z') ? Date.parse(from) : Number.NaN;
   if (time < to) return { from: time, to };
   throw new Error('The event\'s "from" must be a past time such as "2026-11-20T00:00:00Z".');
 }

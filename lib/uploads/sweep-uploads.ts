@@ -68,7 +68,8 @@ function hasTimeFor(sizeBytes: number, { deadline }: Finalizer): boolean {
   return Date.now() + visitMs + checkMs <= deadline;
 }
 
-async function visit(version: ListedVersion, finalizer: Finalizer): Promise<Visit> {
+/** What was found; undefined where there was no time to look. */
+async function visit(version: ListedVersion, finalizer: Finalizer): Promise<Visit | undefined> {
   try {
     if (version.awaits === undefined) {
       await completeVersion(version.nodeId, version.version, finalizer.deadline);
@@ -77,7 +78,7 @@ async function visit(version: ListedVersion, finalizer: Finalizer): Promise<Visi
     const result = await finalizeUpload(stagingKey(version.awaits), finalizer, (bytes) =>
       hasTimeFor(bytes, finalizer),
     );
-    if (result === 'postponed') return { finding: 'unvisited' };
+    if (result === 'postponed') return undefined;
     if (result !== 'missing') return { finding: result };
     return { finding: Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting' };
   } catch (error) {

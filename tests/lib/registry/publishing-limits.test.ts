@@ -166,7 +166,8 @@ describe('what a publisher began to publish', () => {
   test('loses no name while there is room', async () => {
     const addition = { publisherId, nodeId: 'a', version: '1.0.0', isNewNode: false };
 
-    expect(await requireRoom(undefined, addition, Date.now() + 10_000)).toEqual([]);
+    for (const record of [undefined, { ...publishingKey(publisherId), revision: 1, 'pending:1.0.0:x': '-' }])
+      expect(await requireRoom(record, addition, Date.now() + 10_000)).toEqual([]);
   });
 
   test('is unavailable where the store does not return all of it in time', async () => {
