@@ -7,7 +7,7 @@ import { sampleEvent } from './invoke.ts';
 
 /** A failure of a request: an answer instead of the function's, a lost connection, or a lost answer. */
 type Disturbance =
-  | { status: number; headers?: Record<string, string>; body?: object }
+  | { status: number; headers?: Record<string, string>; body?: unknown }
   | 'hang up'
   | 'stay silent'
   | 'lose the answer';

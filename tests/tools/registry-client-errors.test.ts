@@ -58,6 +58,7 @@ describe('a call that cannot be sent', () => {
   });
 
   test('fails for a body that JSON cannot hold', async () => {
+    // As from a caller without types.
     const body = { ...video, seed: 1n as unknown as number };
 
     expect(await errorOf(client.videos.fromText(body))).toMatchObject({

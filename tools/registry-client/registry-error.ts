@@ -10,7 +10,7 @@ type ClientCode =
   /** There was no answer: no connection, or a lost one; or none in time. */
   | 'unreachable'
   | 'timed_out'
-  /** There was an answer that is none of the service's, such as the page of a proxy in between, or a redirect. */
+  /** The answer did not come from the service: a proxy's own page, for example, or a redirect. */
   | 'invalid_reply'
   | 'redirected'
   /** `publish`: the upload failed, its archive was rejected, or it is still being checked. */

@@ -104,7 +104,7 @@ describe('an unknown field of a paid request', () => {
     ['relight-image', { seed: 7, model: 'x', size: '1k', num_images: 1, negative_prompt: 'x' }],
     // Near `seed`, `bgm` and `voice_id`, but not near enough.
     ['text-to-video', { need: 1, bg: true, id_voice: 'x' }],
-    // One edit from `style` is a misspelling: here are two, and swaps that are none or not the only difference.
+    // One edit makes `style` misspelled. Each of these takes two: other letters, half a swap, or a swap and a letter.
     ['text-to-video', { stoke: 'x', stoye: 'x', stloe: 'x', stlya: 'x' }],
   ];
 
