@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { bundle } from '../tools/build/build.ts';
+import { bundle } from '../infra/bundle/build.ts';
 import {
   completeLock,
   type LockedPackage,

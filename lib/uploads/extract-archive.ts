@@ -4,7 +4,7 @@ import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
 import * as concerns from '../concerns.ts';
 import { readEnvironment } from '../environment.ts';
-import { extractInWorker } from '../extraction/extract-in-worker.ts';
+import { extractInWorker } from '../../packages/host-nodes/extract-in-worker.ts';
 import { note } from '../log.ts';
 import {
   type ExtractedArchive,

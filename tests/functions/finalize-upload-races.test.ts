@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { copyOnce, findObject } from '../../lib/bucket/bucket.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../tools/admin/registry/node-versions.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { intercept } from '../support/intercept.ts';
 import { fc } from '../support/properties.ts';

@@ -5,7 +5,7 @@ import { actors } from '../../tools/stress/access-actors.ts';
 import { accessCases } from '../../tools/stress/access-cases.ts';
 import { fuzzRuns } from '../../tools/stress/fuzz.ts';
 import { valuesEach } from '../../tools/stress/protected-fields.ts';
-import { hostilePacks } from '../lib/extraction/hostile-packs.ts';
+import { hostilePacks } from '../../packages/host-nodes/tests/hostile-packs.ts';
 
 const read = async (path: string) => (await readFile(path, 'utf8')).replaceAll(/\s+/g, ' ');
 const figure = (count: number) => count.toLocaleString('en-US');

@@ -1,4 +1,4 @@
-import { RegistryError } from '../../tools/registry-client/client.ts';
+import { RegistryError } from '../../packages/registry-client/client.ts';
 
 /** The error of a call that must fail. */
 export async function errorOf(call: Promise<unknown>): Promise<RegistryError> {

@@ -77,7 +77,7 @@ const build = mkdtempSync(join(tmpdir(), 'node-registry-command-'));
 export const program = join(build, 'publish-node.cjs');
 
 buildSync({
-  entryPoints: ['tools/publish-node/publish-node.ts'],
+  entryPoints: ['packages/publish-node/publish-node.ts'],
   outfile: program,
   bundle: true,
   platform: 'node',

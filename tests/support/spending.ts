@@ -3,8 +3,8 @@ import { type AccountRecord, accountRecord, keyOfAccount } from '../../lib/spend
 import type { Limits } from '../../lib/spend/limits.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
 import { get } from '../../lib/store/read.ts';
-import { setLimits } from '../../tools/admin/spend/terms.ts';
-import { listUsage } from '../../tools/admin/spend/usage.ts';
+import { setLimits } from '../../packages/admin/spend/terms.ts';
+import { listUsage } from '../../packages/admin/spend/usage.ts';
 import { invoke, type Result, sampleBody } from './invoke.ts';
 import { type ProxyName, proxies } from './proxies.ts';
 import { bearer } from './tokens.ts';

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { buildFunctions, bundle } from '../build/build.ts';
-import { packageStage, readZips, requiredParameters, unzipInto } from '../deploy/packages.ts';
+import { buildFunctions, bundle } from '../../infra/bundle/build.ts';
+import { packageStage, readZips, requiredParameters, unzipInto } from '../../infra/plugins/packages.ts';
 
 /** Bundles a handler in the usual way: everything minified, with the shim that CommonJS needs in an ES module. */
 export async function buildUsually(entry: string, folder: string): Promise<string> {

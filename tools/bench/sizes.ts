@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { bundle } from '../build/build.ts';
+import { bundle } from '../../infra/bundle/build.ts';
 import { amount, type Figure } from './figures.ts';
 
 export interface Load {

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
  */
 export async function localCorsRules(): Promise<CORSRule[]> {
   const [archives, downloads, service] = await Promise.all(
-    ['tools/deploy/archives.yml', 'tools/deploy/downloads.yml', 'serverless.yml'].map(readYaml),
+    ['infra/template/archives.yml', 'infra/template/downloads.yml', 'serverless.yml'].map(readYaml),
   );
   const { corsOrigins } = { ...service.params.default, ...service.params.local };
   const uploads = archives.extensions.S3BucketArchives.Properties.CorsConfiguration.CorsRules;

@@ -55,7 +55,7 @@ type TableDefinition = CreateTableCommandInput & {
 };
 
 async function readTableDefinition(): Promise<TableDefinition> {
-  const file = parse(await readFile('tools/deploy/table.yml', 'utf8'));
+  const file = parse(await readFile('infra/template/table.yml', 'utf8'));
   const { BillingMode, AttributeDefinitions, KeySchema, GlobalSecondaryIndexes, TimeToLiveSpecification } =
     file.Resources.Table.Properties;
   return {

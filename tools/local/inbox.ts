@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../lib/json-object.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
-import { InvalidNotification, verifyNotification } from '../registry-client/notification.ts';
+import { InvalidNotification, verifyNotification } from '../../packages/registry-client/notification.ts';
 import { localEnvironment } from './addresses.ts';
 
 /** A notification that came to the home page, which is the receiver of its own calls. */

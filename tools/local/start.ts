@@ -1,4 +1,4 @@
-import { buildFunctions } from '../build/build.ts';
+import { buildFunctions } from '../../infra/bundle/build.ts';
 import { createCommand, runCommand } from '../command-line/command.ts';
 import { referencePath } from '../openapi/reference-page.ts';
 import { isPortFree } from '../processes/ports.ts';

@@ -3,8 +3,8 @@ import {
   notificationRecord,
   type TaskRecord,
 } from '../../lib/notifications/records.ts';
-import { listItems } from '../admin/registry/administration.ts';
-import { shownCaller } from '../admin/spend/caller-name.ts';
+import { listItems } from '../../packages/admin/registry/administration.ts';
+import { shownCaller } from '../../packages/admin/spend/caller-name.ts';
 
 /** A task whose caller this service notifies, with every notification of it, the first one first. */
 export interface NotifiedTask extends Pick<TaskRecord, 'at' | 'operation' | 'caller' | 'address'> {

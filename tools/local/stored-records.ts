@@ -16,9 +16,9 @@ import { fromAttributes, type Item } from '../../lib/store/attribute-values.ts';
 import { type TaskRecord, taskRecord } from '../../lib/notifications/records.ts';
 import { accountKey, hostNodeKey, nodeVersionKey, ticketKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
-import { clearLimits, setLimits } from '../admin/spend/terms.ts';
-import { listItems } from '../admin/registry/administration.ts';
-import { callerOf, shownCaller } from '../admin/spend/caller-name.ts';
+import { clearLimits, setLimits } from '../../packages/admin/spend/terms.ts';
+import { listItems } from '../../packages/admin/registry/administration.ts';
+import { callerOf, shownCaller } from '../../packages/admin/spend/caller-name.ts';
 import { type NotifiedTask, readNotifiedTask } from './stored-notifications.ts';
 
 /** What the home page shows of the table. It has to be imported after the environment is set. */

@@ -90,7 +90,7 @@ export const areas = {
     minScore: 95,
   },
   administration: {
-    files: ['tools/admin/registry/*.ts'],
+    files: ['packages/admin/registry/*.ts'],
     tests: ['tools/{admin,admin-node-versions,administration}'],
     minScore: 95,
   },
@@ -140,14 +140,14 @@ export const areas = {
   },
   extraction: {
     files: [
-      'lib/extraction/**/*.ts',
+      'packages/host-nodes/**/*.ts',
       'lib/text-files.ts',
       'lib/archives/text-files.ts',
       'lib/registry/{extraction,host-node-entries}.ts',
       'lib/uploads/{archive-events,extract-archive,sweep-extractions}.ts',
     ],
     tests: [
-      'lib/extraction/{language,packs,risks,source}',
+      'packages/host-nodes/{language,packs,risks,source}',
       'lib/registry/{extraction,host-node-entries}',
       'lib/uploads/sweep-extractions',
       'functions/extract-host-nodes',

@@ -3,13 +3,13 @@ import { hostNodeKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import type { Condition } from '../../lib/store/expressions.ts';
 import { update } from '../../lib/store/write.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
-import { banNode, unbanNode } from '../admin/registry/nodes.ts';
-import { banPublisher, createPublisher, putMember } from '../admin/registry/publishers.ts';
+import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
+import { banPublisher, createPublisher, putMember } from '../../packages/admin/registry/publishers.ts';
 import {
   listPersonalAccessTokens,
   putPersonalAccessToken,
   revokePersonalAccessToken,
-} from '../admin/registry/tokens.ts';
+} from '../../packages/admin/registry/tokens.ts';
 import { demoArchive } from '../local/demo-archive.ts';
 import { seed as seedDemo } from '../local/seed.ts';
 import type { Harness } from './harness.ts';

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type ExtractedArchive, writeHostNodes } from '../../lib/registry/extraction.ts';
 import type { ExtractedFields } from '../../lib/registry/host-node-entries.ts';
-import { removeOtherHostNodes } from '../admin/registry/extraction.ts';
+import { removeOtherHostNodes } from '../../packages/admin/registry/extraction.ts';
 import { type CheckOptions, CheckRun } from './check.ts';
 import { banNode, seed } from './fixtures.ts';
 import type { HarnessAnswer } from './harness.ts';

@@ -12,9 +12,9 @@ import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { findListedVersions } from '../../../lib/registry/pending-versions.ts';
 import type { Item } from '../../../lib/store/attribute-values.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
-import { removeOtherHostNodes } from '../../../tools/admin/registry/extraction.ts';
-import { banNodeVersion, unbanNodeVersion } from '../../../tools/admin/registry/node-versions.ts';
-import { listHostNodes } from '../../../tools/admin/registry/nodes.ts';
+import { removeOtherHostNodes } from '../../../packages/admin/registry/extraction.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../../packages/admin/registry/node-versions.ts';
+import { listHostNodes } from '../../../packages/admin/registry/nodes.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import {

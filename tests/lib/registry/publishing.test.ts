@@ -5,7 +5,7 @@ import { nodeKey, nodeVersionKey, personalAccessTokenKey } from '../../../lib/st
 import { latestOf } from '../../../lib/registry/latest-version.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { revokePersonalAccessToken } from '../../../tools/admin/registry/tokens.ts';
+import { revokePersonalAccessToken } from '../../../packages/admin/registry/tokens.ts';
 import { findUploadState } from '../../../lib/registry/finalizing.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';

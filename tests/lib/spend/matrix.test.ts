@@ -12,7 +12,7 @@ const { bearer } = await import('../../support/tokens.ts');
 const { dynamodb } = await import('../../../lib/store/table.ts');
 const { remove } = await import('../../../lib/store/write.ts');
 const { keyOfAccount } = await import('../../../lib/spend/account.ts');
-const { blockCaller, setLimits } = await import('../../../tools/admin/spend/terms.ts');
+const { blockCaller, setLimits } = await import('../../../packages/admin/spend/terms.ts');
 
 /*
  * Who may buy what, written a second time and independently of the code: for each operation and model what a task may

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { holdsOf } from '../../../lib/spend/account.ts';
-import { blockCaller, setLimits, unblockCaller } from '../../../tools/admin/spend/terms.ts';
+import { blockCaller, setLimits, unblockCaller } from '../../../packages/admin/spend/terms.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { beforeNext } from '../../support/intercept.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { setLimits } from '../../../tools/admin/spend/terms.ts';
+import { setLimits } from '../../../packages/admin/spend/terms.ts';
 import { fc } from '../../support/properties.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';

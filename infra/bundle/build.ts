@@ -1,0 +1,95 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, parse, relative, resolve } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { absentGlobals, lambdaPlugins, oneFirstFile } from './lambda-plugins.ts';
+import { digestFile, digestSources, isUpToDate, rememberBuild } from './up-to-date.ts';
+
+interface Output {
+  path: string;
+  contents: Uint8Array;
+}
+
+/** Bundles every function into a folder of its own, as it is deployed: `dist/<name>/index.js`, an ES module. */
+export async function buildFunctions(): Promise<'built' | 'up to date'> {
+  if (await isUpToDate('.')) return 'up to date';
+  const sources = await digestSources('.');
+  const files = (await readdir('functions')).filter((file) => file.endsWith('.ts'));
+  const bundles = await Promise.all(
+    files.map((file) => bundle(`functions/${file}`, resolve('dist', parse(file).name))),
+  );
+  const outputs = bundles.flatMap(({ outputs }) => outputs);
+  await replaceAll(outputs);
+  await removeOthers(new Set(outputs.map(({ path }) => path)));
+  await rememberBuild('.', sources);
+  return 'built';
+}
+
+/** What a function starts in a thread is a file of its own, next to the function's. */
+const threads: Readonly<Record<string, Record<string, string>>> = {
+  'functions/extract-host-nodes.ts': { 'extraction-worker': 'packages/host-nodes/extraction-worker.ts' },
+};
+
+/** One handler's bundle in memory, with esbuild's list of what is in it. */
+export async function bundle(
+  entry: string,
+  folder: string,
+): Promise<{ outputs: Output[]; metafile: Metafile }> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: { index: entry, ...threads[entry] },
+    outdir: folder,
+    write: false,
+    metafile: true,
+    bundle: true,
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    minify: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none',
+    define: absentGlobals,
+    plugins: [...lambdaPlugins, oneFirstFile(entry)],
+    logLevel: 'warning',
+  });
+  const manifest = { path: join(folder, 'package.json'), contents: Buffer.from('{"type":"module"}\n') };
+  return { outputs: [...outputFiles, manifest], metafile };
+}
+
+/**
+ * A local stack or a test that loads a bundle during a build gets the old one or the new one, never half of it. New
+ * files are not written in dist, all of which is deployed, also what an interrupted build leaves.
+ */
+async function replaceAll(outputs: readonly Output[]): Promise<void> {
+  await mkdir('.local', { recursive: true });
+  const temporary = await mkdtemp(resolve('.local', 'build-'));
+  try {
+    await Promise.all(outputs.map((output) => replace(output, temporary)));
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function replace({ path, contents }: Output, temporary: string): Promise<void> {
+  const current = await readFile(path).catch(() => undefined);
+  if (current?.equals(contents)) return;
+  const written = join(temporary, relative(resolve('dist'), path).replaceAll(/[\\/]/g, '-'));
+  await writeFile(written, contents);
+  await mkdir(dirname(path), { recursive: true });
+  await rename(written, path);
+}
+
+async function removeOthers(paths: ReadonlySet<string>): Promise<void> {
+  const entries = await readdir(resolve('dist'), { recursive: true, withFileTypes: true });
+  const stale = entries
+    .filter((entry) => entry.isFile() && entry.name !== digestFile)
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !paths.has(path));
+  await Promise.all(stale.map((path) => rm(path, { force: true })));
+}
+
+if (import.meta.main) {
+  process.stdout.write(`The functions in dist/ are ${await buildFunctions()}.\n`);
+}

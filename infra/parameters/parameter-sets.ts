@@ -1,0 +1,39 @@
+import { requiredParameters } from '../plugins/packages.ts';
+
+const full = {
+  ...requiredParameters,
+  imageProviderKey: 'secretsmanager:image-key',
+  secretsKeyArn: 'arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab',
+  tokenKeySet: '{"keys":[{"kty":"RSA","kid":"1","n":"AQAB","e":"AQAB"}]}',
+  notifications: 'relay',
+  imageNotificationKey: 'ssm:/node-registry/prod/image-notification-key',
+  // Another account's.
+  videoNotificationKey:
+    'secretsmanager:arn:aws:secretsmanager:us-east-1:210987654321:secret:video-notification-key-AbCdEf',
+  corsOrigins: 'https://a.example.com,https://b.example.com',
+  finalizeConcurrency: '5',
+  proxyConcurrency: '10',
+  domainName: 'api.example.com',
+  certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/1234abcd-12ab-34cd-56ef-1234567890ab',
+  hostedZoneId: 'Z1234567890',
+  alarmTopicArn: 'arn:aws:sns:us-east-1:123456789012:alarms',
+  monthlyBudgetDollars: '100',
+  accessLogs: 'on',
+  archiveAdministratorArn: 'arn:aws:iam::123456789012:role/archives',
+  tracing: 'Active',
+  rollout: 'LambdaCanary10Percent5Minutes',
+};
+
+/** The stages that are packaged to look at what would be deployed. */
+export const parameterSets = {
+  /** As little as can be given. */
+  default: requiredParameters,
+  /** As few resources as possible. */
+  minimal: { ...requiredParameters, downloadBaseUrl: 'https://cdn.example.com' },
+  /** Everything that can be switched on. */
+  full,
+  /** The same before its rollout was switched on, or after it was switched off. */
+  atOnce: { ...full, rollout: 'off' },
+  /** The same, with every function restarted. */
+  restarted: { ...full, restart: '2026-11-21T12:00:00Z' },
+} satisfies Record<string, Record<string, string>>;

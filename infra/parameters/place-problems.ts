@@ -1,0 +1,52 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Framework } from '../plugins/framework.ts';
+import type { Values } from './parameter-problems.ts';
+
+const maxFunctionName = 64;
+
+/** What is wrong with the name of a stage, with its region and with where it is packaged, in sentences. */
+export function placeProblems(framework: Framework, { notifications }: Values): string[] {
+  const { service } = framework;
+  const aws = framework.getProvider('aws');
+  const functions = service
+    .getAllFunctions()
+    .filter((name) => notifications === 'relay' || service.getFunction(name).condition === undefined);
+  return [
+    ...longNames(service.service, aws.getStage(), functions),
+    ...(isReachable(aws.getRegion()) ? [] : [unreachable(aws.getRegion())]),
+    ...unwritable(framework.serviceDir),
+  ];
+}
+
+/** The framework names a function by the service, the stage and its own name. */
+export function longNames(service: string, stage: string, functions: readonly string[]): string[] {
+  const longest = functions.reduce((one, other) => (other.length > one.length ? other : one), '');
+  const maxStage = maxFunctionName - `${service}--${longest}`.length;
+  if (stage.length <= maxStage) return [];
+  return [
+    `The stage's name must have at most ${maxStage} characters: Lambda allows ${maxFunctionName} for ${service}-${stage}-${longest}.`,
+  ];
+}
+
+/** Those whose services have names that lib/aws/endpoints.ts makes. */
+export function isReachable(region: string): boolean {
+  return !/^(?:us-iso|eu-iso|eusc-)/.test(region);
+}
+
+function unreachable(region: string): string {
+  return `The stage cannot be in ${region}: the functions do not know the names of its services.`;
+}
+
+/** The framework writes there even where `--package` names another folder. */
+function unwritable(project: string): string[] {
+  const folder = join(project, '.serverless');
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return [];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return [`The folder ${folder} cannot be written (${code}), and packaging needs it.`];
+  }
+}

@@ -1,0 +1,76 @@
+import { environmentProblems, environmentsOf, parametersOfVariables } from './environment-problems.ts';
+import type { Framework } from '../plugins/framework.ts';
+import { givenValues, malformedParameters, readableArguments } from './given-parameters.ts';
+import { problemsOf, subjectOf, type Values } from './parameter-problems.ts';
+import { placeProblems } from './place-problems.ts';
+
+const packagingCommands = ['package', 'deploy', 'deploy function'];
+
+/**
+ * Rejects a stage that could not work or would not be safe, before anything is made: all problems at once, under the
+ * names that the operator gave.
+ */
+export default class StageParameters {
+  constructor(framework: Framework) {
+    const { service } = framework;
+    reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
+    process.argv = readableArguments(process.argv);
+    // Only now is it written in the configuration which parameter a variable comes from.
+    const parameterOf = parametersOfVariables(framework.configurationInput);
+    const validate = service.validate.bind(service);
+    // The framework's own validation would hide every other problem behind places of its configuration.
+    service.validate = async () => {
+      const isPackaged = packagingCommands.includes(framework.processedInput.commands.join(' '));
+      if (isPackaged) reject(framework, stageProblems(framework, parameterOf));
+      await validate();
+    };
+  }
+}
+
+function reject({ classes }: Framework, problems: string[]): void {
+  if (problems.length > 0)
+    throw new classes.Error(`This stage cannot be deployed:\n  ${problems.join('\n  ')}`);
+}
+
+function stageProblems(framework: Framework, parameterOf: Map<string, string>): string[] {
+  const aws = framework.getProvider('aws');
+  if (aws.getStage() === 'local')
+    return ['"local" is the stage of npm start; name another one, such as --stage prod.'];
+  const values = valuesOf(framework);
+  return [
+    ...placeProblems(framework, values),
+    ...firstOfEach(
+      structuredValues(framework),
+      problemsOf(values, aws.getRegion()),
+      environmentProblems(environmentsOf(framework), parameterOf),
+    ),
+  ];
+}
+
+/** What breaks one rule often breaks others too: of each parameter only what the first check says. */
+function firstOfEach(...checks: string[][]): string[] {
+  return checks.flatMap((problems, index) => {
+    const known = new Set(checks.slice(0, index).flat().map(subjectOf));
+    return problems.filter((problem) => !known.has(subjectOf(problem)));
+  });
+}
+
+/** The command line wins over the stage's own block, and that over the defaults, as in the framework. */
+export function valuesOf(framework: Framework): Values {
+  return Object.fromEntries(
+    Object.entries(unreadValues(framework)).map(([name, value]) => [name, String(value ?? '')]),
+  );
+}
+
+function unreadValues({ processedInput, service }: Framework): Record<string, unknown> {
+  const { defaults, stage } = service.custom.parameters;
+  const ofStage = Object.entries(stage ?? {}).filter(([, value]) => value !== null);
+  const given = givenValues(processedInput.options.param ?? []);
+  return { ...defaults, ...Object.fromEntries([...ofStage, ...given]) };
+}
+
+function structuredValues(framework: Framework): string[] {
+  return Object.entries(unreadValues(framework))
+    .filter(([, value]) => typeof value === 'object' && value !== null)
+    .map(([name]) => `${name}: must be text or a number.`);
+}

@@ -1,0 +1,29 @@
+import { runCommand } from '../../tools/command-line/command.ts';
+import { UsageError } from './command.ts';
+import { sentenceFor } from './faults.ts';
+import { createProgram } from './program.ts';
+
+interface Result {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs one command line. Its status is 0 for success, 1 for a failure, and 2 for a command line that is invalid. */
+export async function runCommandLine(args: string[]): Promise<Result> {
+  const result: Result = { status: 0, stdout: '', stderr: '' };
+  const program = createProgram({
+    stdout: { write: (text) => (result.stdout += text) },
+    stderr: { write: (text) => (result.stderr += text) },
+  });
+  try {
+    result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
+  } catch (error) {
+    const sentence = sentenceFor(error);
+    // An error that we do not expect is a bug of ours, and its stack helps.
+    if (sentence === undefined) throw error;
+    result.status = error instanceof UsageError ? 2 : 1;
+    result.stderr += `${sentence}\n`;
+  }
+  return result;
+}

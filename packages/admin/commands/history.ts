@@ -1,0 +1,40 @@
+import type { HistoryRecord } from '../../../lib/registry/records.ts';
+import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
+import { table } from '../../../tools/command-line/table.ts';
+import { command } from '../command.ts';
+import { listHistory, newDeadline } from '../registry/administration.ts';
+import { readNode, readPublisher } from '../registry/records.ts';
+
+export const ofPublisher = command({
+  parameters: ['publisher'],
+  summary: 'List what administrators changed about a publisher, its members and its tokens',
+  readsOnly: true,
+  notes:
+    'The latest change comes first. The actor is the user and machine of the command line, or ADMIN_ACTOR.',
+  options: {},
+  examples: ['history publisher acme', 'history publisher acme --json'],
+  async run({ publisher: id }) {
+    await readPublisher(id, newDeadline());
+    return answer(await listHistory(publisherKey(id)), `Nothing was changed about "${id}".`);
+  },
+});
+
+export const ofNode = command({
+  parameters: ['node'],
+  summary: 'List what administrators changed about a node and its versions',
+  readsOnly: true,
+  options: {},
+  examples: ['history node demo-node'],
+  async run({ node: nodeId }) {
+    await readNode(nodeId, newDeadline());
+    return answer(await listHistory(nodeKey(nodeId)), `Nothing was changed about "${nodeId}".`);
+  },
+});
+
+function answer(history: HistoryRecord[], nothing: string) {
+  const rows = history.map(({ at, actor, action, subject, detail }) => [at, actor, action, subject, detail]);
+  return {
+    data: history.map(({ pk: _, sk: __, ...entry }) => entry),
+    text: rows.length > 0 ? table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], rows) : nothing,
+  };
+}

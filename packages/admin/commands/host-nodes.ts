@@ -1,0 +1,46 @@
+import { listHostNodes } from '../registry/nodes.ts';
+import { listClashes } from '../clashes.ts';
+import { command } from '../command.ts';
+import { table } from '../../../tools/command-line/table.ts';
+
+export const list = command({
+  parameters: ['node', 'version'],
+  summary: 'List the host nodes of a node version',
+  readsOnly: true,
+  options: {},
+  examples: ['host-node list demo-node 1.0.0'],
+  async run({ node, version }) {
+    const hostNodes = await listHostNodes(node, version);
+    const rows = hostNodes.map(({ host_node_name, policy, category, deprecated, description }) => [
+      host_node_name,
+      policy?.replace('HostNodePolicy', ''),
+      category,
+      deprecated ? 'yes' : 'no',
+      description,
+    ]);
+    const text = table(['NAME', 'POLICY', 'CATEGORY', 'DEPRECATED', 'DESCRIPTION'], rows);
+    return {
+      data: hostNodes,
+      text: rows.length > 0 ? text : `Version ${version} of "${node}" has no host nodes.`,
+    };
+  },
+});
+
+export const clashes = command({
+  parameters: [],
+  summary: 'List names of host nodes that the latest versions of several nodes have',
+  readsOnly: true,
+  notes:
+    'The oldest node comes first. Nothing is changed: preempted_host_node_names stay what administrators made them.\nReads the whole table.',
+  options: {},
+  examples: ['host-node clashes', 'host-node clashes --json'],
+  async run() {
+    const found = await listClashes();
+    const rows = found.map(({ name, nodes }) => [
+      name,
+      nodes.map(({ id, publisher_id }) => `${id} (${publisher_id})`).join(', '),
+    ]);
+    const text = table(['NAME', 'NODES'], rows);
+    return { data: found, text: rows.length > 0 ? text : 'No two nodes have a host node of the same name.' };
+  },
+});

@@ -1,0 +1,93 @@
+import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
+import { command } from '../command.ts';
+import { fields, table } from '../../../tools/command-line/table.ts';
+import { describeNode, listNodes } from '../listing.ts';
+import { publisherView } from '../../../lib/registry/publishers.ts';
+import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
+import { Node } from '../../../lib/schemas/node.ts';
+
+export const list = command({
+  parameters: [],
+  summary: 'List the nodes of a publisher',
+  readsOnly: true,
+  options: { publisher: { value: 'PUBLISHER', about: 'The publisher of the nodes', required: true } },
+  examples: ['node list --publisher acme'],
+  async run(_, { publisher }) {
+    const nodes = await listNodes(publisher);
+    const rows = nodes.map(({ id, name, status, latest_version, created_at }) => [
+      id,
+      name,
+      status.replace('NodeStatus', '').toLowerCase(),
+      latest_version?.version,
+      created_at,
+    ]);
+    const text = table(['NODE', 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows);
+    return {
+      data: nodes.map((node) => dataOf({ node })),
+      text: rows.length > 0 ? text : `"${publisher}" has no nodes.`,
+    };
+  },
+});
+
+export const show = command({
+  parameters: ['node'],
+  summary: 'Show a node',
+  readsOnly: true,
+  notes: 'The text shows the most important fields, --json all of them.',
+  options: {},
+  examples: ['node show demo-node', 'node show demo-node --json'],
+  async run({ node: nodeId }) {
+    const { node, publisher } = await showNode(nodeId);
+    const text = fields({
+      Node: node.id,
+      Name: node.name,
+      Description: node.description,
+      Publisher: publisher.id,
+      Status: node.status,
+      Detail: node.status_detail,
+      Latest: node.latest_version?.version ?? 'none',
+      Repository: node.repository,
+      Tags: node.tags?.join(', '),
+      'Admin tags': node.tags_admin?.join(', '),
+      Created: node.created_at,
+    });
+    return { data: dataOf({ node, publisher }), text };
+  },
+});
+
+export const ban = command({
+  parameters: ['node'],
+  summary: 'Stop a node: no updates, no new versions, no downloads',
+  notes: 'Its versions are banned one by one; run the command again if it is interrupted.',
+  options: {
+    reason: { value: 'TEXT', about: 'The reason; callers see it as status_detail', required: true },
+  },
+  examples: ['node ban demo-node --reason "Copies another node; see ticket 7"'],
+  impact: async ({ node }) => `bans ${await describeNode(node)}`,
+  async run({ node: nodeId }, { reason }) {
+    await banNode(nodeId, reason);
+    return { data: dataOf(await showNode(nodeId)), text: `The node "${nodeId}" is banned.` };
+  },
+});
+
+export const unban = command({
+  parameters: ['node'],
+  summary: 'Let a banned node be used again',
+  options: {},
+  examples: ['node unban demo-node'],
+  async run({ node: nodeId }) {
+    await unbanNode(nodeId);
+    return { data: dataOf(await showNode(nodeId)), text: `The node "${nodeId}" is active.` };
+  },
+});
+
+/** A node as --json prints it: its latest version has the key of the archive instead of a download address. */
+function dataOf({ node, publisher }: { node: NodeRecord; publisher?: PublisherRecord }) {
+  const { translations, latest_version, ...rest } = node;
+  return {
+    ...shownFields<Node>(rest, Node),
+    ...(translations !== undefined && { translations: JSON.parse(translations) }),
+    latest_version,
+    ...(publisher && { publisher: publisherView(publisher) }),
+  };
+}

@@ -1,0 +1,56 @@
+import { Refusal } from '../registry/refusal.ts';
+import { command, problemOf } from '../command.ts';
+import { textOf } from '../faults.ts';
+import { table } from '../../../tools/command-line/table.ts';
+
+const limitMs = 10 * 60 * 1000;
+
+/** The findings for which the earlier reason of the version still holds. */
+const standing = new Set(['waiting', 'abandoned']);
+
+const unfinished = new Set(['failed', 'unvisited']);
+
+/** Only the finalizer may write archives there, whatever rights the person at the command line has. */
+function onlyTheFinalizer(): string {
+  return `On a deployed stage only the finalizer may publish. It sweeps every hour, and looks back six hours. To sweep now, and as far back as you say:
+  echo '{"from": "2026-11-20T00:00:00Z"}' >sweep.json
+  aws lambda invoke --region ${process.env.AWS_REGION} --function-name node-registry-STAGE-finalizeUpload --payload fileb://sweep.json --cli-read-timeout 0 --log-type Tail --query LogResult --output text /dev/null | base64 --decode`;
+}
+
+export const sweep = command({
+  parameters: [],
+  summary: 'Publish archives whose event was lost, and list abandoned uploads',
+  notes:
+    'Looks at every version that still waits for its archive. What lies in staging is checked and published, or\nrefused, as its event would have done. Safe to run at any time. A deployed stage sweeps every hour by itself.\nVersions whose host nodes are still pending: see "host-node sweep".',
+  options: {},
+  examples: ['uploads sweep'],
+  async run() {
+    if (!process.env.BUCKET_NAME) throw new Refusal(onlyTheFinalizer());
+    // The bucket's module reads the environment when it is loaded, and no other command needs the S3 client.
+    const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
+    const now = Date.now();
+    const swept = await sweepUploads({ from: 0, to: now, deadline: now + limitMs });
+    const data = swept.map(({ nodeId, version, versionId, finding, since, reason, error }) => ({
+      node_id: nodeId,
+      version,
+      version_id: versionId,
+      finding,
+      since,
+      ...(standing.has(finding) && { reason }),
+      ...(error !== undefined && { error: textOf(error) }),
+    }));
+    const rows = data.map(({ node_id, version, finding, since, reason, error }) => [
+      node_id,
+      version,
+      finding,
+      since,
+      error ?? reason,
+    ]);
+    const text =
+      rows.length > 0
+        ? table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows)
+        : 'No version waits for its archive.';
+    const failed = swept.filter(({ finding }) => unfinished.has(finding)).length;
+    return { data, text, problem: problemOf(failed, swept.length) };
+  },
+});

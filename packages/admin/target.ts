@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { Refusal } from './registry/refusal.ts';
+import { bucketName, localAddress, ports, tableName } from '../../tools/local/addresses.ts';
+import { isListening } from '../../tools/processes/ports.ts';
+
+const timeoutMs = 2000;
+
+/**
+ * Points the registry at the deployed table that --region and --table name, with the credentials that the AWS
+ * SDK finds by itself; otherwise at the local stack, or at another DynamoDB that the environment names.
+ */
+export function chooseTarget(args: string[]): void {
+  const options = new Command().option('--region <REGION>').option('--table <NAME>');
+  options.parseOptions(args);
+  const { region, table } = options.opts<{ region?: string; table?: string }>();
+  if (region !== undefined && table !== undefined) {
+    Object.assign(process.env, { AWS_REGION: region, TABLE_NAME: table });
+    return;
+  }
+  // A profile or a session of the shell would take precedence over the key of the local servers.
+  delete process.env.AWS_PROFILE;
+  delete process.env.AWS_SESSION_TOKEN;
+  process.env.AWS_ENDPOINT_URL_DYNAMODB ??= localAddress(ports.dynamodb);
+  process.env.AWS_ENDPOINT_URL_S3 ??= localAddress(ports.s3);
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'S3RVER',
+    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+    TABLE_NAME: tableName,
+    BUCKET_NAME: bucketName,
+  });
+}
+
+/** Where a command acts: somebody in a hurry may have left --region and --table out. */
+export function describeTarget(): string {
+  const { AWS_ENDPOINT_URL_DYNAMODB: address, AWS_REGION, TABLE_NAME } = process.env;
+  if (address === undefined) return `${TABLE_NAME} in ${AWS_REGION}`;
+  const isLocalStack = address === localAddress(ports.dynamodb) && TABLE_NAME === tableName;
+  return `${isLocalStack ? 'the local stack, ' : ''}${TABLE_NAME} at ${address}`;
+}
+
+/** Reports at once that a server is not running. The SDK would retry and then fail without a clear sentence. */
+export async function requireListening(): Promise<void> {
+  const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  if (address === undefined || (await isListening(address, timeoutMs))) return;
+  const remedy = address === localAddress(ports.dynamodb) ? 'start it with npm start' : 'is it running?';
+  throw new Refusal(`Nothing listens on ${address}: ${remedy}`);
+}

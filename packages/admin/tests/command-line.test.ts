@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { commands } from '../commands.ts';
+import { describeTarget } from '../target.ts';
+import { localAddress, ports } from '../../../tools/local/addresses.ts';
+import { admin } from '../../../tests/support/admin.ts';
+import { intercept } from '../../../tests/support/intercept.ts';
+import { addNode, addPublisher, addVersion } from '../../../tests/support/registry.ts';
+import { runProgram } from '../../../tests/support/run-program.ts';
+
+describe('a command line that is not understood', () => {
+  const see = (command: string) => `See npm run admin -- ${command}--help`;
+
+  test.each([
+    ['tokn create demo', `Unknown command 'tokn'. Did you mean token? ${see('')}`],
+    ['token craete demo', `Unknown command 'craete'. Did you mean create? ${see('token ')}`],
+    ['xyzzy', `Unknown command 'xyzzy'. ${see('')}`],
+    ['token create demo --labl x', `Unknown option '--labl'. Did you mean --label? ${see('token create ')}`],
+    ['node show demo --days 3', `Unknown option '--days'. ${see('node show ')}`],
+    ['node show demo --tabel x', `Unknown option '--tabel'. Did you mean --table? ${see('node show ')}`],
+    ['token create demo', `Option '--label <TEXT>' is required. ${see('token create ')}`],
+    ['token create --label x', `Missing required argument 'publisher'. ${see('token create ')}`],
+    ['node show a b', `Too many arguments for 'show'. Expected 1 argument but got 2. ${see('node show ')}`],
+    [
+      'node show a --region here',
+      `The options --region and --table go together: both, or neither for the local stack. ${see('node show ')}`,
+    ],
+    [
+      'token create demo --label --days 3',
+      `Option '--label <TEXT>' argument '--days' is invalid. It needs a value. ${see('token create ')}`,
+    ],
+    [
+      'token create demo --label=',
+      `Option '--label <TEXT>' argument '' is invalid. It needs a value. ${see('token create ')}`,
+    ],
+    ['token create demo --label x --days 0', '--days takes a whole number from 1 to 3650.'],
+    ['member add demo x --role boss', 'The role "boss" is not valid: use owner or member.'],
+    ['member add demo x --email nowhere', '"nowhere" is not an e-mail address.'],
+  ])('exits with 2 and one sentence: %s', async (line, sentence) => {
+    const result = await admin(...line.split(' '));
+
+    expect(result).toEqual({ status: 2, stdout: '', stderr: `${sentence}\n` });
+  });
+
+  test.each(['token', '--json', 'token --json'])('exits with 2 and shows the commands: %s', async (line) => {
+    const { status, stdout, stderr } = await admin(...line.split(' '));
+
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('token create <publisher> --label <TEXT>');
+  });
+});
+
+describe('--help', () => {
+  test('lists every command with what it needs, as does an empty command line', async () => {
+    const { status, stdout } = await admin('--help');
+
+    expect(status).toBe(0);
+    for (const [name, { parameters, summary }] of Object.entries(commands)) {
+      const words = [name, ...parameters.map((parameter) => `<${parameter}>`)].join(' ');
+      expect(stdout).toMatch(new RegExp(`^  ${words} .*${summary}`, 'm'));
+    }
+    expect(await admin()).toEqual({ status, stdout, stderr: '' });
+  });
+
+  test.each(Object.entries(commands))('of %s shows its options and examples', async (name, command) => {
+    const { status, stdout } = await admin(...name.split(' '), '--help');
+
+    expect(status).toBe(0);
+    for (const option of ['region', 'table', 'json', ...Object.keys(command.options)])
+      expect(stdout).toContain(`--${option}`);
+    expect(stdout.split('\nExamples:\n')[1]?.trimEnd().split('\n')).toEqual(
+      command.examples.map((example) => `  npm run admin -- ${example}`),
+    );
+  });
+
+  test('shows examples that a shell passes on as they are meant, and the command line accepts', async () => {
+    const lines = Object.values(commands).flatMap(({ examples }) => examples);
+    const script = lines.map((line) => `printf '%s\\n' ${line}; echo`).join('\n');
+    const { stdout } = await promisify(execFile)('sh', ['-e', '-c', script]);
+    const results = await Promise.all(
+      stdout
+        .trim()
+        .split('\n\n')
+        .map((words) => admin(...words.split('\n'))),
+    );
+
+    expect(stdout).toContain('\nauth0|1234\n');
+    expect(results).toHaveLength(lines.length);
+    expect(results.filter(({ status }) => status === 2)).toEqual([]);
+  });
+});
+
+/** What the examples name, so that they do not end at something that does not exist. */
+async function seedExamples() {
+  await addPublisher('acme', { olga: 'owner' });
+  await addNode('acme', 'demo-node');
+  await addVersion('acme', 'demo-node', '1.0.0');
+}
+
+describe('the target of a command', () => {
+  beforeAll(seedExamples);
+
+  const local = localAddress(ports.dynamodb);
+
+  test.each([
+    ['node-registry-prod in eu-west-1', undefined, 'node-registry-prod'],
+    [`the local stack, node-registry-local at ${local}`, local, 'node-registry-local'],
+    [`node-registry-prod at ${local}`, local, 'node-registry-prod'],
+    ['node-registry-local at http://localhost:1', 'http://localhost:1', 'node-registry-local'],
+  ])('is described as %s', (description, address, TABLE_NAME) => {
+    const before = { ...process.env };
+    Object.assign(process.env, { AWS_REGION: 'eu-west-1', TABLE_NAME });
+    if (address) process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+    else delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+    const described = describeTarget();
+    Object.assign(process.env, before);
+
+    expect(described).toBe(description);
+  });
+
+  test('is named by a command that changes something, next to what it answers', async () => {
+    const done = await admin('publisher', 'create', 'target', '--name', 'Target');
+    const read = await admin('publisher', 'show', 'target');
+
+    expect(done).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
+    expect(done.stderr).toContain(String(process.env.TABLE_NAME));
+    expect(read).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test.each(Object.entries(commands).filter(([, { readsOnly }]) => readsOnly))(
+    'is not changed by %s, which does not name it',
+    async (_, { examples }) => {
+      const writes: string[] = [];
+      intercept(dynamodb, ({ command, send }) => {
+        if (!/^(?:Get|BatchGet|TransactGet|Query|Scan)/.test(command)) writes.push(command);
+        return send();
+      });
+      for (const example of examples) await admin(...example.replaceAll(/['"]/g, '').split(' '));
+
+      expect(writes).toEqual([]);
+    },
+  );
+});
+
+describe('npm run admin', () => {
+  const deployed = ['--region', 'us-east-1', '--table', String(process.env.TABLE_NAME)];
+
+  test('works on the table that --region and --table name, and prints JSON for programs', async () => {
+    const created = await run(['publisher', 'create', 'child', '--name', 'Child', ...deployed, '--json']);
+    const shown = await admin('publisher', 'show', 'child', '--json');
+
+    expect(created).toMatchObject({ status: 0, stderr: `Target: ${describeTarget()}\n` });
+    expect(JSON.parse(created.stdout)).toEqual(JSON.parse(shown.stdout));
+  });
+
+  test('exits with 1 and one sentence if a command fails', async () => {
+    const result = await run(['publisher', 'show', 'nobody', ...deployed]);
+
+    expect(result).toEqual({ status: 1, stdout: '', stderr: 'There is no publisher "nobody".\n' });
+  });
+
+  test('works on the local table if none is named', async () => {
+    const { status, stderr } = await run(['publisher', 'show', 'demo']);
+
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `There is no table node-registry-local in ${process.env.AWS_ENDPOINT_URL_DYNAMODB}.\n`,
+    );
+  });
+
+  test('says within seconds that the local stack is not running', async () => {
+    const started = performance.now();
+
+    const result = await run(['publisher', 'show', 'demo'], {
+      AWS_ENDPOINT_URL_DYNAMODB: undefined,
+      LOCAL_PORT_OFFSET: '50007',
+    });
+
+    const sentence = 'Nothing listens on http://localhost:58007: start it with npm start\n';
+    expect(result).toEqual({ status: 1, stdout: '', stderr: sentence });
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  function run(args: string[], environment: NodeJS.ProcessEnv = {}) {
+    return runProgram(process.execPath, ['packages/admin/admin.ts', ...args], { environment });
+  }
+});

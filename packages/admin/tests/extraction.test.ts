@@ -1,0 +1,204 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { writeHostNodes } from '../../../lib/registry/extraction.ts';
+import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
+import { nodeVersionKey } from '../../../lib/store/keys.ts';
+import type { Upload } from '../../../lib/upload.ts';
+import { seed } from '../../../tools/local/seed.ts';
+import { findFreePort } from '../../../tools/processes/ports.ts';
+import { admin, adminJson } from '../../../tests/support/admin.ts';
+import { runProgram } from '../../../tests/support/run-program.ts';
+import { addNode, addPublisher, addVersion, setFields, storedNode } from '../../../tests/support/registry.ts';
+import { finalize, publish, put, sha256 } from '../../../tests/support/uploads.ts';
+import { zip } from '../../../tests/support/zip.ts';
+
+const code = (names: string[]) => `class N:
+    RETURN_TYPES = ("IMAGE",)
+    FUNCTION = "run"
+    CATEGORY = "ours"
+    def run(self): eval("1")
+NODE_CLASS_MAPPINGS = {n: N for n in ${JSON.stringify(names)}}
+`;
+const archive = (names: string[]) => zip([{ name: '__init__.py', data: code(names) }]);
+
+beforeAll(async () => {
+  await seed();
+});
+
+async function publishPack(nodeId: string, names: string[]): Promise<Upload> {
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, archive(names));
+  await finalize(upload);
+  return upload;
+}
+
+/** As a process of its own, whose environment the S3 client reads when it is made. */
+function runAdmin(environment: NodeJS.ProcessEnv, ...args: string[]) {
+  const { AWS_REGION = '', TABLE_NAME = '', BUCKET_NAME = '' } = process.env;
+  const target = ['--region', AWS_REGION, '--table', TABLE_NAME, '--bucket', BUCKET_NAME];
+  return runProgram(process.execPath, ['packages/admin/admin.ts', ...args, ...target], { environment });
+}
+
+/** The embedded DynamoDB checks no signatures, the embedded S3 does. */
+function withoutRights(...args: string[]) {
+  return runAdmin({ AWS_SECRET_ACCESS_KEY: 'wrong' }, ...args);
+}
+
+const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0');
+
+describe('node-version extract', () => {
+  test('reads the host nodes of a version again, keeps edits, removes the rest, and leaves a history', async () => {
+    const upload = await publishPack('again', ['Kept', 'Edited']);
+    const before = { nodeId: 'again', version: '1.0.0', versionId: upload.versionId, sha256: '' };
+    const nothing = { deprecated: null, experimental: null, input_types: null, output_is_list: null };
+    const others = { function: null, return_names: null, return_types: null, description: null };
+    const fields = { ...nothing, ...others, category: 'before' };
+    const nodes = new Map(['Kept', 'Gone', 'Edited'].map((name) => [name, fields]));
+    await writeHostNodes(before, { nodes, by: 0 }, Date.now() + 10_000);
+    await changeHostNode({
+      ...before,
+      hostNodeName: 'Edited',
+      changes: { category: 'theirs' },
+      caller: { userId: 'demo-owner', isAdmin: false },
+      deadline: Date.now() + 10_000,
+    });
+    const { stdout } = await admin('node-version', 'extract', 'again', '1.0.0');
+
+    expect(stdout).toMatch(/Host nodes +success: 2 by extractor \d+ at/);
+    expect(stdout).toMatch(/Found +Edited, Kept\nRemoved +Gone\nAdmin tags +calls-eval/);
+    expect(await listed('again')).toEqual([
+      expect.objectContaining({ host_node_name: 'Edited', category: 'theirs', function: 'run' }),
+      expect.objectContaining({ host_node_name: 'Kept', category: 'ours', function: 'run' }),
+    ]);
+    expect((await storedNode('again'))?.latest_version).toMatchObject({
+      host_node_extract_status: 'success',
+      tags_admin: ['calls-eval'],
+    });
+    expect(await adminJson('history', 'node', 'again')).toEqual([
+      expect.objectContaining({
+        action: 'node-version extract',
+        subject: 'again 1.0.0',
+        detail: expect.stringMatching(/^success: 2 host nodes by extractor \d+, 1 removed$/),
+      }),
+    ]);
+  });
+
+  test('may be repeated, and then changes nothing but the time', async () => {
+    await publishPack('repeated', ['A']);
+    await admin('node-version', 'extract', 'repeated', '1.0.0');
+    const first = await listed('repeated');
+    const { status } = await admin('node-version', 'extract', 'repeated', '1.0.0');
+
+    expect(status).toBe(0);
+    expect(await listed('repeated')).toEqual(first);
+  });
+
+  test('rejects a version that is not published, that is missing, or whose archive is gone', async () => {
+    await publish('unpublished', '1.0.0');
+    const sentences = [
+      await admin('node-version', 'extract', 'unpublished', '1.0.0'),
+      await admin('node-version', 'extract', 'unpublished', '2.0.0'),
+    ].map(({ status, stderr }) => [status, stderr]);
+
+    expect(sentences).toEqual([
+      [1, 'Version 1.0.0 of "unpublished" is not published yet.\n'],
+      [1, 'The node "unpublished" has no version "2.0.0".\n'],
+    ]);
+    await addPublisher('acme', {});
+    await addNode('acme', 'gone');
+    await addVersion('acme', 'gone', '1.0.0', {
+      archive_key: 'archives/gone.zip',
+      sha256: sha256(Buffer.of()),
+    });
+    expect((await admin('node-version', 'extract', 'gone', '1.0.0')).stderr).toBe(
+      'Version 1.0.0 of "gone" has no archive in the bucket.\n',
+    );
+  });
+
+  test('says in one sentence that the bucket rejects the request or cannot be reached', async () => {
+    await publishPack('rejected', ['A']);
+    const rejected = await withoutRights('node-version', 'extract', 'rejected', '1.0.0');
+    const away = { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${await findFreePort()}` };
+    const missed = await runAdmin(away, 'node-version', 'extract', 'rejected', '1.0.0');
+
+    expect([rejected.status, rejected.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The bucket \S+ answered 403 \(.+\): .*your rights\.\n$/),
+    ]);
+    expect([missed.status, missed.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The bucket \S+ cannot be reached: .*\n$/),
+    ]);
+  });
+
+  test('asks for the bucket of a deployed stage, which no other command needs', async () => {
+    const { BUCKET_NAME } = process.env;
+    delete process.env.BUCKET_NAME;
+    const { status, stderr } = await admin('node-version', 'extract', 'again', '1.0.0');
+    process.env.BUCKET_NAME = BUCKET_NAME;
+
+    expect([status, stderr]).toEqual([1, 'Name the bucket of the archives: --bucket NAME.\n']);
+  });
+
+  test('leaves what a newer extractor has read', async () => {
+    await publishPack('ahead', ['A']);
+    await setFields(nodeVersionKey('ahead', '1.0.0'), { extraction: { by: 99 } });
+
+    expect((await admin('node-version', 'extract', 'ahead', '1.0.0')).stderr).toMatch(
+      /^Version 1\.0\.0 of "ahead" was read by extractor 99, and this is \d+: update it\.\n$/,
+    );
+  });
+});
+
+describe('host-node sweep', () => {
+  test('reads the host nodes of versions whose extraction got lost, and of no other', async () => {
+    await publishPack('lost', ['A']);
+    const swept: { node_id: string }[] = await adminJson('host-node', 'sweep');
+
+    expect(swept).toContainEqual({ node_id: 'lost', version: '1.0.0', finding: 'success' });
+    expect(await listed('lost')).toEqual([expect.objectContaining({ host_node_name: 'A' })]);
+    expect((await admin('host-node', 'sweep')).stdout).toBe('No version waits for it.\n');
+  });
+
+  test('shows the error of an archive that it may not read, and exits with 1', async () => {
+    await publishPack('locked', ['A']);
+    const { status, stdout, stderr } = await withoutRights('host-node', 'sweep', '--json');
+
+    expect(JSON.parse(stdout)).toContainEqual({
+      node_id: 'locked',
+      version: '1.0.0',
+      finding: 'error',
+      error: expect.stringMatching(/^The bucket \S+ answered 403 \(.+\): check its name, the region /),
+    });
+    expect(stderr).toMatch(/\n1 of 1 could not be finished: see the findings, and run it again\.\n$/);
+    expect(status).toBe(1);
+  });
+
+  test('asks for the bucket of a deployed stage', async () => {
+    const { BUCKET_NAME } = process.env;
+    delete process.env.BUCKET_NAME;
+    const { status, stderr } = await admin('host-node', 'sweep');
+    process.env.BUCKET_NAME = BUCKET_NAME;
+
+    expect([status, stderr]).toEqual([1, 'Name the bucket of the archives: --bucket NAME.\n']);
+  });
+});
+
+describe('host-node clashes', () => {
+  test('lists the names that latest versions of several nodes share, the oldest node first, and writes nothing', async () => {
+    for (const [nodeId, names] of Object.entries({ older: ['Load it', 'Own'], newer: ['Load it'] })) {
+      await publishPack(nodeId, names);
+      await admin('node-version', 'extract', nodeId, '1.0.0');
+    }
+    const { stdout } = await admin('host-node', 'clashes');
+
+    expect(stdout).toMatch(/^Load it +older \(demo\), newer \(demo\)$/m);
+    expect(stdout).not.toMatch(/^Own /m);
+    expect(await storedNode('newer')).not.toHaveProperty('preempted_host_node_names');
+  });
+
+  test('leaves out banned nodes', async () => {
+    await admin('node', 'ban', 'newer', '--reason', 'test');
+
+    expect((await admin('host-node', 'clashes')).stdout).not.toMatch(/^Load it/m);
+  });
+});

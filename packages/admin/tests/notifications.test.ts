@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { deliverDue } from '../../../lib/notifications/deliver.ts';
+import { failedShard, listShard } from '../../../lib/notifications/outbox.ts';
+import { readSigningKeys } from '../../../lib/notifications/signature.ts';
+import { signingKeysKey } from '../../../lib/store/keys.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { remove } from '../../../lib/store/write.ts';
+import { admin, adminJson } from '../../../tests/support/admin.ts';
+import { beforeNext } from '../../../tests/support/intercept.ts';
+import {
+  emptyOutbox,
+  makeDue,
+  storedNotification,
+  writeNotification,
+} from '../../../tests/support/notifications.ts';
+import { startReceiver } from '../../../tests/support/receiver.ts';
+
+const run = () => deliverDue(Date.now() + 60_000);
+
+beforeEach(async () => {
+  await emptyOutbox();
+  const failed = await listShard(failedShard, Date.now() + 1000, 1000);
+  for (const { pk, sk } of failed) await remove({ pk, sk }, [['pk', 'exists']], Date.now() + 5000);
+});
+
+/** A notification that no attempt can deliver. */
+async function giveUp() {
+  const written = await writeNotification('http://169.254.169.254/');
+  await run();
+  return written;
+}
+
+describe('notification list', () => {
+  test('has what was given up, the latest first, with the host and the last error', async () => {
+    const [first, second] = [await giveUp(), await giveUp()];
+    const { stdout } = await admin('notification', 'list');
+    const listed = await adminJson('notification', 'list');
+
+    expect(stdout).toMatch(/^ID +HOST +STATE +ATTEMPTS +LAST ERROR +GIVEN UP\n/);
+    expect(stdout).toContain('169.254.169.254');
+    expect(listed.map(({ id }: { id: string }) => id)).toEqual([second.id, first.id]);
+    expect(listed[0]).toMatchObject({ result: 'failed', attempts: 1, last_error: 'address_refused' });
+    expect(listed[0]).not.toHaveProperty('body');
+  });
+
+  test('has what waits by the time of its next attempt, also what is due only tomorrow', async () => {
+    const [late, early] = [
+      await writeNotification('https://a.example'),
+      await writeNotification('https://b.example'),
+    ];
+    await makeDue(late, -23 * 3_600_000);
+    const listed = await adminJson('notification', 'list', '--waiting');
+
+    expect(listed.map(({ id }: { id: string }) => id)).toEqual([early.id, late.id]);
+    expect((await admin('notification', 'list', '--waiting')).stdout).toContain('b.example');
+  });
+
+  test('says when there is none', async () => {
+    expect((await admin('notification', 'list')).stdout).toBe('No notification was given up.\n');
+    expect((await admin('notification', 'list', '--waiting')).stdout).toBe('No notification waits.\n');
+  });
+});
+
+describe('notification show', () => {
+  test('finds a notification by its webhook-id, with its body', async () => {
+    const { id, body } = await giveUp();
+    const { stdout } = await admin('notification', 'show', id);
+
+    expect(stdout).toContain('http://169.254.169.254/');
+    expect(stdout).toContain('address_refused');
+    expect(await adminJson('notification', 'show', id)).toMatchObject({ id, body });
+  });
+
+  test.each([
+    [204, 'delivered'],
+    [410, 'gone'],
+  ])('has no last error for one that was answered %i', async (status, result) => {
+    const receiver = await startReceiver();
+    receiver.answers.push(status);
+    const { id } = await writeNotification(receiver.url);
+    await run();
+    const { stdout } = await admin('notification', 'show', id);
+    await receiver.stop();
+
+    expect(stdout).toMatch(new RegExp(`^Result +${result}$`, 'm'));
+    expect(stdout).not.toContain('Last error');
+  });
+
+  test('has the last error of one that is tried again, with the status of its answer', async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(500);
+    const { id } = await writeNotification(receiver.url);
+    await run();
+    const { stdout } = await admin('notification', 'show', id);
+    await receiver.stop();
+
+    expect(stdout).toMatch(/^Last error +answered_no 500$/m);
+  });
+
+  test.each([
+    ['msg_1_1', 'is not the id of a notification'],
+    [`msg_${'0'.repeat(64)}_1`, 'There is no notification'],
+  ])('says that there is no %s', async (id, sentence) => {
+    const { status, stderr } = await admin('notification', 'show', id);
+
+    expect([status, stderr]).toEqual([1, expect.stringContaining(sentence)]);
+  });
+});
+
+describe('notification retry', () => {
+  test('sends what was given up again, with the same id', async () => {
+    const receiver = await startReceiver();
+    receiver.answers.push(500, 204);
+    const written = await writeNotification(receiver.url, { attempts: 7 });
+    await run();
+    expect(await storedNotification(written)).toMatchObject({ result: 'failed', attempts: 8 });
+
+    await admin('notification', 'retry', written.id);
+    expect(await adminJson('notification', 'list')).toEqual([]);
+    await run();
+    expect(await storedNotification(written)).toMatchObject({ result: 'delivered', attempts: 1 });
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([written.id, written.id]);
+    await receiver.stop();
+  });
+
+  test('refuses one that was delivered, and one that is being sent', async () => {
+    const { id } = await writeNotification('https://a.example', {
+      result: 'delivered',
+      delivered_at: 'then',
+    });
+    const waiting = await writeNotification('http://169.254.169.254/');
+    expect((await admin('notification', 'retry', id)).stderr).toContain('It was delivered at then.');
+
+    beforeNext(dynamodb, /^UpdateItemCommand$/, run);
+    expect((await admin('notification', 'retry', waiting.id)).stderr).toContain(
+      'It is being sent at this moment',
+    );
+  });
+});
+
+describe('notification keys', () => {
+  test('has the public keys that the functions sign with', async () => {
+    await run();
+    const [key] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
+    const public_keys = String(key?.publicKey);
+
+    expect((await admin('notification', 'keys')).stdout).toBe(`${public_keys}\n`);
+    expect(await adminJson('notification', 'keys')).toMatchObject({ public_keys: [public_keys] });
+    expect(public_keys).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/);
+  });
+
+  test('says that nothing signs where no notification is relayed', async () => {
+    await remove(signingKeysKey, [['pk', 'exists']], Date.now() + 5000);
+
+    expect(await admin('notification', 'keys')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('relay'),
+    });
+  });
+});

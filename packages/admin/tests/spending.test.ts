@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { admin, adminJson } from '../../../tests/support/admin.ts';
+import { callerName } from '../../../lib/caller.ts';
+import { reserve } from '../../../lib/spend/reserve.ts';
+import { callerOf, shownCaller } from '../spend/caller-name.ts';
+import { misbehave } from '../../../tests/support/proxies.ts';
+import { setFields } from '../../../tests/support/registry.ts';
+import { pay, spender, usageOf } from '../../../tests/support/spending.ts';
+
+describe('limit set, show, list and clear', () => {
+  test('limits a caller, changes single limits, and goes back to the defaults', async () => {
+    const user = await spender();
+    await admin('limit', 'set', user, '--credits-per-day', '100', '--tasks-per-day', '5');
+    const { limits } = await adminJson('limit', 'set', user, '--tasks-per-day', 'default');
+
+    expect(limits).toEqual({ credits_per_day: 100 });
+    expect(await adminJson('limit', 'list')).toContainEqual({ user, limits });
+    await admin('limit', 'clear', user);
+    expect(await adminJson('limit', 'show', user)).toMatchObject({ limits: {} });
+  });
+
+  test('shows what was used today, and who changed what', async () => {
+    const user = await spender({ credits_per_day: 1000 });
+    await pay(user, 'multiframe-video');
+    const { stdout } = await admin('limit', 'show', user);
+
+    expect(stdout).toMatch(/Credits today\s+20\n/);
+    expect(stdout).toMatch(/Tasks today\s+1\n/);
+    expect(stdout).toMatch(/limit set\s+credits_per_day=1000/);
+  });
+
+  test.each([['-1'], ['1.5'], ['many'], ['']])('takes no limit of %j', async (value) => {
+    const { status } = await admin('limit', 'set', 'somebody', `--credits-per-day=${value}`);
+
+    expect(status).toBe(2);
+  });
+
+  test('says what the maximum of a limit is', async () => {
+    const { status, stderr } = await admin('limit', 'set', 'somebody', '--credits-per-day', '1000000000');
+
+    expect([status, stderr]).toEqual([2, expect.stringContaining('0 to 999999999')]);
+  });
+
+  test('show a caller without the keys of the store', async () => {
+    const { history } = await adminJson('limit', 'show', await spender({ tasks_per_day: 5 }));
+
+    expect(Object.keys(history[0])).toEqual(['at', 'actor', 'action', 'detail']);
+  });
+});
+
+describe('caller block and unblock', () => {
+  test('stop a caller and let it pay again, with a history', async () => {
+    const user = await spender();
+    await admin('caller', 'block', user, '--reason', 'leaked; ticket 7');
+    const stopped = await pay(user);
+    await admin('caller', 'unblock', user);
+
+    expect(stopped.body.error).toBe('caller_blocked');
+    expect((await pay(user)).status).toBe(200);
+    const { history } = await adminJson('limit', 'show', user);
+    expect(history).toMatchObject([
+      { action: 'caller unblock' },
+      { action: 'caller block', detail: 'leaked; ticket 7' },
+    ]);
+  });
+});
+
+describe('a caller that has never paid', () => {
+  const sentence = 'has never sent a paid request; is the name right?';
+
+  test('is blocked, unblocked and limited all the same, and the answer says so', async () => {
+    const user = await spender();
+    const answers = [
+      await admin('caller', 'block', user, '--reason', 'test'),
+      await admin('caller', 'unblock', user),
+      await admin('limit', 'set', user, '--tasks-per-day', '1'),
+    ];
+
+    for (const { status, stdout } of answers)
+      expect([status, stdout]).toEqual([0, expect.stringContaining(sentence)]);
+    expect(await adminJson('caller', 'block', user, '--reason', 'test')).toMatchObject({ has_paid: false });
+    expect((await pay(user)).body.error).toBe('caller_blocked');
+  });
+
+  test('is one that has only been limited, and not one that has paid', async () => {
+    const user = await spender({ tasks_per_day: 5 });
+    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toContain(sentence);
+    await admin('caller', 'unblock', user);
+    misbehave({ kind: 'status', status: 422 });
+    await pay(user);
+
+    expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toBe(`${user} is blocked.\n`);
+    expect(await adminJson('caller', 'unblock', user)).toMatchObject({ has_paid: true });
+  });
+});
+
+describe('the name of a caller', () => {
+  test('can be that of a user whose id is @anonymous', async () => {
+    const caller = 'user:@anonymous';
+    expect((await pay('@anonymous', 'relight-image')).status).toBe(200);
+    await admin('caller', 'block', caller, '--reason', 'test');
+    const stopped = await pay('@anonymous');
+
+    expect(stopped.body.error).toBe('caller_blocked');
+    expect(await adminJson('usage', '--user', caller, '--by', 'caller')).toMatchObject([
+      { group: { caller }, tasks: 1 },
+    ]);
+    expect(await adminJson('limit', 'show', '@anonymous')).not.toHaveProperty('blocked');
+    expect((await admin('limit', 'list')).stdout).toMatch(/^user:@anonymous\s/m);
+  });
+
+  test.each(['anonymous', '@anonymous', '@Anonymous', 'user:@anonymous', 'user:user:@ANONYMOUS', 'user:x'])(
+    'of the user %j is shown as it is written on the command line',
+    (userId) => {
+      const caller = callerName({ userId });
+
+      expect(callerOf(shownCaller(caller))).toBe(caller);
+    },
+  );
+
+  test.each([
+    ['', /^Say which user/],
+    ['  \t', /^Say which user/],
+    ['@Anonymous', /"@anonymous".*"user:@Anonymous"/],
+  ])('is rejected where it is %j', async (user, sentence) => {
+    const commands = [
+      ['caller', 'block', user, '--reason', 'test'],
+      ['caller', 'unblock', user],
+      ['limit', 'set', user, '--tasks-per-day', '1'],
+      ['limit', 'clear', user],
+      ['limit', 'show', user],
+    ];
+    for (const words of commands) {
+      const { status, stderr } = await admin(...words);
+      expect([status, stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    }
+  });
+});
+
+/** What a dead invocation leaves that had reserved credits and sent nothing. */
+async function leaveHold(user: string, minutesAgo: number): Promise<void> {
+  const at = Date.now() - minutesAgo * 60_000;
+  const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
+  await reserve({ caller: `user:${user}`, attempt, at, ceiling: 50, deadline: Date.now() + 5000 });
+}
+
+describe('what running tasks hold', () => {
+  test('is shown by limit show', async () => {
+    const user = await spender();
+    expect((await admin('limit', 'show', user)).stdout).not.toContain('Held now');
+    await leaveHold(user, 0);
+    await leaveHold(user, 0);
+
+    expect((await admin('limit', 'show', user)).stdout).toMatch(
+      /Held now\s+100 credits by 2 running tasks\n/,
+    );
+    expect((await adminJson('limit', 'show', user)).held).toEqual({ credits: 100, tasks: 2 });
+  });
+
+  test('is ended by usage sweep where the invocation is dead', async () => {
+    const [dead, running] = [await spender(), await spender()];
+    await leaveHold(dead, 10);
+    await leaveHold(running, 1);
+    const { stdout } = await admin('usage', 'sweep');
+
+    expect(stdout).toMatch(new RegExp(`${dead}\\s+\\S+\\s+released`));
+    expect(stdout).not.toContain(running);
+    expect((await adminJson('limit', 'show', dead)).held).toEqual({ credits: 0, tasks: 0 });
+    expect((await adminJson('limit', 'show', running)).held).toEqual({ credits: 50, tasks: 1 });
+    expect((await admin('usage', 'sweep')).stdout).not.toContain(dead);
+  });
+});
+
+describe('usage', () => {
+  test('sums up one user by operation and model, from its id', async () => {
+    const user = await spender();
+    await pay(user, 'text-to-video');
+    await pay(user, 'text-to-video');
+    await pay(user, 'relight-image');
+    misbehave({ kind: 'status', status: 422 });
+    await pay(user, 'relight-image');
+
+    expect(await adminJson('usage', '--user', user, '--by', 'operation,model')).toEqual([
+      {
+        group: { operation: 'textToVideo', model: 'vidq2-turbo' },
+        ...{ tasks: 2, credits: 40, unknown: 0, refused: 0 },
+      },
+      { group: { operation: 'relightImage', model: '' }, tasks: 1, credits: 1, unknown: 0, refused: 1 },
+    ]);
+  });
+
+  test('sums up by the state in which tasks ended, where the service has been notified of it', async () => {
+    const user = await spender();
+    await pay(user, 'text-to-video');
+    const [record] = await usageOf(user);
+    await setFields(record ?? { pk: '', sk: '' }, { final_state: 'failed', final_at: record?.at });
+    await pay(user, 'relight-image');
+
+    expect(await adminJson('usage', '--user', user, '--by', 'final_state')).toEqual([
+      { group: { final_state: 'failed' }, tasks: 1, credits: 20, unknown: 0, refused: 0 },
+      { group: { final_state: '' }, tasks: 1, credits: 1, unknown: 0, refused: 0 },
+    ]);
+  });
+
+  test('prints a table for people and CSV for spreadsheets, which runs nothing in it', async () => {
+    const user = `=cmd()-${await spender()}`;
+    await pay(user, 'relight-image');
+    const today = new Date().toISOString().slice(0, 10);
+
+    expect((await admin('usage', '--user', user)).stdout).toMatch(/CALLER\s+OPERATION\s+CREDITS/);
+    expect((await admin('usage', '--user', user, '--by', 'caller,day', '--csv')).stdout).toBe(
+      `caller,day,credits,tasks,unknown,refused\n'${user},${today},1,1,0,0\n`,
+    );
+  });
+
+  test.each([
+    ['=1', "'=1"],
+    ["'=1", "''=1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(1)', "'@SUM(1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', `"'\r=1"`],
+    ['\n=1', `"'\n=1"`],
+    ['＝1', "'＝1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠1', "'＠1"],
+    ['a,"b"', '"a,""b"""'],
+  ])('writes the user %j as the CSV cell %j', async (user, cell) => {
+    await pay(user, 'relight-image');
+    const { stdout } = await admin('usage', '--user', user, '--by', 'caller', '--csv');
+
+    expect(stdout).toBe(`caller,credits,tasks,unknown,refused\n${cell},1,1,0,0\n`);
+  });
+
+  test('rejects --csv together with --json', async () => {
+    const { status, stdout, stderr } = await admin('usage', '--csv', '--json');
+
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('--csv');
+  });
+
+  test('rejects an unknown name in --by', async () => {
+    expect((await admin('usage', '--by', 'colour')).status).toBe(2);
+  });
+
+  test.each([
+    ['--from yesterday'],
+    ['--from 2026-02-30'],
+    ['--to 2026-13-01'],
+    ['--from 2026-11-22 --to 2026-11-21'],
+  ])('rejects %s, also for a comparison', async (options) => {
+    for (const words of [['usage'], ['usage', 'compare', 'no-bill.csv']])
+      expect((await admin(...words, ...options.split(' '))).status).toBe(2);
+  });
+});

@@ -1,0 +1,166 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { handler } from '../../../functions/finalize-upload.ts';
+import { s3 } from '../../../lib/bucket/bucket.ts';
+import type { Upload } from '../../../lib/upload.ts';
+import { activateVersion } from '../../../lib/registry/finalizing.ts';
+import { nodeVersionKey } from '../../../lib/store/keys.ts';
+import { seed } from '../../../tools/local/seed.ts';
+import { admin, adminJson } from '../../../tests/support/admin.ts';
+import { intercept } from '../../../tests/support/intercept.ts';
+import { loggedLines } from '../../../tests/support/logged-lines.ts';
+import { setFields, storedNode } from '../../../tests/support/registry.ts';
+import { publish, put, sha256, storedVersion } from '../../../tests/support/uploads.ts';
+import { zip } from '../../../tests/support/zip.ts';
+
+const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
+const hourMs = 60 * 60 * 1000;
+
+interface Finding {
+  node_id: string;
+  finding: string;
+}
+
+beforeAll(async () => {
+  await seed();
+});
+
+/** Makes a publish look older than it is. */
+async function age({ nodeId, version }: Upload, milliseconds: number): Promise<void> {
+  const since = { pending_since: new Date(Date.now() - milliseconds).toISOString() };
+  await setFields(nodeVersionKey(nodeId, version), since);
+}
+
+async function sweep(): Promise<Record<string, string>> {
+  const findings: Finding[] = await adminJson('uploads', 'sweep');
+  return Object.fromEntries(findings.map(({ node_id, finding }) => [node_id, finding]));
+}
+
+function runSchedule(from?: string): Promise<void> {
+  const event = {
+    version: '0',
+    id: 'sample',
+    source: 'aws.events',
+    account: '123456789012',
+    time: new Date().toISOString(),
+    region: 'us-east-1',
+    resources: [],
+    'detail-type': 'Scheduled Event',
+    detail: {},
+  } as const;
+  return handler(
+    { ...event, resources: [], ...(from && { from }) },
+    { awsRequestId: 'sweep', getRemainingTimeInMillis: () => 60_000 },
+  );
+}
+
+describe('uploads sweep', () => {
+  test('publishes uploads whose event was lost, rejects bad archives, and lists uploads that never came', async () => {
+    await put(await publish('lost-event', '1.0.0'), archive);
+    await put(await publish('bad-archive', '1.0.0'), Buffer.from('no zip'));
+    await age(await publish('never-came', '1.0.0'), hourMs);
+    await publish('just-published', '1.0.0');
+
+    expect(await sweep()).toEqual({
+      'lost-event': 'published',
+      'bad-archive': 'refused',
+      'never-came': 'abandoned',
+      'just-published': 'waiting',
+    });
+    expect(await storedVersion('lost-event', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
+  });
+
+  test('makes an active version the latest if a finalizer stopped before it did', async () => {
+    const upload = await publish('half-done', '1.0.0');
+    await activateVersion(upload, { key: 'a.zip', sizeBytes: 1, sha256: 'x' }, Date.now() + 5000);
+    expect(await storedNode('half-done')).not.toHaveProperty('latest_version');
+
+    expect(await sweep()).toMatchObject({ 'half-done': 'completed' });
+    expect(await storedNode('half-done')).toMatchObject({ latest_version: { version: '1.0.0' } });
+    expect(await sweep()).not.toHaveProperty('half-done');
+  });
+
+  test('prints a table of what it found', async () => {
+    await age(await publish('shown', '1.0.0'), hourMs);
+    const { status, stdout } = await admin('uploads', 'sweep');
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^NODE +VERSION +FOUND +SINCE +REASON$/m);
+    expect(stdout).toMatch(/^shown +1\.0\.0 +abandoned +\S+ +Waiting for the archive/m);
+  });
+
+  test('goes on after one fails, says why in its JSON too, and exits with 1', async () => {
+    await put(await publish('not-read', '1.0.0'), archive);
+    await age(await publish('still-absent', '1.0.0'), hourMs);
+    intercept(s3, async ({ input, send }) => {
+      if (JSON.stringify(input).includes('not-read')) throw new Error('S3 is down.');
+      return send();
+    });
+    const { status, stdout, stderr } = await admin('uploads', 'sweep', '--json');
+    const shown: Finding[] = JSON.parse(stdout);
+
+    expect(shown).toContainEqual(
+      expect.objectContaining({ node_id: 'not-read', finding: 'failed', error: 'S3 is down.' }),
+    );
+    expect(shown).toContainEqual(
+      expect.objectContaining({
+        node_id: 'still-absent',
+        finding: 'abandoned',
+        reason: expect.stringContaining('Waiting for the archive'),
+      }),
+    );
+    expect(stderr).toContain(
+      `\n1 of ${shown.length} could not be finished: see the findings, and run it again.\n`,
+    );
+    expect(status).toBe(1);
+  });
+
+  test('does nothing on a deployed stage, and says how to make its finalizer sweep', async () => {
+    const { BUCKET_NAME } = process.env;
+    delete process.env.BUCKET_NAME;
+    const { status, stderr } = await admin('uploads', 'sweep');
+    process.env.BUCKET_NAME = BUCKET_NAME;
+
+    expect([status, stderr]).toEqual([1, expect.stringContaining('aws lambda invoke --region us-east-1 ')]);
+  });
+});
+
+describe('the scheduled sweep', () => {
+  test('skips the newest uploads, whose events may still come, and handles those of the last hours', async () => {
+    const [young, older] = [await publish('young', '1.0.0'), await publish('older', '1.0.0')];
+    await put(young, archive);
+    await put(older, archive);
+    await age(older, hourMs);
+    await runSchedule();
+
+    expect(await storedVersion('young', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
+    expect(await storedVersion('older', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('handles uploads of any age if its event says from when', async () => {
+    const forgotten = await publish('forgotten', '1.0.0');
+    await put(forgotten, archive);
+    await age(forgotten, 40 * hourMs);
+
+    await runSchedule();
+    expect(await storedVersion('forgotten', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusPending' });
+    await runSchedule(new Date(Date.now() - 48 * hourMs).toISOString());
+    expect(await storedVersion('forgotten', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('handles every other version after one fails, and then fails', async () => {
+    const uploads = [await publish('fails-first', '1.0.0'), await publish('comes-second', '1.0.0')];
+    for (const upload of uploads) {
+      await put(upload, archive);
+      await age(upload, 2 * hourMs - uploads.indexOf(upload) * hourMs);
+    }
+    loggedLines.length = 0;
+    intercept(s3, async ({ input, send }) => {
+      if (JSON.stringify(input).includes('fails-first')) throw new Error('S3 is down.');
+      return send();
+    });
+    await expect(runSchedule()).rejects.toThrow(/^1 of \d+ versions could not be swept\.$/);
+
+    expect(await storedVersion('comes-second', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+    expect(loggedLines.join()).toContain('"node_id":"fails-first","version":"1.0.0","finding":"failed"');
+  });
+});

@@ -1,0 +1,77 @@
+// npm run extract -- --packs DIR [--expected FILE]
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { extractHostNodes } from '../extract-host-nodes.ts';
+import { createCommand, runCommand } from '../../../tools/command-line/command.ts';
+import { type Comparison, comparePack, type ExpectedPack, totals } from './compare.ts';
+import { readPack } from './read-pack.ts';
+
+interface Options {
+  packs: string;
+  expected?: string;
+  verbose?: boolean;
+}
+
+const maxLines = 40;
+
+/** As long as the deployed function gives a pack. */
+const maxMilliseconds = 8_000;
+
+const command = createCommand({
+  name: 'npm run extract --',
+  summary: 'Extract the host nodes of a folder of packs, without running them',
+  notes:
+    'A folder is named after its repository, with + for the slash. With --expected, the result is compared with what importing the packs says.',
+  examples: ['--packs packs --expected expected.json --verbose'],
+})
+  .requiredOption('--packs <DIR>', 'A folder with one folder for each pack')
+  .option('--expected <FILE>', 'What importing the packs says, as JSON')
+  .option('--verbose', 'Show what differs, and what the code calls')
+  .action(extractAll);
+
+async function extractAll({ packs, expected, verbose = false }: Options): Promise<void> {
+  const truths: ExpectedPack[] = expected === undefined ? [] : JSON.parse(await readFile(expected, 'utf8'));
+  const results: (Comparison & { seconds: number })[] = [];
+  const entries = await readdir(packs, { withFileTypes: true });
+  const names = entries.filter((entry) => !entry.isFile()).map(({ name }) => name);
+  if (names.length === 0) command.error(`there is no folder in ${packs}`);
+  for (const name of names.sort()) {
+    const truth = truths.find(({ repository }) => repository.replace('/', '+') === name);
+    results.push(await extractOne(join(packs, name), name, truth, verbose));
+  }
+  process.stdout.write(`${totals(results)}\n`);
+  if (truths.length > 0 && results.every((result) => result.names === 0))
+    command.error(`no folder in ${packs} is named after a repository of ${expected}`);
+}
+
+async function extractOne(folder: string, name: string, truth: ExpectedPack | undefined, verbose: boolean) {
+  const files = await readPack(folder);
+  const started = process.cpuUsage();
+  const end = Date.now() + maxMilliseconds;
+  const extraction = extractHostNodes(files, {
+    name: name.slice(name.indexOf('+') + 1),
+    expired: () => Date.now() > end,
+  });
+  const { user, system } = process.cpuUsage(started);
+  const seconds = (user + system) / 1e6;
+  const result = comparePack(extraction, truth);
+  const { missing, extra, wrong, open } = result;
+  const compared = truth
+    ? ` (${result.names} expected, ${missing.length} missing, ${extra.length} extra; ${wrong.length} values wrong, ${open} open)`
+    : '';
+  process.stdout.write(
+    `${name}: ${extraction.status}, ${result.nodes} nodes${compared}, ${extraction.steps} steps, ${seconds.toFixed(2)} s\n`,
+  );
+  if (verbose && extraction.risks.length > 0) process.stdout.write(`  ${extraction.risks.join(', ')}\n`);
+  if (extraction.reason !== undefined) process.stdout.write(`  ${extraction.reason}\n`);
+  const conditional = extraction.nodes.flatMap((node) => (node.conditional ? [node.name] : []));
+  if (conditional.length > 0)
+    process.stdout.write(`  only under a condition: ${conditional.slice(0, maxLines).join(', ')}\n`);
+  for (const note of extraction.notes) process.stdout.write(`  ${note}\n`);
+  for (const [title, lines] of Object.entries({ missing, extra, wrong })) {
+    for (const line of verbose ? lines.slice(0, maxLines) : []) process.stdout.write(`  ${title}: ${line}\n`);
+  }
+  return { ...result, seconds };
+}
+
+process.exitCode = await runCommand(command, process.argv.slice(2));

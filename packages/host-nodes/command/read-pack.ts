@@ -1,0 +1,27 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { Files } from '../files.ts';
+import { decodeText, isTextFile, maxTextBytes, maxTextFileBytes } from '../../../lib/text-files.ts';
+
+/** A folder's files, the text ones with their content, as the registry reads those of an archive. */
+export async function readPack(folder: string): Promise<Files> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return readFiles(
+    folder,
+    paths.map((path) => relative(folder, path)),
+  );
+}
+
+/** Some files of a folder, in their order. */
+export async function readFiles(folder: string, paths: readonly string[]): Promise<Files> {
+  const files = new Map<string, string | undefined>();
+  let left = maxTextBytes;
+  for (const path of paths) {
+    const { size } = await stat(join(folder, path));
+    const isRead = isTextFile(path) && size <= Math.min(left, maxTextFileBytes);
+    if (isRead) left -= size;
+    files.set(path, isRead ? decodeText(path, await readFile(join(folder, path))) : undefined);
+  }
+  return files;
+}

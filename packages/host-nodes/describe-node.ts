@@ -1,0 +1,203 @@
+import type { ReadHostNode } from '../../lib/read-host-node.ts';
+import { nodeType } from './host/schema-types.ts';
+import { olderForm, type OlderForm } from './host/schema.ts';
+import { findAttribute } from './language/attributes.ts';
+import { writeJson } from './library/json-text.ts';
+import { limits, LimitReached } from './limits.ts';
+import { asText, plain, plainTruth } from './values/access.ts';
+import { Raised } from './values/exceptions.ts';
+import type { Machine } from './values/machine.ts';
+import { Dict, List } from './values/collections.ts';
+import { BoundMethod, Class, Func } from './values/objects.ts';
+import { isCounted, Tuple, Unknown } from './values/plain.ts';
+import type { Value } from './values/values.ts';
+
+/** A node as the host would list it. A field that only running the pack could show is left out, and named in `open`. */
+export interface ExtractedNode extends ReadHostNode {
+  /** Whether the pack lists it only under a condition that is unknown here. */
+  conditional: boolean;
+  /** Names of the inputs by group, where those are known. */
+  inputNames?: Record<string, string[]>;
+  open: string[];
+}
+
+type Fields = Omit<ExtractedNode, 'name' | 'conditional' | 'open'>;
+
+/** Reads a node's class, with an allowance of steps of its own. What fails is open; the rest stays. */
+export function describeNode(
+  machine: Machine,
+  name: string,
+  cls: Value,
+  conditional: boolean,
+): ExtractedNode {
+  const node: ExtractedNode = { name, conditional, open: [] };
+  const describe = cls instanceof Class && cls.inherits(nodeType) ? describeNewer : describeOlder;
+  const run: Run = (field, read) => {
+    let why = 'it is not known';
+    try {
+      const value = machine.budget.allow(limits.nodeSteps, () => read((reason) => (why = reason)));
+      if (value !== undefined) return value;
+    } catch (error) {
+      const isPart = error instanceof Raised || error instanceof LimitReached || error instanceof RangeError;
+      if (!isPart) throw error;
+      why = error instanceof Raised ? error.toString() : error.message;
+    }
+    node.open.push(`${field}: ${why}`);
+    return undefined;
+  };
+  Object.assign(node, withoutOpen(describe(machine, cls, run)));
+  return node;
+}
+
+/** Says why a value is open. */
+type Explain = (why: string) => void;
+type Run = <Field>(field: string, read: (explain: Explain) => Field | undefined) => Field | undefined;
+type Open<Shape> = { [Key in keyof Shape]: Shape[Key] | undefined };
+
+function withoutOpen(fields: Open<Fields>): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
+  const read = (name: string, fallback: Value): Value => {
+    const found = findAttribute(machine, cls, name);
+    return found === undefined ? fallback : found;
+  };
+  const types = run('return_types', (explain) =>
+    sequence(machine, read('RETURN_TYPES', new Tuple([])), explain),
+  );
+  const inputs = run('input_types', () => inputsOf(machine, cls));
+  return {
+    ...shared(run, {
+      category: () => read('CATEGORY', 'sd'),
+      description: () => read('DESCRIPTION', ''),
+      deprecated: () => read('DEPRECATED', false),
+      experimental: () => read('EXPERIMENTAL', false),
+    }),
+    function: run('function', (explain) => text(read('FUNCTION', new Unknown('it has none')), explain)),
+    ...inputFields(machine, inputs, run),
+    returnTypes:
+      types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
+    returnNames:
+      types === undefined
+        ? undefined
+        : run('return_names', (explain) => json(machine, read('RETURN_NAMES', types), explain)),
+    outputIsList:
+      types === undefined
+        ? undefined
+        : run('output_is_list', () => flags(machine, read('OUTPUT_IS_LIST', new Unknown('')), types)),
+  };
+}
+
+function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
+  const form = run('schema', () => schemaOf(machine, cls));
+  const of = (field: keyof OlderForm): Value =>
+    form?.[field] ?? (form ? null : new Unknown('an unknown schema'));
+  const types = run('return_types', (explain) => sequence(machine, of('returnTypes'), explain));
+  const inputs = run('input_types', () => of('inputs'));
+  return {
+    ...shared(run, {
+      category: () => of('category'),
+      description: () => of('description') ?? '',
+      deprecated: () => of('deprecated'),
+      experimental: () => of('experimental'),
+    }),
+    function: run('function', () => entryPoint(machine, cls)),
+    ...inputFields(machine, inputs, run),
+    returnTypes:
+      types === undefined ? undefined : run('return_types', (explain) => json(machine, types, explain)),
+    returnNames: run('return_names', (explain) => json(machine, of('returnNames'), explain)),
+    outputIsList:
+      types === undefined
+        ? undefined
+        : run('output_is_list', () => flags(machine, of('outputIsList'), types)),
+  };
+}
+
+function shared(
+  run: Run,
+  read: Record<'category' | 'description' | 'deprecated' | 'experimental', () => Value>,
+): Open<Pick<Fields, 'category' | 'description' | 'deprecated' | 'experimental'>> {
+  return {
+    category: run('category', (explain) => text(read.category(), explain)),
+    description: run('description', (explain) => text(read.description() ?? '', explain)),
+    deprecated: run('deprecated', () => plainTruth(plain(read.deprecated()))),
+    experimental: run('experimental', () => plainTruth(plain(read.experimental()))),
+  };
+}
+
+function json(machine: Machine, value: Value, explain: Explain): string | undefined {
+  return writeJson(machine, value, (path, why) => explain(`${path} ${why}`.trim()));
+}
+
+function reason({ why, path }: Unknown): string {
+  return path === '' ? why : `${why} (${path})`;
+}
+
+function text(value: Value, explain: Explain): string | undefined {
+  const known = plain(value);
+  if (known instanceof Unknown) explain(reason(known));
+  return asText(known);
+}
+
+function inputsOf(machine: Machine, cls: Value): Value | undefined {
+  const method = findAttribute(machine, cls, 'INPUT_TYPES');
+  return method === undefined ? undefined : machine.call(method);
+}
+
+function inputFields(
+  machine: Machine,
+  inputs: Value | undefined,
+  run: Run,
+): Open<Pick<Fields, 'inputTypes' | 'inputNames'>> {
+  if (inputs === undefined) return { inputTypes: undefined, inputNames: undefined };
+  return {
+    inputTypes: run('input_types', (explain) => json(machine, inputs, explain)),
+    inputNames: inputNames(inputs),
+  };
+}
+
+function inputNames(inputs: Value): Record<string, string[]> | undefined {
+  const groups = plain(inputs);
+  if (!(groups instanceof Dict)) return undefined;
+  const names: Record<string, string[]> = Object.create(null);
+  for (const { key, value } of groups.entries.values()) {
+    const group = plain(value);
+    if (group instanceof Dict)
+      names[String(key)] = [...group.entries.values()].map((entry) => String(plain(entry.key)));
+  }
+  return names;
+}
+
+/** Return types are a list or tuple; a text would be one of its characters. */
+function sequence(machine: Machine, value: Value, explain: Explain): Value | undefined {
+  const known = plain(value);
+  if (known instanceof Unknown) explain(reason(known));
+  if (known instanceof List || known instanceof Tuple) return known;
+  if (typeof known === 'string') return new List([...machine.iterate(known)]);
+  return undefined;
+}
+
+function flags(machine: Machine, value: Value, types: Value): boolean[] | undefined {
+  const known = plain(value);
+  if (known instanceof Unknown)
+    return known.why === '' && isCounted([...machine.iterate(types)])
+      ? [...machine.iterate(types)].map(() => false)
+      : undefined;
+  if (!(known instanceof List || known instanceof Tuple)) return undefined;
+  const list = known.items.map((item) => plainTruth(item));
+  return list.every((item) => item !== undefined) ? list : undefined;
+}
+
+function schemaOf(machine: Machine, cls: Value): OlderForm | undefined {
+  return olderForm(machine, machine.call(machine.attribute(cls, 'define_schema')));
+}
+
+function entryPoint(machine: Machine, cls: Value): string | undefined {
+  const own = findAttribute(machine, cls, 'FUNCTION');
+  if (own !== undefined) return asText(own);
+  const method = findAttribute(machine, cls, 'execute');
+  const func = method instanceof BoundMethod ? method.func : method;
+  const isAsync = func instanceof Func && func.code.isAsync;
+  return isAsync ? 'EXECUTE_NORMALIZED_ASYNC' : 'EXECUTE_NORMALIZED';
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals';
+import { type ExprNode, parse } from 'py-ast';
+import { countTokens, isWrittenAsFloat, parseSource } from '../source.ts';
+
+/*
+ * The parser is young and has one maintainer. What source.ts works around is compared here, so that a new release
+ * shows where it differs: a gap that is closed fails a test, too.
+ */
+
+function expression(code: string): ExprNode {
+  const [statement] = parse(code).body;
+  if (statement?.nodeType !== 'Expr') throw new Error('It is no expression.');
+  return statement.value;
+}
+
+describe('what the parser gives', () => {
+  test.each([
+    ['1.0', { nodeType: 'Constant', value: 1 }],
+    ['9007199254740993', { nodeType: 'Constant', value: 9007199254740993n }],
+    ["b'a'", { nodeType: 'Constant', value: 'a', quote_style: "b'" }],
+    ['\'a\' "b"', { nodeType: 'Constant', value: 'ab' }],
+    ["'\\u00e9\\x41\\n'", { nodeType: 'Constant', value: 'éA\n' }],
+    ["r'\\n'", { nodeType: 'Constant', value: '\\n' }],
+    ["'\\N{BULLET}'", { nodeType: 'Constant', value: '\\N{BULLET}' }],
+    ['None', { nodeType: 'Constant', value: null }],
+    ['a.b[1:2]', { nodeType: 'Subscript', slice: { nodeType: 'Slice' } }],
+    ['f(*a, **b)', { nodeType: 'Call', args: [{ nodeType: 'Starred' }], keywords: [{ value: { id: 'b' } }] }],
+    ['{**a}', { nodeType: 'Dict', keys: [null] }],
+    [
+      "f'{a!r:>{w}}'",
+      { nodeType: 'JoinedStr', values: [{ conversion: 114, format_spec: { nodeType: 'JoinedStr' } }] },
+    ],
+    [
+      'lambda a, /, b=1, *, c: 0',
+      { args: { posonlyargs: [{ arg: 'a' }], args: [{ arg: 'b' }], kw_defaults: [null] } },
+    ],
+  ])('%s', (code, tree) => {
+    expect(expression(code)).toMatchObject(tree);
+  });
+
+  test('an ellipsis is a text without quotes', () => {
+    expect(expression('...')).toMatchObject({ nodeType: 'Constant', value: '...' });
+    expect(expression('...')).not.toHaveProperty('quote_style', expect.anything());
+  });
+
+  test.each(['\uFEFFx = 1', 'x = 1\f\ny = 2', 'match a, b:\n    case 1, 2:\n        pass'])(
+    'rejects %j, which our reading of a file takes',
+    (code) => {
+      expect(() => parse(code)).toThrow();
+      expect(parseSource(code).body).not.toHaveLength(0);
+    },
+  );
+
+  test('rejects nesting by the hundred with an error that can be caught', () => {
+    const code = `x = ${'('.repeat(5_000)}${')'.repeat(5_000)}`;
+
+    expect(() => parse(code)).toThrow(RangeError);
+    expect(() => parseSource(code)).toThrow('its code nests too deeply');
+  });
+});
+
+describe('a number', () => {
+  test.each([
+    ['1.0', true],
+    ['1', false],
+    ['1e3', true],
+    ['2.', true],
+    ['1_000', false],
+    ['0x1e3', false],
+    ['"漢字" + 1.0', true],
+  ])('%s was written as a float: %s', (code, isFloat) => {
+    const { body, lines } = parseSource(code);
+    const [statement] = body;
+    const value = statement?.nodeType === 'Expr' ? statement.value : undefined;
+    const number = value?.nodeType === 'BinOp' ? value.right : value;
+
+    expect(number?.nodeType === 'Constant' && isWrittenAsFloat(number, lines)).toBe(isFloat);
+  });
+});
+
+test('a file costs about as many steps as it has tokens', () => {
+  expect(countTokens('x = [1, 2.5, "a b"]  # end')).toBe(14);
+});

@@ -1,0 +1,8 @@
+// npm run publish-node -- …: npm starts it in the repository, and the person stands in another folder.
+import { localAddress, ports } from '../../tools/local/addresses.ts';
+import { runToExitCode } from './program.ts';
+
+// The packed command knows nothing of this stack, whose ports may be moved.
+process.env.NODE_REGISTRY_URL ??= localAddress(ports.api);
+process.chdir(process.env.INIT_CWD ?? '.');
+await runToExitCode(process.argv.slice(2));

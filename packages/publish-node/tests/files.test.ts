@@ -1,0 +1,329 @@
+import { randomBytes } from 'node:crypto';
+import { appendFile, chmod, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { chooseFiles, pack } from '../files/pack.ts';
+import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
+
+jest.setTimeout(60_000);
+
+let directory: string;
+let folder: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'node-registry-files-'));
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(directory, 'folder-'));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+const packed = async (choice: Parameters<typeof chooseFiles>[1] = {}) =>
+  pack(await chooseFiles(folder, choice));
+const names = async (choice = {}) => [...(await unzip((await packed(choice)).archive)).keys()];
+
+/** The files that git itself ships: a copy of the folder, added and committed, and read back out of git. */
+async function shippedByGit(): Promise<Map<string, Buffer>> {
+  const copy = await mkdtemp(join(directory, 'copy-'));
+  await cp(folder, copy, { recursive: true, verbatimSymlinks: true });
+  await git(copy, 'add', '--all');
+  await git(copy, 'commit', '--quiet', '--allow-empty', '-m', 'All of it');
+  const shipped = await mkdtemp(join(directory, 'shipped-'));
+  await git(copy, 'clone', '--quiet', copy, shipped);
+  const listed = await git(shipped, 'ls-files', '-z');
+  const files = new Map<string, Buffer>();
+  for (const path of listed
+    .split('\0')
+    .filter((name) => name !== '')
+    .sort()) {
+    files.set(path, await readFile(join(shipped, path)));
+  }
+  return files;
+}
+
+async function expectWhatGitShips(): Promise<void> {
+  const shipped = await shippedByGit();
+  const choice = { allow: shipped.has('.env') ? ['.env'] : [] };
+  const { archive, sha256 } = await packed(choice);
+  const unpacked = await unzip(archive);
+
+  expect([...unpacked.keys()]).toEqual([...shipped.keys()]);
+  for (const [path, content] of shipped) expect(unpacked.get(path)?.equals(content)).toBe(true);
+  expect((await packed(choice)).sha256).toBe(sha256);
+}
+
+describe('the archive of a git folder has exactly the files of git, and the same bytes each time', () => {
+  beforeEach(async () => {
+    await git(folder, 'init', '--quiet');
+  });
+
+  test('for a pack whose .gitignore lists tracked requirements and license', async () => {
+    await writeFiles(folder, { 'requirements.txt': 'numpy\n', 'LICENSE.txt': 'MIT\n', 'node.py': '' });
+    await git(folder, 'add', '--all');
+    await writeFiles(folder, { '.gitignore': '__pycache__\n*.txt\n', 'notes.txt': 'mine', 'new.py': '' });
+
+    await expectWhatGitShips();
+    expect(await names()).toEqual(['.gitignore', 'LICENSE.txt', 'new.py', 'node.py', 'requirements.txt']);
+  });
+
+  test('for 259 files with 9 MB, nested ignore files, links, an allowed .env and names of many scripts', async () => {
+    const files: Files = {
+      '.env': 'MODE=test\n',
+      '.gitignore': 'build/\n*.log\n!keep.log\n/models/*\n!/models/small\n',
+      'web/.gitignore': '!app.log\n/dist/\n',
+      'web/app.log': 'tracked by its folder',
+      'web/dist/app.js': 'ignored',
+      'keep.log': 'kept',
+      'other.log': 'ignored',
+      'build/x': 'ignored',
+      'models/large.bin': randomBytes(1000),
+      'models/small/a.bin': 'kept',
+      'nodes/größe.py': 'a',
+      'nodes/節點/ノード.py': 'b',
+      'nodes/with space & [brackets].py': 'c',
+      'docs/read me.md': 'd',
+      'tools/run.sh': '#!/bin/sh\n',
+    };
+    for (let index = 0; index < 246; index += 1) {
+      files[`assets/${index % 7}/${index}.bin`] = randomBytes(36_000);
+    }
+    await writeFiles(folder, files);
+    await chmod(join(folder, 'tools/run.sh'), 0o755);
+    await symlink('docs/read me.md', join(folder, 'README.md'));
+    await git(folder, 'add', '--force', 'models/large.bin');
+
+    await expectWhatGitShips();
+    const { files: chosen, unpackedBytes } = await packed({ allow: ['.env'] });
+    expect(chosen).toHaveLength(259);
+    expect(unpackedBytes).toBeGreaterThan(8_800_000);
+  });
+
+  test('for generated packs', async () => {
+    const segment = fc.constantFrom('a', 'b', 'größe', '節點', 'c d', 'x.txt', 'y.log', 'build');
+    const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => `${parts.join('/')}/f.py`);
+    const rule = fc.constantFrom(
+      '*.txt',
+      'build/',
+      '/a',
+      '!b',
+      'a/*',
+      '!a/b/',
+      '**/y.log',
+      'größe',
+      '*.py',
+      '!f.py',
+    );
+    const pack_ = fc.record({
+      files: fc.uniqueArray(path, { minLength: 1, maxLength: 12 }),
+      rules: fc.dictionary(fc.constantFrom('', 'a/', 'b/build/'), fc.array(rule, { maxLength: 4 })),
+      tracked: fc.array(fc.nat(11), { maxLength: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(pack_, async ({ files, rules, tracked }) => {
+        folder = await mkdtemp(join(directory, 'generated-'));
+        await git(folder, 'init', '--quiet');
+        await writeFiles(folder, { 'always.md': '' });
+        await writeFiles(folder, Object.fromEntries(files.map((name, index) => [name, String(index)])));
+        const ignoreFiles = Object.entries(rules).map(([place, lines]) => [
+          `${place}.gitignore`,
+          lines.join('\n'),
+        ]);
+        await writeFiles(folder, Object.fromEntries(ignoreFiles));
+        await git(folder, 'add', '--force', 'always.md');
+        for (const index of tracked) {
+          const name = files[index];
+          if (name !== undefined) await git(folder, 'add', '--force', '--', name);
+        }
+        await expectWhatGitShips();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('for one folder of a repository, and its submodules', async () => {
+    const library = await mkdtemp(join(directory, 'library-'));
+    await git(library, 'init', '--quiet');
+    await writeFiles(library, { 'lib.py': 'x', '.gitignore': '*.pyc\n' });
+    await git(library, 'add', '--all');
+    await git(library, 'commit', '--quiet', '-m', 'Library');
+    await writeFiles(folder, {
+      '.gitignore': '*.tmp\n',
+      'pack/node.py': '',
+      'pack/x.tmp': '',
+      'other.py': '',
+    });
+    await git(
+      folder,
+      '-c',
+      'protocol.file.allow=always',
+      'submodule',
+      '--quiet',
+      'add',
+      library,
+      'pack/vendor',
+    );
+    await writeFiles(folder, { 'pack/vendor/lib.pyc': 'ignored by the submodule' });
+    folder = join(folder, 'pack');
+
+    expect(await names()).toEqual(['node.py', 'vendor/.gitignore', 'vendor/lib.py']);
+  });
+
+  test('and names the files that it leaves out: deleted files, and inner repositories that are not submodules', async () => {
+    await writeFiles(folder, { 'node.py': '', 'gone.py': '', 'inner/x.py': '' });
+    await git(folder, 'add', 'node.py', 'gone.py');
+    await rm(join(folder, 'gone.py'));
+    await git(join(folder, 'inner'), 'init', '--quiet');
+    const { files, notes } = await packed();
+
+    expect(files.map(({ path }) => path)).toEqual(['node.py']);
+    expect(notes.sort()).toEqual([
+      'gone.py is left out: git has it, and the folder does not.',
+      'inner/ is left out: it is another git repository, and not a submodule of this one.',
+    ]);
+  });
+
+  test('and fails when git cannot read the repository', async () => {
+    await writeFiles(folder, { 'node.py': '' });
+    await appendFile(join(folder, '.git/config'), '[broken');
+
+    await expect(packed()).rejects.toThrow('is in a git repository that cannot be read: fatal: bad config');
+  });
+
+  test('and follows the ignore files in a folder that its repository ignores', async () => {
+    await writeFiles(folder, {
+      '.gitignore': 'out/\n',
+      'out/node.py': '',
+      'out/.gitignore': '*.log',
+      'out/x.log': '',
+    });
+    folder = join(folder, 'out');
+
+    expect(await names()).toEqual(['.gitignore', 'node.py']);
+  });
+});
+
+describe('the archive of a folder without git', () => {
+  test('leaves out what tools leave behind, unless includes bring it back', async () => {
+    await writeFiles(folder, {
+      ...{
+        'web/.git/config': '',
+        '.DS_Store': '',
+        'web/Thumbs.db': '',
+        'a/__pycache__/x.py': '',
+        'b.pyc': '',
+      },
+      ...{ '.venv/bin/python': '', 'venv/x': '', 'web/node_modules/m.js': '', '.mypy_cache/x': '' },
+      ...{ '.pytest_cache/x': '', '.ruff_cache/x': '', '.tox/x': '', '.idea/x': '', '.vscode/kept.json': '' },
+      'node.py': '',
+    });
+
+    expect(await names()).toEqual(['node.py']);
+    expect(await names({ includes: ['web/node_modules'] })).toEqual(['node.py', 'web/node_modules/m.js']);
+  });
+
+  test('leaves out what .gitignore files name, at every depth', async () => {
+    await writeFiles(folder, {
+      '.gitignore': '*.log\nbuild/\n!keep.log\n',
+      'a.log': '',
+      'keep.log': '',
+      'build/x': '',
+      'deep/.gitignore': 'local.txt\n!b.log\n',
+      'deep/local.txt': '',
+      'deep/b.log': '',
+      'deep/node.py': '',
+      'local.txt': '',
+    });
+
+    expect(await names()).toEqual([
+      '.gitignore',
+      'deep/.gitignore',
+      'deep/b.log',
+      'deep/node.py',
+      'keep.log',
+      'local.txt',
+    ]);
+  });
+});
+
+describe('the publisher of a pack', () => {
+  test('leaves out more files with .publishignore', async () => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, {
+      '.publishignore': '/tests/\n*.psd\n.publishignore\n',
+      'tests/a.py': '',
+      'art/.publishignore': '!logo.psd\n',
+      'art/logo.psd': '',
+      'art/draft.psd': '',
+      'node.py': '',
+    });
+    await git(folder, 'add', '--all');
+
+    expect(await names()).toEqual(['art/logo.psd', 'node.py']);
+  });
+
+  test('can use a .publishignore that git ignores', async () => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, {
+      '.gitignore': '.publishignore\n',
+      '.publishignore': '*.psd\n',
+      'a.psd': '',
+      'b.py': '',
+    });
+
+    expect(await names()).toEqual(['.gitignore', 'b.py']);
+  });
+
+  test.each([
+    [['web/dist'], ['web/dist/a.js', 'web/dist/b/c.js']],
+    [['/web/dist/'], ['web/dist/a.js', 'web/dist/b/c.js']],
+    [['./web/dist/a.js'], ['web/dist/a.js']],
+    [['web/**/c.js'], ['web/dist/b/c.js']],
+  ])('includes ignored files with includes %j', async (includes, expected) => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, { '.gitignore': 'dist/\n', 'web/dist/a.js': '', 'web/dist/b/c.js': '' });
+
+    expect(await names({ includes })).toEqual(['.gitignore', ...expected]);
+  });
+
+  test.each([
+    ['web/dist', 'The includes entry "web/dist" names no file.'],
+    ['../secrets', 'The includes entry "../secrets" leads out of the folder.'],
+  ])('gets an error for an includes entry %j that cannot be used', async (entry, sentence) => {
+    await writeFiles(folder, { 'node.py': '' });
+
+    await expect(packed({ includes: [entry] })).rejects.toThrow(sentence);
+  });
+
+  test.each([
+    ['/etc/passwd', 'is a link to something that is not published.'],
+    ['hidden.txt', 'is a link to something that is not published.'],
+    ['nowhere', 'is a link to nothing.'],
+    ['sub', 'is a link to something that is not published.'],
+  ])(
+    'gets an error for a link to %s, which could lead out of the published files',
+    async (target, sentence) => {
+      await writeFiles(folder, { '.gitignore': 'hidden.txt\n', 'hidden.txt': 'secret', 'sub/a.py': '' });
+      await symlink(target, join(folder, 'link'));
+      const args = [folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+
+      expect(await publishNode(args)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`link: ${sentence}`),
+      });
+    },
+  );
+});
+
+test('an archive has the same bytes in every time zone', async () => {
+  await writeFiles(folder, { 'node.py': 'print(1)\n' });
+  const args = [folder, '--dry-run', '--json', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+  const outputs = await Promise.all(
+    ['UTC', 'Asia/Tokyo', 'America/Los_Angeles'].map((TZ) => publishNode(args, { env: { TZ } })),
+  );
+
+  expect(new Set(outputs.map(({ stdout }) => JSON.parse(stdout).sha256)).size).toBe(1);
+});

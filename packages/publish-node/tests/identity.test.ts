@@ -1,0 +1,163 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { demo } from '../../../tools/local/demo.ts';
+import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+import { startHttpApi } from '../../../tests/support/http-api.ts';
+
+jest.setTimeout(30_000);
+
+const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
+const stored = {
+  NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+  NODE_REGISTRY_ACCESS_TOKEN: 'a.stored.bearer',
+};
+
+let folder: string;
+let api: Awaited<ReturnType<typeof startHttpApi>>;
+
+/** Serves ID tokens like a GitHub runner, for an audience, to requests with the job's own secret. */
+const asked: { url: string; authorization: string | undefined }[] = [];
+const answers: { status: number; body: object }[] = [];
+const runner = createServer((request, response) => {
+  asked.push({ url: String(request.url), authorization: request.headers.authorization });
+  const { status, body } = answers.shift() ?? { status: 200, body: { value: idToken } };
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => runner.listen(0, '127.0.0.1', resolve));
+  api = await startHttpApi();
+  folder = await mkdtemp(join(tmpdir(), 'node-registry-identity-'));
+  await writeFiles(folder, { 'node.py': 'x' });
+});
+
+beforeEach(() => {
+  asked.length = 0;
+  answers.length = 0;
+  api.reset();
+});
+
+afterAll(async () => {
+  runner.close();
+  await api.stop();
+  await rm(folder, { recursive: true });
+});
+
+const gitHub = () => ({
+  GITHUB_ACTIONS: 'true',
+  ACTIONS_ID_TOKEN_REQUEST_URL: `http://localhost:${(runner.address() as AddressInfo).port}/token?api-version=2.0`,
+  ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret of the job',
+});
+const gitLab = { GITLAB_CI: 'true', NODE_REGISTRY_ID_TOKEN: idToken };
+
+/** Publishes to a registry that does not know the version and rejects the token. */
+function publish(env: NodeJS.ProcessEnv, ...args: string[]) {
+  const identifier = { node_id: 'x', version: '1.0.0' };
+  api.disturb({ status: 200, body: { node_versions: [{ identifier, status: 'not_found' }] } });
+  api.disturb({ status: 401, body: { error: 'invalid_personal_access_token', message: 'Not trusted.' } });
+  const named = ['--publisher', 'demo', '--node', 'x', '--version', '1.0.0', '--base-url', api.url];
+  return publishNode([folder, ...named, ...args], { env });
+}
+
+/** The tokens that the registry received, in the body and as the bearer. */
+const sent = () =>
+  api.received
+    .filter(({ route }) => route.includes('/publishers/'))
+    .map(({ body, headers }) => [JSON.parse(body).personal_access_token, headers.authorization]);
+
+describe('publish-node in a CI job sends the ID token of the job, and no stored secret', () => {
+  test('in GitHub Actions, for the audience of the registry', async () => {
+    const { code, stderr } = await publish({ ...gitHub(), ...stored });
+
+    expect(asked).toEqual([
+      {
+        url: `/token?api-version=2.0&audience=${encodeURIComponent(api.url)}`,
+        authorization: 'Bearer secret of the job',
+      },
+    ]);
+    expect(sent()).toEqual([[idToken, undefined]]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('as this GitHub Actions job.')]);
+    expect(stderr).toContain('The registry refused: Not trusted.');
+    expect(stderr).not.toContain(idToken);
+  });
+
+  test('in GitHub Actions, for a given audience', async () => {
+    await publish(gitHub(), '--audience', 'our-registry');
+
+    expect(asked.map(({ url }) => url)).toEqual(['/token?api-version=2.0&audience=our-registry']);
+  });
+
+  test('in GitHub Actions, after a retry of a failed request', async () => {
+    answers.push({ status: 503, body: {} });
+    await publish(gitHub());
+
+    expect(asked).toHaveLength(2);
+    expect(sent()).toEqual([[idToken, undefined]]);
+  });
+
+  test('in GitLab', async () => {
+    const { stderr } = await publish({ ...gitLab, ...stored });
+
+    expect(sent()).toEqual([[idToken, undefined]]);
+    expect(stderr).toContain('as this GitLab job.');
+  });
+});
+
+describe('publish-node in a CI job without an ID token fails, and sends nothing', () => {
+  test.each<[string, () => NodeJS.ProcessEnv, string]>([
+    ['GitHub Actions', () => ({ GITHUB_ACTIONS: 'true' }), 'Add "permissions: id-token: write" to the job.'],
+    ['GitLab', () => ({ GITLAB_CI: 'true' }), 'Add "id_tokens: NODE_REGISTRY_ID_TOKEN" to the job.'],
+  ])('in %s, even if a token is stored', async (_, env, advice) => {
+    const { code, stderr } = await publish({ ...env(), ...stored });
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining(advice)]);
+    expect(stderr).toContain('NODE_REGISTRY_TOKEN is not used unless you say --identity token.');
+    expect(api.received).toEqual([]);
+  });
+
+  test.each([
+    [{ status: 403, body: {} }, 'GitHub Actions gave no ID token: status 403.'],
+    [{ status: 200, body: {} }, 'GitHub Actions gave no ID token: an answer without one.'],
+  ])('in GitHub Actions that answers %j, even if a token is stored', async (answer, sentence) => {
+    answers.push(answer);
+    const { code, stderr } = await publish({ ...gitHub(), ...stored });
+
+    expect([code, stderr]).toEqual([5, expect.stringContaining(sentence)]);
+    expect(sent()).toEqual([]);
+  });
+
+  test('on a person’s computer when --identity names a CI', async () => {
+    expect(await publish(stored, '--identity', 'ci')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('This is not a CI that issues ID tokens.'),
+    });
+  });
+});
+
+describe('publish-node uses a stored token', () => {
+  test.each<[string, () => NodeJS.ProcessEnv, string[]]>([
+    ['outside of a CI', () => stored, []],
+    [
+      'in GitHub Actions, where the command line says so',
+      () => ({ ...gitHub(), ...stored }),
+      ['--identity', 'token'],
+    ],
+    [
+      'in GitLab, where the command line names it',
+      () => ({ ...gitLab, ...stored }),
+      ['--token', demo.personalAccessToken],
+    ],
+    ['in another CI', () => ({ CI: 'true', ...stored }), []],
+  ])('uses a stored token %s', async (_, env, args) => {
+    const { stderr } = await publish(env(), ...args);
+
+    expect(asked).toEqual([]);
+    expect(sent()).toEqual([[demo.personalAccessToken, 'Bearer a.stored.bearer']]);
+    expect(stderr).toContain('as the holder of a personal access token.');
+    expect(stderr).not.toContain(demo.personalAccessToken);
+  });
+});

@@ -1,0 +1,79 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { initCommand } from '../init-command.ts';
+import { readMetadata, requireProject } from '../project.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'node-registry-init-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const file = () => readFile(join(folder, 'pyproject.toml'), 'utf8');
+const init = () => initCommand(folder, { publisher: 'demo', node: 'begun' });
+
+async function initAfter(before: string): Promise<string> {
+  await writeFile(join(folder, 'pyproject.toml'), before);
+  await init();
+  return file();
+}
+
+const named = 'name = "mine"\nversion = "1.2.0"\n';
+
+describe('init adds only what a pyproject.toml lacks, where the project is written as', () => {
+  test.each([
+    ['a table', `[project]\n${named}`],
+    ['a table with spaces', `[ project ]\n${named}`],
+    ['a quoted table', `["project"]\n${named}`],
+    ['dotted keys', 'project.name = "mine"\nproject.version = "1.2.0"\n'],
+    ['an inline table', 'project = { name = "mine", version = "1.2.0" }\n'],
+    ['a table of Poetry', `[tool.poetry]\n${named}`],
+    ['an inline table of Poetry', '[tool]\npoetry = { name = "mine", version = "1.2.0" }\n'],
+    [
+      'a table next to text that looks like one',
+      `[project]\n${named}description = """\n[tool.poetry]\n"""\n`,
+    ],
+    ['a table after a byte order mark', `\uFEFF[project]\n${named}`],
+  ])('%s', async (_, before) => {
+    const after = await initAfter(before);
+
+    expect(after.startsWith(before)).toBe(true);
+    expect(await requireProject(await readMetadata(folder, {}))).toMatchObject({
+      publisher: 'demo',
+      node: 'mine',
+      version: '1.2.0',
+    });
+  });
+
+  test('text that only looks like tables', async () => {
+    await initAfter('[other]\ntext = """\n[project]\n[tool.node-registry]\n"""\n');
+
+    expect(await requireProject(await readMetadata(folder, {}))).toMatchObject({ node: 'begun' });
+  });
+});
+
+describe('init changes nothing', () => {
+  test.each([
+    ['a table', '[tool.node-registry]\n'],
+    ['a table with spaces', '[ tool . node-registry ]\n'],
+    ['an inline table', '[tool]\nnode-registry = { publisher = "me" }\n'],
+    ['dotted keys', '[tool]\nnode-registry.publisher = "me"\n'],
+  ])('where the registry’s own table is there as %s', async (_, before) => {
+    await expect(initAfter(before)).rejects.toThrow('has a [tool.node-registry] table already');
+
+    expect(await file()).toBe(before);
+  });
+
+  test('where no table can be added, and says what to write', async () => {
+    const before = 'tool = { other = 1 }\n';
+    const refused = await initAfter(before).catch((error: Error) => error.message);
+
+    expect(refused).toContain('Write them there yourself');
+    expect(refused).toContain('publisher = "demo"');
+    expect(await file()).toBe(before);
+  });
+});

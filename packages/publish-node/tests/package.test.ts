@@ -1,0 +1,212 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { delimiter, join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { demo } from '../../../tools/local/demo.ts';
+import { runAction } from '../../../tests/support/composite-action.ts';
+import { git, runFile, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
+import { bearer } from '../../../tests/support/tokens.ts';
+
+jest.setTimeout(60_000);
+
+let registry: Awaited<ReturnType<typeof startRegistry>>;
+let tarball: string;
+let empty: string;
+let installed: string;
+
+/** The first Node on the path that is not this repository's own, like that of a person. */
+const ownNode = String(process.env.PATH)
+  .split(delimiter)
+  .filter((folder) => !folder.includes('node_modules'))
+  .map((folder) => join(folder, 'node'))
+  .find((file) => existsSync(file));
+const node = ownNode ?? process.execPath;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  const packed = await runFile('npm', [
+    'pack',
+    '-w',
+    'publish-node',
+    '--pack-destination',
+    registry.directory,
+  ]);
+  tarball = join(registry.directory, packed.stdout.trim().split('\n').at(-1) ?? '');
+  empty = join(registry.directory, 'empty');
+  await mkdir(empty);
+  const unpacked = await runFile('tar', ['-xzf', tarball], { cwd: empty });
+  installed = join(empty, 'package/dist/publish-node.cjs');
+  expect([packed.code, unpacked.code]).toEqual([0, 0]);
+});
+
+afterAll(() => registry.stop());
+
+const access = () => ({
+  NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+  NODE_REGISTRY_ACCESS_TOKEN: bearer(demo.owner).replace('Bearer ', ''),
+  NODE_REGISTRY_URL: registry.api.url,
+});
+
+async function packFolder(name: string): Promise<string> {
+  const folder = await mkdtemp(join(registry.directory, 'pack-'));
+  await writeFiles(folder, {
+    'pyproject.toml': `[project]\nname = "${name}"\nversion = "1.0.0"\n[tool.comfy]\nPublisherId = "demo"\n`,
+    'node.py': 'print(1)\n',
+  });
+  await git(folder, 'init', '--quiet');
+  return folder;
+}
+
+describe('the packed publish-node command', () => {
+  test('is one file without dependencies, under 300 KB, for Node 20, and a second one for --dry-run', async () => {
+    const manifest = JSON.parse(await readFile(join(empty, 'package/package.json'), 'utf8'));
+    const listed = await runFile('tar', ['-tzf', tarball]);
+    const files = listed.stdout.trim().split('\n').sort();
+
+    expect(files).toEqual([
+      'package/README.md',
+      'package/dist/extraction.cjs',
+      'package/dist/publish-node.cjs',
+      'package/package.json',
+    ]);
+    expect(manifest.dependencies).toBeUndefined();
+    expect(manifest.engines.node).toBe('>=20.15');
+    expect((await stat(installed)).size).toBeLessThan(300_000);
+    expect((await stat(join(empty, 'package/dist/extraction.cjs'))).size).toBeLessThan(300_000);
+    expect((await readFile(installed, 'utf8')).startsWith('#!/usr/bin/env node')).toBe(true);
+  });
+
+  test('publishes from a folder with only the pack, with an installed Node', async () => {
+    const folder = await packFolder('from-tarball');
+    const { code, stdout, stderr } = await runFile(node, [installed], { cwd: folder, env: access() });
+
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Publishing from-tarball 1.0.0 of demo, ')]);
+    expect(stdout).toContain('from-tarball 1.0.0 is published.');
+    expect(await runFile(node, [installed, 'status'], { cwd: folder, env: access() })).toMatchObject({
+      code: 0,
+    });
+  });
+
+  test('makes the same archive with the Node of this machine as with the one of this repository', async () => {
+    const folder = await packFolder('same-bytes');
+    const runs = await Promise.all(
+      [node, process.execPath].map((file) =>
+        runFile(file, [installed, '--dry-run', '--json'], { cwd: folder }),
+      ),
+    );
+
+    expect(new Set(runs.map(({ stdout }) => JSON.parse(stdout).sha256)).size).toBe(1);
+  });
+
+  test('shows the host nodes with the Node of this machine and with the one of this repository', async () => {
+    const folder = await packFolder('same-nodes');
+    await writeFiles(folder, {
+      '__init__.py': 'NODE_CLASS_MAPPINGS = {"A": type("A", (), {"FUNCTION": "f"})}',
+    });
+    for (const file of [node, process.execPath]) {
+      const { stdout } = await runFile(file, [installed, '--dry-run', '--json'], { cwd: folder });
+      expect(JSON.parse(stdout).host_nodes).toEqual([
+        expect.objectContaining({ host_node_name: 'A', function: 'f' }),
+      ]);
+    }
+  });
+
+  test('can be run by npx from its tarball', async () => {
+    const folder = await packFolder('by-npx');
+    const args = ['--yes', relative(folder, tarball), 'publish', '--dry-run'];
+    const { code, stdout } = await runFile('npx', args, { cwd: folder });
+
+    expect([code, stdout]).toEqual([0, expect.stringContaining('node       by-npx')]);
+  });
+});
+
+describe('the publish-node action', () => {
+  const action = 'packages/publish-node/action/action.yml';
+  const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
+  const runner = createServer((_, response) => response.end(JSON.stringify({ value: idToken })));
+
+  beforeAll(() => new Promise<void>((resolve) => runner.listen(0, '127.0.0.1', resolve)));
+
+  afterAll(() => new Promise<void>((resolve) => runner.close(() => resolve())));
+
+  const job = () => ({
+    GITHUB_ACTIONS: 'true',
+    ACTIONS_ID_TOKEN_REQUEST_URL: `http://localhost:${(runner.address() as AddressInfo).port}/?v=1`,
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'secret of the job',
+    ...access(),
+  });
+
+  test('publishes a folder as the job, and sets the published version as its outputs', async () => {
+    const directory = await packFolder('by-action');
+    const version = { node_id: 'by-action', version: '1.1.0' };
+    const plan = await runAction(
+      action,
+      { registry: registry.api.url, 'dry-run': 'true', version: 'v1.1.0', package: tarball },
+      { directory, temporary: registry.directory, env: job() },
+    );
+    const { sha256 } = plan.outputs;
+    const active = {
+      ...version,
+      status: 'NodeVersionStatusActive',
+      downloadUrl: 'http://localhost/a.zip',
+      sha256,
+    };
+    registry.api.reset();
+    registry.api.disturb({
+      status: 200,
+      body: { node_versions: [{ identifier: version, status: 'success', node_version: active }] },
+    });
+    const run = await runAction(
+      action,
+      { registry: registry.api.url, version: 'v1.1.0', package: tarball },
+      { directory, temporary: registry.directory, env: job() },
+    );
+
+    expect(plan.steps).toEqual(['Publish']);
+    expect(plan.outputs).toMatchObject({ version: '1.1.0', status: 'dry_run', 'download-url': '' });
+    expect(run).toMatchObject({
+      code: 0,
+      outputs: { version: '1.1.0', status: 'already_published', 'download-url': active.downloadUrl, sha256 },
+    });
+  });
+
+  test('sends the ID token of the job and fails like the command, even if a token is stored', async () => {
+    const directory = await packFolder('refused-action');
+    registry.api.reset();
+    const given = { registry: registry.api.url, package: tarball, changelog: 'a "quoted" $(text)' };
+    const run = await runAction(action, given, { directory, temporary: registry.directory, env: job() });
+    const [, publish] = registry.api.received;
+    const body = JSON.parse(String(publish?.body));
+
+    expect([run.code, run.outputs]).toEqual([3, {}]);
+    expect(publish?.headers.authorization).toBeUndefined();
+    expect(body.personal_access_token).toBe(idToken);
+    expect(body.node_version.changelog).toBe(given.changelog);
+  });
+
+  test('packs the command from its own source by default', async () => {
+    const { runs, inputs, outputs } = parse(await readFile(action, 'utf8'));
+    const scripts: string[] = runs.steps.map(({ run }: { run: string }) => run);
+
+    expect(runs.steps[0].if).toBe("inputs.package == ''");
+    expect(scripts[0]).toContain('npm pack --workspace publish-node');
+    expect(scripts.join('')).not.toContain('${{');
+    expect(Object.keys(outputs)).toEqual(['version', 'status', 'download-url', 'sha256']);
+    expect(inputs.registry.required).toBe(true);
+  });
+
+  test('is described in full by docs/publishing.md', async () => {
+    const { inputs, outputs } = parse(await readFile(action, 'utf8'));
+    const document = await readFile('docs/publishing.md', 'utf8');
+    const section = document.slice(document.indexOf('| input |'), document.indexOf('## From GitLab'));
+    const workflows = [...document.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => parse(String(text)));
+
+    expect([...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)).toEqual(Object.keys(inputs));
+    for (const name of Object.keys(outputs)) expect(section).toContain(`\`${name}\``);
+    expect(workflows[0].jobs.publish.permissions['id-token']).toBe('write');
+    expect(Object.keys(workflows[1].publish.id_tokens)).toEqual(['NODE_REGISTRY_ID_TOKEN']);
+  });
+});

@@ -1,0 +1,164 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { NodeInput } from '../../../lib/schemas/node.ts';
+import { NodeVersionInput } from '../../../lib/schemas/node-version.ts';
+import { metadataNotes, readMetadata, requestOf, requireProject } from '../project.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'node-registry-project-'));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+async function projectOf(pyproject: string, flags = {}) {
+  await writeFile(join(folder, 'pyproject.toml'), pyproject);
+  return requireProject(await readMetadata(folder, flags));
+}
+
+const base = '[project]\nname = "my-pack"\nversion = "1.2.0"\n';
+
+describe('publish-node reads a pyproject.toml', () => {
+  test('with our own table', async () => {
+    const project = await projectOf(`${base}
+description = "Loads images."
+dependencies = ["numpy>=2", ""]
+license = { file = "LICENSE" }
+classifiers = [
+  "Operating System :: Microsoft :: Windows",
+  "Operating System :: POSIX :: Linux",
+  "Environment :: GPU :: NVIDIA CUDA",
+  "Programming Language :: Python :: 3",
+]
+urls = { Repository = "https://example.com/pack" }
+[tool.node-registry]
+publisher = "me"
+display-name = "My Pack"
+icon = "https://example.com/icon.png"
+banner = "https://example.com/banner.png"
+tags = ["image"]
+includes = ["dist"]
+allow = [".env.example"]
+requires-host = ">=0.3"
+requires-host-frontend = ">=1.40"
+`);
+    const request = requestOf(project);
+    const supported = {
+      supported_host_version: '>=0.3',
+      supported_host_frontend_version: '>=1.40',
+      supported_os: ['Microsoft :: Windows', 'POSIX :: Linux'],
+      supported_accelerators: ['GPU :: NVIDIA CUDA'],
+    };
+
+    expect([project.includes, project.allow]).toEqual([['dist'], ['.env.example']]);
+    expect(request).toEqual({
+      publisherId: 'me',
+      nodeId: 'my-pack',
+      node: {
+        id: 'my-pack',
+        name: 'My Pack',
+        description: 'Loads images.',
+        license: 'LICENSE',
+        repository: 'https://example.com/pack',
+        icon: 'https://example.com/icon.png',
+        banner_url: 'https://example.com/banner.png',
+        tags: ['image'],
+        ...supported,
+      },
+      version: { version: '1.2.0', dependencies: ['numpy>=2'], ...supported },
+    });
+    expect(NodeInput.safeParse(request.node).success).toBe(true);
+    expect(NodeVersionInput.safeParse(request.version).success).toBe(true);
+  });
+
+  test('with every key of the table, as docs/publishing.md shows it', async () => {
+    const [, shown = ''] = /```toml\n(.*?)```/s.exec(await readFile('docs/publishing.md', 'utf8')) ?? [];
+    const project = await projectOf(shown);
+
+    expect(Object.keys(project).sort()).toEqual([
+      ...[
+        'accelerators',
+        'allow',
+        'banner',
+        'dependencies',
+        'description',
+        'displayName',
+        'hostFrontendVersion',
+      ],
+      ...[
+        'hostVersion',
+        'icon',
+        'includes',
+        'license',
+        'node',
+        'os',
+        'publisher',
+        'repository',
+        'tags',
+        'version',
+      ],
+    ]);
+  });
+
+  test('with the table of packs that were published to another registry', async () => {
+    const project = await projectOf(`\uFEFF${base}license = "MIT"
+[project.urls]
+Homepage = ""
+"Source Code" = "https://example.com/source"
+[tool.comfy]
+PublisherId = "drltdata"
+DisplayName = "Impact"
+Icon = ""
+Banner = "https://example.com/banner.png"
+includes = ["web/dist"]
+requires-comfyui = ">=0.4.0"
+Models = [{ location = "/checkpoints/a.safetensors" }]
+`);
+
+    expect(project).toEqual({
+      publisher: 'drltdata',
+      node: 'my-pack',
+      version: '1.2.0',
+      displayName: 'Impact',
+      license: 'MIT',
+      repository: 'https://example.com/source',
+      banner: 'https://example.com/banner.png',
+      includes: ['web/dist'],
+      hostVersion: '>=0.4.0',
+    });
+  });
+
+  test('with both tables, of which ours takes precedence field by field', async () => {
+    const both =
+      '[tool.node-registry]\npublisher = "me"\n[tool.comfy]\nPublisherId = "other"\nDisplayName = "Kept"\n';
+
+    expect(await projectOf(base + both)).toMatchObject({ publisher: 'me', displayName: 'Kept' });
+  });
+
+  test('and command line options take precedence over it', async () => {
+    const flags = { version: 'v2.1', publisher: 'you', changelog: 'New' };
+
+    expect(await projectOf(`${base}[tool.comfy]\nPublisherId = "me"\n`, flags)).toMatchObject({
+      publisher: 'you',
+      version: '2.1.0',
+      changelog: 'New',
+    });
+  });
+
+  test('and leaves out addresses that are not http or https, with a note', async () => {
+    const project = await projectOf(`${base}urls = { Repository = "git@example.com:a/b.git" }
+[tool.comfy]
+PublisherId = "me"
+Icon = "assets/icon.png"
+`);
+
+    expect(requestOf(project).node).toEqual({ id: 'my-pack' });
+    expect(metadataNotes(project)).toEqual([
+      'The repository "git@example.com:a/b.git" is left out: it is not an http or https address.',
+      'The icon "assets/icon.png" is left out: it is not an http or https address.',
+    ]);
+  });
+});

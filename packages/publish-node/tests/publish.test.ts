@@ -1,0 +1,356 @@
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { demo } from '../../../tools/local/demo.ts';
+import { createRegistryClient } from '../../registry-client/client.ts';
+import {
+  plainEnvironment,
+  program,
+  publishNode,
+  runFile,
+  startRegistry,
+  writeFiles,
+} from '../../../tests/support/publishing.ts';
+import { bearer } from '../../../tests/support/tokens.ts';
+
+jest.setTimeout(60_000);
+
+/** Less than the command allows, so that the registry rejects a large archive. */
+process.env.MAX_ARCHIVE_BYTES = '5000000';
+
+let registry: Awaited<ReturnType<typeof startRegistry>>;
+let api: (typeof registry)['api'];
+let folder: string;
+let access: Record<string, string>;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  api = registry.api;
+  access = {
+    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+    NODE_REGISTRY_ACCESS_TOKEN: bearer(demo.owner).replace('Bearer ', ''),
+    NODE_REGISTRY_URL: api.url,
+  };
+});
+
+afterAll(() => registry.stop());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(registry.directory, 'folder-'));
+  api.reset();
+});
+
+const write = (files: Record<string, string | Buffer>) => writeFiles(folder, files);
+
+const project = (node: string, version = '1.0.0') => `
+[project]
+name = "${node}"
+version = "${version}"
+description = "Loads images."
+dependencies = ["numpy>=2", "pillow"]
+license = { file = "LICENSE" }
+
+[project.urls]
+Repository = "https://example.com/${node}"
+
+[tool.node-registry]
+publisher = "${demo.publisherId}"
+display-name = "A Node"
+`;
+
+const publishFolder = (...args: string[]) => publishNode([folder, ...args], { env: access });
+
+async function storedVersion(node_id: string, version = '1.0.0') {
+  const client = createRegistryClient({ baseUrl: api.url });
+  const [entry] = await client.versions.bulk([{ node_id, version }]);
+  return entry?.node_version;
+}
+
+const publishes = () =>
+  api.received.filter(({ route }) => route.endsWith('/versions') && !route.includes('/bulk/'));
+
+describe('publish-node with a folder', () => {
+  test('publishes it from its pyproject.toml, and the download has the reported bytes', async () => {
+    await write({ 'pyproject.toml': project('whole-life'), 'node.py': 'print("hello")\n' });
+    const { code, stdout, stderr } = await publishFolder();
+
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Packing 2 files, 290 B.')]);
+    const [, address = '', digest] = /download {2}(\S+)\nsha256 {4}(\S+)/.exec(stdout) ?? [];
+    const bytes = Buffer.from(await (await fetch(address)).arrayBuffer());
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(digest);
+    expect(await storedVersion('whole-life')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      dependencies: ['numpy>=2', 'pillow'],
+      downloadUrl: address,
+      sha256: digest,
+      size_bytes: bytes.length,
+    });
+  });
+
+  test('publishes the current folder by default', async () => {
+    await write({ 'pyproject.toml': project('from-here'), 'node.py': 'x' });
+
+    expect(await publishNode(['publish'], { cwd: folder, env: access })).toMatchObject({ code: 0 });
+    expect(await storedVersion('from-here')).toBeDefined();
+  });
+
+  test('publishes the current folder when npm runs the command in this repository', async () => {
+    await write({ 'pyproject.toml': project('by-npm-run'), 'node.py': 'x' });
+    const env = { INIT_CWD: folder };
+    const { code, stdout } = await runFile(
+      process.execPath,
+      ['packages/publish-node/from-here.ts', '--dry-run'],
+      { env },
+    );
+
+    expect([code, stdout]).toEqual([0, expect.stringContaining('node       by-npm-run')]);
+  });
+
+  test('publishes it to the local stack of this repository, also when its ports are moved', async () => {
+    await write({ 'pyproject.toml': project('moved'), 'node.py': 'x' });
+    const env = { ...access, NODE_REGISTRY_URL: undefined, LOCAL_PORT_OFFSET: '-2999', INIT_CWD: folder };
+    const { stderr } = await runFile(process.execPath, ['packages/publish-node/from-here.ts', 'status'], {
+      env,
+    });
+
+    expect(stderr).toContain('The registry at http://localhost:1 cannot be reached.');
+  });
+
+  test('publishes it once: a second run says so and sends nothing', async () => {
+    await write({ 'pyproject.toml': project('twice'), 'node.py': 'x' });
+    await publishFolder();
+    api.reset();
+    const { code, stdout } = await publishFolder();
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('twice 1.0.0 was published already.');
+    expect(publishes()).toEqual([]);
+  });
+
+  test('does not publish changed files under the same version', async () => {
+    await write({ 'pyproject.toml': project('changed'), 'node.py': 'x' });
+    await publishFolder();
+    const before = await storedVersion('changed');
+    await write({ 'node.py': 'y' });
+    const { code, stdout, stderr } = await publishFolder('--json');
+
+    expect(code).toBe(3);
+    expect(stderr).toContain('This version is published with other files.');
+    expect(JSON.parse(stdout).error).toBe('published_with_other_bytes');
+    expect(await storedVersion('changed')).toEqual(before);
+  });
+
+  test('publishes it without a pyproject.toml by options', async () => {
+    await write({ 'node.py': 'x' });
+    const named = ['--publisher', 'demo', '--node', 'by-options', '--version', 'v2.1', '--changelog', 'New'];
+    const { code, stdout } = await publishFolder(...named, '--json');
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      node: 'by-options',
+      version: '2.1.0',
+      status: 'published',
+      files: [{ path: 'node.py', bytes: 1 }],
+    });
+    expect(await storedVersion('by-options', '2.1.0')).toMatchObject({ changelog: 'New' });
+  });
+
+  test('describes it with --dry-run: names, sizes and the ten largest files, without sending anything', async () => {
+    const sizes = Array.from({ length: 12 }, (_, index) => [
+      `f${index}.bin`,
+      randomBytes(1000 * (index + 1)),
+    ]);
+    await write({ 'pyproject.toml': project('described'), ...Object.fromEntries(sizes) });
+    const { code, stdout } = await publishNode([folder, '--dry-run'], {
+      env: { NODE_REGISTRY_URL: api.url },
+    });
+    const [, listed = '', largest = '', facts = ''] =
+      /^(.*?)\n\nThe largest:\n(.*?)\n\n(.*)$/s.exec(stdout) ?? [];
+
+    expect(code).toBe(0);
+    expect(listed.split('\n')).toHaveLength(13);
+    expect(largest.split('\n').map((line) => line.trim())).toEqual(
+      [12, 11, 10, 9, 8, 7, 6, 5, 4, 3].map((size) => `${size}.0 kB  f${size - 1}.bin`),
+    );
+    expect(facts).toMatch(/node {7}described\nversion {4}1.0.0\npublisher {2}demo\nfiles {6}13, chosen by/);
+    expect(api.received).toEqual([]);
+  });
+});
+
+describe('publish-node completes a failed run', () => {
+  test('after it was killed while it uploaded', async () => {
+    await write({ 'pyproject.toml': project('killed'), 'noise.bin': randomBytes(3_000_000) });
+    const child = spawn(process.execPath, [program, folder], { env: { ...plainEnvironment, ...access } });
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.stderr.on('data', (text) => {
+      if (String(text).includes('Uploading')) child.kill('SIGKILL');
+    });
+    await exited;
+
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+  });
+
+  test('after the event of its upload was lost, and status says what it waits for', async () => {
+    await write({ 'pyproject.toml': project('event-lost'), 'node.py': 'x' });
+    registry.events.areLost = true;
+    const first = await publishFolder('--timeout', '0.5');
+    const waiting = await publishNode(['status', folder], { env: access });
+    registry.events.areLost = false;
+
+    expect(first).toMatchObject({ code: 5, stderr: expect.stringContaining('still being checked') });
+    expect([waiting.code, waiting.stdout]).toEqual([
+      5,
+      expect.stringContaining('event-lost 1.0.0 is pending.'),
+    ]);
+    expect(waiting.stdout).toContain('reason      Waiting for the archive');
+    expect(waiting.stdout).toContain('To finish it: publish-node publish\n');
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+    expect(await publishNode(['status', folder], { env: access })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/is active.*download/s),
+    });
+  });
+
+  test('after its archive was rejected and corrected', async () => {
+    await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(5_500_000) });
+    const first = await publishFolder();
+    await write({ 'noise.bin': 'none' });
+
+    expect(first).toMatchObject({ code: 4, stderr: expect.stringContaining('5000000 are allowed') });
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+  });
+});
+
+describe('publish-node on a bad network', () => {
+  test('repeats lost requests and answers', async () => {
+    await write({ 'pyproject.toml': project('disturbed'), 'node.py': 'x' });
+    api.disturb('hang up', 'lose the answer', { status: 503, headers: { 'retry-after': '0' } });
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+  });
+
+  test('publishes once when the answer to the publish is lost', async () => {
+    await write({ 'pyproject.toml': project('answer-lost'), 'node.py': 'x' });
+    const identifier = { node_id: 'answer-lost', version: '1.0.0' };
+    const lookUp = { status: 200, body: { node_versions: [{ identifier, status: 'not_found' }] } };
+    api.disturb(lookUp, 'lose the answer');
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+    expect(publishes()).toHaveLength(2);
+  });
+
+  test('ends with a sentence when the registry cannot be reached', async () => {
+    await write({ 'pyproject.toml': project('unreachable') });
+    const { code, stderr } = await publishFolder('--base-url', 'http://localhost:1');
+
+    expect(code).toBe(5);
+    expect(stderr).toContain('The registry at http://localhost:1 cannot be reached.');
+  });
+});
+
+describe('publish-node reports a refusal only when the registry refused', () => {
+  test.each<[string, Parameters<typeof api.disturb>[0], number, string]>([
+    ['a page of another server', { status: 404 }, 2, 'There is no registry at http://localhost:'],
+    ['a server without such a route', { status: 405, body: { message: 'No' } }, 2, 'There is no registry at'],
+    ['an operation it does not have', { status: 404, body: { error: 'route_not_found' } }, 2, '--base-url'],
+    ['a failure', { status: 500, body: { error: 'internal_error', message: 'Ours.' } }, 5, 'Ours.'],
+    ['an answer that is not JSON', { status: 200, body: 'x' }, 5, 'without a JSON object.'],
+    [
+      'a refusal',
+      { status: 403, body: { error: 'forbidden', message: 'No.' } },
+      3,
+      'The registry refused: No.',
+    ],
+  ])('ends with its exit code and its sentence after %s', async (_, answer, code, sentence) => {
+    api.disturb(answer);
+    const ending = await publishNode(['status', '--node', 'x', '--version', '1.0.0'], { env: access });
+
+    expect(ending).toMatchObject({ code, stderr: expect.stringContaining(sentence) });
+    expect(ending.stderr.includes('refused')).toBe(code === 3);
+  });
+});
+
+describe('publish-node when the registry rejects a publish', () => {
+  test.each<[string, string[], string]>([
+    ['an invalid personal access token', ['--token', 'nrp_wrong'], 'The personal access token is unknown'],
+    ['an unknown publisher', ['--publisher', 'nobody'], 'There is no such publisher.'],
+  ])('ends with exit code 3 and the sentence of the registry after %s', async (_, args, sentence) => {
+    await write({ 'pyproject.toml': project('not-allowed'), 'node.py': 'x' });
+    const { code, stdout, stderr } = await publishFolder(...args);
+
+    expect([code, stdout, stderr]).toEqual([3, '', expect.stringContaining(sentence)]);
+    expect(stderr).toMatch(/\n {2}request \S+/);
+    expect(stderr).not.toContain('nrp_');
+  });
+
+  test('status distinguishes a missing version from a pending one', async () => {
+    const args = ['status', '--node', 'nobody', '--version', '1.0.0'];
+
+    expect(await publishNode(args, { env: access })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('There is no such node version.'),
+    });
+  });
+});
+
+describe('publish-node init', () => {
+  test('writes a pyproject.toml that can be published unchanged', async () => {
+    const requirements =
+      '# What it needs\n--extra-index-url https://example.com\nnumpy>=2 # fast\n\npillow\n';
+    await write({ 'node.py': 'x', LICENSE: 'MIT', 'requirements.txt': requirements });
+    const { code } = await publishNode(['init', folder, '--publisher', 'demo', '--node', 'begun']);
+
+    expect(code).toBe(0);
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+    expect(await storedVersion('begun')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      dependencies: ['numpy>=2', 'pillow'],
+    });
+  });
+
+  test('leaves name and version to Poetry where they are there, and the folder can be published', async () => {
+    const before = '[tool.poetry]\nname = "by-poetry"\nversion = "0.2.0"\ndescription = "Loads."\n';
+    await write({ 'pyproject.toml': before, 'node.py': 'x' });
+    const { code, stderr } = await publishNode(['init', folder, '--publisher', 'demo']);
+    const after = await readFile(join(folder, 'pyproject.toml'), 'utf8');
+
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('still needs')]);
+    expect(after).toMatch(/^\[tool\.poetry\]\n.*"Loads\."\n\n\[tool\.node-registry\]\npublisher = "demo"\n/s);
+    expect(after).not.toContain('[project]');
+    expect(await publishFolder()).toMatchObject({ code: 0 });
+    expect(await storedVersion('by-poetry', '0.2.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
+  });
+
+  test('says what a Poetry table still needs', async () => {
+    await write({ 'pyproject.toml': '[tool.poetry]\nname = "x"\n' });
+    const { stderr } = await publishNode(['init', folder, '--publisher', 'demo']);
+
+    expect(stderr).toContain('Its [tool.poetry] table still needs a version.');
+  });
+
+  test('adds its table to a pyproject.toml without changing a byte of it, and only once', async () => {
+    const before =
+      '# My pack\n[project]\nname = "kept"\nversion = "1.0.0"   # here\r\n[tool.comfy]\nPublisherId = "demo"';
+    await write({ 'pyproject.toml': before });
+    await publishNode(['init'], { cwd: folder });
+    const after = await readFile(join(folder, 'pyproject.toml'), 'utf8');
+    const again = await publishNode(['init', '--publisher', 'demo'], { cwd: folder });
+
+    expect(after.startsWith(before)).toBe(true);
+    expect(after.slice(before.length)).toMatch(/^\n\n\[tool\.node-registry\]\npublisher = "demo"\n/);
+    expect(again).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('has a [tool.node-registry] table already'),
+    });
+  });
+});
+
+test('publish-node --help has examples and documents every exit code', async () => {
+  const { code, stdout } = await publishNode(['publish', '--help']);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(
+      /Examples:\n {2}publish-node publish .*Exit codes:\n {2}0 .*\n {2}2 .*\n {2}3 .*\n {2}4 .*\n {2}5 .*\n {2}70 /s,
+    ),
+  ]);
+});

@@ -1,0 +1,357 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { checkDistinct, checkName } from '../../../lib/archives/names.ts';
+import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import * as concerns from '../../../lib/concerns.ts';
+import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { Failure } from '../failure.ts';
+import { limits } from '../files/limits.ts';
+import { chooseFiles, pack } from '../files/pack.ts';
+import { pathProblems } from '../files/path-rules.ts';
+import { semanticSpelling } from '../spelling.ts';
+import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+
+jest.setTimeout(30_000);
+
+let directory: string;
+let folder: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'node-registry-refusals-'));
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(directory, 'folder-'));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+async function rejectedPaths(allow: string[] = []): Promise<string[]> {
+  const failure = await chooseFiles(folder, { allow }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (failure === undefined) return [];
+  if (!(failure instanceof Failure)) throw failure;
+  return failure.problems.map(({ path }) => path);
+}
+
+const pem = generateKeyPairSync('ec', {
+  namedCurve: 'P-256',
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+});
+const token = createPersonalAccessToken();
+
+describe('publish-node and secrets', () => {
+  test.each<[string, string | Buffer]>([
+    ['.env', 'A=1'],
+    ['.env.production', 'A=1'],
+    ['deep/down/.env.local', 'A=1'],
+    ['.env/bin/activate', ''],
+    ['keys/id_rsa', 'x'],
+    ['id_ed25519', 'x'],
+    ['key.ppk', 'x'],
+    ['store.p12', 'x'],
+    ['certificate.pem', pem.privateKey],
+    ['src/embedded.py', `KEY = """${pem.privateKey}"""`],
+    ['pgp.asc', `-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n${'lQVYBF'.repeat(8)}\n`],
+    ['service.json', JSON.stringify({ private_key: pem.privateKey })],
+    ['.pypirc', ''],
+    ['.netrc', ''],
+    ['.git-credentials', ''],
+    ['home/.aws/credentials', ''],
+    ['.docker/config.json', '{}'],
+    ['google/credentials.json', '{}'],
+    ['client_secret_42.apps.json', '{}'],
+    ['.npmrc', '//registry.example.com/:_authToken=abc'],
+    ['README.md', `Use ${token} to publish.`],
+    [
+      'image.png',
+      Buffer.concat([Buffer.from([0x89, 0x50, 0, 255]), Buffer.from(token), Buffer.from([0, 200])]),
+    ],
+  ])('rejects a secret in %s', async (path, content) => {
+    await writeFiles(folder, { 'node.py': '', [path]: content });
+
+    expect(await rejectedPaths()).toEqual([path]);
+    expect(await rejectedPaths(['node.py'])).toEqual([path]);
+    expect(await rejectedPaths([path])).toEqual([]);
+  });
+
+  test('rejects several secrets at once, by name and without their content', async () => {
+    await writeFiles(folder, { '.env': 'A=1', 'a.pem': pem.privateKey, 'b.md': token, 'node.py': '' });
+    const args = [folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+    const { code, stderr, stdout } = await publishNode([...args, '--json']);
+
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout).details.map(({ path }: { path: string }) => path)).toEqual([
+      '.env',
+      'a.pem',
+      'b.md',
+    ]);
+    expect(stderr + stdout).not.toContain(token);
+  });
+
+  test('publishes public keys, certificates, near misses and mistyped tokens', async () => {
+    const mistyped = `${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`;
+    await writeFiles(folder, {
+      'public.pem': pem.publicKey,
+      'environment.py': '',
+      'id_rsa.pub': 'ssh-rsa AAAA',
+      'scanner.py': 'if "-----BEGIN PRIVATE KEY-----" in text: refuse()',
+      '.npmrc': `save-exact=true\n//registry.example.com/:_authToken=\${TOKEN}\n`,
+      'README.md': `A token reads ${mistyped}, nrp_ and more.`,
+    });
+
+    expect(await rejectedPaths()).toEqual([]);
+  });
+});
+
+describe('publish-node and paths that the registry rejects', () => {
+  test.each([
+    'aux.py',
+    'nodes/NUL',
+    'com1.tar.gz',
+    'LPT¹.txt',
+    'CONOUT$',
+    'con .txt',
+    'folder./a.py',
+    'folder /a.py',
+    'a.py.',
+    'a:b.py',
+    'what?.py',
+    'a<b>.py',
+    'soft\u00ADhyphen.py',
+    'line\u2028end.py',
+    'C:/a.py',
+    'back\\slash.py',
+    'evil\u202Eyp.exe',
+    'zero\u200Bwidth.py',
+    'mark\uFEFF.py',
+    'tab\there.py',
+    'not-\uFFFD-text.py',
+    `${'d/'.repeat(65)}a.py`,
+    `${'x'.repeat(1001)}`,
+    'main.py;1',
+    'v;/a.py',
+    'empty\u2800braille.py',
+    `${'é'.repeat(128)}`,
+  ])('rejects the path %j before the upload', (path) => {
+    expect(pathProblems(['fine.py', path])).toHaveLength(1);
+  });
+
+  test.each([
+    ['a.py', 'A.py'],
+    ['é.py', 'e\u0301.py'],
+    ['lib/x.py', 'lib'],
+    ['straße.py', 'STRASSE.py'],
+    ['Dir/a.py', 'dir/b.py'],
+    ['x/Dir/a.py', 'x/dir/b/c.py'],
+  ])('rejects %j next to %j before the upload', (one, other) => {
+    expect(pathProblems([one, other])).toHaveLength(1);
+  });
+
+  test.each([
+    'auxiliary.py',
+    'console.log',
+    'com10.txt',
+    '.gitignore',
+    'a..b.py',
+    'größe/節點 (2) [x].py',
+    `${'d/'.repeat(64)}a.py`,
+  ])('publishes the path %j', (path) => {
+    expect(pathProblems([path])).toEqual([]);
+  });
+
+  test('rejects every name that the registry rejects', () => {
+    const special = [
+      ...'aAkKsS.:<>"|?* \\/\t',
+      'é',
+      'e\u0301',
+      '\u212A',
+      'ß',
+      'ss',
+      'σ',
+      'ς',
+      'NUL',
+      'com1',
+      '..',
+      ';',
+      ';1',
+    ];
+    const hidden = [
+      '\u202E',
+      '\u200B',
+      '\uFFFD',
+      '\u00AD',
+      '\u034F',
+      '\u2028',
+      '\u0085',
+      '\u3164',
+      '\u2800',
+      '\uFFF9',
+      '\u{E0100}',
+      '\uFE0F',
+    ];
+    const character = fc.oneof(
+      fc.constantFrom(...special, ...hidden),
+      fc.string({ unit: 'binary', maxLength: 1 }),
+    );
+    const path = fc
+      .array(character, { minLength: 1, maxLength: 8 })
+      .map((parts) => parts.join(''))
+      .filter((name) => name.split('/').every((part) => !['', '.', '..'].includes(part)));
+    const isRefusedByRegistry = (paths: string[]) => {
+      try {
+        for (const name of paths) checkName(name);
+        checkDistinct(paths);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    fc.assert(
+      fc.property(fc.uniqueArray(path, { minLength: 1, maxLength: 3 }), (paths) => {
+        expect(pathProblems(paths).length > 0 || !isRefusedByRegistry(paths)).toBe(true);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+describe('publish-node and size limits', () => {
+  test('has the same limits as the registry', () => {
+    expect(concerns.archives().parse({ ...process.env, MAX_ARCHIVE_BYTES: undefined })).toMatchObject({
+      MAX_ARCHIVE_BYTES: limits.archiveBytes,
+      MAX_ARCHIVE_ENTRIES: limits.entries,
+      MAX_UNPACKED_BYTES: limits.unpackedBytes,
+      MAX_UNPACKED_RATIO: limits.unpackedRatio,
+    });
+  });
+
+  test('rejects an archive that unpacks to more than 100 times its size', async () => {
+    await writeFiles(folder, { 'zeros.bin': Buffer.alloc(1_000_000) });
+
+    const chosen = await chooseFiles(folder, {});
+
+    expect(() => pack(chosen)).toThrow('more than 100 times its size');
+  });
+
+  test('rejects more than 10,000 files', () => {
+    const paths = Array.from({ length: 10_001 }, (_, index) => `${index % 100}/${index}`);
+
+    expect(pathProblems(paths).map(({ path }) => path)).toEqual(['10001 files']);
+    expect(pathProblems(paths.slice(1))).toEqual([]);
+  });
+
+  test('rejects a folder without files', async () => {
+    await expect(chooseFiles(folder, {})).rejects.toThrow('There are no files to publish');
+  });
+});
+
+describe('publish-node and version labels', () => {
+  test.each([
+    ['1.0.0rc1', '1.0.0-rc.1'],
+    ['1.0.0a2', '1.0.0-alpha.2'],
+    ['1.0b3', '1.0.0-beta.3'],
+    ['1.0.0.dev4', '1.0.0-dev.4'],
+    ['1.0.0rc1.dev4', '1.0.0-rc.1.dev.4'],
+    ['1.0.0.post1', '1.0.0+post.1'],
+    ['1.2.3.4', '1.2.3+4'],
+    ['1.0.0_beta', '1.0.0-beta.0'],
+    ['v1.0.0RC1', '1.0.0-rc.1'],
+    ['1,2,3', '1.2.3'],
+    ['0!2.0', '2.0.0'],
+    ['1.0.0rc1+cu118', '1.0.0-rc.1+cu118'],
+  ])('proposes the right spelling of %s', (label, proposal) => {
+    expect(semanticSpelling(label)).toBe(proposal);
+    expect(normalizeVersion(proposal)).toBeDefined();
+  });
+
+  test.each(['nightly', '1!2.0', '1!1.0', '', 'latest', '1.x', '1..2', 'v'])(
+    'proposes no label for %j',
+    (label) => {
+      expect(semanticSpelling(label)).toBeUndefined();
+    },
+  );
+
+  test('sends nothing for an invalid label', async () => {
+    await writeFiles(folder, { 'node.py': '' });
+    const args = [folder, '--publisher', 'demo', '--node', 'x', '--token', token];
+    const endings = await Promise.all(
+      ['1.0.0rc1', 'nightly'].map((version) => publishNode([...args, '--version', version])),
+    );
+
+    expect(endings.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [2, 'The version "1.0.0rc1" is not a semantic version. Write "1.0.0-rc.1".\n'],
+      [2, 'The version "nightly" is not a semantic version. Write one such as 1.2.3 or 2.0.0-beta.1.\n'],
+    ]);
+  });
+});
+
+describe('publish-node rejects before anything is sent', () => {
+  const project = '[project]\nname = "x"\nversion = "1.0.0"\n[tool.node-registry]\npublisher = "demo"\n';
+
+  test.each<[string, Record<string, string>, string[], string]>([
+    ['no metadata', { 'node.py': '' }, [], 'Name the node'],
+    [
+      'no version',
+      { 'pyproject.toml': project.replace('version', 'dynamic-version') },
+      [],
+      'Name the version',
+    ],
+    ['invalid TOML', { 'pyproject.toml': '[project' }, [], 'is not valid TOML'],
+    [
+      'metadata of a wrong type',
+      { 'pyproject.toml': '[project]\nname = 5' },
+      [],
+      'project.name: must be text',
+    ],
+    [
+      'a license of a wrong type',
+      { 'pyproject.toml': `${project.replace('[tool', 'license = 5\n[tool')}` },
+      [],
+      'project.license: must be text, or a table with file or text',
+    ],
+    ['a value in the place of a table', { 'pyproject.toml': 'project = 5' }, [], 'project: must be a table'],
+    [
+      'a misspelled key of our table',
+      { 'pyproject.toml': `${project}includs = []` },
+      [],
+      'tool.node-registry.includs: is no key. Did you mean "includes"?',
+    ],
+    [
+      'an invalid node id',
+      { 'pyproject.toml': project },
+      ['--node', 'my node'],
+      'The node "my node" is not right',
+    ],
+    [
+      'an invalid publisher',
+      { 'pyproject.toml': project },
+      ['--publisher', 'Me!'],
+      'The publisher "Me!" is not',
+    ],
+    ['an unknown option', {}, ['--versoin', '1'], 'Did you mean --version?'],
+    ['an invalid address', {}, ['--base-url', 'registry'], 'It is not an http or https address.'],
+    ['an invalid time', {}, ['--timeout', 'soon'], 'It takes a number above 0.'],
+    ['no token', { 'pyproject.toml': project }, [], 'Give a personal access token'],
+  ])('rejects %s before anything is sent', async (_, files, args, sentence) => {
+    await writeFiles(folder, files);
+    const { code, stdout, stderr } = await publishNode([folder, '--base-url', 'http://localhost:1', ...args]);
+
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)]);
+    expect(stderr).not.toContain('Invalid input');
+  });
+
+  test('rejects a misspelled command', async () => {
+    expect(await publishNode(['stauts'], { cwd: folder })).toMatchObject({
+      code: 2,
+      stderr: 'There is no folder "stauts". Did you mean "status"?\n',
+    });
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals';
+import { didYouMean } from '../did-you-mean.ts';
+import { secretIn } from '../files/secrets.ts';
+
+const begin = '-----BEGIN RSA PRIVATE KEY-----';
+const key = 'MIIEvQIBADANBgkqhkiG';
+const found = (text: string) => secretIn('a.txt', Buffer.from(text));
+
+describe('a private key is found', () => {
+  test.each([
+    ['alone', `${begin}\n${key}\n`],
+    ['on Windows', `${begin}\r\n${key}\r\n`],
+    ['in a string', `"${begin}\\n${key}\\n"`],
+    [
+      'after its headers',
+      `${begin}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0011223344556677\n\n${key}\n`,
+    ],
+    ['after a header on its own line', `${begin}\nProc-Type: 4,ENCRYPTED ${key}\n`],
+    [
+      'in a block of PGP',
+      `-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2.0.22 (GNU/Linux)\n\n${key}\n`,
+    ],
+  ])('%s', (_, text) => {
+    expect(found(text)).toBe('holds a private key.');
+  });
+
+  test.each([
+    ['a mention of the first line', `text.startsWith("${begin}")`],
+    ['an example without a key', `${begin}\n...\n-----END RSA PRIVATE KEY-----`],
+  ])('but not in %s', (_, text) => {
+    expect(found(text)).toBeUndefined();
+  });
+
+  test.each([
+    ['many headers on one line', `${begin}\n${'a: b '.repeat(30)}!`],
+    ['many headers', `${begin}\n${'a: b c\n'.repeat(100_000)}!`],
+    ['a long word', `${begin}\n${'a-'.repeat(500_000)}!`],
+    ['many first lines', `${begin}\na: b `.repeat(20_000)],
+  ])('without much work in %s', (_, text) => {
+    const started = performance.now();
+
+    expect(found(text)).toBeUndefined();
+    // It takes milliseconds; trying every way to divide the text takes seconds at 30 headers, and doubles with each.
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+});
+
+describe('a misspelled word', () => {
+  test('has a proposal where a candidate is like it', () => {
+    expect(didYouMean('pubish', ['publish', 'status'])).toBe(' Did you mean "publish"?');
+    expect(didYouMean('other', ['publish', 'status'])).toBe('');
+  });
+
+  test('has none where there is no candidate', () => {
+    expect(didYouMean('a', [])).toBe('');
+  });
+});

@@ -1,0 +1,326 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { demo } from '../../../tools/local/demo.ts';
+import { seed } from '../../../tools/local/seed.ts';
+import { createRegistryClient } from '../client.ts';
+import { errorOf } from '../../../tests/support/client-errors.ts';
+import { startHttpApi } from '../../../tests/support/http-api.ts';
+import { acceptedTasks, misbehave } from '../../../tests/support/proxies.ts';
+import { bearer } from '../../../tests/support/tokens.ts';
+
+const api = await startHttpApi();
+const accessToken = bearer(demo.owner).replace('Bearer ', '');
+const client = createRegistryClient({ baseUrl: api.url, accessToken, attempts: 3 });
+
+const video = { model: 'vidq2-turbo', prompt: 'A paper boat' } as const;
+const image = 'https://example.com/image.png';
+const pair = { node_id: demo.nodeId, version: demo.version };
+const soon = { 'retry-after': '0' };
+const inFlight = { status: 409, headers: soon, body: { error: 'idempotency_in_flight' } } as const;
+
+beforeAll(seed);
+
+beforeEach(() => api.reset());
+
+afterAll(() => api.stop());
+
+function keysSent(): (string | string[] | undefined)[] {
+  return api.received.map(({ headers }) => headers['idempotency-key']);
+}
+
+const routesSent = () => api.received.map(({ route }) => route);
+
+describe('named methods of the client', () => {
+  test('reach every operation', async () => {
+    const frames = { model: 'vidq2-pro', start_image: image } as const;
+    const extended = { model: 'vidq2-pro', video_creation_id: '1', video_url: image } as const;
+    await client.images.relight({ image });
+    await client.videos.fromText(video);
+    await client.videos.extend(extended);
+    await client.videos.multiframe({
+      ...frames,
+      image_settings: [{ key_image: image }, { key_image: image }],
+    });
+    await client.nodes.update(demo.publisherId, demo.nodeId, { tags: ['typed'], category: null });
+    await client.hostNodes.update(demo.nodeId, demo.version, 'Blend', { category: 'image' });
+    await client.versions.bulk([pair]);
+    await client.versions.register(demo.publisherId, 'typed-node', {
+      personal_access_token: demo.personalAccessToken,
+      node: { name: 'Typed' },
+      node_version: { version: '1.0.0' },
+    });
+
+    expect(routesSent()).toEqual([
+      'POST /proxy/image-provider/v1/ai/image-relight',
+      'POST /proxy/video-provider/text2video',
+      'POST /proxy/video-provider/extend',
+      'POST /proxy/video-provider/multiframe',
+      `PUT /publishers/${demo.publisherId}/nodes/${demo.nodeId}`,
+      `PUT /nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/Blend`,
+      'POST /bulk/nodes/versions',
+      `POST /publishers/${demo.publisherId}/nodes/typed-node/versions`,
+    ]);
+  });
+
+  test('return the body of the answer, and show its headers on request', async () => {
+    let etag: string | null = null;
+    const onResponse = ({ headers }: Response) => {
+      etag = headers.get('etag');
+    };
+    const node = await client.nodes.update(
+      demo.publisherId,
+      demo.nodeId,
+      { tags: ['typed'] },
+      { onResponse },
+    );
+    const again = client.nodes.update(demo.publisherId, demo.nodeId, {}, { ifMatch: String(etag) });
+
+    expect(node.tags).toEqual(['typed']);
+    expect((await again).tags).toEqual(['typed']);
+    expect(await errorOf(client.nodes.update('demo', demo.nodeId, {}, { ifMatch: '"0"' }))).toMatchObject({
+      code: 'precondition_failed',
+      status: 412,
+    });
+  });
+
+  test('show the headers of the final answer where it is an error, and of no earlier one', async () => {
+    const busy = { status: 503, headers: { 'retry-after': '0' }, body: { error: 'unavailable' } };
+    const limits = { status: 409, headers: { ratelimit: '"tasks";r=0' }, body: { error: 'version_exists' } };
+    const heard: (string | null)[] = [];
+    const onResponse = ({ status, headers }: Response) => {
+      heard.push(`${status} ${headers.get('ratelimit')}`);
+    };
+    api.disturb(busy, limits, 'hang up', 'hang up', 'hang up', {
+      status: 200,
+      body: 'a page' as unknown as object,
+    });
+    await errorOf(client.videos.fromText(video, { onResponse }));
+    await errorOf(client.videos.fromText(video, { onResponse }));
+    await errorOf(client.videos.fromText(video, { onResponse }));
+
+    expect(heard).toEqual(['409 "tasks";r=0', '200 null']);
+  });
+
+  test.each([
+    ['50% (a/b)', '50%2525%20(a%252Fb)'],
+    ['why? #1', 'why%253F%20%25231'],
+    ['Größe | 節點', 'Gr%C3%B6%C3%9Fe%20%7C%20%E7%AF%80%E9%BB%9E'],
+    ['..', '%252E%252E'],
+  ])(
+    'hostNodes.update encodes the name %j so that every gateway delivers it unchanged',
+    async (name, sent) => {
+      await client.hostNodes.update(demo.nodeId, demo.version, name, {});
+
+      expect(routesSent()).toEqual([`PUT /nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/${sent}`]);
+    },
+  );
+
+  test('versions.bulk reads more than 1,000 pairs in several requests and keeps their order', async () => {
+    const pairs = Array.from({ length: 2001 }, (_, index) => ({ node_id: `n${index}`, version: '1.0.0' }));
+    const entries = await client.versions.bulk(pairs);
+
+    expect(api.received).toHaveLength(3);
+    expect(entries.map(({ identifier }) => identifier)).toEqual(pairs);
+    expect(await client.versions.bulk([])).toEqual([]);
+  });
+
+  test('have the types of the document', () => {
+    const output = execFileSync(
+      'npm',
+      ['run', 'types', '--silent', '-w', 'registry-client', '--', '--check'],
+      { encoding: 'utf8', stdio: 'pipe', env: { ...process.env, NODE_OPTIONS: '' } },
+    );
+
+    expect(output).not.toContain('out-of-date');
+  });
+});
+
+describe('an error of the client', () => {
+  test('carries code, status, details and request id', async () => {
+    const body = { prompt: 'x'.repeat(2001) };
+    const error = await errorOf(client.videos.fromText(body, { requestId: 'lake-1' }));
+
+    expect(error).toMatchObject({
+      code: 'invalid_request',
+      status: 400,
+      message: 'The request is not valid.',
+      details: [{ path: 'body.prompt', message: expect.any(String) }],
+      requestId: 'lake-1',
+      retryAfter: undefined,
+    });
+  });
+
+  test.each([
+    [404, 'Not Found', 'route_not_found'],
+    [405, 'Method Not Allowed', 'method_not_allowed'],
+    [413, 'Request Entity Too Large', 'request_too_large'],
+    [500, 'Internal Server Error', 'internal_error'],
+  ])('has a code for the gateway’s own answer %i %s', async (status, message, code) => {
+    api.disturb({ status, headers: { 'apigw-requestid': 'gw-1' }, body: { message } });
+    const error = await errorOf(client.videos.fromText(video));
+
+    expect(error).toMatchObject({ code, status, details: [], requestId: 'gw-1' });
+    expect(error.message).toContain(message);
+    expect(api.received).toHaveLength(1);
+  });
+
+  test.each([
+    [429, 'Too Many Requests', 'too_many_requests'],
+    [503, 'Service Unavailable', 'unavailable'],
+  ])('comes after the last attempt for the gateway’s own answer %i', async (status, message, code) => {
+    const answer = { status, body: { message } };
+    api.disturb(answer, answer, answer);
+
+    expect(await errorOf(client.videos.fromText(video))).toMatchObject({ code, status });
+    expect(api.received).toHaveLength(3);
+    expect(new Set(keysSent()).size).toBe(1);
+  });
+
+  test('has the seconds to wait when they exceed what the caller accepts', async () => {
+    const body = { error: 'too_many_requests', message: 'Later.' };
+    api.disturb({ status: 429, headers: { 'retry-after': '3600' }, body });
+    expect((await errorOf(client.videos.fromText(video))).retryAfter).toBe(3600);
+
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    api.disturb({ status: 503, headers: { 'retry-after': date }, body });
+    expect((await errorOf(client.videos.fromText(video))).retryAfter).toBeGreaterThan(3500);
+    expect(api.received).toHaveLength(2);
+  });
+
+  test('shows an answer that is not JSON', async () => {
+    api.disturb({ status: 200, body: 'a page' as unknown as object });
+    expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'invalid_reply', status: 200 });
+  });
+
+  test('says when an attempt took too long', async () => {
+    const hasty = createRegistryClient({ baseUrl: api.url, timeoutMs: 100, attempts: 1 });
+    api.disturb('stay silent');
+
+    expect(await errorOf(hasty.versions.bulk([pair]))).toMatchObject({ code: 'timed_out' });
+  });
+});
+
+describe('the client retries', () => {
+  test('a paid request whose answer was lost, with one key, and is paid for once', async () => {
+    api.disturb('lose the answer');
+    let isReplayed: string | null = null;
+    const onResponse = ({ headers }: Response) => {
+      isReplayed = headers.get('idempotent-replayed');
+    };
+    const task = await client.videos.fromText(video, { onResponse });
+
+    expect(task.task_id).toEqual(expect.any(String));
+    expect(isReplayed).toBe('true');
+    expect(acceptedTasks()).toBe(1);
+    expect(keysSent()).toHaveLength(2);
+    expect(new Set(keysSent()).size).toBe(1);
+  });
+
+  test('a request with the key of the caller, through all attempts', async () => {
+    api.disturb('hang up', inFlight);
+    await client.videos.fromText(video, { idempotencyKey: 'order-4711' });
+
+    expect(keysSent()).toEqual(['order-4711', 'order-4711', 'order-4711']);
+  });
+
+  test.each([
+    ['409 idempotency_in_flight', inFlight],
+    ['409 conflict', { status: 409, body: { error: 'conflict' } }],
+    ['429 with Retry-After', { status: 429, headers: soon, body: { error: 'provider_busy' } }],
+    ['429 of the gateway', { status: 429, body: { message: 'Too Many Requests' } }],
+    ['502 provider_unreachable', { status: 502, body: { error: 'provider_unreachable' } }],
+    ['503 with Retry-After', { status: 503, headers: soon, body: { error: 'unavailable' } }],
+    ['503 of the gateway', { status: 503, body: { message: 'Service Unavailable' } }],
+    ['a lost connection', 'hang up' as const],
+  ])('retries after %s', async (_, disturbance) => {
+    api.disturb(disturbance);
+    await client.videos.fromText(video);
+
+    expect(api.received).toHaveLength(2);
+    expect(acceptedTasks()).toBe(1);
+  });
+
+  test('an attempt that took too long', async () => {
+    const hasty = createRegistryClient({ baseUrl: api.url, timeoutMs: 1000 });
+    api.disturb('stay silent');
+    await hasty.versions.bulk([pair]);
+
+    expect(api.received).toHaveLength(2);
+  });
+
+  test('after the time of Retry-After, in seconds or until a date', async () => {
+    const inTwoSeconds = new Date(Date.now() + 2000).toUTCString();
+    api.disturb({ status: 503, headers: { 'retry-after': '1' } });
+    api.disturb({ status: 429, headers: { 'retry-after': inTwoSeconds } });
+    const started = Date.now();
+    await client.versions.bulk([pair]);
+
+    expect(Date.now() - started).toBeGreaterThanOrEqual(950);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(inTwoSeconds));
+    expect(api.received).toHaveLength(3);
+  });
+
+  test('a request that a busy provider rejected, which is paid for once', async () => {
+    misbehave({ kind: 'status', provider: 'video', status: 429, retryAfter: 0, times: 2 });
+    await client.videos.fromText(video);
+
+    expect(acceptedTasks()).toBe(1);
+    expect(keysSent()).toHaveLength(2);
+    expect(new Set(keysSent()).size).toBe(1);
+  });
+
+  test('never with the key of another call', async () => {
+    await client.videos.fromText(video);
+    await client.videos.fromText(video);
+
+    expect(new Set(keysSent()).size).toBe(2);
+    expect(acceptedTasks()).toBe(2);
+  });
+});
+
+describe('the client does not retry', () => {
+  test.each([
+    ['400', { status: 400, body: { error: 'invalid_request' } }],
+    ['409 idempotency_consumed', { status: 409, headers: soon, body: { error: 'idempotency_consumed' } }],
+    ['429 without Retry-After', { status: 429, body: { error: 'provider_busy' } }],
+    ['500', { status: 500, headers: soon, body: { error: 'internal_error' } }],
+    ['502 provider_failed', { status: 502, headers: soon, body: { error: 'provider_failed' } }],
+    ['502 provider_invalid_reply', { status: 502, headers: soon, body: { error: 'provider_invalid_reply' } }],
+    ['502 of something in between', { status: 502, headers: soon }],
+    ['503 provider_quota', { status: 503, body: { error: 'provider_quota' } }],
+    ['504', { status: 504, headers: soon, body: { error: 'provider_timeout' } }],
+    ['504 of something in between', { status: 504, headers: soon }],
+  ])('does not retry after %s', async (_, disturbance) => {
+    api.disturb(disturbance);
+    const error = await errorOf(client.videos.fromText(video));
+
+    expect(error.status).toBe(disturbance.status);
+    expect(api.received).toHaveLength(1);
+    expect(acceptedTasks()).toBe(0);
+  });
+
+  test('after the last attempt', async () => {
+    api.disturb(inFlight, inFlight, inFlight, 'hang up', 'hang up', 'hang up');
+
+    expect(await errorOf(client.videos.fromText(video))).toMatchObject({ code: 'idempotency_in_flight' });
+    expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'unreachable' });
+    expect(api.received).toHaveLength(6);
+  });
+
+  test('a conditional update whose answer was lost, because it would conflict with its own change', async () => {
+    api.disturb('lose the answer');
+    const lost = client.nodes.update(demo.publisherId, demo.nodeId, {}, { ifMatch: '*' });
+
+    expect(await errorOf(lost)).toMatchObject({ code: 'unreachable' });
+    expect(api.received).toHaveLength(1);
+  });
+
+  test('a call that its caller aborted, which fails at once with the caller’s reason', async () => {
+    api.disturb({ status: 503, headers: { 'retry-after': '30' } });
+    const started = Date.now();
+    const given = client.versions.bulk([pair], { signal: AbortSignal.timeout(100) });
+
+    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(Date.now() - started).toBeLessThan(5000);
+  });
+});

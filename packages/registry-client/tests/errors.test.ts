@@ -1,0 +1,110 @@
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createRegistryClient } from '../client.ts';
+import { errorOf } from '../../../tests/support/client-errors.ts';
+import { startHttpApi } from '../../../tests/support/http-api.ts';
+
+const api = await startHttpApi();
+const client = createRegistryClient({ baseUrl: api.url });
+const clientWith = (options: { accessToken?: string; baseUrl?: string }) =>
+  createRegistryClient({ baseUrl: api.url, ...options });
+
+const video = { model: 'vidq2-turbo', prompt: 'A paper boat' } as const;
+const pair = { node_id: 'any', version: '1.0.0' };
+const version = { personal_access_token: '', node: {}, node_version: { version: '1.0.0' } };
+const halfCharacter = '\ud83d';
+
+beforeEach(() => api.reset());
+afterAll(() => api.stop());
+
+describe('a call that cannot be sent', () => {
+  test.each([
+    [
+      'an Idempotency-Key',
+      'headers.idempotency-key',
+      () => client.videos.fromText(video, { idempotencyKey: 'a–b' }),
+    ],
+    ['a request id', 'headers.x-request-id', () => client.versions.bulk([pair], { requestId: 'a\nb' })],
+    ['an If-Match', 'headers.if-match', () => client.nodes.update('demo', 'any', {}, { ifMatch: '"ü–"' })],
+    [
+      'an access token',
+      'headers.authorization',
+      () => clientWith({ accessToken: 'secret\ntoken' }).versions.bulk([pair]),
+    ],
+  ])('fails at once for %s that no header can have, without showing it', async (_, path, call) => {
+    const error = await errorOf(call());
+
+    expect(error).toMatchObject({ code: 'invalid_request', status: undefined, details: [{ path }] });
+    expect(JSON.stringify([error.message, error.details, String(error.cause)])).not.toContain('secret');
+    expect(api.received).toEqual([]);
+  });
+
+  test.each(['no address', 'http://a b', 'ftp://localhost', 'http://user:secret@localhost:1'])(
+    'fails at once for the base URL %j',
+    async (baseUrl) => {
+      const error = await errorOf(clientWith({ baseUrl }).versions.bulk([pair]));
+
+      expect(error).toMatchObject({ code: 'invalid_request', details: [{ path: 'baseUrl' }] });
+      expect(error.message).not.toContain('secret');
+    },
+  );
+
+  test.each([
+    ['a publisher id', () => client.nodes.update(halfCharacter, 'any', {})],
+    ['a node id', () => client.versions.register('demo', halfCharacter, version)],
+    ['the name of a host node', () => client.hostNodes.update('any', '1.0.0', `a${halfCharacter}/b`, {})],
+  ])('fails for half a character in %s', async (_, call) => {
+    expect(await errorOf(call())).toMatchObject({ code: 'invalid_request', details: [{ path: 'path' }] });
+    expect(api.received).toEqual([]);
+  });
+
+  test('fails for a body that JSON cannot hold', async () => {
+    // As from a caller without types.
+    const body = { ...video, seed: 1n as unknown as number };
+
+    expect(await errorOf(client.videos.fromText(body))).toMatchObject({
+      code: 'invalid_request',
+      details: [{ path: 'body' }],
+    });
+    expect(api.received).toEqual([]);
+  });
+});
+
+describe('an answer that the service would not give', () => {
+  test.each([301, 302, 307, 308])('is not followed where it is a redirect with %i', async (status) => {
+    const location = `${api.url}/elsewhere`;
+    api.disturb({ status, headers: { location } });
+    const error = await errorOf(client.versions.bulk([pair]));
+
+    expect(error).toMatchObject({ code: 'redirected', status });
+    expect(error.message).toContain(location);
+    expect(api.received).toHaveLength(1);
+  });
+
+  test.each([
+    ['versions.bulk', () => client.versions.bulk([pair])],
+    ['versions.register', () => client.versions.register('demo', 'any', version)],
+    ['images.relight', () => client.images.relight({ image: 'https://example.com/a.png' })],
+    ['videos.fromText', () => client.videos.fromText(video)],
+    ['videos.extend', () => client.videos.extend({ model: 'vidq2-pro' })],
+  ])('is an invalid reply where %s finds no field that it always has', async (_, call) => {
+    for (const body of [{}, [], { node_versions: {} }, { node_version: {} }, { data: 'x' }, { task_id: 1 }]) {
+      api.reset();
+      api.disturb({ status: 200, body });
+
+      expect(await errorOf(call())).toMatchObject({ code: 'invalid_reply', status: 200 });
+      expect(api.received).toHaveLength(1);
+    }
+  });
+
+  test('is an invalid reply where a node is a list', async () => {
+    api.disturb({ status: 200, body: [] });
+
+    expect(await errorOf(client.nodes.update('demo', 'any', {}))).toMatchObject({ code: 'invalid_reply' });
+  });
+
+  test('is an invalid reply where an entry of versions.bulk is no object', async () => {
+    api.disturb({ status: 200, body: { node_versions: [null] } });
+
+    expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'invalid_reply' });
+  });
+});

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { demo } from '../../../tools/local/demo.ts';
+import { seed } from '../../../tools/local/seed.ts';
+import { createRegistryClient } from '../client.ts';
+import { errorOf } from '../../../tests/support/client-errors.ts';
+import { startHttpApi } from '../../../tests/support/http-api.ts';
+import { SilentServer } from '../../../tests/support/silent-server.ts';
+import { bearer } from '../../../tests/support/tokens.ts';
+
+const api = await startHttpApi();
+const accessToken = bearer(demo.owner).replace('Bearer ', '');
+const client = createRegistryClient({ baseUrl: api.url, accessToken, attempts: 3 });
+
+beforeAll(seed);
+beforeEach(() => api.reset());
+afterAll(() => api.stop());
+
+describe('publish of the client', () => {
+  const identifier = { node_id: 'published', version: '1.0.0' };
+  const archive = new TextEncoder().encode('archive');
+  const input = {
+    publisherId: demo.publisherId,
+    nodeId: 'published',
+    version: { version: '1.0.0' },
+    personalAccessToken: demo.personalAccessToken,
+    archive,
+  };
+  const found = (node_version?: object) => ({
+    status: 200,
+    body: { node_versions: [{ identifier, status: node_version ? 'success' : 'not_found', node_version }] },
+  });
+  const pending = (status_reason_code: string) =>
+    found({ status: 'NodeVersionStatusPending', status_reason_code, status_reason: 'Why.' });
+  const registered = { status: 201, body: { node_version: {}, signedUrl: 'http://localhost:1/upload' } };
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const active = found({
+    status: 'NodeVersionStatusActive',
+    downloadUrl: 'http://localhost:1/a.zip',
+    sha256,
+  });
+  const uploaded = { upload: async () => 200 };
+
+  test.each([
+    ['archive_refused', 'archive_rejected'],
+    ['token_revoked', 'version_closed'],
+    ['publisher_banned', 'version_closed'],
+  ])('fails when the version stays pending because of %s', async (reason, code) => {
+    api.disturb(found(), registered, pending('awaiting_upload'), pending(reason), pending(reason));
+
+    expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code, message: 'Why.' });
+    expect(api.received).toHaveLength(5);
+  });
+
+  test('ignores a read that is older than the upload', async () => {
+    api.disturb(pending('archive_refused'), registered, pending('archive_refused'), active);
+
+    expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: false });
+  });
+
+  test('returns a version that another call published with the same bytes', async () => {
+    const exists = { status: 409, body: { error: 'version_exists', message: 'It exists.' } };
+    api.disturb(found(), exists, active);
+
+    expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: true });
+  });
+
+  test('retries an upload that broke off, and gives up on a rejected one', async () => {
+    const statuses = [500, 200];
+    api.disturb(found(), registered, active);
+    await client.publish(input, { upload: async () => statuses.shift() ?? 0 });
+    expect(statuses).toEqual([]);
+
+    api.disturb(found(), registered);
+    const refused = client.publish(input, { upload: async () => 403 });
+    expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
+  });
+
+  test('gives up an upload that stands still after its time limit, through all its attempts', async () => {
+    const storage = new SilentServer();
+    await storage.listen();
+    api.disturb(found(), { status: 201, body: { node_version: {}, signedUrl: storage.url } });
+    const refused = await errorOf(client.publish(input, { uploadTimeoutMs: 300 })).finally(() =>
+      storage.stop(),
+    );
+
+    expect(refused).toMatchObject({ code: 'upload_failed', status: undefined });
+    expect(refused.message).toContain('0.3 seconds');
+    expect(storage.asked).toBe(1);
+  });
+
+  test('gives its own way to upload a signal that ends with the time limit or with the caller', async () => {
+    const hears = (signal?: AbortSignal) =>
+      new Promise<number>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    const upload = (_: string, __: unknown, signal?: AbortSignal) => hears(signal);
+    api.disturb(found(), registered);
+    const late = await errorOf(client.publish(input, { upload, uploadTimeoutMs: 50 }));
+    expect(late).toMatchObject({ code: 'upload_failed' });
+
+    api.disturb(found(), registered);
+    const given = client.publish(input, { upload, signal: AbortSignal.timeout(300) });
+    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  test('fails after its time limit if the upload is still being checked', async () => {
+    api.disturb(found(), registered, pending('awaiting_upload'), pending('awaiting_upload'));
+    const waiting = client.publish(input, { ...uploaded, waitMs: 300 });
+
+    expect(await errorOf(waiting)).toMatchObject({ code: 'still_checking' });
+  });
+});

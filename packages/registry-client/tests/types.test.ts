@@ -1,0 +1,68 @@
+import { expect, test } from '@jest/globals';
+import { createRegistryClient } from '../client.ts';
+
+const { hostNodes, images, nodes, publish, versions, videos } = createRegistryClient({
+  baseUrl: 'http://localhost:9',
+});
+
+const image = 'https://example.com/image.png';
+const frames = { model: 'vidq2-pro', start_image: image } as const;
+
+/** The compiler tests these: an expected error that does not come fails `npm run check:types`. */
+const misspelt: Record<string, () => Promise<unknown>> = {
+  // @ts-expect-error: style
+  relightImage: () => images.relight({ image, stile: 'clean' }),
+  // @ts-expect-error: contrast, inside advanced_settings
+  'relightImage settings': () => images.relight({ image, advanced_settings: { contrst: 4 } }),
+  // @ts-expect-error: tags
+  updateNode: () => nodes.update('demo', 'demo-node', { taggs: ['a'] }),
+  publishNodeVersion: () =>
+    versions.register('demo', 'demo-node', {
+      personal_access_token: '',
+      // @ts-expect-error: name
+      node: { naem: 'A' },
+      node_version: { version: '1.0.0' },
+    }),
+  'publishNodeVersion version': () =>
+    versions.register('demo', 'demo-node', {
+      personal_access_token: '',
+      node: {},
+      // @ts-expect-error: changelog
+      node_version: { version: '1.0.0', changelg: 'New' },
+    }),
+  // @ts-expect-error: prompt
+  textToVideo: () => videos.fromText({ promt: 'A boat' }),
+  // @ts-expect-error: duration
+  extendVideo: () => videos.extend({ model: 'vidq2-pro', durration: 5 }),
+  multiframeVideo: () =>
+    // @ts-expect-error: prompt, inside an item
+    videos.multiframe({ ...frames, image_settings: [{ key_image: image, promt: 'Dawn' }] }),
+  // @ts-expect-error: category
+  updateHostNode: () => hostNodes.update('demo-node', '1.0.0', 'Load', { categroy: 'image' }),
+  // @ts-expect-error: version
+  bulkNodeVersions: () => versions.bulk([{ node_id: 'demo-node', verison: '1.0.0' }]),
+  publish: () =>
+    publish({
+      publisherId: 'demo',
+      nodeId: 'demo-node',
+      personalAccessToken: '',
+      archive: new Uint8Array(),
+      // @ts-expect-error: dependencies
+      version: { version: '1.0.0', dependancies: [] },
+    }),
+};
+
+test('a misspelled field is a compile error on every operation', () => {
+  const operations = Object.keys(misspelt).filter((name) => /^[a-zA-Z]+$/.test(name) && name !== 'publish');
+
+  expect(operations.sort()).toEqual([
+    'bulkNodeVersions',
+    'extendVideo',
+    'multiframeVideo',
+    'publishNodeVersion',
+    'relightImage',
+    'textToVideo',
+    'updateHostNode',
+    'updateNode',
+  ]);
+});

@@ -1,0 +1,238 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { compareAndSave } from '../tools/bench/baseline.ts';
+import { amount, type Figure, quantile, ratio } from '../tools/bench/figures.ts';
+import { Lambda } from '../tools/bench/lambda.ts';
+import { compare, grossRegressions, render } from '../tools/bench/report.ts';
+import { loadsOf } from '../tools/bench/sizes.ts';
+import { buildFunctions, bundle } from '../infra/bundle/build.ts';
+import { seed } from '../tools/local/seed.ts';
+import { type Simulators, startSimulators } from '../tools/simulators/start-simulators.ts';
+import { sampleEvent } from './support/invoke.ts';
+import { runProgram } from './support/run-program.ts';
+
+/** What makes the functions start fast, checked without a clock. */
+
+const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
+const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
+
+beforeAll(async () => {
+  await buildFunctions();
+}, 30_000);
+
+describe('after one invocation in a process of its own', () => {
+  let simulators: Simulators;
+  const lambda = new Lambda();
+
+  beforeAll(async () => {
+    [simulators] = await Promise.all([startSimulators(), lambda.listen(), seed()]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([simulators.stop(), lambda.stop()]);
+  });
+
+  test.each([...proxies, ...stores])(
+    '%s has answered, and loaded no part of Node that it does not need',
+    async (name) => {
+      const { answer, modules } = await lambda.start({
+        file: resolve('dist', name, 'index.js'),
+        event: sampleEvent(name),
+        environment: {
+          ...process.env,
+          NODE_OPTIONS: '',
+          IMAGE_PROVIDER_URL: `${simulators.url}/image`,
+          IMAGE_PROVIDER_KEY: 'local-image-key',
+          VIDEO_PROVIDER_URL: `${simulators.url}/video`,
+          VIDEO_PROVIDER_KEY: 'local-video-key',
+        },
+      });
+
+      expect(answer).toMatchObject({ statusCode: name === 'publish-node-version' ? 201 : 200 });
+      expect(modules).toContain('NativeModule http');
+      expect(
+        modules.filter((module) => /undici|perf_hooks|webcrypto|fs\/promises|readline/.test(module)),
+      ).toEqual([]);
+    },
+    30_000,
+  );
+});
+
+describe('a bundle', () => {
+  const built = new Map<string, ReturnType<typeof loadsOf>>();
+  const loads = (name: string) => {
+    const loading = built.get(name) ?? loadsOf(name);
+    built.set(name, loading);
+    return loading;
+  };
+
+  test.each([...proxies, ...stores])(
+    'of %s has no credential provider other than that of its role, and no S3 client',
+    async (name) => {
+      const { whole } = await loads(name);
+
+      expect(whole.inputs.filter((file) => /credential-provider|client-s3/.test(file))).toEqual([
+        'credentials:@aws-sdk/credential-provider-node',
+      ]);
+    },
+  );
+
+  test.each(proxies)('of %s loads nothing of the SDK before a request needs it', async (name) => {
+    const { first, whole } = await loads(name);
+
+    expect(first.inputs.filter((file) => /@aws-sdk|@smithy/.test(file))).toEqual([]);
+    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-dynamodb'))).toBe(true);
+  });
+
+  test.each(proxies)('of %s starts with its entry and one more file', async (name) => {
+    const { metafile } = await bundle(`functions/${name}.ts`, 'dist');
+
+    expect(metafile.outputs['dist/index.js']?.imports).toEqual([
+      { path: expect.stringMatching(/^dist\/chunk-\w+\.js$/), kind: 'import-statement' },
+    ]);
+  });
+
+  test('of finalize-upload has the S3 client', async () => {
+    const { whole } = await loads('finalize-upload');
+
+    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-s3'))).toBe(true);
+  });
+
+  test.each([...proxies, ...stores, 'finalize-upload'])(
+    'of %s has only the parts of zod that its schemas call, and no descriptions',
+    async (name) => {
+      const { whole } = await loads(name);
+      const ofZod = whole.inputs.filter((file) => file.includes('node_modules/zod/'));
+
+      expect(ofZod).toContain('node_modules/zod/v4/mini/schemas.js');
+      expect(ofZod.filter((file) => /classic|locales|json-schema|registries/.test(file))).toEqual([]);
+    },
+  );
+
+  test.each(['update-node', 'finalize-upload'])(
+    'of %s contains only the SDK operations that it calls',
+    async (name) => {
+      const folder = resolve('dist', name);
+      const files = (await readdir(folder)).filter((file) => file.endsWith('.js'));
+      const code = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+      const isKnown = (operation: string) => code.some((text) => text.includes(operation));
+
+      expect(['BatchGetItem', 'DescribeTable', 'PutBucketPolicy'].filter(isKnown)).toEqual(['BatchGetItem']);
+    },
+  );
+
+  test.each([
+    ...proxies.map((name) => [name, 25] as const),
+    // Publishing also knows the trusts of CI jobs; what verifies their tokens loads only for one.
+    ...stores.map((name) => [name, name === 'publish-node-version' ? 85 : 80] as const),
+    ['finalize-upload', 124] as const,
+  ])('of %s loads at most %i KB, gzipped, before its first answer', async (name, kilobytes) => {
+    expect((await loads(name)).first.kilobytes).toBeLessThan(kilobytes);
+  });
+});
+
+describe('the bench', () => {
+  const figure = (name: string, median: number, spread: number): Figure => ({
+    name,
+    unit: 'times',
+    median,
+    low: median - spread,
+    high: median + spread,
+  });
+  const report = (...figures: Figure[]) => ({ date: '2026-11-20', machine: 'any', figures });
+
+  test('divides round by round, so that a slow round does not change the ratio', () => {
+    expect(ratio('cold', [20, 200, 22], [10, 100, 10])).toMatchObject({ median: 2, low: 2 });
+    expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
+  });
+
+  test('reports only what moved by more than the noise', () => {
+    const before = report(figure('a', 2, 0.1), figure('b', 2, 0.1), figure('c', 2, 0.1));
+    const after = report(
+      figure('a', 2.5, 0.1),
+      figure('b', 2.1, 0.1),
+      figure('c', 1.5, 0.1),
+      figure('d', 1, 0),
+    );
+
+    expect(compare(before, after)).toEqual([
+      'a is worse: 2.00 -> 2.50',
+      'c is better: 2.00 -> 1.50',
+      'd is new: 1.00',
+    ]);
+  });
+
+  test('compares a report with the baseline that it replaces', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
+    const files = { baseline: join(folder, 'baseline.json'), picture: join(folder, 'bench.svg') };
+    await writeFile(files.baseline, JSON.stringify(report(figure('cold: a', 2, 0))));
+    const after = report(figure('cold: a', 3, 0));
+    const moved = await compareAndSave(after, { isCompared: true, isSaved: true }, files);
+    const saved = JSON.parse(await readFile(files.baseline, 'utf8'));
+    await rm(folder, { recursive: true });
+
+    expect(moved).toEqual(['cold: a is worse: 2.00 -> 3.00']);
+    expect(saved).toEqual(after);
+  });
+
+  test('never replaces the baseline by the few figures of --short', async () => {
+    const { status, stderr } = await runProgram(process.execPath, [
+      'tools/bench/bench.ts',
+      '--short',
+      '--save',
+    ]);
+
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^Option '--short' cannot be used with option '--save'\./);
+  });
+
+  test('counts more answers a second as better, and more megabytes as worse', () => {
+    const before = report(amount('answers', 'a second', 200), amount('memory', 'MB', 400));
+    const after = report(amount('answers', 'a second', 300), amount('memory', 'MB', 500));
+
+    expect(compare(before, after)).toEqual([
+      'answers is better: 200 a second -> 300 a second',
+      'memory is worse: 400 MB -> 500 MB',
+    ]);
+  });
+
+  test('fails for much more computing or a little more to load, which noise cannot explain', () => {
+    const before = report(
+      figure('cold: x', 2, 0),
+      figure('cold cpu: x', 2, 0),
+      figure('cold cpu: noisy', 2, 0),
+      figure('first load: x', 40, 0),
+    );
+    const after = report(
+      figure('cold: x', 4, 0),
+      figure('cold cpu: x', 3.1, 0),
+      figure('cold cpu: noisy', 3.1, 0.2),
+      figure('first load: x', 43, 0),
+    );
+
+    expect(grossRegressions(before, after).map(({ text }) => text)).toEqual([
+      'cold cpu: x: 2.00 -> 3.10',
+      'first load: x: 40.00 -> 43.00',
+    ]);
+  });
+
+  test('marks goals that are not reached in its table', () => {
+    const lines = render(
+      report({ ...figure('a', 3, 0.1), reach: 2 }, { ...figure('b', 1, 0.1), reach: 2 }),
+    ).split('\n');
+
+    expect(lines.find((line) => line.startsWith('a'))).toContain('not reached');
+    expect(lines.find((line) => line.startsWith('b'))).not.toContain('not reached');
+  });
+
+  test('explains its options', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['tools/bench/bench.ts', '--help']);
+
+    for (const option of ['short', 'frameworks', 'compare', 'minutes', 'json', 'save'])
+      expect(stdout).toContain(`--${option}`);
+  });
+});

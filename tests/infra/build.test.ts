@@ -1,0 +1,116 @@
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { digestSources, isUpToDate, rememberBuild } from '../../infra/bundle/up-to-date.ts';
+import { runProgram } from '../support/run-program.ts';
+
+let root: string;
+
+const sources = {
+  'functions/greet.ts': 'export const handler = () => 1;',
+  'lib/deep/word.ts': 'export const word = 1;',
+  'infra/bundle/build.ts': '',
+  'packages/host-nodes/read.ts': '',
+  'node_modules/.package-lock.json': '{}',
+  'package.json': '{}',
+  'tsconfig.json': '{}',
+};
+const made = { 'dist/greet/index.js': 'export const handler=()=>1;' };
+
+async function write(name: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, name)), { recursive: true });
+  await writeFile(join(root, name), text);
+}
+
+async function built(meanwhile = async () => {}): Promise<void> {
+  const sources = await digestSources(root);
+  await meanwhile();
+  await rememberBuild(root, sources);
+}
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'node-registry-build-'));
+  for (const [name, text] of Object.entries({ ...sources, ...made })) await write(name, text);
+});
+
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+describe('a build', () => {
+  test('is needed if there was none before', async () => {
+    expect(await isUpToDate(root)).toBe(false);
+  });
+
+  test('is not made again while nothing has changed, wherever the folder is', async () => {
+    await built();
+    expect(await isUpToDate(root)).toBe(true);
+
+    await cp(root, `${root}-moved`, { recursive: true });
+    expect(await isUpToDate(`${root}-moved`)).toBe(true);
+    await rm(`${root}-moved`, { recursive: true });
+  });
+
+  test.each([...Object.keys(sources), ...Object.keys(made)])(
+    'is made again after a change of %s',
+    async (name) => {
+      await built();
+      await write(name, 'changed');
+      expect(await isUpToDate(root)).toBe(false);
+    },
+  );
+
+  test.each([...Object.keys(sources), ...Object.keys(made)])('is made again without %s', async (name) => {
+    await built();
+    await rm(join(root, name));
+    expect(await isUpToDate(root)).toBe(false);
+  });
+
+  test.each(['functions/new.ts', 'lib/new.ts', 'dist/greet/left-over.js'])(
+    'is made again with %s',
+    async (name) => {
+      await built();
+      await write(name, '');
+      expect(await isUpToDate(root)).toBe(false);
+    },
+  );
+
+  test.each(Object.keys(sources))('is made again after a change of %s during the last one', async (name) => {
+    await built(() => write(name, 'changed'));
+    expect(await isUpToDate(root)).toBe(false);
+  });
+
+  test('is made again after text moves from a file into its name', async () => {
+    await write('lib/a', 'b');
+    await built();
+    await rm(join(root, 'lib/a'));
+    await write('lib/ab', '');
+    expect(await isUpToDate(root)).toBe(false);
+  });
+});
+
+test('a build leaves in dist only what is deployed, whatever an interrupted one has left', async () => {
+  await Promise.all(Object.keys({ ...sources, ...made }).map((name) => rm(join(root, name))));
+  for (const name of [
+    'functions',
+    'infra',
+    'lib',
+    'packages',
+    'tools',
+    'node_modules',
+    'package.json',
+    'tsconfig.json',
+  ]) {
+    await rm(join(root, name), { recursive: true, force: true });
+    await symlink(resolve(name), join(root, name));
+  }
+  await write('dist/update-node/index.js.4711.new', 'half of');
+  const { stdout, stderr } = await runProgram(process.execPath, ['infra/bundle/build.ts'], { cwd: root });
+  expect({ stdout, stderr }).toEqual({ stdout: 'The functions in dist/ are built.\n', stderr: '' });
+
+  const left = await readdir(join(root, 'dist'), { recursive: true, withFileTypes: true });
+  const names = left.flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  expect(names.filter((name) => !/\.(js|js\.map)$|^package\.json$|^build\.sha256$/.test(name))).toEqual([]);
+  expect(names).toContain('index.js');
+  expect(await readdir(join(root, '.local'))).toEqual([]);
+  expect(await isUpToDate(root)).toBe(true);
+}, 60_000);

@@ -1,0 +1,311 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Context, S3Event } from 'aws-lambda';
+import { pathOf } from '../support/relay.ts';
+import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
+import { handler as deliverNotifications } from '../../functions/deliver-notifications.ts';
+import { handler as extractHostNodes } from '../../functions/extract-host-nodes.ts';
+import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
+import { handler as publishNodeVersion } from '../../functions/publish-node-version.ts';
+import { handler as receiveNotification } from '../../functions/receive-notification.ts';
+import { handler as updateHostNode } from '../../functions/update-host-node.ts';
+import { handler as updateNode } from '../../functions/update-node.ts';
+import { bucket, s3 } from '../../lib/bucket/bucket.ts';
+import { archiveKey } from '../../lib/bucket/object-keys.ts';
+import { reserve } from '../../lib/spend/reserve.ts';
+import { openUsage } from '../../lib/spend/usage-records.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { demoArchive } from '../../tools/local/demo-archive.ts';
+import { addTrust } from '../../packages/admin/registry/trusts.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
+import { gitHub, gitHubToken, useCiIssuers } from '../support/ci.ts';
+import { misbehave, proxies, simulation } from '../support/proxies.ts';
+import { writeNotification } from '../support/notifications.ts';
+import { addToken } from '../support/registry.ts';
+import { bearer } from '../support/tokens.ts';
+import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts';
+
+/*
+ * There is no AWS here that would refuse a call, so the functions are run and what they call is held against
+ * tests/infra/statements.json, both ways: nothing is called that is not granted, and nothing is granted in vain.
+ * AWS does not document whether a part of a transaction is compared with its own key or with the keys of all parts,
+ * so every part counts as a call with each of them.
+ */
+
+interface Need {
+  action: string;
+  /** A partition key, an index or an object. */
+  target: string;
+  /** The attributes that a write names, in whatever part of it. */
+  attributes?: string[];
+  /** The partition keys that a part of a transaction is compared with: its own, or those of all parts. */
+  keys?: string[][];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
+type Input = any;
+
+const needs: Need[] = [];
+const list: Record<string, string[]> = JSON.parse(readFileSync('tests/infra/statements.json', 'utf8'));
+
+/** What a role may do to the table and the bucket, one action and one pattern at a time. Streams are read by Lambda. */
+function grantsOf(role: string): Need[] {
+  return (list[role] ?? []).flatMap((statement) => {
+    const [, actions = '', where = '', keys] =
+      /^Allow (.+?) on (.+?)(?: with keys (.+))?$/.exec(statement) ?? [];
+    const places = where.split(', ').map((arn) => arn.replace(/^.*(:::[\w-]+\/|\/index\/)/, ''));
+    const [place = ''] = places;
+    const patterns =
+      keys?.split(', ').map((key) => (where.includes('/index/') ? `${place} ${key}` : key)) ?? places;
+    return actions
+      .split(', ')
+      .filter((action) => /^(dynamodb:(?!.*(?:Stream|Records|Shard))|s3:(Get|Put|Delete)Object)/.test(action))
+      .flatMap((action) => patterns.map((target) => ({ action, target })));
+  });
+}
+
+/** What a role is denied although it is granted: writes that name one of these attributes. */
+function deniedAttributes(role: string): string[] {
+  const [, names = ''] = (list[role] ?? []).flatMap(
+    (statement) => /^Deny .+ when dynamodb:Attributes ForAnyValue:StringEquals (.+)$/.exec(statement) ?? [],
+  );
+  return names.split(' or ').filter(Boolean);
+}
+
+/** Writes that a role is denied although they are granted, by one of the two readings of a transaction's keys. */
+function isDeniedByKeys(role: string, { action, target, keys = [[target]] }: Need): boolean {
+  const denied = (list[role] ?? []).flatMap((statement) => {
+    const [, actions = '', patterns = ''] = /^Deny (.+?) on .+? with keys (.+)$/.exec(statement) ?? [];
+    return actions.split(', ').includes(action) ? [patterns.split(', ')] : [];
+  });
+  return denied.some((patterns) =>
+    keys.some((all) =>
+      all.every((key) => patterns.some((pattern) => key.startsWith(pattern.replace('*', '')))),
+    ),
+  );
+}
+
+function covers(grant: Need, need: Need): boolean {
+  return grant.action === need.action && need.target.startsWith(grant.target.replace('*', ''));
+}
+
+const partition = ({ pk }: Input) => String(pk.S);
+
+/** S3 has rights of their own for versions that a call names. */
+const suffix = (versionId?: string) => (versionId === undefined ? '' : 'Version');
+
+const transacted: Record<string, string> = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+};
+
+function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Input): string[] {
+  return [...Object.keys(Item), ...Object.values<string>(ExpressionAttributeNames)];
+}
+
+function write(action: string, input: Input): Need {
+  const target = partition(input.Key ?? input.Item);
+  return { action: `dynamodb:${action}`, target, attributes: attributesOf(input) };
+}
+
+const translations: Record<string, (input: Input) => Need[]> = {
+  BatchGetItemCommand: ({ RequestItems }) =>
+    Object.values<Input>(RequestItems).flatMap(({ Keys }) =>
+      Keys.map((key: Input) => ({ action: 'dynamodb:BatchGetItem', target: partition(key) })),
+    ),
+  TransactWriteItemsCommand: ({ TransactItems }) => {
+    const parts = TransactItems.flatMap((item: Input) => Object.entries<Input>(item));
+    const targets = parts.map(([, { Key, Item }]: Input) => partition(Key ?? Item));
+    const attributes = parts.flatMap(([, part]: Input) => attributesOf(part));
+    return parts.flatMap(([kind]: Input, place: number) => {
+      const keys = [[targets[place]], targets];
+      return targets.map((target: string) => ({
+        action: `dynamodb:${transacted[kind]}`,
+        target,
+        attributes,
+        keys,
+      }));
+    });
+  },
+  PutItemCommand: (put) => [write('PutItem', put)],
+  UpdateItemCommand: (update) => [write('UpdateItem', update)],
+  DeleteItemCommand: (remove) => [write('DeleteItem', remove)],
+  QueryCommand: ({ IndexName, ExpressionAttributeValues }) => {
+    const place = IndexName === undefined ? '' : `${IndexName} `;
+    return [{ action: 'dynamodb:Query', target: place + ExpressionAttributeValues[':partition'].S }];
+  },
+  HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
+  GetObjectCommand: ({ Key, VersionId }) => [{ action: `s3:GetObject${suffix(VersionId)}`, target: Key }],
+  DeleteObjectCommand: ({ Key, VersionId }) => [
+    { action: `s3:DeleteObject${suffix(VersionId)}`, target: Key },
+  ],
+  CopyObjectCommand: ({ Key, CopySource }) => {
+    const [path, query] = CopySource.split('?versionId=');
+    return [
+      { action: `s3:GetObject${suffix(query)}`, target: decodeURIComponent(path).slice(bucket.length + 1) },
+      { action: 's3:PutObject', target: Key },
+    ];
+  },
+};
+
+for (const { middlewareStack } of [dynamodb, s3]) {
+  (middlewareStack as typeof dynamodb.middlewareStack).add(
+    (next, { commandName }) =>
+      (args) => {
+        const translate = translations[String(commandName)];
+        needs.push(...(translate?.(args.input) ?? [{ action: String(commandName), target: 'unknown' }]));
+        return next(args);
+      },
+    { step: 'initialize', name: 'recordNeeds' },
+  );
+}
+
+useCiIssuers();
+
+const headers = { authorization: bearer('demo-owner') };
+const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 } as Context;
+
+/** A token that was just used leaves no trace of its next use. */
+const tokens: string[] = [];
+
+beforeAll(async () => {
+  await seed();
+  tokens.push(await addToken('demo'), await addToken('demo'), gitHubToken());
+  await addTrust('demo', { issuer: gitHub.issuer, repository: 'octo/nodes', workflow: 'release.yml' });
+});
+
+/** A version is published over HTTP; what its URL may do counts as a call too, which the caller makes. */
+async function publishByUrl(key?: string): Promise<void> {
+  const sample = sampleBody('publish-node-version');
+  const { body } = await invoke(publishNodeVersion, 'publish-node-version', {
+    headers: { ...headers, 'idempotency-key': key },
+    // A new token and a new node: both leave a record with the publisher.
+    path: { nodeId: `granted-${key}` },
+    body: { ...sample, node: {}, personal_access_token: tokens.pop() },
+  });
+  const path = new URL(body.signedUrl).pathname;
+  needs.push({ action: 's3:PutObject', target: decodeURIComponent(path).slice(`/${bucket}/`.length) });
+}
+
+/** A proxied request with a key: answered, replayed, and released where the provider refuses it. */
+async function proxy(name: keyof typeof proxies): Promise<void> {
+  const call = (key: string, body = sampleBody(name)) =>
+    invoke(proxies[name], name, { body, headers: { ...headers, 'idempotency-key': key } });
+  const address = name === 'relight-image' ? 'webhook_url' : 'callback_url';
+  await call(`granted-${name}`, { ...sampleBody(name), [address]: 'https://caller.example.com/hook' });
+  misbehave({ kind: 'status', status: 422 });
+  await call(`released-${name}`);
+  if (name === 'relight-image') return;
+  // An answer that does not fit one record is kept in parts, and read back from them.
+  const large = { ...sampleBody(name), payload: randomBytes(600_000).toString('base64') };
+  await call(`large-${name}`, large);
+  await call(`large-${name}`, large);
+}
+
+describe('what a function calls, it is granted, and what it is granted, it calls', () => {
+  test.each<[string, () => Promise<unknown>]>([
+    ['UpdateNodeRole', () => invoke(updateNode, 'update-node', { headers })],
+    ['UpdateHostNodeRole', () => invoke(updateHostNode, 'update-host-node', { headers })],
+    ['BulkNodeVersionsRole', () => invoke(bulkNodeVersions, 'bulk-node-versions')],
+    [
+      'PublishNodeVersionRole',
+      () =>
+        publishByUrl('ci')
+          .then(() => publishByUrl())
+          .then(() => publishByUrl('granted')),
+    ],
+    ['RelightImageRole', () => proxy('relight-image')],
+    ['TextToVideoRole', () => proxy('text-to-video')],
+    ['ExtendVideoRole', () => proxy('extend-video')],
+    ['MultiframeVideoRole', () => proxy('multiframe-video')],
+    ['ReceiveNotificationRole', notify],
+    ['DeliverNotificationsRole', deliver],
+    ['FinalizeUploadRole', finalizeAndSweep],
+    ['ExtractHostNodesRole', extractPublished],
+  ])('%s', async (role, work) => {
+    needs.length = 0;
+    await work();
+    const grants = grantsOf(role);
+
+    expect(needs.length).toBeGreaterThan(0);
+    expect(needs.filter((need) => !grants.some((grant) => covers(grant, need)))).toEqual([]);
+    const denied = deniedAttributes(role);
+    expect(needs.filter(({ attributes = [] }) => attributes.some((name) => denied.includes(name)))).toEqual(
+      [],
+    );
+    expect(needs.filter((need) => isDeniedByKeys(role, need))).toEqual([]);
+    const inVain = grants.filter((grant) => !needs.some((need) => covers(grant, need)));
+    expect(inVain.filter((grant) => !rarely(role, grant))).toEqual([]);
+  });
+});
+
+/** A task is started, and its provider says that it has ended. */
+async function notify(): Promise<void> {
+  const body = { ...sampleBody('text-to-video'), callback_url: 'https://caller.example.com/hook' };
+  await invoke(proxies['text-to-video'], 'text-to-video', { body, headers });
+  const path = { ...pathOf(simulation.received.at(-1)?.body.callback_url) };
+  needs.length = 0;
+  await invoke(receiveNotification, 'receive-notification', { path });
+}
+
+/** A notification is delivered, and the public key is stored. */
+async function deliver(): Promise<void> {
+  const event = sampleEvent('deliver-notifications') as unknown as Parameters<typeof deliverNotifications>[0];
+  await writeNotification('http://127.0.0.1:9/refused');
+  needs.length = 0;
+  await deliverNotifications(event, context);
+}
+
+/** Calls that only uncommon answers lead to; every other proxy and every other test has them. */
+function rarely(role: string, { action, target }: Need): boolean {
+  // A budget smaller than one task is the only one that is read before it is written.
+  if (target === 'CALLER#*') return action === 'dynamodb:BatchGetItem';
+  if (target !== 'IDEMPOTENCY#*') return false;
+  const isLarge = action === 'dynamodb:BatchGetItem';
+  return role === 'PublishNodeVersionRole'
+    ? isLarge || action === 'dynamodb:DeleteItem'
+    : role === 'RelightImageRole' && isLarge;
+}
+
+/** An archive is published, and then read for host nodes; then a sweep runs. */
+async function extractPublished(): Promise<void> {
+  const upload = await publish('granted-extraction', '1.0.0');
+  const archive = await demoArchive('1.0.0');
+  await put(upload, archive);
+  await finalizeUpload(eventOf(upload), context);
+  const event = structuredClone(sampleEvent('extract-host-nodes')) as unknown as S3Event;
+  for (const record of event.Records) record.s3.object.key = archiveKey(upload, sha256(archive));
+  needs.length = 0;
+  await extractHostNodes(event, context);
+  await extractHostNodes({ source: 'aws.events' } as Parameters<typeof extractHostNodes>[0], context);
+}
+
+/** What a paid request leaves whose invocation died a while ago, after it had sent something. */
+async function leaveHold(): Promise<void> {
+  const at = Date.now() - 10 * 60 * 1000;
+  const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
+  const held = { caller: 'user:dead', attempt, ceiling: 20, deadline: Date.now() + 5000 };
+  await reserve({ ...held, at });
+  await openUsage({ ...held, operation: 'textToVideo', requestId: 'r', keyHash: undefined });
+}
+
+/** An upload is finalized, and its event comes a second time; another one is refused; then a sweep runs. */
+async function finalizeAndSweep(): Promise<void> {
+  const upload = await publish('granted', '1.0.0');
+  const archive = await demoArchive('1.0.0');
+  await put(upload, archive);
+  const refused = await publish('granted', '2.0.0');
+  await put(refused, Buffer.from('no zip'));
+  // A finalizer that died right after its copy has left this.
+  await putObject(archiveKey(upload, sha256(archive)), archive);
+  await leaveHold();
+  needs.length = 0;
+  await finalizeUpload(eventOf(upload), context);
+  await finalizeUpload(eventOf(upload), context);
+  await finalizeUpload(eventOf(refused), context);
+  await finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
+}

@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { unzip, unzipInto } from '../../infra/plugins/packages.ts';
+import { seed } from '../../tools/local/seed.ts';
+import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { type Packaged, packagedStage } from './packaging.ts';
+
+const run = promisify(execFile);
+
+const expected: Record<string, number> = {
+  'bulk-node-versions': 200,
+  'extend-video': 200,
+  'multiframe-video': 200,
+  'publish-node-version': 201,
+  'receive-notification': 404,
+  'relight-image': 200,
+  'text-to-video': 200,
+  'unknown-route': 404,
+  'update-host-node': 200,
+  'update-node': 200,
+};
+/** What those log that are no routes. */
+const onEvents: Record<string, object> = {
+  'finalize-upload': { event: 'upload', outcome: 'unknown' },
+  'extract-host-nodes': { event: 'extraction', outcome: 'unknown' },
+  'deliver-notifications': { event: 'delivery_run', due: 0, left: 0 },
+};
+const names = [...Object.keys(expected), ...Object.keys(onEvents)].sort();
+
+let first: Packaged;
+let second: Packaged;
+let simulators: Simulators;
+let folder: string;
+
+beforeAll(async () => {
+  [first, second, simulators, folder] = await Promise.all([
+    packagedStage('default'),
+    packagedStage('full'),
+    startSimulators(),
+    mkdtemp(join(tmpdir(), 'node-registry-unpacked-')),
+    seed(),
+  ]);
+}, 120_000);
+
+afterAll(async () => {
+  await simulators.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function camelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function zipOf(name: string, { zips }: Packaged = first): Buffer {
+  return zips.get(camelCase(name)) ?? Buffer.alloc(0);
+}
+
+describe('packages', () => {
+  test('there is one a function, and no other', () => {
+    expect([...first.zips.keys()].sort()).toEqual(names.map(camelCase));
+  });
+
+  test.each(names)(
+    '%s has its bundle and nothing else: no map, no source, no module folder',
+    async (name) => {
+      const files = [...(await unzip(zipOf(name))).keys()];
+
+      expect(files).toContain(`dist/${name}/index.js`);
+      expect(files).toContain(`dist/${name}/package.json`);
+      expect(files.filter((file) => !/^dist\/[\w-]+\/[\w-]+\.js$/.test(file))).toEqual([
+        `dist/${name}/package.json`,
+      ]);
+      expect(files.filter((file) => !file.startsWith(`dist/${name}/`))).toEqual([]);
+    },
+  );
+
+  test.each(names)(
+    '%s is the same to the byte when it is made again, elsewhere and for other parameters',
+    (name) => {
+      expect(zipOf(name).equals(zipOf(name, second))).toBe(true);
+      expect(zipOf(name).length).toBeGreaterThan(10_000);
+    },
+  );
+
+  test.each(names)('%s is small enough to start fast', (name) => {
+    expect(zipOf(name).length).toBeLessThan(name in onEvents ? 400_000 : 200_000);
+  });
+});
+
+/** What Lambda does: a process that imports the handler, here out of a folder that has the unpacked zip alone. */
+const runtime = `
+  const [handlerFile, eventFile] = process.argv.slice(1);
+  const { handler } = await import(handlerFile);
+  const event = JSON.parse(process.getBuiltinModule('fs').readFileSync(eventFile, 'utf8'));
+  const answer = await handler(event, { getRemainingTimeInMillis: () => 29_000 });
+  console.log(JSON.stringify({ answer }));
+  process.exit();`;
+
+async function invokePackaged(name: string): Promise<string> {
+  const home = join(folder, name);
+  await unzipInto(home, zipOf(name));
+  const files = [join(home, 'dist', name, 'index.js'), resolve(`events/${name}.json`)];
+  const program = ['--input-type=module', '--eval', runtime, ...files];
+  const { stdout } = await run(process.execPath, program, { cwd: home, env: environment() });
+  return stdout;
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    NODE_OPTIONS: '',
+    IMAGE_PROVIDER_URL: `${simulators.url}/image`,
+    IMAGE_PROVIDER_KEY: 'local-image-key',
+    VIDEO_PROVIDER_URL: `${simulators.url}/video`,
+    VIDEO_PROVIDER_KEY: 'local-video-key',
+  };
+}
+
+describe('a handler out of its unpacked package', () => {
+  const linesOf = new Map<string, { answer?: { body: string } }[]>();
+
+  beforeAll(async () => {
+    const waiting = [...names];
+    const work = async () => {
+      for (let name = waiting.shift(); name; name = waiting.shift()) {
+        const output = (await invokePackaged(name)).trim();
+        linesOf.set(
+          name,
+          output.split('\n').map((line) => JSON.parse(line)),
+        );
+      }
+    };
+    await Promise.all([work(), work()]);
+  }, 120_000);
+
+  test.each(Object.entries(expected))('%s answers its sample event with %i', (name, status) => {
+    const answer = linesOf.get(name)?.at(-1)?.answer;
+
+    expect(answer).toMatchObject({ statusCode: status, headers: { 'x-request-id': `sample-${name}` } });
+    expect(JSON.parse(String(answer?.body))).toEqual(expect.any(Object));
+  });
+
+  test.each(Object.entries(onEvents))(
+    '%s takes its sample event, and says that it is about nothing: %j',
+    (name, line) => {
+      expect(linesOf.get(name)).toEqual([expect.objectContaining(line), {}]);
+    },
+  );
+
+  test('nothing is missing that only the repository has', async () => {
+    expect(await readdir(join(folder, 'update-node'))).toEqual(['dist']);
+  });
+});

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import {
+  bareEnvironment,
+  packageStage,
+  packageWith,
+  readZips,
+  templateIn,
+} from '../../infra/plugins/packages.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import type { Part } from '../../infra/plugins/references.ts';
+
+const run = promisify(execFile);
+
+export interface Template {
+  Resources: Record<string, { Type: string; Properties: Part; [attribute: string]: Part }>;
+  Outputs: Record<string, Part>;
+}
+
+export interface Packaged {
+  template: Template;
+  /** The template as it is deployed. */
+  file: string;
+  /** Each function's zip. */
+  zips: Map<string, Buffer>;
+}
+
+const patienceMs = 110_000;
+
+/** The default and the full set are built apart, to be compared; the others come out of the full one's build. */
+const buildOf = { default: 'default', minimal: 'full', full: 'full', restarted: 'full' } as const;
+
+/** A stage with one of the sets of parameters, packaged once for all test files of a run. */
+export async function packagedStage(set: keyof typeof buildOf): Promise<Packaged> {
+  const folder = join(String(process.env.TEST_DIRECTORY), `stage-${set}`);
+  await once(folder, async () => {
+    await makeProject(folder, await builtFunctions(buildOf[set]));
+    await packageStage(folder, 'packaged', parameterSets[set]);
+  });
+  return readPackage(join(folder, 'packaged'));
+}
+
+/** Other tests start the local stack at the same time, which builds too, so each build has a folder of its own. */
+async function builtFunctions(name: string): Promise<string> {
+  const folder = join(String(process.env.TEST_DIRECTORY), `build-${name}`);
+  await once(folder, async () => {
+    await makeProject(folder);
+    await run('node', ['infra/bundle/build.ts'], { cwd: folder, env: bareEnvironment });
+  });
+  return join(folder, 'dist');
+}
+
+/** A project of a test's own, to package what it likes. */
+export async function builtProject(name: string): Promise<string> {
+  const folder = join(String(process.env.TEST_DIRECTORY), `project-${name}`);
+  await makeProject(folder, await builtFunctions('full'));
+  return folder;
+}
+
+/** What a deployment needs of the repository. Two packagings in one folder would disturb each other. */
+async function makeProject(folder: string, built?: string): Promise<void> {
+  await mkdir(folder);
+  const sources = ['docs', 'functions', 'infra', 'lib', 'packages', 'tools', 'node_modules'];
+  await Promise.all(sources.map((name) => symlink(resolve(name), join(folder, name))));
+  await Promise.all(['serverless.yml', 'package.json'].map((name) => copyFile(name, join(folder, name))));
+  if (built) await cp(built, join(folder, 'dist'), { recursive: true });
+}
+
+/** The file that comes first does the work, the others wait until it is done. */
+async function once(name: string, work: () => Promise<void>): Promise<void> {
+  const ready = `${name}-ready`;
+  const isFirst = await mkdir(`${name}-claimed`).then(
+    () => true,
+    ({ code }: NodeJS.ErrnoException) => code !== 'EEXIST',
+  );
+  if (isFirst) {
+    await work();
+    await writeFile(ready, '');
+  }
+  for (const end = Date.now() + patienceMs; !existsSync(ready); await pause(50))
+    if (Date.now() > end) throw new Error(`${name} was not made.`);
+}
+
+async function readPackage(folder: string): Promise<Packaged> {
+  const file = templateIn(folder);
+  return { template: JSON.parse(await readFile(file, 'utf8')), file, zips: await readZips(folder) };
+}
+
+/** What is said to somebody who packages with these flags, where it is rejected. */
+export async function refusalOf(flags: readonly string[], project = '.'): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'node-registry-refused-'));
+  try {
+    await packageWith(project, folder, flags);
+    return '';
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    return stdout + stderr;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export function resource({ template }: Packaged, id: string) {
+  const found = template.Resources[id];
+  if (!found) throw new Error(`There is no ${id}.`);
+  return found;
+}
+
+export function properties(stage: Packaged, id: string): Part {
+  return resource(stage, id).Properties;
+}
+
+/** The properties of all resources of a type, by their names. */
+export function ofType({ template }: Packaged, type: string): [string, Part][] {
+  return Object.entries(template.Resources)
+    .filter(([, { Type }]) => Type === type)
+    .map(([id, { Properties }]) => [id, Properties]);
+}
+
+export function upperFirst(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { problemsOf, type Values } from '../../infra/parameters/parameter-problems.ts';
+import { account, region, valid } from './valid-parameters.ts';
+
+describe('parameters together', () => {
+  const problems = (values: Values) => problemsOf({ ...valid, ...values }, region);
+  const certificateArn = `arn:aws:acm:${region}:${account}:certificate/1234abcd`;
+
+  test.each<[string, Values, string]>([
+    [
+      'a domain without a certificate',
+      { domainName: 'api.example.com' },
+      'domainName and certificateArn must be given together.',
+    ],
+    [
+      'a certificate without a domain',
+      { certificateArn },
+      'domainName and certificateArn must be given together.',
+    ],
+    [
+      'limits that nothing counts for',
+      { usageRecords: 'off', creditsPerDay: '100' },
+      'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
+    ],
+    ['a zone without a domain', { hostedZoneId: 'Z123' }, 'hostedZoneId needs domainName.'],
+    [
+      'a budget that notifies nobody',
+      { monthlyBudgetDollars: '5' },
+      'monthlyBudgetDollars needs alarmTopicArn, which is notified.',
+    ],
+    [
+      'a bucket whose logs cannot be named',
+      { bucketName: 'a'.repeat(59), accessLogs: 'on' },
+      'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
+    ],
+    [
+      'signatures of notifications that never come here',
+      { videoNotificationKey: 'ssm:/video-key' },
+      'videoNotificationKey needs notifications=relay: otherwise no notification comes here whose signature it could check.',
+    ],
+    [
+      'the header of a signature that nobody checks',
+      { imageNotificationKeyHeader: 'x-signed', notifications: 'relay' },
+      'imageNotificationKeyHeader needs imageNotificationKey, with which the signature in it is checked.',
+    ],
+    [
+      'a ceiling for a model that is neither listed nor extra',
+      { creditCeilings: 'extendVideo/vidq5=1', videoModelsExtra: 'vidq4' },
+      'creditCeilings: the model of extendVideo/vidq5 must be one of vidq2-pro, vidq2-turbo, vidq4.',
+    ],
+    [
+      'a ceiling for seconds that no task has',
+      { creditCeilings: 'textToVideo=1,textToVideo/vidq3-pro/99=1' },
+      'creditCeilings: no textToVideo with vidq3-pro has 99 seconds.',
+    ],
+    ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'There is no parameter tokenIsuer.'],
+  ])('are rejected with %s', (_, values, sentence) => {
+    expect(problems(values)).toEqual([sentence]);
+  });
+
+  test('are all reported at once', () => {
+    expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', tableName: 'a b' })).toHaveLength(3);
+  });
+
+  test('take ceilings of extra models', () => {
+    const creditCeilings = 'textToVideo/vidq4/16=1,extendVideo/vidq4/7=1,multiframeVideo/vidq4/63=1';
+
+    expect(problems({ creditCeilings, videoModelsExtra: 'vidq4,vidq4-pro' })).toEqual([]);
+  });
+
+  test.each(['us-gov-west-1', 'cn-north-1'])('need an address of downloads in %s', (place) => {
+    const downloadBaseUrl = 'https://cdn.example.com';
+
+    expect(problemsOf({ ...valid, downloadBaseUrl }, place)).toEqual([]);
+    expect(problemsOf(valid, place)).toEqual([
+      'downloadBaseUrl is needed in this region: it has no CloudFront that could read the bucket.',
+    ]);
+  });
+});

@@ -1,0 +1,350 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import * as z from 'zod/mini';
+import { environmentProblems, parametersOfVariables } from '../../infra/parameters/environment-problems.ts';
+import { requiredParameters } from '../../infra/plugins/packages.ts';
+import { problemsOf, type Values } from '../../infra/parameters/parameter-problems.ts';
+import { parameters } from '../../infra/parameters/parameters.ts';
+import { account, configuration, defaults, region, valid } from './valid-parameters.ts';
+
+const address = {
+  good: ['https://issuer.example.com/', 'https://a.example.com/v2'],
+  bad: [
+    'http://a.example.com',
+    'https://localhost:3001',
+    'https://127.0.0.1/keys',
+    'a.example.com',
+    'https://a.b/?x=1',
+  ],
+};
+const secret = {
+  good: [
+    'ssm:/node-registry/prod/key',
+    'secretsmanager:team/image-key',
+    'secretsmanager:rds!cluster-abc',
+    `secretsmanager:arn:aws:secretsmanager:${region}:999999999999:secret:team/image-key-AbCdEf`,
+  ],
+  bad: [
+    'sk-live-the-key-itself',
+    'ssm:no-slash',
+    'secretsmanager:',
+    'secretsmanager:arn:aws:secretsmanager:eu-west-1:999999999999:secret:image-key-AbCdEf',
+    `secretsmanager:arn:aws:ssm:${region}:999999999999:parameter/key`,
+    `secretsmanager:arn:aws:secretsmanager:${region}:999999999999:secret:without-the-six-characters`,
+  ],
+};
+const claim = {
+  good: ['', 'role', 'realm_access.roles', 'https://example.com/roles'],
+  bad: ['two words', 'é'],
+};
+const accessTokens = { good: ['required', 'optional'], bad: ['', 'sometimes', 'Required'] };
+const header = {
+  good: ['', 'x-api-key', 'Authorization', 'x-host', 'hostname'],
+  bad: [
+    'x api',
+    'x-api-key:',
+    '-x',
+    'host',
+    'Host',
+    'content-length',
+    'Transfer-Encoding',
+    'content-type',
+    'accept',
+    'connection',
+  ],
+};
+const scheme = { good: ['', 'Bearer', 'Token'], bad: ['Bearer ', 'a b', ':'] };
+const perSecond = { good: ['1', '10000'], bad: ['', '0', '-1', 'abc', '1.5', '10001', '1e3'] };
+const burst = { good: ['1', '5000'], bad: ['', '0', 'abc', '5001'] };
+const reserved = { good: ['', '1', '1000'], bad: ['0', 'all', '1001', '-5'] };
+const limit = { good: ['', '0', '2000'], bad: ['-1', '1.5', 'none'] };
+const capacity = { good: ['1', '12000'], bad: ['', '0', '4k', '1000001'] };
+const count = { good: ['', '1', '100000'], bad: ['0', '-1', '10MB', '1.5'] };
+
+/** Every parameter, in the order of the schema, with values that it takes and values that it rejects. */
+const table: Record<string, { good: string[]; bad: string[] }> = {
+  tokenIssuer: address,
+  tokenKeySetUrl: address,
+  imageProviderUrl: address,
+  videoProviderUrl: address,
+  bucketName: {
+    good: ['acme-node-archives-prod', 'abc', 'a'.repeat(63)],
+    bad: [
+      '',
+      'unnamed',
+      'ab',
+      'Acme',
+      'a_b',
+      'a.b',
+      '-abc',
+      'abc-',
+      'xn--abc',
+      'abc-s3alias',
+      'amzn-s3-demo-acme',
+      'acme--use1-az4--x-s3',
+      'acme--ol-s3',
+      'acme--table-s3',
+      'acme-123456789012-us-east-1-an',
+      'a'.repeat(64),
+    ],
+  },
+  imageProviderKey: secret,
+  videoProviderKey: secret,
+  secretsKeyArn: {
+    good: ['', `arn:aws:kms:${region}:${account}:key/1234abcd-12ab-34cd-56ef-1234567890ab`],
+    bad: [
+      `arn:aws:kms:${region}:${account}:alias/keys`,
+      `arn:aws:kms:eu-west-1:${account}:key/1234abcd`,
+      'key/1234',
+    ],
+  },
+  tokenAudience: { good: ['node-registry', 'https://api.example.com'], bad: ['', 'two words'] },
+  tokenKeySet: {
+    good: ['', '{"keys":[{"kty":"RSA"}]}'],
+    bad: ['{', '{"keys":[]}', '[]', '{"keys":[{}]}', 'null'],
+  },
+  idTokens: { good: ['refused', 'accepted'], bad: ['', 'yes', 'true'] },
+  adminClaim: claim,
+  adminClaimValue: {
+    good: ['', 'admin', 'Registry Admins', 'Équipe du registre'],
+    bad: [' ', ' admin', 'admin ', 'two\nlines', 'a'.repeat(201)],
+  },
+  publishAccessToken: accessTokens,
+  proxyAccessToken: accessTokens,
+  ciIssuers: {
+    good: [
+      '',
+      'gitlab https://git.example.com',
+      'github https://a.example.com https://a.example.com/keys, gitlab https://b.example.com',
+    ],
+    bad: [
+      'https://git.example.com',
+      'jenkins https://ci.example.com',
+      'gitlab http://git.example.com',
+      'github http://localhost:3001/ci',
+      'gitlab https://a.example.com,',
+    ],
+  },
+  imageProviderKeyHeader: header,
+  imageProviderKeyScheme: scheme,
+  videoProviderKeyHeader: header,
+  videoProviderKeyScheme: scheme,
+  videoProviderModelPrefix: { good: ['', 'vid', 'vid-'], bad: ['v d', 'vid/', 'v'.repeat(33)] },
+  videoModelsExtra: { good: ['', 'vidq4', 'vidq4,vidq4-pro'], bad: ['vidq4, vidq5', ',', 'vidq4,'] },
+  videoExtendSource: { good: ['', 'both', 'either'], bad: ['none', 'Both'] },
+  maxArchiveBytes: { good: ['', '1', '1000000000'], bad: ['0', '100MB', '1000000001'] },
+  maxArchiveEntries: { good: ['', '1', '65535'], bad: [...count.bad, '65536'] },
+  maxUnpackedBytes: { good: [...count.good, '5000000000'], bad: [...count.bad, '5000000001'] },
+  maxUnpackedRatio: { good: ['', '100'], bad: ['0', '10001', 'x'] },
+  extractionTags: { good: ['on', 'off'], bad: ['', 'true'] },
+  usageRecords: { good: ['on', 'off'], bad: ['', 'true'] },
+  creditsPerDay: limit,
+  tasksPerDay: limit,
+  requestsPerMinute: limit,
+  creditCeilings: {
+    good: [
+      '',
+      'relightImage=1',
+      'textToVideo=600, textToVideo/vidq3-pro=800,textToVideo/vid2.0/16=900',
+      'textToVideo/vidq3-pro/1=1,textToVideo/vidq3-pro/16=1,textToVideo/vidq2-turbo/8=1',
+      'extendVideo/vidq2-pro/1=1,extendVideo/vidq2-turbo/7=1',
+      'multiframeVideo/vidq2-pro/4=1,multiframeVideo/vidq2-turbo/63=1',
+      'textToVideo=999999999999999',
+    ],
+    bad: [
+      'texttovideo=5',
+      'relightImage/a=1',
+      'textToVideo',
+      'textToVideo=',
+      'textToVideo=1.5',
+      'a=1;b=2',
+      'a/b/c=1',
+      'a=1,',
+      'textToVideo=1,textToVideo=2',
+      'textToVideo/nope=3',
+      'textToVideo/vidq3-pro/0=1',
+      'textToVideo/vidq3-pro/17=1',
+      'textToVideo/vidq2-pro/9=1',
+      'extendVideo/vidq3-pro=1',
+      'extendVideo/vidq2-pro/8=1',
+      'multiframeVideo/vidq3-pro=1',
+      'multiframeVideo/vidq2-pro/3=1',
+      'multiframeVideo/vidq2-pro/64=1',
+      'textToVideo/vidq3-pro/016=1',
+      'textToVideo=9007199254740993999',
+    ],
+  },
+  notifications: { good: ['direct', 'relay'], bad: ['', 'both'] },
+  imageNotificationKey: { good: ['', ...secret.good], bad: secret.bad },
+  imageNotificationKeyHeader: header,
+  videoNotificationKey: { good: ['', ...secret.good], bad: secret.bad },
+  videoNotificationKeyHeader: header,
+  notificationSigningKey: secret,
+  failedNotificationsAlarm: capacity,
+  maxPendingVersions: { good: ['', '100', '1000'], bad: ['0', '1001', 'x'] },
+  maxNewNodesPerDay: { good: ['', '50'], bad: ['0', '-1', 'x'] },
+  tableName: { good: ['node-registry-prod', 'a.b_c'], bad: ['', 'a b', 'ab', 'a/b', 'a'.repeat(256)] },
+  downloadBaseUrl: {
+    good: ['', 'https://cdn.example.com/nodes'],
+    bad: ['http://cdn.example.com', 'cdn', 'https://localhost'],
+  },
+  corsOrigins: {
+    good: ['*', 'https://app.example.com', 'https://a.example.com,http://localhost:5173'],
+    bad: [
+      '',
+      'app.example.com',
+      'https://a.example.com/',
+      'https://a.example.com, https://b.example.com',
+      '*,https://a.b',
+      'https://*.example.com',
+      'https://*',
+      'https://A.example.com',
+    ],
+  },
+  rateLimit: perSecond,
+  burstLimit: burst,
+  bulkRateLimit: perSecond,
+  bulkBurstLimit: burst,
+  publishRateLimit: perSecond,
+  publishBurstLimit: burst,
+  proxyRateLimit: perSecond,
+  proxyBurstLimit: burst,
+  notificationRateLimit: perSecond,
+  notificationBurstLimit: burst,
+  proxyConcurrency: reserved,
+  finalizeConcurrency: reserved,
+  tableMaxReads: capacity,
+  tableMaxWrites: capacity,
+  domainName: {
+    good: ['', 'api.example.com', 'api.example.xn--p1ai'],
+    bad: [
+      'api.example.xn--',
+      'api.example.1',
+      'https://api.example.com',
+      'API.example.com',
+      'api',
+      'a..b.com',
+    ],
+  },
+  certificateArn: {
+    good: ['', `arn:aws:acm:${region}:${account}:certificate/1234abcd`],
+    bad: [
+      `arn:aws:acm:eu-west-1:${account}:certificate/1234abcd`,
+      `arn:aws:iam::${account}:server-certificate/x`,
+    ],
+  },
+  hostedZoneId: { good: ['', 'Z0123456789ABCDEFGHIJ'], bad: ['/hostedzone/Z123', 'example.com', 'z123'] },
+  alarmTopicArn: {
+    good: ['', `arn:aws:sns:${region}:${account}:alarms`],
+    bad: [
+      `arn:aws-cn:sns:${region}:${account}:alarms`,
+      `arn:aws:sns:eu-west-1:${account}:alarms`,
+      `arn:aws:sns:${region}:${account}:alarms.fifo`,
+      'me@example.com',
+    ],
+  },
+  creditsPerHourAlarm: capacity,
+  storageAlarmGigabytes: { good: ['1', '500'], bad: ['', '0', '500GB'] },
+  monthlyBudgetDollars: { good: ['', '100'], bad: ['0', '$100', '99.50'] },
+  accessLogs: { good: ['off', 'on'], bad: ['', 'true', 'ON'] },
+  archiveAdministratorArn: {
+    good: ['', `arn:aws:iam::${account}:role/archives`],
+    bad: [
+      `arn:aws-us-gov:iam::${account}:role/archives`,
+      `arn:aws:iam::${account}:user/me`,
+      `arn:aws:sts::${account}:assumed-role/archives/me`,
+      '*',
+    ],
+  },
+  tracing: { good: ['PassThrough', 'Active'], bad: ['', 'active', 'on'] },
+  metricsNamespace: { good: ['node-registry/prod'], bad: ['', 'AWS/Lambda', ':a', 'a b'] },
+  rollout: {
+    good: ['off', 'LambdaAllAtOnce', 'LambdaCanary10Percent5Minutes', 'LambdaLinear10PercentEvery1Minute'],
+    bad: ['', 'quickly', 'LambdaCanary99Percent1Minutes', 'LambdaLinear10PercentEvery1Minutes'],
+  },
+  restart: { good: ['', '2026-11-21T12:00:00Z', '2'], bad: ['a b', '$(date)', 'x'.repeat(65)] },
+};
+
+/** The other parameters that one needs, so that only its own value is tested. */
+const companions: Record<string, Values> = {
+  domainName: { certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd` },
+  certificateArn: { domainName: 'api.example.com' },
+  hostedZoneId: {
+    domainName: 'api.example.com',
+    certificateArn: `arn:aws:acm:${region}:${account}:certificate/1234abcd`,
+  },
+  monthlyBudgetDollars: { alarmTopicArn: `arn:aws:sns:${region}:${account}:alarms` },
+  imageNotificationKey: { notifications: 'relay' },
+  imageNotificationKeyHeader: { notifications: 'relay', imageNotificationKey: 'ssm:/image-key' },
+  videoNotificationKey: { notifications: 'relay' },
+  videoNotificationKeyHeader: { notifications: 'relay', videoNotificationKey: 'ssm:/video-key' },
+};
+
+/** The parameter that each variable has its value from, if it has it from one. */
+const parameterOf = parametersOfVariables(configuration);
+
+function problemsWith(name: string, value: string): string[] {
+  const needed = value === '' ? {} : companions[name];
+  return problemsOf({ ...valid, ...needed, [name]: value }, region);
+}
+
+describe('a parameter', () => {
+  test('of serverless.yml is in the schema, and none is in the schema alone', () => {
+    expect(Object.keys(defaults).sort()).toEqual(Object.keys(parameters).sort());
+  });
+
+  test('is in this table with values that are taken and values that are rejected', () => {
+    expect(Object.keys(table)).toEqual(Object.keys(parameters));
+    for (const { good, bad } of Object.values(table)) expect([good.length, bad.length]).not.toContain(0);
+  });
+
+  test.each(Object.entries(table).flatMap(([name, { good }]) => good.map((value) => [name, value])))(
+    '%s takes "%s"',
+    (name, value) => {
+      expect(problemsWith(name, value)).toEqual([]);
+    },
+  );
+
+  test.each(Object.entries(table).flatMap(([name, { bad }]) => bad.map((value) => [name, value])))(
+    '%s rejects "%s" in a sentence that begins with its name',
+    (name, value) => {
+      const problems = problemsWith(name, value);
+
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatch(new RegExp(`^${name}(:| must| is missing)`));
+      if (name.endsWith('Key')) expect(problems[0]).not.toContain('the-key-itself');
+    },
+  );
+
+  test.each(
+    [...parameterOf].flatMap(([variable, name]) =>
+      (table[name]?.good ?? []).map((value) => [name, value, variable] as const),
+    ),
+  )('%s with "%s" makes a variable %s that a function accepts when it starts', (_, value, variable) => {
+    expect(environmentProblems([['any', { [variable]: value }]], parameterOf)).toEqual([]);
+  });
+
+  test.each(Object.keys(parameters))('%s has its row in the operations page', (name) => {
+    const page = readFileSync('docs/operations.md', 'utf8');
+    const [row] = page.match(new RegExp(`^\\| \`${name}\` \\|.*$`, 'm')) ?? [];
+    const about = z.globalRegistry.get(parameters[name] as z.ZodMiniType)?.description;
+
+    expect(row).toBe(`| \`${name}\` | ${defaultOf(name)} | ${about} |`);
+  });
+});
+
+/** As the operations page shows it. */
+function defaultOf(name: string): string {
+  if (name in requiredParameters) return 'required';
+  const value = String(defaults[name]).replace(`\${self:service}`, 'node-registry');
+  return value && `\`${value.replace(`\${self:provider.stage}`, '<stage>')}\``;
+}
+
+test('the README gives npm run deploy every required parameter, and npm run package the same stage', () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const [, given = ''] = /^npm run deploy -- --stage prod (.*?)\n```/ms.exec(readme) ?? [];
+  const named = [...given.matchAll(/--param=(\w+)=/g)].map(([, name]) => name);
+
+  expect(named.sort()).toEqual(Object.keys(requiredParameters).sort());
+  expect(readme).toContain(`npm run package -- --stage prod --param=${Object.keys(requiredParameters)[0]}=`);
+});

@@ -1,0 +1,172 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { environmentProblems } from '../../infra/parameters/environment-problems.ts';
+import { flagsOf, packageWith, requiredParameters, templateIn } from '../../infra/plugins/packages.ts';
+import { isReachable, longNames } from '../../infra/parameters/place-problems.ts';
+import { builtProject, refusalOf } from './packaging.ts';
+
+/** What a person reads of it, without the lines about the framework. */
+function sentencesIn(refusal: string): string[] {
+  const lines = refusal.split('Error:\n')[1]?.split('\n') ?? [];
+  return lines.filter((line) => line !== '' && !/^(?:Environment|Docs):/.test(line));
+}
+
+describe('a stage is rejected, in sentences and before anything is made', () => {
+  test('where parameters are missing, each by its name, or unknown', async () => {
+    const refusal = await refusalOf(['--stage', 'prod', '--param=tokenIsuer=https://issuer.example.com']);
+
+    expect(sentencesIn(refusal)).toEqual([
+      'This stage cannot be deployed:',
+      '  There is no parameter tokenIsuer.',
+      ...Object.keys(requiredParameters).map((name) => `  ${name} is missing: --param=${name}=…`),
+    ]);
+  });
+
+  test('where values cannot work: one line for each, under its own name, without showing a key', async () => {
+    const bad = {
+      ...requiredParameters,
+      bucketName: 'Not_A_Bucket',
+      imageProviderKey: 'sk-live-the-key-itself',
+      rateLimit: 'abc',
+      maxArchiveBytes: '100MB',
+      creditsPerDay: '-1',
+      tracing: 'on',
+      videoModelsExtra: 'x'.repeat(4000),
+    };
+    const refusal = await refusalOf(flagsOf(bad));
+
+    expect(sentencesIn(refusal)).toEqual([
+      'This stage cannot be deployed:',
+      expect.stringMatching(/^ {2}bucketName: must be 3 to 63 lowercase letters/),
+      expect.stringMatching(/^ {2}imageProviderKey: must name a secret/),
+      '  maxArchiveBytes: must be a whole number from 1 to 1000000000.',
+      '  creditsPerDay: must be a whole number from 0 to 1000000000.',
+      '  rateLimit: must be a whole number from 1 to 10000.',
+      '  tracing: must be one of PassThrough, Active.',
+      expect.stringMatching(
+        /^ {2}The variables of textToVideo, extendVideo, multiframeVideo take \d+ bytes, .+: shorten videoModelsExtra \(4018\)\.$/,
+      ),
+    ]);
+    expect(refusal).not.toContain('the-key-itself');
+  });
+
+  test('where it is the local one', async () => {
+    expect(sentencesIn(await refusalOf([]))).toEqual([
+      'This stage cannot be deployed:',
+      '  "local" is the stage of npm start; name another one, such as --stage prod.',
+    ]);
+  });
+
+  test('where a parameter has no value and no equals sign', async () => {
+    expect(sentencesIn(await refusalOf(['--stage', 'prod', '--param=foo', '--param', '=bar']))).toEqual([
+      'This stage cannot be deployed:',
+      '  --param=foo must be --param=<name>=<value>; the value may be empty.',
+      '  --param==bar must be --param=<name>=<value>; the value may be empty.',
+    ]);
+  });
+
+  test('where its name has characters that AWS does not allow', async () => {
+    expect(sentencesIn(await refusalOf(['--stage', 'Prod_1']))).toEqual([
+      'Invalid stage name. Stage names may contain only ASCII letters, numbers, and hyphens.',
+    ]);
+  });
+
+  test('where its name is too long for the functions that it has', async () => {
+    const stage = 'a'.repeat(30);
+    const [, , ...given] = flagsOf(requiredParameters);
+
+    expect(sentencesIn(await refusalOf(['--stage', `${stage}bb`, ...given]))).toEqual([
+      'This stage cannot be deployed:',
+      `  The stage's name must have at most 31 characters: Lambda allows 64 for node-registry-${stage}bb-publishNodeVersion.`,
+    ]);
+    expect(sentencesIn(await refusalOf(['--stage', stage, ...given, '--param=notifications=relay']))).toEqual(
+      [
+        'This stage cannot be deployed:',
+        `  The stage's name must have at most 29 characters: Lambda allows 64 for node-registry-${stage}-deliverNotifications.`,
+      ],
+    );
+    expect(longNames('node-registry', `${stage}b`, ['publishNodeVersion'])).toEqual([]);
+  });
+
+  test.each(['us-iso-east-1', 'us-isob-east-1', 'eusc-de-east-1'])('where it is in %s', (region) => {
+    expect(isReachable(region)).toBe(false);
+    expect(isReachable('eu-west-1')).toBe(true);
+  });
+
+  test('where its own block in serverless.yml has a list or an object for a value', async () => {
+    const project = await builtProject('structured');
+    const file = join(project, 'serverless.yml');
+    const block = '  prod: { tokenKeySet: { keys: [{ kty: RSA }] }, rateLimit: [1], adminClaim: null }\n';
+    await writeFile(file, (await readFile(file, 'utf8')).replace('  local:\n', `${block}  local:\n`));
+
+    expect(sentencesIn(await refusalOf(flagsOf(requiredParameters), project))).toEqual([
+      'This stage cannot be deployed:',
+      '  tokenKeySet: must be text or a number.',
+      '  rateLimit: must be text or a number.',
+    ]);
+  }, 120_000);
+
+  test('where the folder that it is packaged in cannot be written', async () => {
+    const project = await builtProject('unwritable');
+    await writeFile(join(project, '.serverless'), '');
+
+    expect(sentencesIn(await refusalOf(flagsOf(requiredParameters), project))).toEqual([
+      'This stage cannot be deployed:',
+      `  The folder ${join(project, '.serverless')} cannot be written (EEXIST), and packaging needs it.`,
+    ]);
+  }, 120_000);
+});
+
+test('the command line gives empty values, and values of several lines', async () => {
+  const project = await builtProject('given');
+  const keys = { keys: [{ kty: 'RSA', kid: '1' }] };
+  const given = { ...requiredParameters, creditCeilings: '', tokenKeySet: JSON.stringify(keys, null, 2) };
+  await packageWith(project, 'packaged', [...flagsOf(given), '--param', 'corsOrigins=*']);
+  const { Resources } = JSON.parse(await readFile(templateIn(join(project, 'packaged')), 'utf8'));
+  const { Variables } = Resources.TextToVideoLambdaFunction.Properties.Environment;
+
+  expect(Variables.CREDIT_CEILINGS).toBe('');
+  expect(JSON.parse(Variables.TOKEN_JWKS)).toEqual(keys);
+}, 120_000);
+
+describe('the 4 KB of variables that Lambda gives a function', () => {
+  const parameterOf = new Map([
+    ['TOKEN_JWKS', 'tokenKeySet'],
+    ['VIDEO_MODELS_EXTRA', 'videoModelsExtra'],
+  ]);
+  const problems = (variables: Record<string, unknown>) =>
+    environmentProblems(
+      [
+        ['relightImage', variables],
+        ['unknownRoute', {}],
+      ],
+      parameterOf,
+    );
+
+  test('may be used up to the last byte', () => {
+    expect(problems({ TOKEN_JWKS: 'x'.repeat(4086) })).toEqual([]);
+    expect(problems({ TOKEN_JWKS: 'x'.repeat(4087) })).toEqual([
+      'The variables of relightImage take 4097 bytes, and Lambda allows 4096: shorten tokenKeySet (4097).',
+    ]);
+  });
+
+  test('count a value that only AWS knows as 100 bytes', () => {
+    const address = { 'Fn::Sub': 'x' };
+
+    expect(problems({ TOKEN_JWKS: 'x'.repeat(3975), CI_AUDIENCE: address })).toHaveLength(0);
+    expect(problems({ TOKEN_JWKS: 'x'.repeat(3976), CI_AUDIENCE: address })).toHaveLength(1);
+  });
+
+  test('are shortened where they are long: the longest first, and none that is short', () => {
+    const variables = {
+      TOKEN_JWKS: 'x'.repeat(500),
+      VIDEO_MODELS_EXTRA: 'x'.repeat(3500),
+      OTHER: 'x'.repeat(300),
+    };
+
+    expect(problems(variables)).toEqual([
+      expect.stringMatching(/: shorten videoModelsExtra \(3518\) or tokenKeySet \(510\)\.$/),
+    ]);
+  });
+});

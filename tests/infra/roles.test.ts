@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { signingKeysKey } from '../../lib/store/keys.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import type { Part } from '../../infra/plugins/references.ts';
+import { asText } from './intrinsics.ts';
+import { type Packaged, packagedStage, type Template } from './packaging.ts';
+
+let stage: Packaged;
+
+beforeAll(async () => {
+  stage = await packagedStage('full');
+}, 120_000);
+
+interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Resource: Part;
+  Condition?: Part;
+}
+
+/** The statements of each role. */
+function statements({ Resources }: Template): Map<string, Statement[]> {
+  const roles = Object.entries(Resources).filter(([, { Type }]) => Type === 'AWS::IAM::Role');
+  return new Map(
+    roles.map(([name, { Properties }]) => [
+      name,
+      Properties.Policies.flatMap(({ PolicyDocument }: Part) => PolicyDocument.Statement),
+    ]),
+  );
+}
+
+function actions(role: string): string[] {
+  return (statements(stage.template).get(role) ?? []).flatMap(({ Action }) => Action);
+}
+
+function granting(action: string): string[] {
+  const all = [...statements(stage.template)].flatMap(([role, list]) =>
+    list
+      .filter(({ Action }) => [Action].flat().includes(action))
+      .flatMap(({ Resource }) => [Resource].flat().map((resource) => `${role} ${asText(resource)}`)),
+  );
+  return all.sort();
+}
+
+function objects(key: string): string {
+  return `arn:\${AWS::Partition}:s3:::${parameterSets.full.bucketName}/${key}`;
+}
+
+/** How every resource of a service in this account and region begins. */
+function own(service: string): string {
+  return `arn:\${AWS::Partition}:${service}:\${AWS::Region}:\${AWS::AccountId}`;
+}
+
+const tableArn = `${own('dynamodb')}:table/node-registry-prod`;
+
+function matches(pattern: string, key: string): boolean {
+  return pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern;
+}
+
+function inWords({ Effect, Action, Resource, Condition }: Statement): string {
+  const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
+  const condition = keys
+    ? ` with keys ${keys.join(', ')}`
+    : Condition
+      ? ` when ${conditionText(Condition)}`
+      : '';
+  const what = [Action].flat().join(', ');
+  const where = [Resource].flat().map(asText).join(', ').replaceAll(tableArn, `\${Table.Arn}`);
+  return `${Effect} ${what} on ${where}${condition}`;
+}
+
+function conditionText(condition: Part): string {
+  return Object.entries<Part>(condition)
+    .flatMap(([operator, tests]) =>
+      Object.entries<Part>(tests).map(
+        ([key, value]) => `${key} ${operator} ${[value].flat().map(asText).join(' or ')}`,
+      ),
+    )
+    .join(' and ');
+}
+
+describe('the roles', () => {
+  test('grant exactly what tests/infra/statements.json says', () => {
+    const words = [...statements(stage.template)].map(([role, list]) => [role, list.map(inWords)]);
+
+    expect(Object.fromEntries(words)).toEqual(
+      JSON.parse(readFileSync('tests/infra/statements.json', 'utf8')),
+    );
+  });
+
+  test('are one a function, that only Lambda may take on', () => {
+    const functions = Object.values(stage.template.Resources).filter(
+      ({ Type }) => Type === 'AWS::Lambda::Function',
+    );
+    const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
+
+    expect(new Set(roles).size).toBe(13);
+    for (const role of roles) {
+      const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
+      expect(trust).toEqual([
+        { Effect: 'Allow', Principal: { Service: 'lambda.amazonaws.com' }, Action: 'sts:AssumeRole' },
+      ]);
+    }
+    expect([...statements(stage.template).keys()].sort()).toEqual([...roles, 'RolloutRole'].sort());
+  });
+
+  test('have no action with a star, and a star for a resource only where AWS has nothing narrower', () => {
+    const all = [...statements(stage.template).values()].flat();
+
+    expect(all.flatMap(({ Action }) => Action).filter((action) => action.includes('*'))).toEqual([]);
+    const open = all
+      .filter(({ Resource }) => [Resource].flat().includes('*'))
+      .flatMap(({ Action }) => Action);
+    expect(new Set(open)).toEqual(
+      new Set(['xray:PutTraceSegments', 'xray:PutTelemetryRecords', 'cloudwatch:DescribeAlarms']),
+    );
+  });
+
+  test('never touch the table but by partition keys that the function has business with', () => {
+    for (const { Effect, Action, Resource, Condition } of [...statements(stage.template).values()].flat()) {
+      // An index and a stream have names of their own.
+      const ofTable = [Action]
+        .flat()
+        .filter((action) => /^dynamodb:(?!.*(?:Stream|Records|Shard))/.test(action));
+      if (ofTable.length === 0 || Action === 'dynamodb:Query') continue;
+      expect(asText(Resource)).toBe(tableArn);
+      if (Effect === 'Allow')
+        expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(expect.any(Array));
+    }
+  });
+
+  test('let bulk do nothing but BatchGetItem', () => {
+    expect(actions('BulkNodeVersionsRole').filter((action) => !/^(logs|xray):/.test(action))).toEqual([
+      'dynamodb:BatchGetItem',
+    ]);
+  });
+
+  test('let a presigned URL put under staging only, and only the finalizer publish', () => {
+    expect(granting('s3:PutObject')).toEqual([
+      `FinalizeUploadRole ${objects('archives/*')}`,
+      `PublishNodeVersionRole ${objects('staging/*')}`,
+    ]);
+  });
+
+  test('let a proxy read the one secret of its own provider, and each half of notifications those of its signatures', () => {
+    expect(granting('secretsmanager:GetSecretValue')).toEqual([
+      'ReceiveNotificationRole arn:aws:secretsmanager:us-east-1:210987654321:secret:video-notification-key-AbCdEf',
+      `RelightImageRole ${own('secretsmanager')}:secret:image-key-??????`,
+    ]);
+    expect(granting('ssm:GetParameter')).toEqual([
+      `DeliverNotificationsRole ${own('ssm')}:parameter/node-registry/prod/notification-signing-key`,
+      `ExtendVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
+      `MultiframeVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
+      `ReceiveNotificationRole ${own('ssm')}:parameter/node-registry/prod/image-notification-key`,
+      `TextToVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
+    ]);
+    expect(granting('kms:Decrypt').map((grant) => grant.split(' ')[0])).toEqual([
+      'DeliverNotificationsRole',
+      'ExtendVideoRole',
+      'MultiframeVideoRole',
+      'ReceiveNotificationRole',
+      'RelightImageRole',
+      'TextToVideoRole',
+    ]);
+  });
+
+  test('let what calls receivers reach the outbox, its key and its stream, and nothing else', () => {
+    const allowed = (statements(stage.template).get('DeliverNotificationsRole') ?? []).map(inWords);
+
+    expect(allowed.filter((words) => !/^Allow (?:logs|xray|kms|ssm):/.test(words))).toEqual([
+      `Allow dynamodb:BatchGetItem, dynamodb:UpdateItem on \${Table.Arn} with keys TICKET#*`,
+      `Allow dynamodb:UpdateItem on \${Table.Arn} with keys SIGNING#KEYS`,
+      expect.stringMatching(/^Deny dynamodb:UpdateItem on .+ address or .+ state or task_id$/),
+      `Allow dynamodb:Query on \${Table.Arn}/index/pending with keys notify-*`,
+      expect.stringMatching(/^Allow dynamodb:DescribeStream, .+ on \$\{Table\.Arn\}\/stream\/\*$/),
+    ]);
+  });
+
+  test('let only what calls receivers write the public keys', () => {
+    const writing = [...statements(stage.template)].filter(([, list]) =>
+      list.some(({ Effect, Action, Condition }) => {
+        const keys: string[] = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? [];
+        const mayWrite = [Action].flat().some((action) => /:(?:Put|Update|Delete)Item$/.test(action));
+        return Effect === 'Allow' && mayWrite && keys.some((key) => matches(key, signingKeysKey.pk));
+      }),
+    );
+
+    expect(writing.map(([role]) => role)).toEqual(['DeliverNotificationsRole']);
+  });
+
+  test('let the proxies write tickets only where the stage relays notifications', async () => {
+    const direct = await packagedStage('minimal');
+    const withTickets = ({ template }: Packaged) =>
+      [...statements(template)].filter(([, list]) => JSON.stringify(list).includes('TICKET#'));
+    const proxies = ['ExtendVideoRole', 'MultiframeVideoRole', 'RelightImageRole', 'TextToVideoRole'];
+    const proxiesOf = (packaged: Packaged) =>
+      withTickets(packaged).flatMap(([role]) => (proxies.includes(role) ? [role] : []));
+
+    expect(proxiesOf(stage).sort()).toEqual(proxies);
+    expect(proxiesOf(direct)).toEqual([]);
+  });
+
+  test('let no function delete anything but idempotency records and refused uploads', () => {
+    const deleting = [...statements(stage.template)].flatMap(([, list]) =>
+      list.filter(({ Action }) => [Action].flat().some((action) => /^dynamodb:Delete/.test(action))),
+    );
+
+    expect(deleting).toHaveLength(5);
+    for (const { Condition } of deleting)
+      expect(Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys']).toEqual(['IDEMPOTENCY#*']);
+    expect(granting('s3:DeleteObject')).toEqual([]);
+    expect(granting('s3:DeleteObjectVersion')).toEqual([`FinalizeUploadRole ${objects('staging/*')}`]);
+  });
+});

@@ -1,0 +1,264 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import { type Part, referencesOf } from '../../infra/plugins/references.ts';
+import { asText } from './intrinsics.ts';
+import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
+
+let plain: Packaged;
+let full: Packaged;
+let minimal: Packaged;
+
+beforeAll(async () => {
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+  minimal = await packagedStage('minimal');
+}, 120_000);
+
+const finalizer = { 'Fn::GetAtt': ['FinalizeUploadRole', 'Arn'] };
+
+describe('the table', () => {
+  test.each([
+    ['costs by request', { BillingMode: 'PAY_PER_REQUEST' }],
+    [
+      'can be taken back to any second',
+      { PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+    ],
+    ['is encrypted', { SSESpecification: { SSEEnabled: true, SSEType: 'KMS' } }],
+    ['forgets what has expired', { TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true } }],
+    ['cannot be deleted by mistake', { DeletionProtectionEnabled: true }],
+  ])('%s', (_, expected) => {
+    expect(properties(plain, 'Table')).toMatchObject(expected);
+  });
+
+  test('stays when the stage is removed or the table replaced, but not when its first deployment fails', () => {
+    expect(resource(plain, 'Table')).toMatchObject({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    });
+  });
+
+  test('comes after all that usually fails, because its protection would keep it from being taken back', () => {
+    const before = ['S3BucketArchives', 'HttpApiStage', 'Downloads', 'ApiDomainMapping', 'ApiDomainRecord'];
+    const needed = [...referencesOf(resource(full, 'Table')), ...[resource(full, 'Table').DependsOn].flat()];
+
+    expect(needed).toEqual(expect.arrayContaining(before));
+    // Alarms, the page that shows them and what reads the stream come after it: they fail for no reason of the account's.
+    const after = Object.values(full.template.Resources).filter((it) => referencesOf(it).includes('Table'));
+    expect(new Set(after.map(({ Type }) => Type))).toEqual(
+      new Set(['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::EventSourceMapping']),
+    );
+  });
+
+  test('and its index serve no more in a second than the stage may cost', () => {
+    const ceiling = { MaxReadRequestUnits: 12_000, MaxWriteRequestUnits: 4000 };
+    const { OnDemandThroughput, GlobalSecondaryIndexes } = properties(plain, 'Table');
+
+    expect(OnDemandThroughput).toEqual(ceiling);
+    expect(GlobalSecondaryIndexes[0].OnDemandThroughput).toEqual(ceiling);
+  });
+});
+
+describe('the bucket', () => {
+  const all = {
+    BlockPublicAcls: true,
+    BlockPublicPolicy: true,
+    IgnorePublicAcls: true,
+    RestrictPublicBuckets: true,
+  };
+  const encryption = [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }];
+
+  test.each([
+    ['is not public, and cannot become so', { PublicAccessBlockConfiguration: all }],
+    ['is encrypted', { BucketEncryption: { ServerSideEncryptionConfiguration: encryption } }],
+    ['keeps what is overwritten or deleted', { VersioningConfiguration: { Status: 'Enabled' } }],
+    [
+      'owns all that is put into it',
+      { OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] } },
+    ],
+  ])('%s', (_, expected) => {
+    expect(properties(plain, 'S3BucketArchives')).toMatchObject(expected);
+  });
+
+  test('stays when the stage is removed or the bucket replaced, but not when its first deployment fails', () => {
+    expect(resource(plain, 'S3BucketArchives')).toMatchObject({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    });
+  });
+
+  test('forgets abandoned uploads after two days, deleted archives after thirty, and archives never', () => {
+    const rules: Part[] = properties(plain, 'S3BucketArchives').LifecycleConfiguration.Rules;
+
+    expect(rules).toEqual([
+      expect.objectContaining({
+        Prefix: 'staging/',
+        ExpirationInDays: 2,
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+        AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+      }),
+      expect.objectContaining({ Prefix: 'archives/', NoncurrentVersionExpiration: { NoncurrentDays: 30 } }),
+    ]);
+    expect(rules[1]).not.toHaveProperty('ExpirationInDays');
+  });
+
+  test('takes uploads from browsers of the configured origins', () => {
+    expect(properties(full, 'S3BucketArchives').CorsConfiguration.CorsRules).toEqual([
+      expect.objectContaining({
+        AllowedMethods: ['PUT'],
+        AllowedHeaders: ['Content-Type'],
+        AllowedOrigins: { 'Fn::Split': [',', parameterSets.full.corsOrigins] },
+      }),
+    ]);
+  });
+
+  test('denies access without TLS, and everybody but the finalizer to write or delete a published archive', () => {
+    const [tls, publishing] = properties(plain, 'ArchivesPolicy').PolicyDocument.Statement;
+
+    expect(tls).toMatchObject({
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 's3:*',
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    });
+    expect(tls.Resource).toHaveLength(2);
+    expect(publishing).toMatchObject({ Effect: 'Deny', Principal: '*' });
+    expect(publishing.Action).toEqual(['s3:PutObject', 's3:DeleteObject', 's3:DeleteObjectVersion']);
+    expect(asText(publishing.Resource)).toMatch(/\/archives\/\*$/);
+    expect(publishing.Condition.ArnNotEquals['aws:PrincipalArn']).toEqual([finalizer]);
+  });
+
+  test('lets the role that the stage names delete archives, too', () => {
+    const [, publishing] = properties(full, 'ArchivesPolicy').PolicyDocument.Statement;
+
+    expect(publishing.Condition.ArnNotEquals['aws:PrincipalArn']).toEqual([
+      finalizer,
+      parameterSets.full.archiveAdministratorArn,
+    ]);
+  });
+
+  test('is read by the world only through the distribution, over TLS, and only what is published', () => {
+    const [, , grant] = properties(plain, 'ArchivesPolicy').PolicyDocument.Statement;
+    const { DistributionConfig } = properties(plain, 'Downloads');
+
+    expect(grant).toMatchObject({ Effect: 'Allow', Action: 's3:GetObject' });
+    expect(asText(grant.Resource)).toMatch(/\/archives\/\*$/);
+    expect(JSON.stringify(grant.Condition)).toContain('Downloads');
+    expect(DistributionConfig.DefaultCacheBehavior).toMatchObject({ ViewerProtocolPolicy: 'https-only' });
+  });
+
+  test('is read by nobody else where downloads have an address of their own', () => {
+    expect(properties(minimal, 'ArchivesPolicy').PolicyDocument.Statement).toHaveLength(2);
+    expect(ofType(minimal, 'AWS::CloudFront::Distribution')).toEqual([]);
+  });
+
+  test('logs each access, and so do downloads, only where that is switched on', () => {
+    expect(ofType(plain, 'AWS::S3::Bucket').map(([id]) => id)).not.toContain('AccessLogs');
+    expect(properties(plain, 'Downloads').DistributionConfig).not.toHaveProperty('Logging');
+    expect(properties(full, 'S3BucketArchives').LoggingConfiguration).toEqual({
+      DestinationBucketName: { Ref: 'AccessLogs' },
+      LogFilePrefix: 'bucket/',
+    });
+    expect(properties(full, 'Downloads').DistributionConfig.Logging.Bucket).toEqual({
+      'Fn::GetAtt': ['AccessLogs', 'DomainName'],
+    });
+  });
+});
+
+test('a download cannot be run, framed or guessed to be of another type, and configured origins may read it', () => {
+  const { DistributionConfig } = properties(full, 'Downloads');
+  const { SecurityHeadersConfig, CorsConfig } = properties(
+    full,
+    'DownloadsHeaders',
+  ).ResponseHeadersPolicyConfig;
+
+  expect(DistributionConfig.DefaultCacheBehavior.ResponseHeadersPolicyId).toEqual({
+    Ref: 'DownloadsHeaders',
+  });
+  expect(SecurityHeadersConfig).toMatchObject({
+    ContentTypeOptions: { Override: true },
+    ContentSecurityPolicy: { ContentSecurityPolicy: expect.stringContaining('sandbox') },
+    FrameOptions: { FrameOption: 'DENY' },
+  });
+  expect(CorsConfig.AccessControlAllowOrigins.Items).toEqual({
+    'Fn::Split': [',', parameterSets.full.corsOrigins],
+  });
+});
+
+describe.each([
+  ['FinalizeUpload', 'FailuresPolicy'],
+  ['ExtractHostNodes', 'ExtractionFailuresPolicy'],
+])('the queue of failures of %s', (name, policy) => {
+  const statements = () => properties(plain, policy).PolicyDocument.Statement;
+
+  test('is reached over TLS only', () => {
+    expect(statements()[0]).toMatchObject({
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 'sqs:*',
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    });
+  });
+
+  test('takes scheduled sweeps that could not be delivered, and nobody else’s events', () => {
+    const { Targets } = properties(plain, `${name}EventsRuleSchedule1`);
+
+    expect(Targets[0].DeadLetterConfig.Arn).toEqual({ 'Fn::GetAtt': [`${name}Failures`, 'Arn'] });
+    expect(statements()[1]).toMatchObject({
+      Principal: { Service: 'events.amazonaws.com' },
+      Action: 'sqs:SendMessage',
+      Condition: {
+        ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': [`${name}EventsRuleSchedule1`, 'Arn'] } },
+      },
+    });
+  });
+
+  test('gets what failed three times within six hours, and keeps it for two weeks', () => {
+    expect(properties(plain, `${name}LambdaEvConf`)).toMatchObject({
+      MaximumRetryAttempts: 2,
+      MaximumEventAgeInSeconds: 21600,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': [`${name}Failures`, 'Arn'] } } },
+    });
+    expect(properties(plain, `${name}Failures`)).toEqual({
+      MessageRetentionPeriod: 1209600,
+      SqsManagedSseEnabled: true,
+    });
+  });
+});
+
+describe('the finalizer', () => {
+  test('is invoked by what arrives under staging only, and the extraction by what is published', () => {
+    expect(properties(plain, 'S3BucketArchives').NotificationConfiguration.LambdaConfigurations).toEqual([
+      {
+        Event: 's3:ObjectCreated:*',
+        Filter: { S3Key: { Rules: [{ Name: 'prefix', Value: 'staging/' }] } },
+        Function: { 'Fn::GetAtt': ['FinalizeUploadLambdaFunction', 'Arn'] },
+      },
+      {
+        Event: 's3:ObjectCreated:*',
+        Filter: { S3Key: { Rules: [{ Name: 'prefix', Value: 'archives/' }] } },
+        Function: { 'Fn::GetAtt': ['ExtractHostNodesLambdaFunction', 'Arn'] },
+      },
+    ]);
+    expect(properties(plain, 'FinalizeUploadLambdaPermissionArchivesS3').SourceAccount).toEqual({
+      Ref: 'AWS::AccountId',
+    });
+  });
+
+  test('sweeps every hour, and so does the extraction', () => {
+    expect(
+      ofType(plain, 'AWS::Events::Rule').map(([, rule]) => [rule.ScheduleExpression, rule.State]),
+    ).toEqual([
+      ['rate(1 hour)', 'ENABLED'],
+      ['rate(1 hour)', 'ENABLED'],
+    ]);
+  });
+});
+
+test('downloads have the distribution’s address, or the one that is given', () => {
+  for (const id of ['UpdateNodeLambdaFunction', 'BulkNodeVersionsLambdaFunction']) {
+    const address = (stage: Packaged) =>
+      asText(properties(stage, id).Environment.Variables.DOWNLOAD_BASE_URL);
+
+    expect(address(full)).toMatch(/^https:\/\/.*Downloads\.DomainName/);
+    expect(address(minimal)).toBe('https://cdn.example.com');
+  }
+});

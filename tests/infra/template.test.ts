@@ -1,0 +1,285 @@
+import { readdirSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import * as concerns from '../../lib/concerns.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import type { Part } from '../../infra/plugins/references.ts';
+import { loadContracts } from '../../tools/openapi/contracts.ts';
+import { answerHeaders } from '../../tools/openapi/headers.ts';
+import { asText } from './intrinsics.ts';
+import { ofType, type Packaged, packagedStage, properties, resource, upperFirst } from './packaging.ts';
+
+let plain: Packaged;
+let full: Packaged;
+const contracts = await loadContracts();
+
+beforeAll(async () => {
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+}, 120_000);
+
+/** The one route that is for providers, and for no client. */
+const notifications = 'POST /notifications/{provider}/{ticket}';
+
+const functionNames = readdirSync('functions').map((file) =>
+  file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+);
+
+test('the template has no secret in it, and nothing of the local stack', () => {
+  const text = JSON.stringify(full.template);
+
+  expect(text).not.toMatch(/localhost|S3RVER|local-image-key|local-video-key|AWS_ACCESS_KEY_ID|AWS_ENDPOINT/);
+});
+
+test('names that all regions of an account share have the region in them, so that a stage name works in each', () => {
+  const named = (type: string, property: (properties: Part) => Part) =>
+    ofType(full, type).map(([, it]) => asText(property(it)));
+  const names = [
+    ...named('AWS::CloudFront::ResponseHeadersPolicy', (it) => it.ResponseHeadersPolicyConfig.Name),
+    ...named('AWS::CloudWatch::Dashboard', (it) => it.DashboardName),
+    ...named('AWS::Budgets::Budget', (it) => it.Budget.BudgetName),
+  ];
+
+  expect(names).toEqual([
+    `node-registry-prod-\${AWS::Region}-downloads`,
+    `node-registry-prod-\${AWS::Region}`,
+    `node-registry-prod-\${AWS::Region}`,
+  ]);
+  // Buckets are unique by themselves, and of all other types AWS keeps names by region, or the stage gives none.
+  expect(ofType(full, 'AWS::CloudFront::OriginAccessControl')[0]?.[1].OriginAccessControlConfig.Name).toBe(
+    parameterSets.full.bucketName,
+  );
+  for (const [, { RoleName, ManagedPolicyName }] of ofType(full, 'AWS::IAM::Role'))
+    expect([RoleName, ManagedPolicyName]).toEqual([undefined, undefined]);
+});
+
+describe('the API', () => {
+  test.each([
+    ['default', []],
+    ['full', [[notifications, 'receiveNotification']]],
+  ] as const)(
+    'of the %s stage has exactly the routes of the contracts, one for the rest and, where it relays, one for providers, each to its own function by version 2.0',
+    async (set, forProviders) => {
+      const stage = await packagedStage(set);
+      const routes = ofType(stage, 'AWS::ApiGatewayV2::Route').map(([, { RouteKey, Target }]) => {
+        const integration = properties(stage, Target['Fn::Join'][1][1].Ref);
+        const [, name] = /(\w+)LambdaFunction/.exec(JSON.stringify(integration.IntegrationUri)) ?? [];
+        return [RouteKey, name, integration.PayloadFormatVersion];
+      });
+
+      expect(routes.sort()).toEqual(
+        [
+          ['$default', 'unknownRoute'] as const,
+          ...forProviders,
+          ...contracts.map(({ method, path, name }) => [`${method} ${path}`, name] as const),
+        ]
+          .map(([route, name]) => [route, upperFirst(name), '2.0'])
+          .sort(),
+      );
+    },
+  );
+
+  test.each(contracts.map(({ name }) => name))('may invoke %s, and nobody else may', (name) => {
+    const permissions = ofType(plain, 'AWS::Lambda::Permission').filter(([, { FunctionName }]) =>
+      asText(FunctionName).includes(`${upperFirst(name)}LambdaFunction`),
+    );
+
+    expect(permissions).toEqual([
+      [
+        `${upperFirst(name)}LambdaPermissionHttpApi`,
+        expect.objectContaining({ Principal: 'apigateway.amazonaws.com' }),
+      ],
+    ]);
+    expect(JSON.stringify(permissions)).toContain('execute-api');
+  });
+
+  test('lets browsers of the configured origins call, and read what they need', () => {
+    const { CorsConfiguration } = properties(full, 'HttpApi');
+    const promised = Object.keys(answerHeaders).filter((name) => name !== 'WWW-Authenticate');
+
+    expect(CorsConfiguration).toEqual({
+      AllowOrigins: { 'Fn::Split': [',', parameterSets.full.corsOrigins] },
+      AllowMethods: [...new Set(contracts.map(({ method }) => method))].sort(),
+      AllowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'x-request-id'],
+      ExposeHeaders: expect.arrayContaining(promised),
+      MaxAge: 86400,
+    });
+    expect(properties(plain, 'HttpApi').CorsConfiguration.AllowOrigins).toEqual({ 'Fn::Split': [',', '*'] });
+  });
+
+  test('writes an access log line in JSON, with ids, latencies and what went wrong in an integration', () => {
+    const { AccessLogSettings } = properties(plain, 'HttpApiStage');
+    const format = JSON.parse(AccessLogSettings.Format);
+
+    expect(asText(AccessLogSettings.DestinationArn)).toBe(
+      asText({ 'Fn::GetAtt': ['HttpApiLogGroup', 'Arn'] }),
+    );
+    expect(format).toMatchObject({
+      request_id: '$context.requestId',
+      route: '$context.routeKey',
+      status: '$context.status',
+      latency_ms: '$context.responseLatency',
+      integration_latency_ms: '$context.integrationLatency',
+      integration_error: '$context.integrationErrorMessage',
+    });
+    expect(AccessLogSettings.Format).not.toContain('\n');
+  });
+
+  test('throttles every route, and bulk, publishing, the proxies and notifications by allowances of their own', () => {
+    const own = contracts
+      .filter(({ path }) => /^\/proxy\/|^\/bulk\/|\/versions$/.test(path))
+      .map(({ method, path }) => `${method} ${path}`);
+
+    for (const [stage, throttled] of [
+      [plain, own],
+      [full, [...own, notifications]],
+    ] as const) {
+      const { DefaultRouteSettings: standard, RouteSettings } = properties(stage, 'HttpApiStage');
+      expect(standard).toMatchObject({ ThrottlingRateLimit: 200, ThrottlingBurstLimit: 400 });
+      expect(Object.keys(RouteSettings).sort()).toEqual(throttled.toSorted());
+      for (const { ThrottlingRateLimit, ThrottlingBurstLimit } of Object.values<Part>(RouteSettings)) {
+        expect(ThrottlingRateLimit).toBeLessThan(standard.ThrottlingRateLimit);
+        expect(ThrottlingBurstLimit).toBeLessThan(standard.ThrottlingBurstLimit);
+      }
+    }
+  });
+
+  test('makes every route before the settings of the stage that name it', () => {
+    const routes = ofType(plain, 'AWS::ApiGatewayV2::Route').map(([id]) => id);
+
+    expect(resource(plain, 'HttpApiStage').DependsOn).toEqual(expect.arrayContaining(routes));
+  });
+
+  test('leads to a function, or to its alias, only after it may invoke it', () => {
+    for (const stage of [plain, full])
+      for (const [id] of ofType(stage, 'AWS::ApiGatewayV2::Integration')) {
+        const name = id.replace('HttpApiIntegration', '');
+        expect(resource(stage, id).DependsOn).toContain(`${name}LambdaPermissionHttpApi`);
+      }
+  });
+
+  test('can be notified by providers before a function gives them its address', () => {
+    const routes = ofType(full, 'AWS::ApiGatewayV2::Route');
+    const [route] = routes.find(([, { RouteKey }]) => RouteKey === notifications) ?? [];
+    const senders = ofType(full, 'AWS::Lambda::Function').filter(
+      ([, { Environment }]) => 'NOTIFICATION_URL' in Environment.Variables,
+    );
+
+    expect(senders).toHaveLength(4);
+    for (const [id] of senders) expect(resource(full, id).DependsOn).toContain(route);
+  });
+
+  test('has an address of its own only where one is given', () => {
+    const parts = ['ApiDomain', 'ApiDomainMapping', 'ApiDomainRecord'];
+
+    expect(parts.map((id) => id in plain.template.Resources)).toEqual([false, false, false]);
+    expect(parts.map((id) => id in full.template.Resources)).toEqual([true, true, true]);
+    expect(properties(full, 'ApiDomain')).toMatchObject({
+      DomainName: 'api.example.com',
+      DomainNameConfigurations: [{ SecurityPolicy: 'TLS_1_2', EndpointType: 'REGIONAL' }],
+    });
+  });
+
+  test('is not reached by its generated address where it has one of its own', () => {
+    expect(properties(plain, 'HttpApi')).not.toHaveProperty('DisableExecuteApiEndpoint');
+    expect(properties(full, 'HttpApi')).toMatchObject({ DisableExecuteApiEndpoint: true });
+  });
+});
+
+describe('the functions', () => {
+  test.each(functionNames)(
+    '%s runs the tested Node, on arm64, and gives up before its gateway does',
+    (name) => {
+      const { Runtime, Architectures, Timeout, MemorySize } = properties(
+        full,
+        `${upperFirst(name)}LambdaFunction`,
+      );
+
+      expect([Runtime, Architectures]).toEqual(['nodejs24.x', ['arm64']]);
+      const own = { finalizeUpload: 300, extractHostNodes: 120, deliverNotifications: 60 };
+      expect(Timeout).toBeLessThanOrEqual(own[name as keyof typeof own] ?? 29);
+      expect(MemorySize).toBeGreaterThanOrEqual(512);
+    },
+  );
+
+  test.each(functionNames)('%s keeps its logs for thirty days, and so does the API', (name) => {
+    for (const id of [`${upperFirst(name)}LogGroup`, 'HttpApiLogGroup'])
+      expect(properties(full, id).RetentionInDays).toBe(30);
+  });
+
+  test('know their provider’s key by name only, and ask for access tokens', () => {
+    for (const [, { Environment }] of ofType(plain, 'AWS::Lambda::Function')) {
+      const { IMAGE_PROVIDER_KEY: image, VIDEO_PROVIDER_KEY: video, ...rest } = Environment.Variables;
+      for (const key of [image, video].filter(Boolean)) expect(key).toMatch(/^ssm:\/node-registry\/prod\//);
+      expect([rest.PUBLISH_ACCESS_TOKEN, rest.PROXY_ACCESS_TOKEN]).toEqual(['required', 'required']);
+      expect(rest.METRICS_NAMESPACE).toBe('node-registry/prod');
+    }
+  });
+
+  test('can be given every variable that they read, but those that Lambda sets and those of the local stack', () => {
+    const read = Object.values(concerns).flatMap((concern) => Object.keys(concern().shape));
+    const given = ofType(full, 'AWS::Lambda::Function').flatMap(([, it]) =>
+      Object.keys(it.Environment.Variables),
+    );
+
+    expect(read.filter((name) => !name.startsWith('AWS_') && !given.includes(name))).toEqual([]);
+  });
+
+  test('of the proxies and of uploads have concurrency set aside only where it is asked for', () => {
+    const reserved = (stage: Packaged) =>
+      ofType(stage, 'AWS::Lambda::Function').flatMap(([id, it]) =>
+        it.ReservedConcurrentExecutions === undefined ? [] : [[id, Number(it.ReservedConcurrentExecutions)]],
+      );
+
+    expect(reserved(plain)).toEqual([]);
+    expect(Object.fromEntries(reserved(full))).toEqual({
+      FinalizeUploadLambdaFunction: 5,
+      ExtractHostNodesLambdaFunction: 5,
+      RelightImageLambdaFunction: 10,
+      TextToVideoLambdaFunction: 10,
+      ExtendVideoLambdaFunction: 10,
+      MultiframeVideoLambdaFunction: 10,
+    });
+  });
+
+  test('receive and deliver notifications only where the stage relays them: otherwise nothing of it is deployed', () => {
+    const parts =
+      /ReceiveNotification|DeliverNotifications|Notification(?:Failures|Backlog)Alarm|Stream(?:Arn|Spec)|TICKET#|notify-|NOTIFICATION_|\/notifications/g;
+    const found = (stage: Packaged) => new Set(JSON.stringify(stage.template).match(parts));
+
+    expect(found(plain)).toEqual(new Set());
+    expect(found(full).size).toBe(10);
+  });
+
+  test('deliver notifications at once and each minute', () => {
+    const [[, mapping] = []] = ofType(full, 'AWS::Lambda::EventSourceMapping');
+    const { ScheduleExpression, State } = properties(full, 'DeliverNotificationsEventsRuleSchedule1');
+
+    expect(properties(full, 'Table').StreamSpecification).toEqual({ StreamViewType: 'KEYS_ONLY' });
+    expect(mapping).toMatchObject({
+      EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
+      Enabled: true,
+    });
+    expect(JSON.parse(mapping.FilterCriteria.Filters[0].Pattern)).toEqual({
+      eventName: ['INSERT'],
+      dynamodb: { Keys: { sk: { S: [{ prefix: 'NOTIFICATION#' }] } } },
+    });
+    expect([ScheduleExpression, State]).toEqual(['rate(1 minute)', 'ENABLED']);
+  });
+
+  test('that call receivers hold no key of a provider, and reach no receiver on localhost', () => {
+    const { Variables } = properties(full, 'DeliverNotificationsLambdaFunction').Environment;
+
+    expect(Object.keys(Variables).filter((name) => /PROVIDER|BUCKET/.test(name))).toEqual([]);
+    expect(Variables).toMatchObject({
+      NOTIFICATION_SIGNING_KEY: 'ssm:/node-registry/prod/notification-signing-key',
+      NOTIFY_LOCALHOST: '',
+    });
+  });
+
+  test('are traced only where tracing is switched on', () => {
+    const modes = (stage: Packaged) =>
+      ofType(stage, 'AWS::Lambda::Function').map(([, it]) => it.TracingConfig.Mode);
+
+    expect(new Set(modes(plain))).toEqual(new Set(['PassThrough']));
+    expect(new Set(modes(full))).toEqual(new Set(['Active']));
+  });
+});

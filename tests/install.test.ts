@@ -1,0 +1,102 @@
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { installPackages } from '../tools/install/install-packages.ts';
+import { runProgram } from './support/run-program.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'node-registry-install-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const { scripts, engines }: { scripts: Record<string, string>; engines: { node: string } } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+);
+
+describe('an npm script', () => {
+  test.each(['start', 'test'])(
+    'npm run %s says in one sentence that nothing is installed yet',
+    async (name) => {
+      for (const path of ['package.json', 'tools/install/check.cjs']) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        cpSync(path, join(folder, path));
+      }
+      const result = await runProgram('npm', ['run', '--silent', name], { cwd: folder });
+
+      expect(result).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: 'The packages are not installed yet: run npm ci, then try again.\n',
+      });
+    },
+  );
+
+  test('checks the installation whenever it starts a tool', () => {
+    const starting = Object.values(scripts).filter((script) => /\bnode .*tools\//.test(script));
+
+    expect(starting.length).toBeGreaterThan(10);
+    for (const script of starting) expect(script).toMatch(/^node -r \.\/tools\/install\/check\.cjs tools\//);
+  });
+});
+
+describe('on an older Node', () => {
+  /** Simulates another version, because the machine has only one. */
+  const asNode = (version: string) => {
+    const versions = JSON.stringify({ ...process.versions, node: version });
+    const script = `Object.defineProperty(process, 'versions', { value: ${versions} }); require('./tools/install/check.cjs')`;
+    return runProgram(process.execPath, ['-e', script]);
+  };
+
+  test.each(['18.19.0', '20.20.2', '22.22.2'])(
+    'npm start on Node %s says in one sentence what to do',
+    async (version) => {
+      const { status, stderr } = await asNode(version);
+
+      expect(status).toBe(1);
+      expect(stderr).toMatch(new RegExp(`^This needs Node 24, and this is Node ${version}\\. [^\\n]+\\n$`));
+    },
+  );
+
+  test.each(['24.0.0', '26.1.0'])('Node %s starts', async (version) => {
+    expect(await asNode(version)).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+
+  test('an older Node may install the packages, which bring the Node of the scripts', () => {
+    expect(engines.node).toBe('>=20');
+    expect(existsSync('node_modules/.bin/node')).toBe(true);
+  });
+});
+
+describe('installPackages', () => {
+  const lock = { name: 'x', lockfileVersion: 3, requires: true, packages: { '': { name: 'x' } } };
+
+  beforeEach(async () => {
+    await writeFile(join(folder, 'package.json'), '{ "name": "x" }');
+    await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
+  });
+
+  test('installs the packages of the lock file', async () => {
+    await mkdir(join(folder, 'node_modules/left-over'), { recursive: true });
+    await installPackages(folder);
+
+    expect(await readdir(join(folder, 'node_modules'))).not.toContain('left-over');
+  });
+
+  test('does not reinstall packages that are as new as the lock file, and installs again when it changes', async () => {
+    const installed = join(folder, 'node_modules/.package-lock.json');
+    const leftOver = join(folder, 'node_modules/left-over');
+    await mkdir(leftOver, { recursive: true });
+    await writeFile(installed, '{}');
+    await installPackages(folder);
+    const before = existsSync(leftOver);
+    await utimes(installed, 0, 1);
+    await installPackages(folder);
+
+    expect([before, existsSync(leftOver)]).toEqual([true, false]);
+  });
+});

@@ -1,8 +1,0 @@
-// npm run publish-node -- …: npm starts it in the repository, and the person stands in another folder.
-import { localAddress, ports } from '../local/addresses.ts';
-import { runToExitCode } from './program.ts';
-
-// The packed command knows nothing of this stack, whose ports may be moved.
-process.env.NODE_REGISTRY_URL ??= localAddress(ports.api);
-process.chdir(process.env.INIT_CWD ?? '.');
-await runToExitCode(process.argv.slice(2));
