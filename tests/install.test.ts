@@ -37,10 +37,11 @@ describe('an npm script', () => {
   );
 
   test('checks the installation whenever it starts a tool', () => {
-    const starting = Object.values(scripts).filter((script) => /\bnode .*tools\//.test(script));
+    const starting = Object.values(scripts).filter((script) => /\bnode .*\.ts\b/.test(script));
 
     expect(starting.length).toBeGreaterThan(10);
-    for (const script of starting) expect(script).toMatch(/^node -r \.\/tools\/install\/check\.cjs tools\//);
+    for (const script of starting)
+      expect(script).toMatch(/^node -r \.\/tools\/install\/check\.cjs \S+\.ts\b/);
   });
 });
 

@@ -1,7 +1,10 @@
-/** Prints the one line that the gate reads. */
+/** Prints the one line that the gate reads. A suite that could not run, or whose worker died, is a failed test too. */
 export default class ClosingLine {
-  onRunComplete(_, { numPassedTests, numFailedTests, numFailedTestSuites, numRuntimeErrorTestSuites }) {
-    const broken = numFailedTests > 0 ? numFailedTests : numFailedTestSuites + numRuntimeErrorTestSuites;
-    process.stdout.write(`tests: ${numPassedTests} passed, ${broken} failed\n`);
+  onRunComplete(_, results) {
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numTotalTestSuites, testResults } =
+      results;
+    const unreported = numTotalTestSuites - testResults.length;
+    const failed = numFailedTests + numRuntimeErrorTestSuites + unreported;
+    process.stdout.write(`tests: ${numPassedTests} passed, ${failed} failed\n`);
   }
 }

@@ -1,28 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { picture } from './picture.ts';
 import { compare, type Report } from './report.ts';
 
-interface Files {
-  baseline: string;
-  picture: string;
-}
+const ours = 'tools/bench/baseline.json';
 
-const ours: Files = { baseline: 'tools/bench/baseline.json', picture: 'docs/bench.svg' };
-
-export async function readBaseline({ baseline } = ours): Promise<Report> {
-  return JSON.parse(await readFile(baseline, 'utf8'));
+export async function readBaseline(file = ours): Promise<Report> {
+  return JSON.parse(await readFile(file, 'utf8'));
 }
 
 /** Lists what moved since the baseline, before the report replaces it. */
 export async function compareAndSave(
   report: Report,
   { isCompared, isSaved }: { isCompared: boolean; isSaved: boolean },
-  files = ours,
+  file = ours,
 ): Promise<string[]> {
-  const moved = isCompared ? compare(await readBaseline(files), report) : [];
-  if (isSaved) {
-    await writeFile(files.baseline, `${JSON.stringify(report, null, 2)}\n`);
-    await writeFile(files.picture, picture(report));
-  }
+  const moved = isCompared ? compare(await readBaseline(file), report) : [];
+  if (isSaved) await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
   return moved;
 }

@@ -3,56 +3,36 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option } from 'commander';
 import { createCommand, positiveNumber, runCommand } from '../command-line/command.ts';
-import { installPackages } from '../install/install-packages.ts';
 import { compareAndSave, readBaseline } from './baseline.ts';
-import { buildOurs, buildUsually, unpackFunctions } from './builds.ts';
-import { measureColdAlternatives, measureColdStarts, measurePeakMemory, measureSmallMemory } from './cold.ts';
+import { buildEndpoints, unpackFunctions } from './builds.ts';
+import { measureColdStarts, measurePeakMemory } from './cold.ts';
 import type { Figure } from './figures.ts';
 import { grossRegressions, machineName, type Report, render } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { measureThroughput } from './throughput.ts';
-import { byHand, measureLargeBody, measureSigning, measureWarm } from './warm.ts';
+import { measureLargeBody, measureSigning, measureWarm } from './warm.ts';
 import { startServers } from './servers.ts';
 
 interface Options {
   short?: true;
-  frameworks?: true;
   compare?: true;
   minutes: number;
   json?: true;
   save?: true;
 }
 
-/** The alternatives that implement the same endpoint. */
-const alternatives = {
-  [byHand]: 'alternatives/by-hand',
-  'this service': 'alternatives/ours',
-  hono: 'frameworks/hono',
-  Powertools: 'frameworks/powertools',
-  fastify: 'frameworks/fastify',
-  express: 'frameworks/express',
-};
-
-/** Each in its own process, like a function, so that V8 optimizes for one alternative only. */
-const ourselves = [byHand, 'this service'];
-const others = Object.keys(alternatives).filter((name) => !ourselves.includes(name));
-
 const command = createCommand({
   name: 'npm run bench --',
   summary: 'Measures how fast the functions start and answer, on this machine and without a network',
   notes:
     'Every time is a ratio to something that was measured in turns with it, so that runs on different machines can be compared.',
-  examples: ['--short', '--frameworks --compare'],
+  examples: ['--short', '--compare'],
 })
   .addOption(
     new Option(
       '--short',
       'only the cold starts, the endpoint and the sizes, in less than a minute; fails if they are much worse than in tools/bench/baseline.json',
     ).conflicts('save'),
-  )
-  .option(
-    '--frameworks',
-    'also the same endpoint made with other frameworks, which are installed at the first run',
   )
   .option('--compare', 'list what moved by more than the noise since the baseline')
   .option(
@@ -62,7 +42,7 @@ const command = createCommand({
     0.25,
   )
   .option('--json', 'print JSON')
-  .option('--save', 'keep the result as the baseline, with the frameworks, and draw docs/bench.svg')
+  .option('--save', 'keep the result as the baseline')
   .action(async (options: Options) => process.exit(await run(options)));
 
 process.exitCode = await runCommand(command, process.argv.slice(2));
@@ -103,44 +83,25 @@ async function judge(report: Report, place: Place): Promise<number> {
 type Place = Pick<Parameters<typeof measureColdStarts>[0], 'servers' | 'folder' | 'deployed'>;
 
 async function measureShortly(place: Place): Promise<Figure[]> {
-  const files = await buildAlternatives(place.folder, ourselves);
   return [
     ...(await measureSizes()),
     ...(await measureColdStarts({ ...place, rounds: 4 }, false)),
-    ...(await measureWarm(files, 7)),
+    await measureWarm(await buildEndpoints(place.folder), 7),
   ];
 }
 
-async function measureAll(place: Place, { frameworks, save, minutes }: Options): Promise<Figure[]> {
-  if (frameworks || save) await installPackages('tools/bench/frameworks');
-  const names = frameworks || save ? others : [];
-  const files = await buildAlternatives(place.folder, [...ourselves, ...names]);
+async function measureAll(place: Place, { minutes }: Options): Promise<Figure[]> {
   const { measureGrowth } = await import('./growth.ts');
   return [
     ...(await measureSizes()),
     ...(await measureColdStarts({ ...place, rounds: 21 }, true)),
-    ...(await measureSmallMemory({ ...place, rounds: 11 })),
     await measurePeakMemory(place),
-    ...(await measureColdAlternatives({ ...place, rounds: 15 }, files)),
-    ...(await measureWarm(of(files, ourselves), 21)),
-    ...(names.length > 0 ? await measureWarm(of(files, [byHand, ...names]), 21) : []),
+    await measureWarm(await buildEndpoints(place.folder), 21),
     await measureLargeBody(15),
     await measureSigning(15),
     ...(await measureGrowth(11)),
     ...(await measureThroughput(minutes * 60)),
   ];
-}
-
-function of(files: Record<string, string>, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(Object.entries(files).filter(([name]) => names.includes(name)));
-}
-
-async function buildAlternatives(folder: string, names: readonly string[]): Promise<Record<string, string>> {
-  const built = Object.entries(of(alternatives, names)).map(async ([name, file]) => {
-    const build = name === 'this service' ? buildOurs : buildUsually;
-    return [name, await build(`tools/bench/${file}.ts`, join(folder, file))] as const;
-  });
-  return Object.fromEntries(await Promise.all(built));
 }
 
 /** On standard error, so that --json stays JSON. */

@@ -35,8 +35,16 @@ export async function unpackFunctions(folder: string): Promise<(name: string) =>
   return (name) => join(folder, 'dist', name, 'index.js');
 }
 
-/** Bundles a handler like the functions of this service. */
-export async function buildOurs(entry: string, folder: string): Promise<string> {
+/** Bundles the measured endpoint like the functions of this service, and the one written by hand in the usual way. */
+export async function buildEndpoints(folder: string): Promise<{ ours: string; byHand: string }> {
+  const [ours, byHand] = await Promise.all([
+    buildOurs('tools/bench/endpoint.ts', join(folder, 'endpoint')),
+    buildUsually('tools/bench/endpoint-by-hand.ts', join(folder, 'endpoint-by-hand')),
+  ]);
+  return { ours, byHand };
+}
+
+async function buildOurs(entry: string, folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   const { outputs } = await bundle(entry, folder);
   await Promise.all(outputs.map(({ path, contents }) => writeFile(path, contents)));

@@ -18,20 +18,18 @@ interface Case {
   name: string;
   event: () => Promise<unknown>;
   reach?: number;
-  reachInit?: number;
 }
 
-const proxy = { reach: 2.4, reachInit: 1.9 };
-const store = { reachInit: 2.2 };
+const proxy = { reach: 2.6 };
 
 const cases: Case[] = [
   { title: 'text to video', name: 'text-to-video', ...proxy },
   { title: 'extend video', name: 'extend-video', ...proxy },
   { title: 'multiframe video', name: 'multiframe-video', ...proxy },
   { title: 'relight image', name: 'relight-image', ...proxy },
-  { title: 'update node', name: 'update-node', reach: 2.5, ...store },
-  { title: 'update host node', name: 'update-host-node', reach: 2.5, ...store },
-  { title: 'publish', name: 'publish-node-version', reach: 2.6, ...store },
+  { title: 'update node', name: 'update-node', reach: 2.6 },
+  { title: 'update host node', name: 'update-host-node', reach: 2.6 },
+  { title: 'publish', name: 'publish-node-version', reach: 2.7 },
 ].map((entry) => ({ ...entry, event: () => readEvent(entry.name) }));
 
 for (const [count, reach] of [
@@ -39,7 +37,7 @@ for (const [count, reach] of [
   [1000, 4.6],
 ] as const) {
   const event = () => bulkEvent(count);
-  cases.push({ title: `bulk of ${count}`, name: 'bulk-node-versions', event, reach, ...store });
+  cases.push({ title: `bulk of ${count}`, name: 'bulk-node-versions', event, reach });
 }
 
 cases.push({
@@ -51,8 +49,6 @@ cases.push({
     return JSON.parse(event.replace(/staging[^"]+/, await uploadArchive()));
   },
 });
-
-const cpuShareOf512Mb = 512 / 1769;
 
 /** From the start of each function's process to its first answer, over the floor and next to the usual build. */
 export async function measureColdStarts(
@@ -81,63 +77,11 @@ export async function measureColdStarts(
       const label = { totalMs: 'cold', initMs: 'init', cpuMs: 'cold cpu' }[field];
       return ratio(`${label}: ${title}`, part(title, field), part('floor', field), { ...usual, ...goal });
     };
-    return cases.flatMap(({ title, reach, reachInit }) => [
+    return cases.flatMap(({ title, reach }) => [
       over(title, 'totalMs', reach === undefined ? {} : { reach }),
-      over(title, 'initMs', reachInit === undefined ? {} : { reach: reachInit }),
+      over(title, 'initMs', {}),
       over(title, 'cpuMs', {}),
     ]);
-  });
-}
-
-/** The first invocation at the CPU share of 512 MB, relative to the usual build. */
-export async function measureSmallMemory({
-  servers,
-  folder,
-  deployed,
-  rounds,
-}: Conditions): Promise<Figure[]> {
-  return withLambda(async (lambda) => {
-    const figures: Figure[] = [];
-    for (const { title, name, event } of cases.filter((entry) => /text|update node/.test(entry.title))) {
-      const run = (file: string) => async () => {
-        const start = { file, event: await event(), environment: servers.environment };
-        const { totalMs, initMs } = requireSuccess(
-          await lambda.start({ ...start, cpuShare: cpuShareOf512Mb }),
-        );
-        return totalMs - initMs;
-      };
-      const results = await inTurns(rounds, {
-        ours: run(deployed(name)),
-        usual: run(await buildUsual(name, folder)),
-      });
-      figures.push(
-        ratio(`first invocation at 512 MB: ${title}`, results.ours, results.usual, { reach: 0.15 }),
-      );
-    }
-    return figures;
-  });
-}
-
-/** The same endpoint, made as the documentation of each framework shows. */
-export async function measureColdAlternatives(
-  { servers, folder, rounds }: Omit<Conditions, 'deployed'>,
-  files: Record<string, string>,
-): Promise<Figure[]> {
-  return withLambda(async (lambda) => {
-    const event = await readEvent('text-to-video');
-    const floor = await buildFloor(join(folder, 'floor'));
-    const entries = Object.entries({ floor, ...files });
-    const runs = Object.fromEntries(
-      entries.map(([name, file]) => [
-        name,
-        async () =>
-          requireSuccess(await lambda.start({ file, event, environment: servers.environment })).totalMs,
-      ]),
-    );
-    const results = await inTurns(rounds, runs);
-    return Object.keys(files).map((name) =>
-      ratio(`cold endpoint: ${name}`, results[name] ?? [], results.floor ?? []),
-    );
   });
 }
 

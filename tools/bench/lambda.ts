@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -36,8 +36,6 @@ interface Start {
   file: string;
   event: unknown;
   environment: NodeJS.ProcessEnv;
-  /** The share of a core after it asked for its event. Like Lambda, the start itself runs at full speed. */
-  cpuShare?: number;
 }
 
 /** Starts functions like Lambda, each in its own process, and measures the time to the first answer. */
@@ -64,7 +62,7 @@ export class Lambda {
     this.#port = await listen(this.#server);
   }
 
-  async start({ file, event, environment, cpuShare = 1 }: Start): Promise<ColdStart> {
+  async start({ file, event, environment }: Start): Promise<ColdStart> {
     this.#event = JSON.stringify(event);
     const began = performance.now();
     const child = spawn(process.execPath, [...flags, runtime, resolve(file)], {
@@ -77,17 +75,13 @@ export class Lambda {
     return new Promise((done, fail) => {
       let initMs = 0;
       let result: ColdStart | undefined;
-      let release = () => {};
       this.#asked = () => {
         initMs = performance.now() - began;
-        if (cpuShare < 1) release = hold(child, cpuShare);
       };
       this.#answered = (report) => {
         result = { initMs, totalMs: performance.now() - began, ...report };
-        release();
       };
       child.once('exit', async () => {
-        release();
         if (result) done(result);
         else fail(new Error(`${file} gave no answer. ${await errors}`));
       });
@@ -98,22 +92,4 @@ export class Lambda {
     this.#server.closeAllConnections();
     await new Promise((done) => this.#server.close(done));
   }
-}
-
-/** Throttles like Lambda's scheduler for a function with little memory, which runs for a part of every 20 ms. */
-const periodMs = 20;
-
-function hold(child: ChildProcess, share: number): () => void {
-  let isRunning = true;
-  let timer: NodeJS.Timeout;
-  const turn = () => {
-    isRunning = !isRunning;
-    child.kill(isRunning ? 'SIGCONT' : 'SIGSTOP');
-    timer = setTimeout(turn, periodMs * (isRunning ? share : 1 - share));
-  };
-  timer = setTimeout(turn, periodMs * share);
-  return () => {
-    clearTimeout(timer);
-    child.kill('SIGCONT');
-  };
 }

@@ -1,0 +1,36 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runProgram } from './support/run-program.ts';
+
+const suites = {
+  passes: "test('passes', () => {}); test('passes too', () => {});",
+  fails: "test('fails', () => { throw new Error('on purpose'); });",
+  doesNotLoad: "throw new Error('on purpose');",
+  losesItsWorker: "test('passes', () => {}); test('ends its process', () => process.abort());",
+};
+
+describe('the closing line of the gate', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'node-registry-closing-line-'));
+    const reporters = [resolve('tests/support/closing-line.js')];
+    await writeFile(
+      join(folder, 'package.json'),
+      JSON.stringify({ jest: { reporters, testEnvironment: 'node' } }),
+    );
+    for (const [name, code] of Object.entries(suites)) await writeFile(join(folder, `${name}.test.js`), code);
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test('counts a suite that does not load and one whose worker died as failed tests', async () => {
+    const jest = resolve('node_modules/jest/bin/jest.js');
+    const { status, stdout } = await runProgram(process.execPath, [jest, '--maxWorkers=2'], { cwd: folder });
+
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^tests: 2 passed, 3 failed$/m);
+  }, 60_000);
+});
