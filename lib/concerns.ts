@@ -13,7 +13,7 @@ import {
 } from './environment-values.ts';
 
 /*
- * Every environment variable of the functions, by concern. docs/reference.md is checked against it.
+ * Every environment variable of the functions, by concern. docs/configuration.md is generated from it.
  * A provider's key comes from the deployment as a reference, so that it is in no template: `ssm:` and the name of
  * a SecureString parameter, or `secretsmanager:` and the name of a secret. Anything else is the key itself.
  * Each concern is a constant of its own, so that a bundle has only those that its function reads.

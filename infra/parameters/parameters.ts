@@ -17,7 +17,7 @@ import {
 
 /*
  * Every parameter of a deployed stage, in the order of serverless.yml: what it must be, and what it is for, which is
- * its row in docs/operations.md. Values come as text from the command line and as text or numbers from serverless.yml,
+ * its row in docs/configuration.md. Values come as text from the command line and as text or numbers from serverless.yml,
  * so all are checked as text.
  */
 const claim = shape(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');

@@ -10,8 +10,8 @@ import { parameterSets } from '../parameters/parameter-sets.ts';
 
 /*
  * A first deployment as far as it can be tried without an account: every kind of stage is packaged, or one of the
- * operator's own, and what would be deployed is checked. What only AWS can show is a checklist in docs/operations.md,
- * which is printed at the end.
+ * operator's own, and what would be deployed is checked. What only AWS can show is a checklist in docs/deploy.md, which
+ * is printed at the end.
  */
 
 interface Options {
@@ -53,7 +53,7 @@ async function rehearse(options: Options): Promise<void> {
   }
   print('\nAccepted warnings:');
   for (const [rule, reason] of Object.entries(acceptedWarnings)) print(`  ${rule}  ${reason}`);
-  print('\nOnly AWS can show (docs/operations.md, "What only AWS can show", has the command for each):');
+  print('\nOnly AWS can show (docs/deploy.md, "Verify the stage", has the command for each):');
   for (const item of await openQuestions()) print(`  - ${item}`);
 }
 
@@ -83,10 +83,10 @@ async function isValid(name: string, flags: string[], folder: string): Promise<b
   return errors.length === 0;
 }
 
-/** The bold beginnings of the list in the operations page. */
+/** The bold beginnings of the list in docs/deploy.md. */
 async function openQuestions(): Promise<string[]> {
-  const page = await readFile('docs/operations.md', 'utf8');
-  const [, section = ''] = page.split('## What only AWS can show\n');
+  const page = await readFile('docs/deploy.md', 'utf8');
+  const [, section = ''] = page.split('## Verify the stage\n');
   const list = section.split('\n## ')[0] ?? '';
   return [...list.matchAll(/^\d+\. \*\*(.+?)\*\*/gm)].map(([, item]) => String(item));
 }

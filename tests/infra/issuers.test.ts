@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { createSigningKey, publicKeyOf, signClaims } from '../../tools/local/issuer.ts';
 
-/** The table of docs/operations.md is held to the code with tokens as each issuer makes them. */
+/** The table of docs/deploy.md is held to the code with tokens as each issuer makes them. */
 
 type Claims = Record<string, unknown>;
 
@@ -57,7 +57,7 @@ const key = createSigningKey();
 
 /** The parameters of each row, without their backticks. */
 const rows = new Map(
-  [...readFileSync('docs/operations.md', 'utf8').matchAll(/^\| (\w[^|`]+?) \| (`https:.+)$/gm)].map(
+  [...readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| (\w[^|`]+?) \| (`https:.+)$/gm)].map(
     ([, name, rest]) => {
       const [tokenIssuer, tokenKeySetUrl, tokenAudience, adminClaim, adminClaimValue] = [
         ...String(rest).matchAll(/`([^`]+)`/g),
@@ -67,7 +67,7 @@ const rows = new Map(
   ),
 );
 
-test('the operations page has a row for each of these issuers, and for no other', () => {
+test('docs/deploy.md has a row for each of these issuers, and for no other', () => {
   expect([...rows.keys()]).toEqual(Object.keys(issuers));
 });
 

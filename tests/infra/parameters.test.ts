@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import * as z from 'zod/mini';
 import { environmentProblems, parametersOfVariables } from '../../infra/parameters/environment-problems.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 import { problemsOf, type Values } from '../../infra/parameters/parameter-problems.ts';
@@ -323,22 +322,7 @@ describe('a parameter', () => {
   )('%s with "%s" makes a variable %s that a function accepts when it starts', (_, value, variable) => {
     expect(environmentProblems([['any', { [variable]: value }]], parameterOf)).toEqual([]);
   });
-
-  test.each(Object.keys(parameters))('%s has its row in the operations page', (name) => {
-    const page = readFileSync('docs/operations.md', 'utf8');
-    const [row] = page.match(new RegExp(`^\\| \`${name}\` \\|.*$`, 'm')) ?? [];
-    const about = z.globalRegistry.get(parameters[name] as z.ZodMiniType)?.description;
-
-    expect(row).toBe(`| \`${name}\` | ${defaultOf(name)} | ${about} |`);
-  });
 });
-
-/** As the operations page shows it. */
-function defaultOf(name: string): string {
-  if (name in requiredParameters) return 'required';
-  const value = String(defaults[name]).replace(`\${self:service}`, 'node-registry');
-  return value && `\`${value.replace(`\${self:provider.stage}`, '<stage>')}\``;
-}
 
 test('the README gives npm run deploy every required parameter, and npm run package the same stage', () => {
   const readme = readFileSync('README.md', 'utf8');

@@ -94,8 +94,8 @@ describe('the alarms', () => {
     expect(names.sort()).toEqual(expected.map(([name]) => `node-registry-prod-${name}`).sort());
   });
 
-  test.each(allAlarms)('%s has its row in the operations page', (name) => {
-    const rows = readFileSync('docs/operations.md', 'utf8').match(/^\| (`[\w<>-]+`(, )?)+ \|.*$/gm) ?? [];
+  test.each(allAlarms)('%s has its row in the runbook', (name) => {
+    const rows = readFileSync('docs/runbook.md', 'utf8').match(/^\| (`[\w<>-]+`(, )?)+ \|.*$/gm) ?? [];
     const shown = `\`${name.replace(/^(slow|faults)-.*/, '$1-<function>')}\``;
 
     expect(rows.filter((row) => row.split(' | ')[0]?.includes(shown))).toHaveLength(1);

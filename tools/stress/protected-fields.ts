@@ -63,7 +63,7 @@ const guarded: Record<string, Guarded> = {
   },
 };
 
-export const valuesEach = { short: 4, usual: 200, long: 600 };
+const valuesEach = { short: 4, usual: 200, long: 600 };
 
 /** A protected field keeps its stored value, even if an owner sends another one. */
 export async function checkProtectedFields(run: CheckRun): Promise<void> {

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ofType, type Packaged, packagedStage, properties, upperFirst } from './packaging.ts';
 
-const page = readFileSync('docs/operations.md', 'utf8');
-const spending = readFileSync('docs/spending.md', 'utf8');
+const [deploy, runbook, capacity, spending] = ['deploy', 'runbook', 'capacity', 'spending'].map((name) =>
+  readFileSync(`docs/${name}.md`, 'utf8'),
+) as [string, string, string, string];
 
-/** Commands in code blocks, in code spans, and in the list of what only AWS can show; each on one line. */
+/** The commands in code blocks and code spans, each on one line. */
 function commands(text: string): string[] {
   const blocks = [...text.matchAll(/```bash\n(.*?)```/gs)].map(([, text]) =>
     String(text).replaceAll(/\\\n\s*/g, ' '),
@@ -23,7 +24,7 @@ function commands(text: string): string[] {
 const deploymentMs = 120_000;
 
 test('commands whose answer is read as JSON ask for JSON, whatever the reader has configured', () => {
-  const joined = [...page.matchAll(/```bash\n(.*?)```/gs)].map(([, block]) =>
+  const joined = [...runbook.matchAll(/```bash\n(.*?)```/gs)].map(([, block]) =>
     String(block).replaceAll(/\\\n\s*|\|\n\s*/g, (end) => (end.startsWith('|') ? '| ' : ' ')),
   );
   const read = joined
@@ -35,7 +36,7 @@ test('commands whose answer is read as JSON ask for JSON, whatever the reader ha
 });
 
 describe('the runbook that restores the whole table', () => {
-  const [, section = ''] = /### The whole table\n(.*?)\n###? /s.exec(page) ?? [];
+  const [, section = ''] = /### The whole table\n(.*?)\n## /s.exec(runbook) ?? [];
   const blocks = [...section.matchAll(/```bash\n(.*?)```/gs)].map(([, text]) => String(text));
   const [before, after] = [blocks.slice(0, 4).join(''), blocks.slice(5).join('')];
   let stage: Packaged;
@@ -119,18 +120,19 @@ describe('the runbook that restores the whole table', () => {
   });
 });
 
-describe('the pages of operations and spending', () => {
-  test.each([...commands(page), ...commands(spending)])('names the region in: %s', (command) => {
+describe('the documents for operators', () => {
+  test.each([deploy, runbook, spending].flatMap(commands))('name the region in: %s', (command) => {
     expect(command).toMatch(/--region us-east-1|\$on\b|\$table\b|--stage prod --region/);
   });
 
-  test('waits after each command that takes a table out of use', () => {
-    const steps = [...page.matchAll(/aws dynamodb (restore-table-[\w-]+|update-table|delete-table)\b/g)];
+  test('wait after each command that takes a table out of use', () => {
+    const text = deploy + runbook;
+    const steps = [...text.matchAll(/aws dynamodb (restore-table-[\w-]+|update-table|delete-table)\b/g)];
 
     expect(steps.length).toBeGreaterThanOrEqual(11);
     for (const { index, 1: step } of steps) {
       const next = /(?:wait_for|dynamodb wait) (table-[\w-]+)|aws dynamodb (?!wait)[\w-]+/.exec(
-        page.slice(index + 10),
+        text.slice(index + 10),
       );
       expect([step, next?.[1]]).toEqual([
         step,
@@ -139,17 +141,17 @@ describe('the pages of operations and spending', () => {
     }
   });
 
-  const [, prices = ''] = /\n\| Per million calls (.*?)\n\n/s.exec(page) ?? [];
+  const [, prices = ''] = /\n\| Per million calls (.*?)\n\n/s.exec(capacity) ?? [];
 
   test.each(
     [...prices.matchAll(/^\| ([^|(]+)(.*)$/gm)].slice(1).map(([, name, cells]) => [name, String(cells)]),
-  )('adds up what a million calls cost: %s', (_, cells = '') => {
+  )('add up the cost of a million calls: %s', (_, cells = '') => {
     const [sum = 0, ...parts] = [...cells.matchAll(/\d+\.\d\d/g)].map(([price]) => Number(price)).reverse();
 
     expect(parts.reduce((total, price) => total + price, 0)).toBeCloseTo(sum, 1);
   });
 
-  test('counts the alarms and the resources of a stage', async () => {
+  test('count the alarms and the resources of a stage', async () => {
     const [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
     const alarms = ofType(plain, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
     const metrics = alarms.flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
@@ -157,33 +159,22 @@ describe('the pages of operations and spending', () => {
     );
     const roundedUp = ({ template }: Packaged) => 5 * Math.ceil(Object.keys(template.Resources).length / 5);
 
-    expect(page).toContain(`${alarms.length} alarms on ${metrics.length} metrics`);
-    expect(page).toContain(`${metrics.length} alarm metrics at 0.10 (${(metrics.length / 10).toFixed(2)})`);
-    expect(page).toContain(
+    expect(capacity).toContain(`${alarms.length} alarms on ${metrics.length} metrics`);
+    expect(capacity).toContain(
+      `${metrics.length} alarm metrics at 0.10 (${(metrics.length / 10).toFixed(2)})`,
+    );
+    expect(capacity).toContain(
       `about ${roundedUp(plain)}, with \`rollout\` and all other parts ${roundedUp(full)}`,
     );
   }, 120_000);
 
-  test('has commands in it', () => {
-    expect(commands(page).length).toBeGreaterThan(25);
+  test('have commands in them', () => {
+    expect(commands(deploy + runbook).length).toBeGreaterThan(25);
     expect(commands(spending).length).toBeGreaterThan(10);
   });
 
-  test('links to headings that it has', () => {
-    const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-      String(heading)
-        .toLowerCase()
-        .replaceAll(/[^\w -]/g, '')
-        .replaceAll(' ', '-'),
-    );
-    const links = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor);
-
-    expect(links.length).toBeGreaterThan(5);
-    expect(links.filter((anchor) => !headings.includes(String(anchor)))).toEqual([]);
-  });
-
-  test('says for each thing that only AWS can show which command settles it', () => {
-    const [, section = ''] = page.split('## What only AWS can show\n');
+  test('give a command for each thing to verify on AWS', () => {
+    const [, section = ''] = deploy.split('## Verify the stage\n');
     const items =
       section
         .split('\n## ')[0]

@@ -1,0 +1,92 @@
+// npm run configuration
+import { readFile, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import * as z from 'zod/mini';
+import { parametersOfVariables } from '../../infra/parameters/environment-problems.ts';
+import { parameters } from '../../infra/parameters/parameters.ts';
+import { requiredParameters } from '../../infra/plugins/packages.ts';
+import * as concerns from '../../lib/concerns.ts';
+
+const file = 'docs/configuration.md';
+
+const introduction = `# Configuration
+
+For operators. \`npm run configuration\` generates this page from the parameters of a stage and the variables of its functions.
+
+Pass a parameter with \`--param=name=value\`, or put it in a block named after the stage under \`params\` in \`serverless.yml\`. An
+empty value (\`--param=name=\`) means the default of the function, or leaves that part of the stage out. \`npm run deploy\` rejects a missing,
+misspelled or unsafe value by name before it creates anything. A function that finds a missing or malformed variable stops
+at start and names it.
+
+Keys are references, never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`. They are read while the function
+loads, and again after the provider has returned 401 or 403.
+`;
+
+/** The text of docs/configuration.md: one row for each parameter with its variable, then the other variables. */
+export async function configurationDocument(): Promise<string> {
+  const stage = parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
+  const parameterOf = parametersOfVariables(stage);
+  const variables = variablesByName();
+  const namesOf = (parameter: string) =>
+    [...variables.keys()].filter((name) => parameterOf.get(name) === parameter).map((name) => `\`${name}\``);
+  const rows = Object.entries(parameters).map(([name, field]) => [
+    `\`${name}\``,
+    namesOf(name).join(', '),
+    defaultOf(name, stage.params.default, variables, parameterOf),
+    descriptionOf(field),
+  ]);
+  const others = [...variables]
+    .filter(([name]) => !((parameterOf.get(name) ?? '') in parameters))
+    .map(([name, field]) => [`\`${name}\``, ownDefault(field), descriptionOf(field)]);
+  return [
+    introduction,
+    '## Parameters\n',
+    ...table(['Parameter', 'Variable', 'Default', 'Meaning'], rows),
+    '\n## Other variables\n\nThe stage or the local stack sets these; no parameter does.\n',
+    ...table(
+      ['Variable', 'Default', 'Meaning'],
+      others.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+    ),
+    '',
+  ].join('\n');
+}
+
+function variablesByName(): Map<string, z.ZodMiniType> {
+  const shapes = Object.values(concerns).map((concern): Record<string, z.ZodMiniType> => concern().shape);
+  return new Map(shapes.flatMap((shape) => Object.entries(shape)));
+}
+
+function defaultOf(
+  name: string,
+  defaults: Record<string, unknown>,
+  variables: ReadonlyMap<string, z.ZodMiniType>,
+  parameterOf: ReadonlyMap<string, string>,
+): string {
+  if (name in requiredParameters) return 'required';
+  const value = String(defaults[name])
+    .replace(`\${self:service}`, 'node-registry')
+    .replace(`\${self:provider.stage}`, '<stage>');
+  if (value !== '') return `\`${value}\``;
+  const [, field] = [...variables].find(([variable]) => parameterOf.get(variable) === name) ?? [];
+  return field === undefined ? '' : ownDefault(field);
+}
+
+function ownDefault(field: z.ZodMiniType): string {
+  const { success, data } = field.safeParse(undefined);
+  if (!success) return 'required';
+  return data === undefined || String(data) === '' ? '' : `\`${data}\``;
+}
+
+function descriptionOf(field: z.ZodMiniType): string {
+  return z.globalRegistry.get(field)?.description ?? '';
+}
+
+function table(heading: string[], rows: string[][]): string[] {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [line(heading), `|${'---|'.repeat(heading.length)}`, ...rows.map(line)];
+}
+
+if (import.meta.main) {
+  await writeFile(file, await configurationDocument());
+  process.stdout.write(`Wrote ${file}.\n`);
+}
