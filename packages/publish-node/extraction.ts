@@ -1,7 +1,7 @@
 import type { ExtractedNode } from '../host-nodes/describe-node.ts';
 import { extractHostNodes } from '../host-nodes/extract-host-nodes.ts';
 import { entriesOf, type ExtractedFields } from '../../lib/registry/host-node-entries.ts';
-import { readFiles } from '../host-nodes/command/read-pack.ts';
+import { decodeText, isTextFile, maxTextBytes, maxTextFileBytes } from '../../lib/text-files.ts';
 
 /*
  * The registry's own extraction. It is larger than the rest of the command, so it is a file of its own in the package,
@@ -30,11 +30,10 @@ export interface FoundHostNode {
 const maxMilliseconds = 8_000;
 
 export async function hostNodesOf(
-  folder: string,
-  paths: readonly string[],
+  contents: ReadonlyMap<string, { content: Buffer }>,
   node: string,
 ): Promise<FoundHostNodes> {
-  const files = await readFiles(folder, paths);
+  const files = textsOf(contents);
   const end = Date.now() + maxMilliseconds;
   const found = extractHostNodes(files, { name: node, expired: () => Date.now() > end });
   const { entries, problem } = entriesOf(found.nodes);
@@ -45,6 +44,18 @@ export async function hostNodesOf(
     nodes: found.nodes.flatMap((node) => storedNode(node, entries.get(node.name))),
     notes: found.notes,
   };
+}
+
+/** As the registry reads those of an archive. */
+function textsOf(contents: ReadonlyMap<string, { content: Buffer }>): Map<string, string | undefined> {
+  const files = new Map<string, string | undefined>();
+  let left = maxTextBytes;
+  for (const [path, { content }] of contents) {
+    const isRead = isTextFile(path) && content.length <= Math.min(left, maxTextFileBytes);
+    if (isRead) left -= content.length;
+    files.set(path, isRead ? decodeText(path, content) : undefined);
+  }
+  return files;
 }
 
 const stored = {

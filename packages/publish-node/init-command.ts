@@ -1,21 +1,29 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { lstat, realpath, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parse } from 'smol-toml';
 import { PublisherId } from '../../lib/schemas/names.ts';
 import { exitCodes, Failure, throwAll } from './failure.ts';
+import { readOwnFile } from './files/own-file.ts';
+import { runGit } from './files/run-git.ts';
 import { say } from './output.ts';
 import type { Metadata } from './project.ts';
 import { readPyProject } from './pyproject.ts';
 
 /** Writes what pyproject.toml lacks, after what it has; not a byte of that changes. */
 export async function initCommand(folder: string, flags: Metadata): Promise<number> {
-  const path = join(folder, 'pyproject.toml');
-  const before = await readFile(path, 'utf8').catch(() => '');
-  const { metadata: known, failures } = await readPyProject(folder);
+  const root = await realpath(folder).catch((error) => {
+    throw new Failure('usage', `The folder cannot be read: ${error.message}`);
+  });
+  const path = join(root, 'pyproject.toml');
+  const stats = await lstat(path).catch(() => undefined);
+  // It would write to the end of the link.
+  if (stats && !stats.isFile())
+    throw new Failure('usage', `${path} is not a plain file. Put one in its place.`);
+  const { metadata: known, failures } = await readPyProject(root);
   throwAll(failures);
+  const before = (await readOwnFile(root, 'pyproject.toml'))?.content.toString() ?? '';
   const { project, tool } = tablesOf(before);
   if (tool?.['node-registry'] !== undefined) {
     throw new Failure('usage', `${path} has a [tool.node-registry] table already. Change it there.`);
@@ -26,12 +34,12 @@ export async function initCommand(folder: string, flags: Metadata): Promise<numb
   }
   const table = project !== undefined ? 'project' : tool?.poetry !== undefined ? 'tool.poetry' : undefined;
   const tables = [
-    ...(table === undefined ? await projectTable(folder, flags) : []),
+    ...(table === undefined ? await projectTable(root, flags) : []),
     '[tool.node-registry]',
     entry('publisher', publisher),
     entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
   ];
-  await writeFile(path, withTables(path, before, `${tables.join('\n')}\n`));
+  await writeOwn(path, withTables(path, before, `${tables.join('\n')}\n`));
   say(`Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`);
   for (const [field, value] of Object.entries({ name: known.node, version: known.version })) {
     if (table !== undefined && !value) say(`Its [${table}] table still needs a ${field}.`);
@@ -63,6 +71,12 @@ function withTables(path: string, before: string, added: string): string {
   return after;
 }
 
+/** Never through a link that has come since. */
+async function writeOwn(path: string, content: string): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
+  await writeFile(path, content, { flag: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW });
+}
+
 async function projectTable(folder: string, flags: Metadata): Promise<string[]> {
   const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].find((name) => existsSync(join(folder, name)));
   const repository = await originOf(folder);
@@ -80,8 +94,8 @@ async function projectTable(folder: string, flags: Metadata): Promise<string[]> 
 
 /** What requirements.txt names, without its comments and its options for pip. */
 async function dependenciesOf(folder: string): Promise<string[]> {
-  const content = await readFile(join(folder, 'requirements.txt'), 'utf8').catch(() => '');
-  const named = content
+  const file = await readOwnFile(folder, 'requirements.txt').catch(() => undefined);
+  const named = (file?.content.toString() ?? '')
     .split('\n')
     .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
     .filter((line) => line !== '' && !line.startsWith('-'));
@@ -104,14 +118,11 @@ function nodeIdFrom(name: string): string {
 }
 
 /** The https address of where the folder is pushed to; undefined where it is pushed nowhere. */
-function originOf(folder: string): Promise<string | undefined> {
-  return new Promise((done) => {
-    execFile('git', ['remote', 'get-url', 'origin'], { cwd: folder }, (error, stdout) => {
-      const [, host, path] =
-        /^(?:https:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)([^/:]+)[/:](.+?)(?:\.git)?\s*$/.exec(stdout) ?? [];
-      done(error || host === undefined ? undefined : `https://${host}/${path}`);
-    });
-  });
+async function originOf(root: string): Promise<string | undefined> {
+  const address = await runGit(root, ['config', '--get', 'remote.origin.url']).catch(() => '');
+  const [, host, path] =
+    /^(?:https:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)([^/:\s]+)[/:](\S+?)(?:\.git)?\s*$/.exec(address) ?? [];
+  return host === undefined ? undefined : `https://${host}/${path}`;
 }
 
 async function askForPublisher(): Promise<string> {

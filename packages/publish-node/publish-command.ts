@@ -53,7 +53,7 @@ export async function publishCommand(folder: string, flags: PublishFlags, mean: 
   const packed = pack(chosen);
   for (const note of [...packed.notes, ...metadataNotes(project)]) say(note);
   if (identity === undefined) {
-    const found = await readHostNodes(folder, project, packed);
+    const found = await readHostNodes(project, packed);
     print(flags.json, { ...plan(project, packed), ...hostNodesResult(found) }, [
       ...planLines(project, packed),
       ...hostNodeLines(found),
@@ -68,7 +68,7 @@ export async function publishCommand(folder: string, flags: PublishFlags, mean: 
   const registry = createRegistryClient({ baseUrl, ...(accessToken && { accessToken }) });
   const published = await send(registry, project, packed, identity, flags);
   // It is published now: what becomes of its host nodes changes no exit code.
-  const found = await readHostNodes(folder, project, packed).catch(() => undefined);
+  const found = await readHostNodes(project, packed).catch(() => undefined);
   const version = await waitForHostNodes(registry, project, published.version);
   const report = { ...result(project, packed, published), node_version: version };
   print(flags.json, { ...report, ...readByRegistry(version, found) }, [
@@ -80,13 +80,9 @@ export async function publishCommand(folder: string, flags: PublishFlags, mean: 
   return exitCodes.done;
 }
 
-async function readHostNodes(folder: string, { node }: Project, { files }: Pack): Promise<FoundHostNodes> {
+async function readHostNodes({ node }: Project, { contents }: Pack): Promise<FoundHostNodes> {
   const { hostNodesOf } = await import('./extraction.ts');
-  return hostNodesOf(
-    folder,
-    files.map(({ path }) => path),
-    node,
-  );
+  return hostNodesOf(contents, node);
 }
 
 /** The command's name may be left out, so a misspelled one arrives here as a folder. */

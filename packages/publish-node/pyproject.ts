@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as z from 'zod/mini';
 import { issueSentence } from '../../lib/validation-issues.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { Failure, type Problem } from './failure.ts';
+import { readOwnFile } from './files/own-file.ts';
 import type { Metadata } from './project.ts';
 
 const text = z.optional(z.string());
@@ -80,17 +81,25 @@ export interface PyProject {
 }
 
 export async function readPyProject(folder: string): Promise<PyProject> {
+  const exists = await lstat(join(folder, projectFile)).catch(() => undefined);
+  if (exists === undefined) return { metadata: {}, failures: [], unread: [] };
   try {
-    const content = await readFile(join(folder, 'pyproject.toml'), 'utf8');
-    return read(parse(content.replace(/^\uFEFF/, '')));
+    const file = await readOwnFile(await realpath(folder), projectFile);
+    if (file === undefined) return unreadable('is not a file of the folder of at most 1 MB');
+    return read(parse(file.content.toString().replace(/^\uFEFF/, '')));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { metadata: {}, failures: [], unread: [] };
-    const what = error instanceof TomlError ? 'is not valid TOML' : 'cannot be read';
-    const about = { about: 'pyproject.toml' };
-    const failure = new Failure('usage', `The pyproject.toml ${what}: ${message}`, about);
-    return { metadata: {}, failures: [failure], unread: [''] };
+    // The parser's own sentence quotes the file.
+    if (error instanceof TomlError)
+      return unreadable(`is not valid TOML at line ${error.line}, column ${error.column}`);
+    throw error;
   }
+}
+
+const projectFile = 'pyproject.toml';
+
+function unreadable(why: string): PyProject {
+  const failure = new Failure('usage', `The ${projectFile} ${why}.`, { about: projectFile });
+  return { metadata: {}, failures: [failure], unread: [''] };
 }
 
 /** As much of it as is right, and what is wrong with the rest. */

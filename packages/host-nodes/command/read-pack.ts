@@ -14,7 +14,7 @@ export async function readPack(folder: string): Promise<Files> {
 }
 
 /** Some files of a folder, in their order. */
-export async function readFiles(folder: string, paths: readonly string[]): Promise<Files> {
+async function readFiles(folder: string, paths: readonly string[]): Promise<Files> {
   const files = new Map<string, string | undefined>();
   let left = maxTextBytes;
   for (const path of paths) {

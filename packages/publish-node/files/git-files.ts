@@ -1,32 +1,52 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { Failure } from '../failure.ts';
+import { dirname, join, relative } from 'node:path';
+import { runGit } from './run-git.ts';
 
 export interface GitFiles {
   paths: string[];
-  /** What is not published although it lies there, or although git has it. */
+  /** The object that git has for a path; untracked files have none. */
+  objects: Map<string, string>;
+  /** Files in the folder that are not published, and tracked files that are missing from it. */
   notes: string[];
+  /** Submodules without their files. */
+  emptySubmodules: string[];
 }
-
-const maxListBytes = 256 * 1024 * 1024;
 
 /**
  * What git would ship of a folder as it is now: tracked files, ignored or not, and new ones that are not ignored.
  * Undefined where git has no say: the folder is in no work tree, or lies in one that ignores it.
  */
 export async function gitFiles(folder: string): Promise<GitFiles | undefined> {
-  if (!isInWorkTree(folder)) return undefined;
-  const output = await git(folder, 'ls-files', '-z', '--cached', '--others', '--exclude-standard');
-  const listed = [...new Set(output.split('\0').filter((path) => path !== ''))];
-  if (listed.length === 0) return undefined;
-  const found: GitFiles = { paths: [], notes: [] };
-  for (const path of listed) await add(found, folder, path);
+  const top = workTreeOf(folder);
+  if (top === undefined) return undefined;
+  const place = relative(top, folder).replaceAll('\\', '/');
+  const prefix = place === '' ? '' : `${place}/`;
+  const options = ['-z', '-t', '--stage', '--cached', '--others', '--exclude-standard'];
+  // From the top, since a folder below it may be a repository that git would choose.
+  const output = await runGit(top, ['ls-files', ...options, '--', ...(prefix === '' ? [] : [prefix])]);
+  const found: GitFiles = { paths: [], objects: new Map(), notes: [], emptySubmodules: [] };
+  const listed = new Map(
+    output
+      .split('\0')
+      .filter((entry) => entry !== '')
+      .map(entryOf)
+      .filter(({ path }) => path.startsWith(prefix))
+      .map(({ path, object }) => [path.slice(prefix.length), object]),
+  );
+  if (listed.size === 0) return undefined;
+  for (const [path, object] of listed) await add(found, folder, path, object);
   return found;
 }
 
-async function add(found: GitFiles, folder: string, path: string): Promise<void> {
+/** `? new.py`, or `H 100644 <object> 0<tab>tracked.py` with another letter for what differs from a plain entry. */
+function entryOf(entry: string): { path: string; object: string | undefined } {
+  if (entry.startsWith('? ')) return { path: entry.slice(2), object: undefined };
+  const tab = entry.indexOf('\t');
+  return { path: entry.slice(tab + 1), object: entry.slice(0, tab).split(' ')[2] };
+}
+
+async function add(found: GitFiles, folder: string, path: string, object: string | undefined): Promise<void> {
   if (path.endsWith('/')) {
     found.notes.push(`${path} is left out: it is another git repository, and not a submodule of this one.`);
     return;
@@ -35,40 +55,26 @@ async function add(found: GitFiles, folder: string, path: string): Promise<void>
   const stats = path.includes('\uFFFD') ? undefined : await lstat(join(folder, path)).catch(() => null);
   if (stats === null) found.notes.push(`${path} is left out: git has it, and the folder does not.`);
   else if (stats?.isDirectory()) await addSubmodule(found, folder, path);
-  else found.paths.push(path);
+  else {
+    found.paths.push(path);
+    if (object !== undefined) found.objects.set(path, object);
+  }
 }
 
 async function addSubmodule(found: GitFiles, folder: string, path: string): Promise<void> {
   const inner = existsSync(join(folder, path, '.git')) ? await gitFiles(join(folder, path)) : undefined;
   if (inner === undefined) {
-    throw new Failure(
-      'usage',
-      `The submodule ${path} is empty. Run git submodule update --init --recursive.`,
-    );
+    found.emptySubmodules.push(path);
+    return;
   }
   found.paths.push(...inner.paths.map((file) => `${path}/${file}`));
+  for (const [file, object] of inner.objects) found.objects.set(`${path}/${file}`, object);
   found.notes.push(...inner.notes.map((note) => `${path}/${note}`));
+  found.emptySubmodules.push(...inner.emptySubmodules.map((empty) => `${path}/${empty}`));
 }
 
-function isInWorkTree(folder: string): boolean {
-  if (existsSync(join(folder, '.git'))) return true;
+function workTreeOf(folder: string): string | undefined {
+  if (existsSync(join(folder, '.git'))) return folder;
   const parent = dirname(folder);
-  return parent !== folder && isInWorkTree(parent);
-}
-
-/** Inside a git hook these name another folder's repository. */
-const hookVariables = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_OBJECT_DIRECTORY'];
-
-/** Its refusal is final: a list made another way would silently have other files. */
-function git(folder: string, ...args: string[]): Promise<string> {
-  const others = Object.entries(process.env).filter(([name]) => !hookVariables.includes(name));
-  const env = { ...Object.fromEntries(others), LC_ALL: 'C' };
-  const options = { cwd: folder, env, maxBuffer: maxListBytes };
-  return new Promise((resolve, reject) => {
-    execFile('git', ['-c', 'core.fsmonitor=false', ...args], options, (error, stdout, stderr) => {
-      if (!error) return resolve(stdout);
-      const reason = error.code === 'ENOENT' ? 'git is not installed' : stderr.trim();
-      reject(new Failure('usage', `The folder is in a git repository that cannot be read: ${reason}.`));
-    });
-  });
+  return parent === folder ? undefined : workTreeOf(parent);
 }

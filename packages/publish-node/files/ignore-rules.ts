@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { Failure } from '../failure.ts';
+import { readOwnFile } from './own-file.ts';
 
 interface Rules {
   /** Relative to the folder that is published, '' or ending with a slash. */
@@ -24,7 +24,11 @@ export class IgnoreRules {
 
   /** These rules and those of one more file, which lies deeper. */
   async with(root: string, path: string): Promise<IgnoreRules> {
-    const ignores = ignore({ ignorecase: false }).add(await readFile(join(root, path), 'utf8'));
+    const file = await readOwnFile(root, path);
+    // What it would leave out must not be published because it cannot be read.
+    if (file === undefined)
+      throw new Failure('usage', `${path} is not a file of the folder that can be read.`);
+    const ignores = ignore({ ignorecase: false }).add(file.content.toString());
     return new IgnoreRules([...this.#rules, { folder: path.slice(0, path.lastIndexOf('/') + 1), ignores }]);
   }
 

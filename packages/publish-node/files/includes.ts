@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import ignore from 'ignore';
 import { Failure } from '../failure.ts';
+import { realPlace } from './own-file.ts';
 import { walkAll } from './walk.ts';
 
 interface Included {
@@ -34,10 +35,14 @@ function normal(entry: string): string {
     .replace(/\/+$/, '');
 }
 
-async function filesOf(root: string, path: string): Promise<string[]> {
+/** Undefined outside of the folder. */
+async function filesOf(root: string, path: string): Promise<string[] | undefined> {
   if (path === '' || path === '.') return walkAll(root, '');
   const stats = await lstat(join(root, path)).catch(() => undefined);
-  if (stats?.isDirectory()) return walkAll(root, `${path}/`);
+  if (stats?.isDirectory()) {
+    // A link among its parents may have led somewhere else.
+    return (await realPlace(root, path)) === undefined ? undefined : walkAll(root, `${path}/`);
+  }
   if (stats) return [path];
   const pattern = ignore({ ignorecase: false }).add(`/${path}`);
   return (await walkAll(root, '')).filter((file) => pattern.ignores(file));

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { Failure } from '../failure.ts';
+import { join } from 'node:path';
+import { Failure, type Problem } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
 import { IgnoreRules } from './ignore-rules.ts';
 import { includedFiles } from './includes.ts';
+import { realPlace } from './own-file.ts';
 import { walk } from './walk.ts';
 
 export interface FileList {
@@ -27,48 +28,53 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   const chosen = fromGit?.paths ?? (await walk(root));
   const included = await includedFiles(root, includes);
   const all = [...new Set([...chosen, ...included.files])];
-  const listed = (await withoutIgnored(root, all)).sort();
+  const rules = await publishIgnores(root, all);
+  const listed = all.filter((path) => !rules.match(path)).sort();
   const { paths, failures } = await onlyFiles(root, listed);
+  const missing = fromGit?.emptySubmodules.filter((path) => !rules.match(`${path}/`)) ?? [];
   return {
     paths,
     chosenBy: fromGit ? 'git' : 'ignore files',
     notes: fromGit?.notes ?? [],
-    failures: [...included.failures, ...failures],
+    failures: [...included.failures, ...missing.map(emptySubmodule), ...failures],
   };
 }
 
-/** What a .publishignore names is left out, whatever chose it; the outermost counts even if git ignores it. */
-async function withoutIgnored(root: string, paths: readonly string[]): Promise<string[]> {
+/** What leaves files out, whatever chose them; the outermost file counts even if git ignores it. */
+async function publishIgnores(root: string, paths: readonly string[]): Promise<IgnoreRules> {
   const hasOutermost = existsSync(join(root, publishIgnore));
   const ignoreFiles = [...new Set(hasOutermost ? [publishIgnore, ...paths] : paths)]
     .filter((path) => path === publishIgnore || path.endsWith(`/${publishIgnore}`))
     .sort((a, b) => a.split('/').length - b.split('/').length);
   let rules = new IgnoreRules();
   for (const path of ignoreFiles) rules = await rules.with(root, path);
-  return paths.filter((path) => !rules.match(path));
+  return rules;
 }
 
-/** A zip has no links that every system unpacks, so one to a published file becomes a copy of it. */
+function emptySubmodule(path: string): Failure {
+  const advice =
+    process.env.GITHUB_ACTIONS === 'true'
+      ? 'Give actions/checkout the option "submodules: recursive".'
+      : process.env.GITLAB_CI === 'true'
+        ? 'Set the variable GIT_SUBMODULE_STRATEGY to "recursive".'
+        : 'Run git submodule update --init --recursive.';
+  const instead = `Or name ${path}/ in .publishignore.`;
+  return new Failure('usage', `The submodule ${path} is empty. ${advice} ${instead}`, { about: path });
+}
+
+/**
+ * A zip has no links that every system unpacks, so one to a published file becomes a copy of it. A path that a link
+ * among its folders leads to is one too.
+ */
 async function onlyFiles(
   root: string,
   paths: readonly string[],
 ): Promise<Pick<FileList, 'paths' | 'failures'>> {
   const published = new Set(paths);
-  const problems: { path: string; message: string }[] = [];
+  const problems: Problem[] = [];
   for (const path of paths.filter((name) => !name.includes('\uFFFD'))) {
-    const stats = await lstat(join(root, path));
-    if (stats.isFile()) continue;
-    if (!stats.isSymbolicLink()) {
-      problems.push({ path, message: 'is neither a file nor a folder. Leave it out.' });
-      continue;
-    }
-    const target = await realpath(join(root, path)).catch(() => undefined);
-    const name = target === undefined ? undefined : relative(root, target).replaceAll('\\', '/');
-    if (name !== undefined && published.has(name)) continue;
-    problems.push({
-      path,
-      message: `is a link to ${name === undefined ? 'nothing' : 'something that is not published'}. Put the file in its place.`,
-    });
+    const message = await problemOf(root, path, published);
+    if (message !== undefined) problems.push({ path, message });
   }
   const others = new Set(problems.map(({ path }) => path));
   const sentence = 'Some of it cannot be published. A .publishignore file leaves things out.';
@@ -76,4 +82,18 @@ async function onlyFiles(
     paths: paths.filter((path) => !others.has(path)),
     failures: problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [],
   };
+}
+
+async function problemOf(
+  root: string,
+  path: string,
+  published: ReadonlySet<string>,
+): Promise<string | undefined> {
+  const stats = await lstat(join(root, path));
+  if (!stats.isFile() && !stats.isSymbolicLink()) return 'is neither a file nor a folder. Leave it out.';
+  const place = await realPlace(root, path);
+  const isItself = place?.normalize('NFC') === path.normalize('NFC') && stats.isFile();
+  if (place !== undefined && (isItself || published.has(place))) return undefined;
+  const exists = existsSync(join(root, path));
+  return `is a link to ${exists ? 'something that is not published' : 'nothing'}. Put the file in its place.`;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Zippable, zipSync } from 'fflate';
 import { didYouMean } from '../did-you-mean.ts';
@@ -7,6 +7,7 @@ import { Failure, type Problem, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
 import { limits } from './limits.ts';
 import { type FileList, listFiles } from './list-files.ts';
+import { type OwnFile, readOwnFile } from './own-file.ts';
 import { pathProblems } from './path-rules.ts';
 import { secretIn } from './secrets.ts';
 
@@ -18,10 +19,10 @@ interface PackedFile {
 export interface Chosen extends Pick<FileList, 'chosenBy' | 'notes'> {
   files: PackedFile[];
   unpackedBytes: number;
-  contents: Zippable;
+  contents: Map<string, OwnFile>;
 }
 
-export interface Pack extends Omit<Chosen, 'contents'> {
+export interface Pack extends Chosen {
   archive: Uint8Array;
   sha256: string;
 }
@@ -67,8 +68,12 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
  * The archive of the files. It is compressed by a library, not by Node's zlib, whose output differs between
  * processors: a second run elsewhere must be able to tell that it is published already.
  */
-export function pack({ contents, ...chosen }: Chosen): Pack {
-  const archive = zipSync(contents, { level: 6, mtime, os: unix });
+export function pack(chosen: Chosen): Pack {
+  const entries: Zippable = {};
+  for (const [path, { content, isExecutable }] of chosen.contents) {
+    entries[path] = [content, { attrs: (isExecutable ? 0o100755 : 0o100644) << 16 }];
+  }
+  const archive = zipSync(entries, { level: 6, mtime, os: unix });
   if (archive.length > limits.archiveBytes) throw tooLarge(archive.length, limits.archiveBytes, 'zipped');
   if (chosen.unpackedBytes > archive.length * limits.unpackedRatio) {
     throw new Failure(
@@ -93,16 +98,16 @@ async function readAll(
   root: string,
   paths: readonly string[],
   allow: ReadonlySet<string>,
-): Promise<{ contents: Zippable; secrets: Problem[] }> {
-  const contents: Zippable = {};
+): Promise<{ contents: Map<string, OwnFile>; secrets: Problem[] }> {
+  const contents = new Map<string, OwnFile>();
   const secrets: Problem[] = [];
   for (const path of paths) {
-    const place = join(root, path);
-    const content = await readFile(place);
-    const secret = allow.has(path) ? undefined : secretIn(path, content);
+    const file = await readOwnFile(root, path, limits.unpackedBytes);
+    if (file === undefined)
+      throw new Failure('usage', `${path} has changed while it was read. Run it again.`);
+    const secret = allow.has(path) ? undefined : secretIn(path, file.content);
     if (secret !== undefined) secrets.push({ path, message: secret });
-    const isExecutable = ((await stat(place)).mode & 0o100) !== 0;
-    contents[path] = [content, { attrs: (isExecutable ? 0o100755 : 0o100644) << 16 }];
+    contents.set(path, file);
   }
   return { contents, secrets };
 }

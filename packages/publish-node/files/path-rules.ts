@@ -30,6 +30,7 @@ function problemOf(path: string): string | undefined {
   if (invisible.test(path)) return 'has characters that cannot be seen. Rename it.';
   if (path.includes('\\')) return 'has a backslash. Rename it.';
   if (notOnWindows.test(path)) return 'has one of < > : " | ? *, which Windows cannot write. Rename it.';
+  if (segments.some((segment) => segment.toLowerCase() === '.git')) return 'belongs to git. Leave it out.';
   if (path === '__proto__') return 'has a name that cannot be packed. Rename it.';
   if (segments.some((segment) => /[. ]$/.test(segment))) {
     return 'ends with a dot or a space, which Windows drops. Rename it.';

@@ -209,7 +209,7 @@ describe('publish-node and a folder with several problems', () => {
     const { stderr } = await publishNode([folder, '--token', demo.personalAccessToken]);
 
     expect(stderr).toMatch(
-      /^The pyproject\.toml is not valid TOML: .*\n {2}\.env: is an environment file\.\n$/s,
+      /^The pyproject\.toml is not valid TOML at line 1, column 2\.\n.*\n {2}\.env: is an environment file\.\n$/s,
     );
     expect(stderr).not.toContain('Name the');
   });

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
+import { devNull } from 'node:os';
+import { Failure } from '../failure.ts';
+
+/*
+ * The only place that starts git. The repository may be anyone's: nothing in it, above all no configuration, may start a
+ * program or open a connection. Only commands that list are run, which need no filter, no pager and no hook.
+ */
+
+const maxOutputBytes = 256 * 1024 * 1024;
+const timeoutMs = 120_000;
+
+const settings = [
+  // A committed folder that is a bare repository would bring its own configuration.
+  'safe.bareRepository=explicit',
+  'protocol.allow=never',
+  'core.fsmonitor=false',
+  `core.hooksPath=${devNull}`,
+  'core.sshCommand=false',
+  'credential.helper=',
+  'submodule.recurse=false',
+];
+
+const environment = {
+  LC_ALL: 'C',
+  // Unlike protocol.allow it holds against a protocol that the repository allows by name. Older versions of git know
+  // no other way to stop the fetch of a missing object, for which a promisor remote may name the program.
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+};
+
+/** The person's own settings, such as safe.directory. A hook's GIT_DIR and the secrets of a CI job stay behind. */
+const kept = /^(?:HOME|USERPROFILE|HOMEDRIVE|HOMEPATH|SYSTEMROOT|XDG_CONFIG_HOME|TMPDIR|TEMP|TMP)$/i;
+const keptOfGit = /^GIT_CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)$/;
+
+/** What git prints in a folder that is the top of a work tree. */
+export async function runGit(top: string, args: readonly string[]): Promise<string> {
+  const program = findGit(top);
+  const own = Object.entries(process.env).filter(([name]) => kept.test(name) || keptOfGit.test(name));
+  // Windows looks for a program in the current folder first.
+  const cwd = dirname(process.execPath);
+  const env = { ...Object.fromEntries(own), ...environment };
+  const options = { cwd, env, maxBuffer: maxOutputBytes, timeout: timeoutMs };
+  const given = ['--no-pager', '--literal-pathspecs', ...settings.flatMap((setting) => ['-c', setting])];
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null, stdout: string, stderr: string) => {
+      if (!error) return resolve(stdout);
+      const reason = stderr.trim() || error.message;
+      // Its refusal is final: a list made another way would silently have other files.
+      reject(new Failure('usage', `The folder is in a git repository that cannot be read: ${reason}.`));
+    };
+    execFile(program, [...given, '-C', top, ...args], options, done);
+  });
+}
+
+/** npx puts node_modules/.bin of the current folder first on the path, and a repository can hold such a folder. */
+function findGit(top: string): string {
+  const name = process.platform === 'win32' ? 'git.exe' : 'git';
+  const isTrusted = (folder: string) =>
+    isAbsolute(folder) && !/node_modules[\\/]\.bin/.test(folder) && !`${folder}${sep}`.startsWith(top + sep);
+  const programs = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter(isTrusted)
+    .map((folder) => join(folder, name));
+  const program = programs.find(isProgram);
+  if (program !== undefined) return program;
+  throw new Failure('usage', 'The folder is in a git repository that cannot be read: git is not installed.');
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,531 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { chooseFiles } from '../files/pack.ts';
+import { initCommand } from '../init-command.ts';
+import { readPyProject } from '../pyproject.ts';
+import { type Files, git, runFile, writeFiles } from '../../../tests/support/publishing.ts';
+
+/*
+ * Repositories whose author wants to run a command, or to read a file, on the machine that publishes them. Each is made
+ * as its author would make it. `fires` is a plain command of git that runs the attacker's command, so that a repository
+ * that attacks nothing does not pass for one that is withstood.
+ */
+
+jest.setTimeout(60_000);
+
+let directory: string;
+let place: string;
+let marker: string;
+let script: string;
+let outside: string;
+const environment = { ...process.env };
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'node-registry-hostile-'));
+});
+
+beforeEach(async () => {
+  place = await mkdtemp(join(directory, 'attack-'));
+  marker = join(place, 'the-command-ran');
+  script = join(place, 'attack.sh');
+  outside = join(place, 'outside');
+  await writeFiles(place, {
+    'attack.sh': `#!/bin/sh\ntouch ${marker}\n`,
+    'outside/secret.txt': 'of the machine',
+    'outside/deep/secret.txt': 'of the machine',
+  });
+  await chmod(script, 0o755);
+});
+
+afterEach(() => {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+  Object.assign(process.env, environment);
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+/** A commit of these files, and a clone of it. */
+async function cloned(files: Files, prepare = async (_: string) => {}): Promise<string> {
+  const origin = join(place, 'origin');
+  await writeFiles(origin, { 'node.py': 'x\n', ...files });
+  await git(origin, 'init', '--quiet');
+  await prepare(origin);
+  await git(origin, 'add', '--all', '--force');
+  await git(origin, 'commit', '--quiet', '-m', 'A pack');
+  await git(place, 'clone', '--quiet', '-c', 'core.symlinks=true', origin, 'clone');
+  return join(place, 'clone');
+}
+
+const missing = '1234567890123456789012345678901234567890';
+
+/** Lists a .gitignore that must be read and is nowhere, so that git asks the promisor remote for it. */
+async function wantMissingFile(folder: string, ...where: string[]): Promise<void> {
+  await git(folder, ...where, 'update-index', '--add', '--cacheinfo', `100644,${missing},.gitignore`);
+  await git(folder, ...where, 'update-index', '--skip-worktree', '.gitignore');
+}
+
+const promisor = (url: string, others = '') => `
+[extensions]
+  partialClone = origin
+[remote "origin"]
+  url = ${url}
+  promisor = true
+  ${others}`;
+
+/** A folder that git takes for a repository when it stands in it, with a configuration of the attacker. */
+async function bareRepository(origin: string, config: string): Promise<void> {
+  const pack = join(origin, 'pack');
+  await git(origin, 'init', '--quiet', '--bare', 'pack');
+  await writeFiles(pack, {
+    config: `[core]\n  repositoryformatversion = 1\n  bare = false\n  worktree = .\n${config}`,
+    'objects/keep': '',
+    'refs/keep': '',
+    'node.py': 'x\n',
+  });
+  await rm(join(pack, 'hooks'), { recursive: true });
+  await wantMissingFile(pack, '--git-dir=.', '--work-tree=.');
+}
+
+const list = ['ls-files', '--cached', '--others', '--exclude-standard'];
+
+interface Attack {
+  /** The folder to publish. */
+  make: () => Promise<string>;
+  fires?: readonly string[];
+  environment?: () => NodeJS.ProcessEnv;
+  expected: readonly string[];
+}
+
+/** What a committed folder can do. */
+const committed = (config: () => string, fires: readonly string[] = list): Attack => ({
+  make: async () => join(await cloned({}, (origin) => bareRepository(origin, config())), 'pack'),
+  fires,
+  expected: [
+    'HEAD',
+    'config',
+    'description',
+    'index',
+    'info/exclude',
+    'node.py',
+    'objects/keep',
+    'refs/keep',
+  ],
+});
+
+/** What comes with a repository that was not cloned but unpacked, with its .git folder. */
+const unpacked = (
+  config: () => string,
+  fires: readonly string[],
+  files: Files = {},
+  expected: Attack['expected'] = [...Object.keys(files), 'node.py'].sort(),
+): Attack => ({
+  make: async () => {
+    const clone = await cloned(files);
+    await appendFile(join(clone, '.git/config'), config());
+    await writeFiles(clone, { 'node.py': 'changed\n' });
+    return clone;
+  },
+  fires,
+  expected,
+});
+
+const wantsMissing = (config: () => string): Attack => ({
+  make: async () => {
+    const clone = await cloned({});
+    await wantMissingFile(clone);
+    await writeFiles(clone, { 'new.py': '' });
+    await git(clone, 'config', '--remove-section', 'remote.origin');
+    await appendFile(join(clone, '.git/config'), config());
+    await git(clone, 'config', 'core.repositoryFormatVersion', '1');
+    return clone;
+  },
+  fires: list,
+  expected: ['new.py', 'node.py'],
+});
+
+const withEnvironment = (given: () => NodeJS.ProcessEnv, fires?: readonly string[]): Attack => ({
+  make: async () => {
+    const clone = await cloned({});
+    await writeFiles(clone, { 'node.py': 'changed\n' });
+    return clone;
+  },
+  environment: given,
+  ...(fires && { fires }),
+  expected: ['node.py'],
+});
+
+const attacks: Record<string, Attack> = {
+  'a committed bare repository whose promisor remote names an SSH command': committed(
+    () => `  sshCommand = ${script}\n${promisor('ssh://x/y')}`,
+  ),
+  'a committed bare repository that allows the protocol of a command by name': committed(
+    () => `${promisor(`ext::${script}`)}\n[protocol "ext"]\n  allow = always\n`,
+  ),
+  'a committed bare repository whose remote is a folder with a program of its own': committed(() =>
+    promisor('.', `uploadpack = ${script}`),
+  ),
+  'a committed bare repository with a file system monitor': committed(
+    () => `  fsmonitor = ${script}\n`,
+    ['ls-files', '--modified'],
+  ),
+  'a committed bare repository with an inclusion': {
+    ...committed(() => `[include]\n  path = more\n`),
+    make: async () => {
+      const clone = await cloned({}, async (origin) => {
+        await bareRepository(origin, '[include]\n  path = more\n');
+        await writeFiles(origin, {
+          'pack/more': `[core]\n  sshCommand = ${script}\n${promisor('ssh://x/y')}`,
+        });
+      });
+      return join(clone, 'pack');
+    },
+    expected: [
+      'HEAD',
+      'config',
+      'description',
+      'index',
+      'info/exclude',
+      'more',
+      'node.py',
+      'objects/keep',
+      'refs/keep',
+    ],
+  },
+  'a promisor remote with an SSH command': wantsMissing(
+    () => `[core]\n  sshCommand = ${script}\n${promisor('ssh://x/y')}`,
+  ),
+  'a promisor remote with the protocol of a command': wantsMissing(
+    () => `${promisor(`ext::${script}`)}\n[protocol "ext"]\n  allow = always\n`,
+  ),
+  'a promisor remote of which another address is used': wantsMissing(
+    () =>
+      `${promisor('https://example.com/x')}\n[url "ext::${script} "]\n  insteadOf = https://example.com/\n[protocol "ext"]\n  allow = always\n`,
+  ),
+  'a promisor remote with a proxy command': wantsMissing(
+    () => `[core]\n  gitProxy = ${script}\n${promisor('git://x/y')}`,
+  ),
+  'a file system monitor': unpacked(() => `[core]\n  fsmonitor = ${script}\n`, ['status']),
+  'hooks of the repository': {
+    ...unpacked(
+      () => '[core]\n  hooksPath = hooks\n',
+      ['update-index', '--refresh', '--really-refresh', '-q'],
+    ),
+    make: async () => {
+      const clone = await cloned({});
+      await writeFiles(clone, { 'hooks/post-index-change': `#!/bin/sh\ntouch ${marker}\n` });
+      await chmod(join(clone, 'hooks/post-index-change'), 0o755);
+      await appendFile(join(clone, '.git/config'), '[core]\n  hooksPath = hooks\n');
+      await writeFile(join(clone, 'node.py'), 'x\n');
+      return clone;
+    },
+    fires: ['add', 'hooks'],
+    expected: ['hooks/post-index-change', 'node.py'],
+  },
+  'a filter that cleans what is read': unpacked(() => `[filter "f"]\n  clean = ${script}\n`, ['diff'], {
+    '.gitattributes': '*.py filter=f\n',
+  }),
+  'a filter that is a process': unpacked(
+    () => `[filter "f"]\n  process = ${script}\n  required = true\n`,
+    ['add', 'node.py'],
+    { '.gitattributes': '*.py filter=f\n' },
+  ),
+  'an external diff': unpacked(() => `[diff]\n  external = ${script}\n`, ['diff']),
+  'a conversion to text': unpacked(() => `[diff "d"]\n  textconv = ${script}\n`, ['diff'], {
+    '.gitattributes': '*.py diff=d\n',
+  }),
+  'a committed file that the configuration includes': {
+    make: async () => {
+      const clone = await cloned({ 'more.txt': `[core]\n  fsmonitor = ${script}\n` });
+      await appendFile(join(clone, '.git/config'), '[include]\n  path = ../more.txt\n');
+      return clone;
+    },
+    fires: ['status'],
+    expected: ['more.txt', 'node.py'],
+  },
+  'an inclusion under a condition': {
+    make: async () => {
+      const clone = await cloned({ 'more.txt': `[core]\n  fsmonitor = ${script}\n` });
+      await appendFile(join(clone, '.git/config'), '[includeIf "gitdir:**"]\n  path = ../more.txt\n');
+      return clone;
+    },
+    fires: ['status'],
+    expected: ['more.txt', 'node.py'],
+  },
+  'an alias of the command that lists files': unpacked(
+    () => `[alias]\n  ls-files = !${script}\n  config = !${script}\n  other = !${script}\n`,
+    ['other'],
+  ),
+  'a pager': unpacked(() => `[core]\n  pager = ${script}\n[pager]\n  ls-files = ${script}\n`, []),
+  'programs for signatures, credentials and editors': unpacked(
+    () =>
+      `[gpg]\n  program = ${script}\n[log]\n  showSignature = true\n[credential]\n  helper = !${script}\n[core]\n  editor = ${script}\n  askPass = ${script}\n[sequence]\n  editor = ${script}\n`,
+    ['commit', '--allow-empty', '-S', '-m', 'x'],
+  ),
+  'a .git file that names a committed folder': {
+    make: async () => {
+      const clone = await cloned({}, (origin) =>
+        bareRepository(origin, `  fsmonitor = ${script}\n  sshCommand = ${script}\n${promisor('ssh://x/y')}`),
+      );
+      await rm(join(clone, '.git'), { recursive: true });
+      await writeFile(join(clone, '.git'), 'gitdir: pack\n');
+      return clone;
+    },
+    fires: list,
+    expected: ['node.py'],
+  },
+  'a repository inside a submodule': {
+    make: async () => {
+      const library = join(place, 'library');
+      await writeFiles(library, { 'lib.py': 'x\n' });
+      await git(library, 'init', '--quiet');
+      await git(library, 'add', '--all');
+      await git(library, 'commit', '--quiet', '-m', 'x');
+      const clone = await cloned({});
+      await git(clone, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', library, 'vendor');
+      await git(join(clone, 'vendor'), 'config', 'core.fsmonitor', script);
+      await git(clone, 'config', '-f', '.gitmodules', 'submodule.vendor.update', `!${script}`);
+      await git(clone, 'config', 'submodule.vendor.update', `!${script}`);
+      return clone;
+    },
+    fires: ['-C', 'vendor', 'status'],
+    expected: ['.gitmodules', 'node.py', 'vendor/lib.py'],
+  },
+  'a work tree that is another folder': unpacked(() => `[core]\n  worktree = ${place}\n`, [], {}, [
+    'node.py',
+  ]),
+  'objects of another repository': unpacked(() => '', [], {}),
+  'the variables of a hook, of configuration and of programs': withEnvironment(
+    () => ({
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'core.fsmonitor',
+      GIT_CONFIG_VALUE_0: script,
+      GIT_CONFIG_PARAMETERS: `'core.fsmonitor=${script}'`,
+      GIT_EXTERNAL_DIFF: script,
+      GIT_SSH_COMMAND: script,
+      GIT_ASKPASS: script,
+      GIT_PAGER: script,
+    }),
+    ['status'],
+  ),
+  'a folder of programs of git': withEnvironment(() => ({ GIT_EXEC_PATH: join(place, 'programs') })),
+  'another repository, index and prefix': withEnvironment(() => ({
+    GIT_DIR: join(place, 'origin/.git'),
+    GIT_WORK_TREE: outside,
+    GIT_INDEX_FILE: join(place, 'index'),
+    GIT_PREFIX: 'x/',
+    GIT_OBJECT_DIRECTORY: outside,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: outside,
+    GIT_NAMESPACE: 'x',
+  })),
+};
+
+async function chosen(folder: string, includes: readonly string[] = []) {
+  return chooseFiles(folder, { includes }).then(
+    ({ files }) => files.map(({ path }) => path),
+    (error: Error & { problems?: readonly { path: string; message: string }[] }) =>
+      [error.message, ...(error.problems ?? []).map(({ path, message }) => `${path} ${message}`)].join('\n'),
+  );
+}
+
+describe('a hostile repository', () => {
+  test.each(Object.entries(attacks))('runs no command by %s', async (_, attack) => {
+    const folder = await attack.make();
+    await rm(marker, { force: true });
+    Object.assign(process.env, attack.environment?.());
+    const found = await chosen(folder);
+
+    expect(existsSync(marker)).toBe(false);
+    expect(found).toEqual(attack.expected);
+    if (!attack.fires || attack.fires.length === 0) return;
+    const env = { ...process.env, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0', ...author };
+    await new Promise((resolve) => {
+      spawn('git', attack.fires ?? [], { cwd: folder, env, stdio: 'ignore' }).once('exit', resolve);
+    });
+    expect(existsSync(marker)).toBe(true);
+  });
+
+  test.each([
+    ['of the folder, which npx puts there', (clone: string) => join(clone, 'node_modules/.bin')],
+    ['of a folder above it', () => join(place, 'node_modules/.bin')],
+    ['inside the repository', (clone: string) => join(clone, 'bin')],
+    ['relative to the current folder', () => '.'],
+  ])('runs no "git" from a place on the path %s', async (_, folderOf) => {
+    const clone = await cloned({});
+    const bin = folderOf(clone);
+    const real = bin === '.' ? clone : bin;
+    await writeFiles(real, { git: `#!/bin/sh\ntouch ${marker}\n` });
+    await chmod(join(real, 'git'), 0o755);
+    process.env.PATH = [bin, environment.PATH].join(delimiter);
+
+    await chosen(clone);
+
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test('starts git without the secrets of the job', async () => {
+    const clone = await cloned({});
+    const bin = join(outside, 'bin');
+    await writeFiles(bin, { git: `#!/bin/sh\nenv > ${marker}\n` });
+    await chmod(join(bin, 'git'), 0o755);
+    process.env.PATH = [bin, environment.PATH].join(delimiter);
+    process.env.ACTIONS_ID_TOKEN_REQUEST_TOKEN = 'secret of the job';
+    process.env.NODE_REGISTRY_TOKEN = 'secret of a person';
+
+    await chosen(clone);
+
+    expect(await readFile(marker, 'utf8')).toContain('GIT_ALLOW_PROTOCOL=none');
+    expect(await readFile(marker, 'utf8')).not.toContain('secret');
+  });
+
+  test('has its files listed by git in a folder that is a bare repository', async () => {
+    const folder = await committed(() => '').make();
+    await writeFile(join(folder, 'new.py'), '');
+
+    expect(await chosen(folder)).toContain('new.py');
+  });
+});
+
+const author = {
+  GIT_AUTHOR_NAME: 'a',
+  GIT_AUTHOR_EMAIL: 'a@example.com',
+  GIT_COMMITTER_NAME: 'a',
+  GIT_COMMITTER_EMAIL: 'a@example.com',
+};
+
+const pipe = (path: string) => runFile('mkfifo', [path]);
+
+describe('a file outside of the folder', () => {
+  test.each<[string, Record<string, string>, string[], RegExp]>([
+    [
+      'behind a linked folder',
+      { link: '../outside' },
+      ['link/secret.txt'],
+      /link\/secret.txt is a link to something that is not published/,
+    ],
+    [
+      'in a folder behind a linked one',
+      { link: '../outside' },
+      ['link/deep'],
+      /"link\/deep" leads out of the folder/,
+    ],
+    ['behind two links', { one: 'two', two: '../outside' }, ['one/secret.txt'], /one\/secret.txt is a link/],
+    [
+      'behind a linked folder of the machine',
+      { proc: '/proc' },
+      ['proc/self/environ'],
+      /proc\/self\/environ is a link/,
+    ],
+    [
+      'behind a folder that is linked below others',
+      { 'a/b/link': '../../../outside' },
+      ['a/b/link/secret.txt'],
+      /a\/b\/link\/secret.txt is a link/,
+    ],
+    [
+      'by a tracked link',
+      { 'a.txt': '../outside/secret.txt' },
+      [],
+      /a.txt is a link to something that is not published/,
+    ],
+    [
+      'by a tracked link to a folder',
+      { a: '../outside' },
+      [],
+      /a is a link to something that is not published/,
+    ],
+    ['by a link to itself', { a: 'a' }, [], /a is a link to nothing/],
+    [
+      'by a pattern',
+      { 'b.txt': '/etc/passwd' },
+      ['*.txt'],
+      /b.txt is a link to something that is not published/,
+    ],
+    [
+      'in the settings of the clone',
+      { 'c.txt': '.git/config' },
+      [],
+      /c.txt is a link to something that is not published/,
+    ],
+  ])('is not published %s', async (_, links, includes, sentence) => {
+    const clone = await cloned({}, async (origin) => {
+      for (const [path, target] of Object.entries(links)) {
+        await mkdir(join(origin, path, '..'), { recursive: true });
+        await symlink(target, join(origin, path));
+      }
+    });
+
+    expect(await chosen(clone, includes)).toMatch(sentence);
+  });
+
+  test.each(['.git/config', '.git', '.git/', '.git/*', 'sub/.git/config'])(
+    'is not published from the folder of git by includes %j',
+    async (entry) => {
+      const clone = await cloned({});
+      await writeFiles(clone, { 'sub/.git/config': 'x' });
+
+      expect(await chosen(clone, [entry])).toMatch(/belongs to git|names no file/);
+    },
+  );
+
+  test.each(['.publishignore', '.gitignore'])('is not read as a linked %s', async (name) => {
+    const folder = join(place, 'plain');
+    await writeFiles(folder, { 'node.py': '' });
+    await symlink('/dev/zero', join(folder, name));
+
+    expect(await chosen(folder)).toMatch(/is not a file of the folder|is a link to something/);
+  });
+
+  test('is not quoted out of a linked pyproject.toml', async () => {
+    const clone = await cloned({}, (origin) => symlink('/proc/self/environ', join(origin, 'pyproject.toml')));
+    const { failures } = await readPyProject(clone);
+
+    expect(failures.map(({ message }) => message)).toEqual([
+      'The pyproject.toml is not a file of the folder of at most 1 MB.',
+    ]);
+  });
+
+  test('is not written by init', async () => {
+    const clone = await cloned({}, (origin) =>
+      symlink('../outside/secret.txt', join(origin, 'pyproject.toml')),
+    );
+
+    await expect(initCommand(clone, { publisher: 'demo' })).rejects.toThrow('is not a plain file');
+    expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe('of the machine');
+  });
+
+  test('is not created by init', async () => {
+    const clone = await cloned({}, (origin) =>
+      symlink('../outside/new.toml', join(origin, 'pyproject.toml')),
+    );
+
+    await expect(initCommand(clone, { publisher: 'demo' })).rejects.toThrow('is not a plain file');
+    expect(existsSync(join(outside, 'new.toml'))).toBe(false);
+  });
+
+  test('is not copied out of a linked requirements.txt by init', async () => {
+    const clone = await cloned({}, (origin) =>
+      symlink('../outside/secret.txt', join(origin, 'requirements.txt')),
+    );
+    await initCommand(clone, { publisher: 'demo' });
+
+    expect(await readFile(join(clone, 'pyproject.toml'), 'utf8')).not.toContain('of the machine');
+  });
+});
+
+describe('a pipe in the place of a file', () => {
+  test.each(['data.bin', '.publishignore', '.gitignore', 'pyproject.toml'])(
+    'does not hold up %s',
+    async (name) => {
+      const folder = join(place, 'plain');
+      await writeFiles(folder, { 'node.py': '' });
+      await pipe(join(folder, name));
+
+      expect(await chosen(folder)).toMatch(/is not a file of the folder|is neither a file nor a folder/);
+      expect((await readPyProject(folder)).failures).toHaveLength(name === 'pyproject.toml' ? 1 : 0);
+    },
+  );
+});
