@@ -26,6 +26,9 @@ type Described = Omit<CiJob, 'issuer' | 'tokenId' | 'expiresAt' | 'environment'>
 
 /** `workflow_ref` is the file that was triggered, also where the job itself stands in a workflow which that one uses. */
 function gitHubJob(claims: Claims): Described {
+  const isOfPullRequest =
+    /^pull_request/i.test(text(claims, 'event_name') ?? '') || text(claims, 'head_ref') !== undefined;
+  if (isOfPullRequest) throw new RejectedCiToken('pull_request');
   const repository = required(claims, 'repository');
   const file = /^(.+?)\/\.github\/workflows\/([^/@]+)@/.exec(required(claims, 'workflow_ref'));
   return {
@@ -33,13 +36,17 @@ function gitHubJob(claims: Claims): Described {
     repositoryId: required(claims, 'repository_id'),
     ownerId: required(claims, 'repository_owner_id'),
     workflow: ownFile(file, repository),
-    ref: required(claims, 'ref'),
+    ref: lastingRef(required(claims, 'ref')),
     commit: required(claims, 'sha'),
     run: required(claims, 'run_id'),
   };
 }
 
 function gitLabJob(claims: Claims): Described {
+  const source = text(claims, 'pipeline_source');
+  if (source === 'merge_request_event' || source === 'external_pull_request_event') {
+    throw new RejectedCiToken('pull_request');
+  }
   const repository = required(claims, 'project_path');
   const file = /^(.+?)\/\/(.+?)@/.exec(required(claims, 'ci_config_ref_uri'));
   return {
@@ -47,10 +54,16 @@ function gitLabJob(claims: Claims): Described {
     repositoryId: required(claims, 'project_id'),
     ownerId: required(claims, 'namespace_id'),
     workflow: ownFile(file, `${new URL(required(claims, 'iss')).host}/${repository}`),
-    ref: text(claims, 'ref_path') ?? required(claims, 'ref'),
+    ref: lastingRef(text(claims, 'ref_path') ?? required(claims, 'ref')),
     commit: required(claims, 'sha'),
     run: required(claims, 'pipeline_id'),
   };
+}
+
+/** Anyone may propose a change of the workflow file, and its job runs before a maintainer has read it. */
+function lastingRef(ref: string): string {
+  if (/^refs\/(?:pull|merge-requests)\//.test(ref)) throw new RejectedCiToken('pull_request');
+  return ref;
 }
 
 /** A project can run a file of another one, whose owners would then publish in its name. */

@@ -11,6 +11,7 @@ const rejections = {
     'The CI token is for another audience, or for others too; request it for this registry alone.',
   incomplete: 'The CI token lacks a claim that identifies its job.',
   foreign_workflow: 'The CI token names a workflow file of another repository.',
+  pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',
 } as const;
 
 export type CiTokenRejection = keyof typeof rejections;

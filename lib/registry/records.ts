@@ -48,6 +48,8 @@ export interface TrustRecord extends CredentialRecord {
   repository: string;
   workflow: string;
   environment?: string;
+  /** A branch or tag, or with `*` at the end all that begin so. */
+  ref?: string;
   node_id?: string;
   repository_id?: string;
   owner_id?: string;

@@ -37,6 +37,7 @@ const rejections = {
     environment === undefined
       ? 'The publisher trusts this workflow in an environment only, and the job has none.'
       : `The publisher trusts this workflow, but not in the environment ${environment}.`,
+  untrusted_ref: ({ ref }) => `The publisher trusts this workflow, but not for ${ref}.`,
   untrusted_node: () => 'The publisher trusts this workflow for another node only.',
   repository_replaced: ({ repository }) =>
     `${repository} is not the repository that was trusted: its id or the id of its owner has changed.`,
@@ -64,15 +65,20 @@ function findTrust(
   const ofEnvironment = ofWorkflow.filter(
     ({ environment }) => environment === undefined || environment === job.environment,
   );
-  const [trust] = ofEnvironment.filter(
-    ({ node_id }) => node_id === undefined || isSameNodeId(node_id, nodeId),
-  );
+  const ofRef = ofEnvironment.filter((trust) => isRefOf(job, trust));
+  const [trust] = ofRef.filter(({ node_id }) => node_id === undefined || isSameNodeId(node_id, nodeId));
   if (ofRepository.length === 0) return { missing: 'untrusted_repository' };
   if (ofWorkflow.length === 0) return { missing: 'untrusted_workflow' };
   if (ofEnvironment.length === 0) return { missing: 'untrusted_environment' };
+  if (ofRef.length === 0) return { missing: 'untrusted_ref' };
   if (!trust) return { missing: 'untrusted_node' };
   // Ids that one trust has pinned hold for all of the repository: a new one of its name gets in by none of them.
   return ofRepository.every((each) => hasIdsOf(job, each)) ? trust : { missing: 'repository_replaced' };
+}
+
+function isRefOf(job: CiJob, { ref }: TrustRecord): boolean {
+  if (ref === undefined) return true;
+  return ref.endsWith('*') ? job.ref.startsWith(ref.slice(0, -1)) : job.ref === ref;
 }
 
 function hasIdsOf(job: CiJob, { repository_id, owner_id }: TrustRecord): boolean {

@@ -35,6 +35,7 @@ const sentences = {
     'The CI token is for another audience, or for others too; request it for this registry alone.',
   incomplete: 'The CI token lacks a claim that identifies its job.',
   foreign_workflow: 'The CI token names a workflow file of another repository.',
+  pull_request: 'The CI token belongs to a job of a pull request, which never publishes.',
 } as const;
 
 const now = Math.floor(Date.now() / 1000);
@@ -169,6 +170,24 @@ const invalid: Record<keyof typeof sentences, readonly Row[]> = {
       'https://example.com/ci.yml',
     ].map((ci_config_ref_uri): Row => [ci_config_ref_uri, gitLabToken({ ci_config_ref_uri })]),
   ],
+  pull_request: [
+    ...[
+      'pull_request',
+      'pull_request_target',
+      'pull_request_review',
+      'pull_request_review_comment',
+      'PULL_REQUEST',
+    ].map((event_name): Row => [`the event ${event_name}`, gitHubToken({ event_name })]),
+    ['the ref of a merged pull request', gitHubToken({ ref: 'refs/pull/7/merge' })],
+    ['the ref of the head of a pull request', gitHubToken({ ref: 'refs/pull/7/head', event_name: 'push' })],
+    ['the branch of a pull request', gitHubToken({ head_ref: 'feature', event_name: 'workflow_call' })],
+    ...['merge_request_event', 'external_pull_request_event'].map(
+      (pipeline_source): Row => [`the pipeline source ${pipeline_source}`, gitLabToken({ pipeline_source })],
+    ),
+    ...['refs/merge-requests/7/head', 'refs/merge-requests/7/merge', 'refs/pull/7/head'].map(
+      (ref_path): Row => [`the ref ${ref_path}, of GitLab`, gitLabToken({ ref_path })],
+    ),
+  ],
 };
 
 const github = (repository: string) => ({ issuer: gitHub.issuer, repository, workflow: 'release.yml' });
@@ -180,6 +199,8 @@ beforeAll(async () => {
   await addTrust('acme', { ...github('octo/nodes'), workflow: 'nightly.yml' });
   await addTrust('acme', { ...github('octo/guarded'), environment: 'production' });
   await addTrust('acme', { ...github('octo/single'), nodeId: 'only-this' });
+  await addTrust('acme', { ...github('octo/tagged'), ref: 'refs/tags/v*' });
+  await addTrust('acme', { ...github('octo/branch'), ref: 'refs/heads/main' });
   await addTrust('rival', github('octo/nodes'));
   await addTrust('rival', github('octo/rival'));
   const { id } = await addTrust('acme', github('octo/gone'));
@@ -289,6 +310,19 @@ describe('a valid token of a job that the publisher does not trust is rejected',
       'untrusted_environment',
       `The publisher trusts this workflow, but not in the environment ${environment}.`,
       { repository: 'octo/guarded', environment },
+    ]),
+    ...[
+      ['octo/tagged', 'refs/heads/main'],
+      ['octo/tagged', 'refs/tags/1.0.0'],
+      ['octo/tagged', 'refs/heads/refs/tags/v1'],
+      ['octo/branch', 'refs/heads/main2'],
+      ['octo/branch', 'refs/tags/main'],
+      ['octo/branch', 'refs/heads/Main'],
+    ].map(([repository, ref]): [string, string, string, Claims] => [
+      `${ref} of ${repository}, where the trust names another ref`,
+      'untrusted_ref',
+      `The publisher trusts this workflow, but not for ${ref}.`,
+      { repository, ref },
     ]),
     [
       'another node than the trust names',

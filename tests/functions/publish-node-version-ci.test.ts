@@ -151,6 +151,19 @@ describe('a publish with an ID token of a CI', () => {
     });
   });
 
+  test.each([
+    ['refs/tags/v*', 'refs/tags/v1.0.0'],
+    ['refs/heads/main', 'refs/heads/main'],
+    ['refs/heads/*', 'refs/heads/release/1'],
+  ])('takes a job where the trust names %s and the job ran for %s', async (trusted, ref) => {
+    const repository = `octo/ref-${trusted.length}`;
+    await addTrust('acme', { issuer: gitHub.issuer, repository, workflow: 'release.yml', ref: trusted });
+    const token = gitHubToken({ repository, ref });
+    const { status, body } = await publish({ nodeId: `ref-${trusted.length}`, token });
+
+    expect([status, body.node_version?.provenance?.ref]).toEqual([201, ref]);
+  });
+
   test('takes a job in the one environment that is trusted', async () => {
     await addTrust('acme', {
       issuer: gitHub.issuer,

@@ -13,7 +13,7 @@ export const add = command({
   parameters: ['publisher'],
   summary: 'Let jobs of a CI publish, without a stored secret',
   notes:
-    'The jobs of the workflow file send an ID token that their CI signs for them. The first version that one publishes pins the ids of repository and owner: another repository of the same name is then not trusted. Anybody who can change the workflow file can publish.',
+    'The jobs of the workflow file send an ID token that their CI signs for them. The first version that one publishes pins the ids of repository and owner: another repository of the same name is then not trusted. Without --ref every branch and tag counts, so anyone who can push a branch with a changed workflow file can publish. Jobs of pull requests never publish.',
   options: {
     repository: {
       value: 'OWNER/NAME',
@@ -30,15 +30,17 @@ export const add = command({
       about: 'github, gitlab, or the issuer of another CI that the registry accepts; github unless you say',
     },
     environment: { value: 'NAME', about: 'Only jobs of this deployment environment' },
+    ref: { value: 'REF', about: 'Only jobs of this branch or tag; a * at its end stands for any rest' },
     node: { value: 'ID', about: 'Only this node' },
   },
   examples: [
     'trust add acme --repository octo/nodes --workflow release.yml',
     'trust add acme --repository octo/nodes --workflow release.yml --environment production --node some-node',
+    "trust add acme --repository octo/nodes --workflow release.yml --ref 'refs/tags/v*'",
     'trust add acme --repository group/nodes --workflow .gitlab-ci.yml --issuer gitlab',
     'trust add demo --repository octo/nodes --workflow release.yml --issuer http://localhost:3001/ci',
   ],
-  async run({ publisher }, { repository, workflow, issuer = 'github', environment, node }) {
+  async run({ publisher }, { repository, workflow, issuer = 'github', environment, ref, node }) {
     const trust = await addTrust(publisher, {
       issuer: issuerOf(issuer),
       repository: requireMatch(
@@ -52,6 +54,14 @@ export const add = command({
         'the name of a file that ends in .yml or .yaml',
       ),
       environment,
+      ref:
+        ref === undefined
+          ? undefined
+          : requireMatch(
+              ref,
+              /^refs\/(?:heads|tags)\/[^\s*]*\*?$/,
+              'a branch or a tag, such as refs/heads/main or refs/tags/v*',
+            ),
       nodeId: node === undefined ? undefined : requireNodeId(node),
     });
     return { data: trust, text: `"${publisher}" trusts ${jobsOf(trust)}, by the trust ${trust.id}.` };
@@ -68,7 +78,7 @@ export const list = command({
   async run({ publisher }) {
     const trusts = await listTrusts(publisher);
     const rows = trusts.map((trust) => {
-      const { id, issuer, repository, workflow, environment, node_id, last_used_at } = trust;
+      const { id, issuer, repository, workflow, environment, ref, node_id, last_used_at } = trust;
       return [
         id,
         stateOf(trust),
@@ -76,6 +86,7 @@ export const list = command({
         repository,
         workflow,
         environment,
+        ref,
         node_id,
         pinned(trust),
         last_used_at,
@@ -88,6 +99,7 @@ export const list = command({
       'REPOSITORY',
       'WORKFLOW',
       'ENVIRONMENT',
+      'REF',
       'NODE',
       'PINNED',
       'LAST USED',
@@ -131,9 +143,9 @@ function requireMatch(text: string, shape: RegExp, what: string): string {
   throw new UsageError(`"${text}" is not ${what}.`);
 }
 
-function jobsOf({ repository, workflow, environment }: Trust): string {
+function jobsOf({ repository, workflow, environment, ref }: Trust): string {
   const where = environment === undefined ? '' : ` in the environment ${environment}`;
-  return `${workflow} of ${repository}${where}`;
+  return `${workflow} of ${repository}${where}${ref === undefined ? '' : ` for ${ref}`}`;
 }
 
 function stateOf({ revoked_at }: Trust): string {

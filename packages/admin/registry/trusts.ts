@@ -13,6 +13,7 @@ export interface NewTrust {
   repository: string;
   workflow: string;
   environment?: string | undefined;
+  ref?: string | undefined;
   nodeId?: string | undefined;
 }
 
@@ -22,7 +23,7 @@ export type Trust = Omit<TrustRecord, 'pk' | 'sk' | 'revision'>;
 const maxTrusts = 100;
 
 export async function addTrust(publisherId: string, wanted: NewTrust): Promise<Trust> {
-  const { issuer, repository, workflow, environment, nodeId } = wanted;
+  const { issuer, repository, workflow, environment, ref, nodeId } = wanted;
   await showPublisher(publisherId);
   return administer(async () => {
     const trusts = (await readTrusts(publisherId)).filter(({ revoked_at }) => revoked_at === undefined);
@@ -38,6 +39,7 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
       repository,
       workflow,
       ...(environment !== undefined && { environment }),
+      ...(ref !== undefined && { ref }),
       ...(nodeId !== undefined && { node_id: nodeId }),
     };
     const record: TrustRecord = { ...trustKey(publisherId, id), ...trust, revision: 1 };
@@ -66,6 +68,7 @@ const visibleFields = [
   'repository',
   'workflow',
   'environment',
+  'ref',
   'node_id',
   'repository_id',
   'owner_id',
@@ -105,7 +108,7 @@ export async function removeTrust(publisherId: string, id: string): Promise<stri
 
 function isSame(
   trust: TrustRecord,
-  { issuer, repository, workflow, environment, nodeId }: NewTrust,
+  { issuer, repository, workflow, environment, ref, nodeId }: NewTrust,
 ): boolean {
   const sameNode =
     trust.node_id === undefined || nodeId === undefined
@@ -116,13 +119,15 @@ function isSame(
     trust.repository.toLowerCase() === repository.toLowerCase() &&
     trust.workflow === workflow &&
     trust.environment === environment &&
+    trust.ref === ref &&
     sameNode
   );
 }
 
-function describeTrust({ issuer, repository, workflow, environment, node_id }: Trust): string {
+function describeTrust({ issuer, repository, workflow, environment, ref, node_id }: Trust): string {
   const limits = [
     ...(environment === undefined ? [] : [`environment ${environment}`]),
+    ...(ref === undefined ? [] : [ref]),
     ...(node_id === undefined ? [] : [`node ${node_id}`]),
   ];
   return [`${repository} ${workflow}`, ...limits, issuer].join(', ');

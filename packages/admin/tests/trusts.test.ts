@@ -21,6 +21,8 @@ describe('npm run admin -- trust', () => {
       ...job,
       '--environment',
       'production',
+      '--ref',
+      'refs/tags/v*',
       '--node',
       'One',
     );
@@ -36,13 +38,16 @@ describe('npm run admin -- trust', () => {
       repository: 'octo/nodes',
       workflow: 'release.yml',
       environment: 'production',
+      ref: 'refs/tags/v*',
       node_id: 'One',
     });
     expect(before).toEqual([added]);
-    expect(listed.stdout).toMatch(/active .* octo\/nodes .* release\.yml .* production .* One .* not yet/);
+    expect(listed.stdout).toMatch(
+      /active .* octo\/nodes .* release\.yml .* production .* refs\/tags\/v\* .* One .* not yet/,
+    );
     expect(again).toEqual(removed);
     expect(await adminJson('trust', 'list', 'acme')).toEqual([{ ...added, revoked_at: removed.revoked_at }]);
-    const detail = `octo/nodes release.yml, environment production, node One, ${gitHub}`;
+    const detail = `octo/nodes release.yml, environment production, refs/tags/v*, node One, ${gitHub}`;
     expect((await history('acme')).slice(0, 2)).toEqual([
       ['trust remove', detail],
       ['trust add', detail],
@@ -74,6 +79,10 @@ describe('npm run admin -- trust', () => {
       '--repository octo/nodes --workflow a.yml --issuer jenkins',
       '"jenkins" is not github, gitlab or the address of an issuer.',
     ],
+    ...['main', 'refs/pull/1/merge', 'refs/*', 'refs/heads/a*b', '*'].map((ref): [string, string] => [
+      `--repository octo/nodes --workflow a.yml --ref ${ref}`,
+      `"${ref}" is not a branch or a tag, such as refs/heads/main or refs/tags/v*.`,
+    ]),
     ['--repository octo/nodes --workflow a.yml --node .x', '".x" is not the id of a node.'],
   ])('exits with 2 and one sentence: %s', async (line, sentence) => {
     const result = await admin('trust', 'add', 'acme', ...line.split(' '));
@@ -87,6 +96,7 @@ describe('npm run admin -- trust', () => {
     const upper = ['--repository', 'Octo/Nodes', '--workflow', 'release.yml', '--node', 'Some-Node'];
     const second = await admin('trust', 'add', 'twice', ...upper);
     const wider = await admin('trust', 'add', 'twice', ...job);
+    const narrower = await admin('trust', 'add', 'twice', ...job, '--ref', 'refs/heads/main');
     await admin('trust', 'remove', 'twice', id);
     const after = await admin('trust', 'add', 'twice', ...upper);
 
@@ -94,7 +104,7 @@ describe('npm run admin -- trust', () => {
       1,
       `"twice" trusts these jobs already, by the trust ${id}.\n`,
     ]);
-    expect([wider.status, after.status]).toEqual([0, 0]);
+    expect([wider.status, narrower.status, after.status]).toEqual([0, 0, 0]);
   });
 
   test.each([
