@@ -1,5 +1,4 @@
-import * as concerns from './concerns.ts';
-import { readEnvironment } from './environment.ts';
+import * as config from './config.ts';
 import type { ErrorCode } from './errors.ts';
 
 /*
@@ -19,10 +18,9 @@ interface Measurement {
   fields?: Fields;
 }
 
-const { METRICS_NAMESPACE: namespace } = readEnvironment(concerns.metrics);
-
 /** The line to write: with its metrics, if it has any and the stage collects them. */
 export function withMetrics(line: Fields): Fields {
+  const { METRICS_NAMESPACE: namespace } = config.metrics();
   const measurements = namespace === undefined ? [] : (measures[String(line.event)]?.(line) ?? []);
   if (measurements.length === 0) return line;
   const directives = measurements.map(({ dimensions, metrics }) => ({

@@ -1,5 +1,4 @@
-import type * as z from 'zod/mini';
-import * as concerns from '../../lib/concerns.ts';
+import { variables as known } from './variables.ts';
 import { issueSentence } from '../../lib/validation-issues.ts';
 import type { Framework } from '../plugins/framework.ts';
 
@@ -34,14 +33,10 @@ export function environmentProblems(
 }
 
 function invalidValues(environments: Environments, parameterOf: ReadonlyMap<string, string>): string[] {
-  const shapes: Record<string, z.ZodMiniType> = Object.assign(
-    {},
-    ...Object.values(concerns).map((concern) => concern().shape),
-  );
   const variables: Record<string, unknown> = Object.assign({}, ...environments.map(([, values]) => values));
   return Object.entries(variables).flatMap(([name, value]) => {
     if (typeof value !== 'string' || value === '') return [];
-    const issues = shapes[name]?.safeParse(value).error?.issues ?? [];
+    const issues = known[name]?.schema.safeParse(value).error?.issues ?? [];
     return issues.map((issue) => `${parameterOf.get(name) ?? name}: ${issueSentence(issue, value)}.`);
   });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isKeyHeader, keyHeaderRule } from '../../lib/environment-values.ts';
+import { isKeyHeader, keyHeaderRule } from '../../lib/config.ts';
 
 /** What a value must be: a check, and the rest of the sentence "<name> must …". */
 export interface Rule {

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { ceilingsRule, isCeilingList } from '../../lib/environment-values.ts';
+import { ceilingsRule, isCeilingList } from '../../lib/config.ts';
 import {
   ciIssuers,
   headerName,

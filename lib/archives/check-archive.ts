@@ -1,17 +1,15 @@
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readContent } from './content.ts';
 import { readDirectory } from './directory.ts';
 import { ArchiveProblem } from './archive-problem.ts';
-
-const limits = readEnvironment(concerns.archives);
 
 /**
  * Checks an archive and returns its SHA-256; throws an ArchiveProblem if it must not be published. The cheap
  * questions come first: a bomb is known by its directory, before anything is unpacked.
  */
 export async function checkArchive(file: ArchiveFile): Promise<string> {
+  const limits = config.archives();
   if (file.sizeBytes > limits.MAX_ARCHIVE_BYTES) {
     throw new ArchiveProblem(
       `it has ${file.sizeBytes} bytes, and ${limits.MAX_ARCHIVE_BYTES} are allowed. Leave large files out.`,

@@ -1,14 +1,12 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 import { decodeText, isTextFile, maxTextBytes, maxTextFileBytes } from '../text-files.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readDirectory } from './directory.ts';
 import { type ArchiveEntry, isFolder } from './entry.ts';
 import { ArchiveReader } from './reader.ts';
 
-const limits = readEnvironment(concerns.archives);
 const inflate = promisify(inflateRaw);
 
 const localHeaderBytes = 30;
@@ -19,7 +17,7 @@ const stored = 0;
  * lie in, so that most of an archive full of images is never fetched. The archive has been checked before.
  */
 export async function readTextFiles(file: ArchiveFile): Promise<Map<string, string | undefined>> {
-  const { entries } = await readDirectory(file, limits);
+  const { entries } = await readDirectory(file, config.archives());
   const reader = new ArchiveReader(file);
   const files = new Map<string, string | undefined>();
   let left = maxTextBytes;

@@ -1,14 +1,10 @@
-import type { Jwks } from 'aws-jwt-verify/jwk';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import type { Caller } from '../caller.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json-object.ts';
 import { KeySets } from './key-sets.ts';
 import { RejectedToken, rejected, rejectionOf } from './token-rejections.ts';
-
-const environment = readEnvironment(concerns.tokens);
 
 /**
  * The sample events carry tokens of this key, signed for a long time so that they run on any machine. Its
@@ -16,33 +12,31 @@ const environment = readEnvironment(concerns.tokens);
  * issuer on localhost is something only a developer's machine has.
  */
 const developmentKeyId = 'development';
-const acceptsDevelopmentKey = environment.TOKEN_ISSUER.startsWith('http:');
 
-const keySets = new KeySets();
+const verification = config.atStart(
+  config.configured(() => {
+    const environment = config.tokens();
+    const acceptsDevelopmentKey = environment.TOKEN_ISSUER.startsWith('http:');
+    const keySets = new KeySets();
+    const verifier = JwtVerifier.create(
+      {
+        issuer: environment.TOKEN_ISSUER,
+        // Checked below: not every issuer has it in `aud`.
+        audience: null,
+        jwksUri: environment.TOKEN_JWKS_URL,
+        graceSeconds: 5,
+        customJwtCheck: ({ jwk }) => {
+          if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey)
+            throw new RejectedToken('bad_signature');
+        },
+      },
+      { jwksCache: keySets.cache },
+    );
 
-const verifier = JwtVerifier.create(
-  {
-    issuer: environment.TOKEN_ISSUER,
-    // Checked below: not every issuer has it in `aud`.
-    audience: null,
-    jwksUri: environment.TOKEN_JWKS_URL,
-    graceSeconds: 5,
-    customJwtCheck: ({ jwk }) => {
-      if (jwk.kid === developmentKeyId && !acceptsDevelopmentKey) throw new RejectedToken('bad_signature');
-    },
-  },
-  { jwksCache: keySets.cache },
+    if (environment.TOKEN_JWKS !== undefined) verifier.cacheJwks(environment.TOKEN_JWKS);
+    return { verifier, keySets };
+  }),
 );
-
-if (environment.TOKEN_JWKS !== undefined) verifier.cacheJwks(parseKeySet(environment.TOKEN_JWKS));
-
-function parseKeySet(text: string): Jwks {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Error('The environment is not valid. TOKEN_JWKS: must be JSON', { cause });
-  }
-}
 
 const bearer = /^Bearer +(.+?) *$/i;
 const jwt = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
@@ -57,13 +51,15 @@ export async function authenticate(authorization: string | undefined): Promise<C
   if (authorization === undefined || authorization === '') return undefined;
   const token = bearerToken(authorization);
   if (token === undefined || !jwt.test(token)) throw rejected('malformed');
+  const { verifier, keySets } = verification();
   try {
     const claims = await verifier.verify(token);
     requireUsable(claims);
     return { userId: String(claims.sub), isAdmin: isAdmin(claims) };
   } catch (cause) {
-    if (keySets.isMissing(environment.TOKEN_JWKS_URL, cause)) throw new ApiError('unavailable', { cause });
-    throw rejected(rejectionOf(cause, token, environment.TOKEN_ISSUER), cause);
+    if (keySets.isMissing(config.tokens().TOKEN_JWKS_URL, cause))
+      throw new ApiError('unavailable', { cause });
+    throw rejected(rejectionOf(cause, token, config.tokens().TOKEN_ISSUER), cause);
   }
 }
 
@@ -71,18 +67,17 @@ export async function authenticate(authorization: string | undefined): Promise<C
 function requireUsable(claims: Record<string, unknown>): void {
   const { sub, exp, aud, client_id, token_use } = claims;
   if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') throw new RejectedToken('malformed');
-  if (![aud, client_id].flat().includes(environment.TOKEN_AUDIENCE))
+  if (![aud, client_id].flat().includes(config.tokens().TOKEN_AUDIENCE))
     throw new RejectedToken('wrong_audience');
-  if (token_use === 'id' && environment.ID_TOKENS === 'refused') throw new RejectedToken('id_token');
+  if (token_use === 'id' && config.tokens().ID_TOKENS === 'refused') throw new RejectedToken('id_token');
 }
-
-const adminPath = environment.ADMIN_CLAIM.split('.');
 
 /** The claim may be nested (`realm_access.roles`), or have dots in its own name, as names that are URLs do. */
 function isAdmin(claims: Record<string, unknown>): boolean {
-  const nested = adminPath.reduce<unknown>(
+  const { ADMIN_CLAIM, ADMIN_CLAIM_VALUE } = config.tokens();
+  const nested = ADMIN_CLAIM.split('.').reduce<unknown>(
     (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     claims,
   );
-  return [claims[environment.ADMIN_CLAIM], nested].flat().includes(environment.ADMIN_CLAIM_VALUE);
+  return [claims[ADMIN_CLAIM], nested].flat().includes(ADMIN_CLAIM_VALUE);
 }

@@ -2,8 +2,7 @@ import { JwtExpiredError, JwtNotBeforeError } from 'aws-jwt-verify/error';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import type { CiJob } from '../ci-job.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { type CiKind, jobOf, keySetPaths } from './ci-claims.ts';
 import { RejectedCiToken } from './ci-token-rejections.ts';
@@ -14,38 +13,43 @@ import { KeySets } from './key-sets.ts';
  * lib/registry/trusts.ts.
  */
 
-const environment = readEnvironment(concerns.ci);
-
-const issuers = new Map<string, { kind: CiKind; keySetUrl: string }>();
-accept('github', 'https://token.actions.githubusercontent.com');
-accept('gitlab', 'https://gitlab.com');
-for (const { kind, issuer, keySetUrl } of environment.CI_ISSUERS) accept(kind, issuer, keySetUrl);
-
-function accept(
-  kind: CiKind,
-  issuer: string,
-  keySetUrl = issuer.replace(/\/$/, '') + keySetPaths[kind],
-): void {
-  issuers.set(issuer, { kind, keySetUrl });
+interface Issuer {
+  kind: CiKind;
+  issuer: string;
+  keySetUrl?: string | undefined;
 }
 
-const keySets = new KeySets();
-const verifier = JwtVerifier.create(
-  // The audience is checked below: the verifier would take a token that is for others too.
-  [...issuers].map(([issuer, { keySetUrl }]) => ({
-    issuer,
-    jwksUri: keySetUrl,
-    audience: null,
-    graceSeconds: 5,
-  })),
-  { jwksCache: keySets.cache },
-);
+const builtIn: Issuer[] = [
+  { kind: 'github', issuer: 'https://token.actions.githubusercontent.com' },
+  { kind: 'gitlab', issuer: 'https://gitlab.com' },
+];
 
-const audiences = environment.CI_AUDIENCE;
+const verification = config.configured(() => {
+  const accepted = [...builtIn, ...config.ci().CI_ISSUERS].map(({ kind, issuer, keySetUrl }: Issuer) => ({
+    kind,
+    issuer,
+    keySetUrl: keySetUrl ?? issuer.replace(/\/$/, '') + keySetPaths[kind],
+  }));
+  const issuers = new Map(accepted.map((it) => [it.issuer, it]));
+  const keySets = new KeySets();
+  const verifier = JwtVerifier.create(
+    // The audience is checked below: the verifier would take a token that is for others too.
+    [...issuers.values()].map(({ issuer, keySetUrl }) => ({
+      issuer,
+      jwksUri: keySetUrl,
+      audience: null,
+      graceSeconds: 5,
+    })),
+    { jwksCache: keySets.cache },
+  );
+  return { issuers, keySets, verifier };
+});
+
 const maxTokenLength = 16_384;
 
 /** The job that an ID token proves: its issuer first, then signature, time and audience, then what it says. */
 export async function verifyCiToken(token: string): Promise<CiJob> {
+  const { issuers, keySets, verifier } = verification();
   const issuer = issuers.get(claimedIssuer(token));
   if (!issuer) throw new RejectedCiToken('unknown_issuer');
   const claims = await verifier.verify(token).catch((cause: unknown) => {
@@ -56,7 +60,7 @@ export async function verifyCiToken(token: string): Promise<CiJob> {
   });
   if (typeof claims.exp !== 'number') throw new RejectedCiToken('incomplete');
   const named = [claims.aud ?? []].flat();
-  if (named.length === 0 || !named.every((each) => audiences.includes(each)))
+  if (named.length === 0 || !named.every((each) => config.ci().CI_AUDIENCE.includes(each)))
     throw new RejectedCiToken('wrong_audience');
   return jobOf(issuer.kind, claims);
 }

@@ -1,6 +1,5 @@
 import { SignatureV4 } from '@smithy/signature-v4';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { httpRequest } from '../http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
@@ -14,14 +13,12 @@ import { Sha256 } from './sha256.ts';
  * either store would be many times the size of a whole proxy function. This module is loaded only where a secret
  * is given by reference.
  */
-const environment = readEnvironment(concerns.secretStore);
-
 /** What a secret is used for, which decides what it may hold. */
 export type SecretUse = 'header' | 'text';
 
 interface SecretStore {
   service: string;
-  endpoint: string | undefined;
+  endpoint: () => string | undefined;
   target: string;
   request: (name: string) => object;
   read: (reply: JsonObject) => unknown;
@@ -30,14 +27,14 @@ interface SecretStore {
 const stores: Record<string, SecretStore> = {
   ssm: {
     service: 'ssm',
-    endpoint: environment.AWS_ENDPOINT_URL_SSM,
+    endpoint: () => config.secretStore().AWS_ENDPOINT_URL_SSM,
     target: 'AmazonSSM.GetParameter',
     request: (name) => ({ Name: name, WithDecryption: true }),
     read: ({ Parameter }) => isObject(Parameter) && Parameter.Value,
   },
   secretsmanager: {
     service: 'secretsmanager',
-    endpoint: environment.AWS_ENDPOINT_URL_SECRETS_MANAGER,
+    endpoint: () => config.secretStore().AWS_ENDPOINT_URL_SECRETS_MANAGER,
     target: 'secretsmanager.GetSecretValue',
     request: (name) => ({ SecretId: name }),
     read: ({ SecretString }) => SecretString,
@@ -54,11 +51,12 @@ export async function readSecret(
   timeoutMs: number,
 ): Promise<string> {
   const { service, endpoint, target, request, read } = stores[store] as SecretStore;
-  const url = new URL(endpoint ?? `https://${serviceHost(service, environment.AWS_REGION)}/`);
+  const region = config.secretStore().AWS_REGION;
+  const url = new URL(endpoint() ?? `https://${serviceHost(service, region)}/`);
   const body = JSON.stringify(request(name));
   const signer = new SignatureV4({
     service,
-    region: environment.AWS_REGION,
+    region,
     credentials: environmentCredentials,
     sha256: Sha256,
   });
@@ -82,9 +80,7 @@ export async function readSecret(
   const reference = `${store}:${name}`;
   const answer = [reply.status, errorType(content)].filter(Boolean).join(' ');
   if (missing.has(errorType(content)))
-    throw wrongSecret(
-      `${reference} does not exist in ${environment.AWS_REGION}: ${service} answered ${answer}.`,
-    );
+    throw wrongSecret(`${reference} does not exist in ${region}: ${service} answered ${answer}.`);
   const secret = reply.status === 200 ? read(content) : undefined;
   const text = typeof secret === 'string' ? secret.trim() : undefined;
   const problem = text === undefined ? binaryProblem(content) : textProblem(text, use);

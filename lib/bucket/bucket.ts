@@ -8,28 +8,28 @@ import {
   HeadObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { encodedPath } from './object-url.ts';
 
-const { BUCKET_NAME, AWS_ENDPOINT_URL_S3 } = readEnvironment(concerns.bucket);
+export const bucketName = () => config.bucket().BUCKET_NAME;
 
-export const bucket = BUCKET_NAME;
-
-export const s3 = new S3Client({
-  maxAttempts: 3,
-  forcePathStyle: AWS_ENDPOINT_URL_S3 !== undefined,
-  requestChecksumCalculation: 'WHEN_REQUIRED',
-  responseChecksumValidation: 'WHEN_REQUIRED',
-  requestHandler: {
-    connectionTimeout: 1000,
-    requestTimeout: 30_000,
-    // Without it the limit above is only a warning.
-    throwOnRequestTimeout: true,
-    // Ends a download that stands still.
-    socketTimeout: 10_000,
-  },
-});
+export const s3 = config.configured(
+  () =>
+    new S3Client({
+      maxAttempts: 3,
+      forcePathStyle: config.bucket().AWS_ENDPOINT_URL_S3 !== undefined,
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: {
+        connectionTimeout: 1000,
+        requestTimeout: 30_000,
+        // Without it the limit above is only a warning.
+        throwOnRequestTimeout: true,
+        // Ends a download that stands still.
+        socketTimeout: 10_000,
+      },
+    }),
+);
 
 /**
  * One version of an object. Every later read names it, so that all of them see the same bytes, even if another
@@ -65,9 +65,11 @@ export class ObjectChanged extends Error {
 
 export async function findObject(key: string): Promise<StoredObject | undefined> {
   try {
-    const { VersionId, ContentLength } = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key }));
+    const { VersionId, ContentLength } = await s3().send(
+      new HeadObjectCommand({ Bucket: bucketName(), Key: key }),
+    );
     if (VersionId === undefined)
-      throw new Error(`Versioning is off in the bucket "${bucket}". Switch it on.`);
+      throw new Error(`Versioning is off in the bucket "${bucketName()}". Switch it on.`);
     return new StoredObject(key, VersionId, Number(ContentLength));
   } catch (error) {
     if (statusOf(error) === 404) return undefined;
@@ -77,7 +79,7 @@ export async function findObject(key: string): Promise<StoredObject | undefined>
 
 /** Permanently removes exactly this version. It is not an error if it is already gone. */
 export async function deleteObject(object: StoredObject): Promise<void> {
-  await s3.send(new DeleteObjectCommand(whereOf(object)));
+  await s3().send(new DeleteObjectCommand(whereOf(object)));
 }
 
 const maxCopies = 3;
@@ -106,9 +108,9 @@ export async function copyOnce(object: StoredObject, target: string): Promise<vo
 const copyPauseMs = 200;
 
 async function copy(object: StoredObject, target: string): Promise<void> {
-  const source = `${bucket}/${encodedPath(object.key)}?versionId=${encodeURIComponent(object.versionId)}`;
+  const source = `${bucketName()}/${encodedPath(object.key)}?versionId=${encodeURIComponent(object.versionId)}`;
   const command = new CopyObjectCommand({
-    Bucket: bucket,
+    Bucket: bucketName(),
     Key: target,
     CopySource: source,
     IfNoneMatch: '*',
@@ -116,12 +118,12 @@ async function copy(object: StoredObject, target: string): Promise<void> {
     CacheControl: 'public, max-age=31536000, immutable',
     MetadataDirective: 'REPLACE',
   });
-  await s3.send(command);
+  await s3().send(command);
 }
 
 async function isThere(object: StoredObject): Promise<boolean> {
   try {
-    await s3.send(new HeadObjectCommand(whereOf(object)));
+    await s3().send(new HeadObjectCommand(whereOf(object)));
     return true;
   } catch (error) {
     if (statusOf(error) === 404) return false;
@@ -132,7 +134,7 @@ async function isThere(object: StoredObject): Promise<boolean> {
 async function read(object: StoredObject, range: string | undefined): Promise<Readable> {
   const where = whereOf(object);
   try {
-    const { Body } = await s3.send(new GetObjectCommand({ ...where, ...(range && { Range: range }) }));
+    const { Body } = await s3().send(new GetObjectCommand({ ...where, ...(range && { Range: range }) }));
     if (!(Body instanceof Readable)) throw new Error('S3 sent no stream.');
     return Body;
   } catch (error) {
@@ -142,7 +144,7 @@ async function read(object: StoredObject, range: string | undefined): Promise<Re
 }
 
 function whereOf({ key, versionId }: StoredObject) {
-  return { Bucket: bucket, Key: key, VersionId: versionId };
+  return { Bucket: bucketName(), Key: key, VersionId: versionId };
 }
 
 function statusOf(error: unknown): number | undefined {

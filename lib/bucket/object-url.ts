@@ -1,10 +1,8 @@
 import { serviceHost } from '../aws/endpoints.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
-
-const { AWS_ENDPOINT_URL_S3, AWS_REGION, BUCKET_NAME } = readEnvironment(concerns.bucket);
+import * as config from '../config.ts';
 
 export function objectUrl(key: string): URL {
+  const { AWS_ENDPOINT_URL_S3, AWS_REGION, BUCKET_NAME } = config.bucket();
   const path = encodedPath(key);
   return AWS_ENDPOINT_URL_S3
     ? new URL(`${BUCKET_NAME}/${path}`, `${AWS_ENDPOINT_URL_S3}/`)

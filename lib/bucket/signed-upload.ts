@@ -1,32 +1,33 @@
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { environmentCredentials } from '../aws/credentials.ts';
 import { Sha256 } from '../aws/sha256.ts';
-import { encodedPath, objectUrl } from './object-url.ts';
+import { objectUrl } from './object-url.ts';
 
-const environment = readEnvironment(concerns.bucket);
 const expiresInSeconds = 15 * 60;
-const { protocol, hostname, host, pathname } = objectUrl('');
 
 /*
  * The presigner alone signs a plain request. Signing a PutObjectCommand would take the whole S3 client, and
  * its defaults add the checksum of an empty body to the URL, with which S3 refuses every real upload.
  */
-const presigner = new S3RequestPresigner({
-  credentials: environmentCredentials,
-  region: environment.AWS_REGION,
-  sha256: Sha256,
-});
+const presigner = config.configured(
+  () =>
+    new S3RequestPresigner({
+      credentials: environmentCredentials,
+      region: config.bucket().AWS_REGION,
+      sha256: Sha256,
+    }),
+);
 
 /** A URL that takes one PUT of a zip archive under the given key, and asks nothing of it but its type. */
 export async function signUpload(key: string): Promise<string> {
-  const signed = await presigner.presign(
+  const { protocol, hostname, host, pathname } = objectUrl(key);
+  const signed = await presigner().presign(
     {
       method: 'PUT',
       protocol,
       hostname,
-      path: pathname + encodedPath(key),
+      path: pathname,
       query: {},
       headers: { host, 'content-type': 'application/zip' },
     },

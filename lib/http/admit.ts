@@ -4,8 +4,7 @@ import { authenticate, bearerToken } from '../auth/access-tokens.ts';
 import type { Caller } from '../caller.ts';
 import type { CiJob } from '../ci-job.ts';
 import type { Access } from '../contract.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json-object.ts';
 import { note } from '../log.ts';
@@ -19,8 +18,6 @@ export interface Admitted {
 
 /** The job of a CI that a token of the body proves; undefined for a token of another kind. */
 export type JobOf = (bodyToken: string) => Promise<CiJob | undefined>;
-
-const environment = readEnvironment(concerns.tokens);
 
 /** Finds out who calls, and rejects a caller that must say so and does not. A job stands for itself, for no person. */
 export async function admit(
@@ -39,7 +36,7 @@ export async function admit(
   const job = bodyToken === undefined ? undefined : await jobOf?.(bodyToken);
   if (job) return { caller: undefined, job };
   if (caller) note({ principal: hash('sha256', caller.userId).slice(0, 16) });
-  else if (access === 'user' || environment[access.userUnless] === 'required')
+  else if (access === 'user' || config.tokens()[access.userUnless] === 'required')
     throw new ApiError('unauthorized', { reason: 'missing' });
   return { caller, job };
 }

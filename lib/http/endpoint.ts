@@ -4,9 +4,8 @@ import type * as z from 'zod/mini';
 import type { BoughtTask } from '../bought-task.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../ci-job.ts';
-import * as concerns from '../concerns.ts';
+import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
-import { readEnvironment } from '../environment.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { issueDetails } from '../validation-issues.ts';
@@ -71,13 +70,20 @@ const lastAnswerMs = 400;
  * and writes the request's one log line.
  */
 export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, options: Options<C> = {}) {
-  const body = bodySchema(contract, () => readEnvironment(concerns.videoRules));
-  // While the function starts: no request is in a hurry yet.
-  const spending = loadSpending(contract);
-  const relaying = loadRelay(contract);
+  const operation = config.atStart(
+    config.configured(
+      (): Operation<C> => ({
+        contract,
+        body: bodySchema(contract, config.videoRules),
+        handler,
+        spending: loadSpending(contract),
+        relaying: loadRelay(contract),
+        ...options,
+      }),
+    ),
+  );
   const pipeline = middy<GatewayRequest, Answer>(
-    (request: GatewayRequest, context: Context) =>
-      respond({ contract, body, handler, spending, relaying, ...options }, request, context),
+    (request: GatewayRequest, context: Context) => respond(operation(), request, context),
     // The early answer is ours: middy's starts and stops a timer for every request.
     { timeoutEarlyInMillis: 0 },
   ).onError((failed) => {

@@ -1,7 +1,6 @@
 import type { BoughtTask } from '../bought-task.ts';
 import type { Contract } from '../contract.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import type { RelayedTask } from '../notifications/relayed-task.ts';
 import type { PaidAttempt } from '../spend/paid-attempt.ts';
@@ -13,7 +12,7 @@ export type Spending = typeof import('../spend/paid-attempt.ts');
 
 /** What counts money; undefined for what costs none, or where a stage counts none and loads no client of the store. */
 export function loadSpending({ paid }: Contract): Promise<Spending> | undefined {
-  const isCounted = paid !== undefined && readEnvironment(concerns.usageRecords).USAGE_RECORDS === 'on';
+  const isCounted = paid !== undefined && config.usageRecords().USAGE_RECORDS === 'on';
   return isCounted ? import('../spend/paid-attempt.ts') : undefined;
 }
 
@@ -21,8 +20,7 @@ export type Relaying = typeof import('../notifications/relayed-task.ts');
 
 /** What has providers notify this service; undefined where they notify the caller, and nothing of it is loaded. */
 export function loadRelay({ notifies }: Contract): Promise<Relaying> | undefined {
-  const isRelayed =
-    notifies !== undefined && readEnvironment(concerns.notifications).NOTIFICATIONS === 'relay';
+  const isRelayed = notifies !== undefined && config.notifications().NOTIFICATIONS === 'relay';
   return isRelayed ? import('../notifications/relayed-task.ts') : undefined;
 }
 

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
@@ -9,17 +8,19 @@ import { endOf, reservedMs } from './deadline.ts';
 import { logRequest } from './log-request.ts';
 import { signatureCheck } from './provider-signature.ts';
 
-const isRelayed = readEnvironment(concerns.notifications).NOTIFICATIONS === 'relay';
-const receiving = isRelayed ? import('../notifications/receive.ts') : undefined;
-const isSigned = isRelayed ? signatureChecks() : undefined;
-
-function signatureChecks() {
-  const environment = readEnvironment(concerns.notificationSignatures);
-  return {
-    image: signatureCheck(environment.IMAGE_NOTIFICATION_KEY, environment.IMAGE_NOTIFICATION_KEY_HEADER),
-    video: signatureCheck(environment.VIDEO_NOTIFICATION_KEY, environment.VIDEO_NOTIFICATION_KEY_HEADER),
-  };
-}
+const relay = config.atStart(
+  config.configured(() => {
+    if (config.notifications().NOTIFICATIONS !== 'relay') return undefined;
+    const environment = config.notificationSignatures();
+    return {
+      receiving: import('../notifications/receive.ts'),
+      isSigned: {
+        image: signatureCheck(environment.IMAGE_NOTIFICATION_KEY, environment.IMAGE_NOTIFICATION_KEY_HEADER),
+        video: signatureCheck(environment.VIDEO_NOTIFICATION_KEY, environment.VIDEO_NOTIFICATION_KEY_HEADER),
+      },
+    };
+  }),
+);
 
 const maxBodyBytes = 64 * 1024;
 const ticketShape = /^[\w-]{43}$/;
@@ -36,16 +37,17 @@ export function receiveNotification(event: APIGatewayProxyEventV2, context: Cont
 }
 
 async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promise<Answer> {
-  if (!receiving || !isSigned) throw rejection('switched_off');
+  const relaying = relay();
+  if (!relaying) throw rejection('switched_off');
   const { provider, ticket = '' } = event.pathParameters ?? {};
   if (provider !== 'image' && provider !== 'video') throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
   const deadline = endOf(context) - reservedMs;
   const bytes = readBody(event);
   const headers = event.headers ?? {};
-  if (!(await isSigned[provider](headers, bytes, deadline))) throw rejection('signature');
+  if (!(await relaying.isSigned[provider](headers, bytes, deadline))) throw rejection('signature');
 
-  const { receive } = await receiving;
+  const { receive } = await relaying.receiving;
   const contentType = headers['content-type'] ?? '';
   const receipt = await receive({
     provider,

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 
 /*
  * What can be said of a receiver's address without a look-up. A paid request with an address that fails here is rejected,
@@ -49,7 +48,6 @@ export function isPublic(address: string): boolean {
   return globalUnicast.check(address, 'ipv6') && !closed.check(address, 'ipv6');
 }
 
-const { NOTIFY_LOCALHOST } = readEnvironment(concerns.receivers);
 const localhost: Record<string, string[]> = {
   localhost: ['127.0.0.1', '::1'],
   '127.0.0.1': ['127.0.0.1'],
@@ -58,7 +56,7 @@ const localhost: Record<string, string[]> = {
 
 /** The addresses of this machine that a host names, where these are accepted. */
 export function localAddresses({ hostname }: URL): string[] | undefined {
-  return NOTIFY_LOCALHOST === 'accepted' && Object.hasOwn(localhost, hostname)
+  return Object.hasOwn(localhost, hostname) && config.receivers().NOTIFY_LOCALHOST === 'accepted'
     ? localhost[hostname]
     : undefined;
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../contract.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import { absent } from '../store/expressions.ts';
@@ -21,8 +20,6 @@ interface NewTask {
   address: string;
   deadline: number;
 }
-
-const baseUrl = readEnvironment(concerns.relay).NOTIFICATION_URL.replace(/\/*$/, '');
 
 const whatAddressMustBe =
   'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password';
@@ -100,6 +97,7 @@ export class RelayedTask {
   }
 
   get #ourAddress(): string {
+    const baseUrl = config.relay().NOTIFICATION_URL.replace(/\/*$/, '');
     return `${baseUrl}/${this.#notifies.provider}/${this.#ticket}`;
   }
 }

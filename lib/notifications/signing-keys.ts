@@ -1,13 +1,14 @@
 import { storedSecret } from '../aws/stored-secret.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { describeError, log } from '../log.ts';
 import type { Condition } from '../store/expressions.ts';
 import { signingKeysKey } from '../store/keys.ts';
 import { update } from '../store/write.ts';
 import { readSigningKeys, type SigningKey } from './signature.ts';
 
-const secret = storedSecret(readEnvironment(concerns.deliveries).NOTIFICATION_SIGNING_KEY);
+const secret = config.atStart(
+  config.configured(() => storedSecret(config.deliveries().NOTIFICATION_SIGNING_KEY)),
+);
 
 const maxAgeMs = 60_000;
 let forgottenAt = Date.now();
@@ -16,9 +17,9 @@ let forgottenAt = Date.now();
 export async function loadSigningKeys(deadline: number): Promise<SigningKey[]> {
   if (Date.now() - forgottenAt >= maxAgeMs) {
     forgottenAt = Date.now();
-    secret.forget();
+    secret().forget();
   }
-  const keys = readSigningKeys(await secret.read(deadline));
+  const keys = readSigningKeys(await secret().read(deadline));
   await publishKeys(keys, deadline);
   return keys;
 }

@@ -1,8 +1,7 @@
 import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
 import type { BoughtTask } from '../bought-task.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import type { JsonObject } from '../json-object.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
@@ -26,19 +25,23 @@ export interface VideoRequest {
   model?: string | undefined;
 }
 
-const environment = readEnvironment(concerns.videoProvider);
-
-const videoProvider: Provider = {
-  name: 'video',
-  url: environment.VIDEO_PROVIDER_URL,
-  key: storedSecret(environment.VIDEO_PROVIDER_KEY, 'header'),
-  keyHeader: environment.VIDEO_PROVIDER_KEY_HEADER,
-  keyScheme: environment.VIDEO_PROVIDER_KEY_SCHEME,
-  echoesRequest: true,
-};
+const videoProvider = config.atStart(
+  config.configured((): Provider => {
+    const environment = config.videoProvider();
+    return {
+      name: 'video',
+      url: environment.VIDEO_PROVIDER_URL,
+      key: storedSecret(environment.VIDEO_PROVIDER_KEY, 'header'),
+      keyHeader: environment.VIDEO_PROVIDER_KEY_HEADER,
+      keyScheme: environment.VIDEO_PROVIDER_KEY_SCHEME,
+      echoesRequest: true,
+    };
+  }),
+);
 
 const ourPrefix = 'vid';
-const theirPrefix = environment.VIDEO_PROVIDER_MODEL_PREFIX;
+
+const theirPrefix = () => config.videoProvider().VIDEO_PROVIDER_MODEL_PREFIX;
 
 interface Operation {
   path: '/text2video' | '/extend' | '/multiframe';
@@ -52,8 +55,8 @@ export async function startVideoTask(
   request: VideoRequest,
   limits: CallLimits,
 ): Promise<VideoTask> {
-  const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix) };
-  const { taskId, reply } = await callProvider(videoProvider, { path, body, ...limits });
+  const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
+  const { taskId, reply } = await callProvider(videoProvider(), { path, body, ...limits });
   const { state, credits } = readStateAndCredits(reply);
   const required = {
     task_id: taskId,
@@ -87,7 +90,7 @@ function isPrice(credits: unknown): credits is number {
 function readEchoes(replyFields: Operation['replyFields'], reply: JsonObject): JsonObject {
   const { model, ...echoes } = readFields(replyFields, reply);
   for (const name of Object.keys(taskFields)) delete echoes[name];
-  return typeof model === 'string' ? { model: renamed(model, theirPrefix, ourPrefix), ...echoes } : echoes;
+  return typeof model === 'string' ? { model: renamed(model, theirPrefix(), ourPrefix), ...echoes } : echoes;
 }
 
 /** The interface's model names begin with `vid`; a provider may spell that differently. */

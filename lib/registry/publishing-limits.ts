@@ -1,5 +1,4 @@
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { type Condition, Plus } from '../store/expressions.ts';
@@ -16,8 +15,6 @@ import { nodeVersionRecord, type PublishingRecord } from './records.ts';
  * are as many as may be pending, each is looked up, and those that are not pending any more go. So the list cannot
  * drift from the truth for good. That there is no room is remembered for a minute: looking costs much.
  */
-
-const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = readEnvironment(concerns.publishing);
 
 const always: Condition = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
 
@@ -42,6 +39,7 @@ export async function requireRoom(
   deadline: number,
 ): Promise<string[]> {
   if (!publishing) return [];
+  const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = config.publishing();
   const now = Date.now();
   if (isNewNode && (publishing[`nodes:${dayOf(now)}`] ?? 0) >= MAX_NEW_NODES_PER_DAY) {
     const message = `A publisher can publish ${MAX_NEW_NODES_PER_DAY} new nodes a day; try again after midnight UTC.`;

@@ -44,7 +44,7 @@ export function shardOf(caller: string): string {
 }
 
 export function limitsOf(terms: Terms | undefined): Limits {
-  return { ...defaultLimits, ...terms?.limits };
+  return { ...defaultLimits(), ...terms?.limits };
 }
 
 /** What each limit counts, in the order in which callers are told. */

@@ -1,5 +1,4 @@
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 
 /** What a caller may spend; 0 is no limit. */
 export interface Limits {
@@ -17,18 +16,18 @@ export interface Task {
   seconds?: number | undefined;
 }
 
-const environment = readEnvironment(concerns.spending);
-
-export const defaultLimits: Limits = {
-  credits_per_day: environment.CREDITS_PER_DAY,
-  tasks_per_day: environment.TASKS_PER_DAY,
-  requests_per_minute: environment.REQUESTS_PER_MINUTE,
-};
-
-const ceilings = new Map(environment.CREDIT_CEILINGS);
+export function defaultLimits(): Limits {
+  const { CREDITS_PER_DAY, TASKS_PER_DAY, REQUESTS_PER_MINUTE } = config.spending();
+  return {
+    credits_per_day: CREDITS_PER_DAY,
+    tasks_per_day: TASKS_PER_DAY,
+    requests_per_minute: REQUESTS_PER_MINUTE,
+  };
+}
 
 /** The most credits that a task may cost, by the entry that says most about it; undefined where none does. */
 export function ceilingOf({ operation, model, seconds }: Task): number | undefined {
+  const ceilings = new Map(config.spending().CREDIT_CEILINGS);
   return (
     ceilings.get(`${operation}/${model}/${seconds}`) ??
     ceilings.get(`${operation}/${model}`) ??

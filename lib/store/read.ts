@@ -90,9 +90,9 @@ async function readBatch(keys: readonly Key[], options: ReadOptions, turn: Turn)
       failures += 1;
       if (failures === maxFailures) break;
     }
-    for (const attributes of reply?.Responses?.[tableName] ?? [])
+    for (const attributes of reply?.Responses?.[tableName()] ?? [])
       batch.items.push(fromAttributes(attributes));
-    const left = reply ? (reply.UnprocessedKeys?.[tableName]?.Keys ?? []) : pending;
+    const left = reply ? (reply.UnprocessedKeys?.[tableName()]?.Keys ?? []) : pending;
     // One answer holds 1 MB of a partition; where it brought some of the keys, the store is not overloaded.
     waits = left.length < pending.length ? 1 : waits + 1;
     pending = left;
@@ -116,7 +116,7 @@ async function sendBatch(
     ExpressionAttributeNames: Object.fromEntries(fields.map((field, index) => [`#f${index}`, field])),
   };
   const command = new BatchGetItemCommand({
-    RequestItems: { [tableName]: { Keys, ConsistentRead: !eventually, ...projection } },
+    RequestItems: { [tableName()]: { Keys, ConsistentRead: !eventually, ...projection } },
   });
   let decoded: object | undefined;
   let bytes = 0;
@@ -175,7 +175,7 @@ export async function* query({ index, partition, sort, descending = false }: Ran
   let start: AttributeMap | undefined;
   for (let page = 0; page < maxPages; page += 1) {
     const command = new QueryCommand({
-      TableName: tableName,
+      TableName: tableName(),
       ...(index !== undefined && { IndexName: index }),
       KeyConditionExpression: `#partition = :partition AND ${sortTests[comparison]}`,
       ExpressionAttributeNames: { '#partition': partition[0], '#sort': sortName },

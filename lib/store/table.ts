@@ -1,8 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 
-export const tableName = readEnvironment(concerns.registry).TABLE_NAME;
+export const tableName = () => config.registry().TABLE_NAME;
 
 export const dynamodb = new DynamoDBClient({
   maxAttempts: 3,

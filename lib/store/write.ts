@@ -33,7 +33,7 @@ export async function put<Record extends Key>(
   return attemptWrite(write_id, deadline, async () => {
     await dynamodb.send(
       new PutItemCommand({
-        TableName: tableName,
+        TableName: tableName(),
         Item: toAttributes(item),
         ...conditionExpression(condition),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -54,7 +54,7 @@ export async function update(
   return attemptWrite(write_id, deadline, async () => {
     const { Attributes = {} } = await dynamodb.send(
       new UpdateItemCommand({
-        TableName: tableName,
+        TableName: tableName(),
         Key: toAttributes(keyOf(key)),
         ...updateExpression({ ...changes, write_id }, condition),
         ReturnValues: 'ALL_NEW',
@@ -69,7 +69,7 @@ export async function remove(key: Key, condition: Condition, deadline: number): 
   return attemptWrite(randomUUID(), deadline, async () => {
     await dynamodb.send(
       new DeleteItemCommand({
-        TableName: tableName,
+        TableName: tableName(),
         Key: toAttributes(keyOf(key)),
         ...conditionExpression(condition),
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -121,7 +121,7 @@ export async function transact(writes: readonly Write[], deadline: number): Prom
 }
 
 function transactItem(write: Write): TransactWriteItem {
-  const TableName = tableName;
+  const TableName = tableName();
   if ('put' in write) {
     return { Put: { TableName, Item: toAttributes(write.put), ...conditionExpression(write.when) } };
   }

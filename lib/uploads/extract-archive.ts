@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
-import * as concerns from '../concerns.ts';
-import { readEnvironment } from '../environment.ts';
+import * as config from '../config.ts';
 import { extractInWorker } from '../../packages/host-nodes/extract-in-worker.ts';
 import { note } from '../log.ts';
 import {
@@ -36,8 +35,6 @@ export type ExtractionResult =
 const patienceMs = 20_000;
 const pauseMs = 100;
 const reservedMs = 5_000;
-
-const { EXTRACTION_TAGS } = readEnvironment(concerns.extraction);
 
 /** Reads the host nodes out of the archive under a key, and writes them. It trusts nothing in the event but the key. */
 export async function extractArchive(key: string, deadline: number): Promise<ExtractionResult> {
@@ -82,6 +79,6 @@ export async function readHostNodes(key: string, nodeId: string): Promise<FoundH
     reason: why,
     nodes: entries,
     openFields,
-    tags: EXTRACTION_TAGS === 'on' ? risks : [],
+    tags: config.extraction().EXTRACTION_TAGS === 'on' ? risks : [],
   };
 }

@@ -52,7 +52,7 @@ async function* scan(): AsyncGenerator<Item> {
   for (let page = 0; page < maxPages; page += 1) {
     const { Items = [], LastEvaluatedKey } = await dynamodb.send(
       new ScanCommand({
-        TableName: tableName,
+        TableName: tableName(),
         FilterExpression: 'sk = :node OR begins_with(sk, :hostNode)',
         ProjectionExpression: 'pk, sk, id, publisher_id, created_at, #status, latest_version',
         ExpressionAttributeNames: { '#status': 'status' },

@@ -30,7 +30,7 @@ export async function listPublishers(): Promise<PublisherRecord[]> {
   for (let page = 0; page < maxPages; page += 1) {
     const { Items = [], LastEvaluatedKey } = await dynamodb.send(
       new ScanCommand({
-        TableName: tableName,
+        TableName: tableName(),
         FilterExpression: 'sk = :sk',
         ExpressionAttributeValues: { ':sk': { S: publisherKey('').sk } },
         ExclusiveStartKey: start,

@@ -251,7 +251,7 @@ describe('a failure of S3', () => {
   test('is thrown, so that Lambda runs the event again', async () => {
     const archive = pack(['Retried']);
     const upload = await publishPack('extracted-retried', archive);
-    beforeNext(s3, /HeadObject/, async () => {
+    beforeNext(s3(), /HeadObject/, async () => {
       throw new Error('S3 is away');
     });
 

@@ -28,7 +28,7 @@ describe('nothing stays at an upload address', () => {
     const upload = await publish('cleared', '1.0.0');
     await put(upload, bad);
     await put(upload, archive);
-    beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), 1);
+    beforeNext(s3(), /^GetObjectCommand$/, () => put(upload, other), 1);
     await finalize(upload);
     expect(await storedVersion('cleared', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
     expect(await isThere(upload)).toBe(false);
@@ -76,7 +76,7 @@ test('a check that fails and cannot be released is logged, and fails as itself',
     isClaimed ||= command === 'UpdateItemCommand';
     return send();
   });
-  beforeNext(s3, /^GetObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
+  beforeNext(s3(), /^GetObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
   loggedLines.length = 0;
   await expect(finalize(upload)).rejects.toMatchObject({ errors: [new Error('S3 is down.')] });
 
@@ -90,7 +90,7 @@ describe('a URL that is used again while its archive is checked', () => {
   test('does not change the bytes that are checked and published', async () => {
     const upload = await publish('used-while-checked', '1.0.0');
     await put(upload, archive);
-    beforeNext(s3, /^GetObjectCommand$/, () => put(upload, other), Number.POSITIVE_INFINITY);
+    beforeNext(s3(), /^GetObjectCommand$/, () => put(upload, other), Number.POSITIVE_INFINITY);
     await finalize(upload);
 
     const version = await storedVersion('used-while-checked', '1.0.0');
@@ -101,7 +101,7 @@ describe('a URL that is used again while its archive is checked', () => {
   test('has its newer bytes checked when the older ones are gone', async () => {
     const upload = await publish('gone-early', '1.0.0');
     await put(upload, archive);
-    beforeNext(s3, /^GetObjectCommand$/, () => replace(upload, other), 1);
+    beforeNext(s3(), /^GetObjectCommand$/, () => replace(upload, other), 1);
     await finalize(upload);
 
     expect(await storedVersion('gone-early', '1.0.0')).toMatchObject({ sha256: sha256(other) });
@@ -112,7 +112,7 @@ describe('a URL that is used again while its archive is checked', () => {
     await put(upload, archive);
     let attempts = 0;
     const { remove } = beforeNext(
-      s3,
+      s3(),
       /^GetObjectCommand$/,
       () => {
         attempts += 1;

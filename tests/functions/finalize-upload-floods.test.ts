@@ -60,7 +60,7 @@ async function putBySignedUrl(url: string, bytes: Buffer): Promise<number> {
 /** Counts checks of an archive by what only a check does: it downloads. The most at one time, and all. */
 function countChecks() {
   const checks = { all: new Set<unknown>(), now: 0, most: 0 };
-  intercept(s3, async ({ command, input, send }) => {
+  intercept(s3(), async ({ command, input, send }) => {
     if (command !== 'GetObjectCommand') return send();
     checks.all.add(input.VersionId);
     checks.now += 1;
@@ -138,7 +138,7 @@ test('an archive that arrives while a bad one is checked is checked next, though
   const upload = await publish('corrected', '1.0.0');
   const url = await signUpload(stagingKey(upload));
   let isCorrected = false;
-  intercept(s3, async ({ command, send }) => {
+  intercept(s3(), async ({ command, send }) => {
     if (command === 'GetObjectCommand' && !isCorrected) {
       isCorrected = true;
       await putBySignedUrl(url, good);

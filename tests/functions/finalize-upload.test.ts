@@ -118,7 +118,7 @@ describe('an archive that is rejected', () => {
     await finalize(upload);
     expect(await findObject(stagingKey(upload))).toBeUndefined();
     await put(upload, bad);
-    beforeNext(s3, /^DeleteObjectCommand$/, () => put(upload, archive), 1);
+    beforeNext(s3(), /^DeleteObjectCommand$/, () => put(upload, archive), 1);
     await finalize(upload);
 
     expect(await storedVersion('rejected-and-deleted', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
@@ -127,7 +127,7 @@ describe('an archive that is rejected', () => {
   test('is deleted by the next event without another check if it could not be deleted at once', async () => {
     const upload = await publish('rejected-and-kept', '1.0.0');
     await put(upload, bad);
-    beforeNext(s3, /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
+    beforeNext(s3(), /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
     await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalized.');
     expect(await findObject(stagingKey(upload))).toBeDefined();
     expect(await storedVersion('rejected-and-kept', '1.0.0')).toMatchObject({
@@ -135,7 +135,7 @@ describe('an archive that is rejected', () => {
     });
     let reads = 0;
     beforeNext(
-      s3,
+      s3(),
       /^GetObjectCommand$/,
       async () => {
         reads += 1;
@@ -153,7 +153,7 @@ describe('an archive that is rejected', () => {
   test('does not change a version that was published again in the meantime', async () => {
     const upload = await publish('rejected-too-late', '1.0.0');
     await put(upload, bad);
-    beforeNext(s3, /^GetObjectCommand$/, () => publish('rejected-too-late', '1.0.0'), 1);
+    beforeNext(s3(), /^GetObjectCommand$/, () => publish('rejected-too-late', '1.0.0'), 1);
     await finalize(upload);
 
     expect((await storedVersion('rejected-too-late', '1.0.0')).status_reason).toMatch(/^Waiting/);
@@ -178,7 +178,7 @@ describe('a download from S3 that breaks off', () => {
     const nodeId = `broken-${label.length}`;
     const upload = await publish(nodeId, '1.0.0');
     await put(upload, archive);
-    const remove = intercept(s3, async ({ input, send }) => {
+    const remove = intercept(s3(), async ({ input, send }) => {
       const output: { Body?: Readable } = await send();
       if (!output.Body || 'Range' in input) return output;
       output.Body.destroy();
@@ -315,7 +315,7 @@ describe('the logged result of an upload', () => {
       await setFields(nodeVersionKey('won-by-another', '1.0.0'), { checked_until: 0 });
       await finalize(upload);
     };
-    beforeNext(s3, /^CopyObjectCommand$/, takeOver, 1);
+    beforeNext(s3(), /^CopyObjectCommand$/, takeOver, 1);
     loggedLines.length = 0;
     await finalize(upload);
 
@@ -326,7 +326,7 @@ describe('the logged result of an upload', () => {
   test('is superseded when the version was published again while a bad archive was checked', async () => {
     const upload = await publish('checked-late', '1.0.0');
     await put(upload, bad);
-    beforeNext(s3, /^GetObjectCommand$/, () => publish('checked-late', '1.0.0'), 1);
+    beforeNext(s3(), /^GetObjectCommand$/, () => publish('checked-late', '1.0.0'), 1);
     loggedLines.length = 0;
     await finalize(upload);
 

@@ -11,7 +11,7 @@ import { handler as publishNodeVersion } from '../../functions/publish-node-vers
 import { handler as receiveNotification } from '../../functions/receive-notification.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
-import { bucket, s3 } from '../../lib/bucket/bucket.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
 import { reserve } from '../../lib/spend/reserve.ts';
 import { openUsage } from '../../lib/spend/usage-records.ts';
@@ -146,13 +146,16 @@ const translations: Record<string, (input: Input) => Need[]> = {
   CopyObjectCommand: ({ Key, CopySource }) => {
     const [path, query] = CopySource.split('?versionId=');
     return [
-      { action: `s3:GetObject${suffix(query)}`, target: decodeURIComponent(path).slice(bucket.length + 1) },
+      {
+        action: `s3:GetObject${suffix(query)}`,
+        target: decodeURIComponent(path).slice(bucketName().length + 1),
+      },
       { action: 's3:PutObject', target: Key },
     ];
   },
 };
 
-for (const { middlewareStack } of [dynamodb, s3]) {
+for (const { middlewareStack } of [dynamodb, s3()]) {
   (middlewareStack as typeof dynamodb.middlewareStack).add(
     (next, { commandName }) =>
       (args) => {
@@ -188,7 +191,7 @@ async function publishByUrl(key?: string): Promise<void> {
     body: { ...sample, node: {}, personal_access_token: tokens.pop() },
   });
   const path = new URL(body.signedUrl).pathname;
-  needs.push({ action: 's3:PutObject', target: decodeURIComponent(path).slice(`/${bucket}/`.length) });
+  needs.push({ action: 's3:PutObject', target: decodeURIComponent(path).slice(`/${bucketName()}/`.length) });
 }
 
 /** A proxied request with a key: answered, replayed, and released where the provider refuses it. */

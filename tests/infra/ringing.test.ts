@@ -93,7 +93,7 @@ async function age(nodeId: string, version: string, milliseconds: number): Promi
   const { pk, sk } = nodeVersionKey(nodeId, version);
   await dynamodb.send(
     new UpdateItemCommand({
-      TableName: tableName,
+      TableName: tableName(),
       Key: { pk: { S: pk }, sk: { S: sk } },
       UpdateExpression: 'SET pending_since = :since',
       ExpressionAttributeValues: { ':since': { S: new Date(Date.now() - milliseconds).toISOString() } },

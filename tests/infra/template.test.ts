@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import * as concerns from '../../lib/concerns.ts';
+import { variables } from '../../infra/parameters/variables.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';
@@ -215,7 +215,7 @@ describe('the functions', () => {
   });
 
   test('can be given every variable that they read, but those that Lambda sets and those of the local stack', () => {
-    const read = Object.values(concerns).flatMap((concern) => Object.keys(concern().shape));
+    const read = Object.keys(variables);
     const given = ofType(full, 'AWS::Lambda::Function').flatMap(([, it]) =>
       Object.keys(it.Environment.Variables),
     );

@@ -1,17 +1,18 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Context, S3Event } from 'aws-lambda';
+import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
+import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { errorCatalog } from '../../lib/errors.ts';
+import { log } from '../../lib/log.ts';
+import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
+import { misbehave, proxies } from '../support/proxies.ts';
 import { bearer } from '../support/tokens.ts';
+import { setVariables } from '../support/variables.ts';
 
-/** As on a deployed stage; the modules read it when they are loaded. */
-process.env.METRICS_NAMESPACE = 'node-registry/test';
-const { seed } = await import('../../tools/local/seed.ts');
-const { misbehave, proxies } = await import('../support/proxies.ts');
-const { handler: bulkNodeVersions } = await import('../../functions/bulk-node-versions.ts');
-const { log } = await import('../../lib/log.ts');
-const { handler: finalizeUpload } = await import('../../functions/finalize-upload.ts');
+/** As on a deployed stage. */
+setVariables({ METRICS_NAMESPACE: 'node-registry/test' });
 
 interface Directive {
   Namespace: string;

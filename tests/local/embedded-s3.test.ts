@@ -7,7 +7,7 @@ import {
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { bucket, s3 } from '../../lib/bucket/bucket.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { objectUrl } from '../../lib/bucket/object-url.ts';
 import { signUpload } from '../../lib/bucket/signed-upload.ts';
 
@@ -15,7 +15,7 @@ import { signUpload } from '../../lib/bucket/signed-upload.ts';
 
 let count = 0;
 let Key: string;
-const Bucket = bucket;
+const Bucket = bucketName();
 const md5 = (text: string) => createHash('md5').update(text).digest('base64');
 
 beforeEach(() => {
@@ -23,19 +23,19 @@ beforeEach(() => {
   Key = `staging/strict/${count} é+.zip`;
 });
 
-const put = (Body: string, more = {}) => s3.send(new PutObjectCommand({ Bucket, Key, Body, ...more }));
-const head = (VersionId?: string) => s3.send(new HeadObjectCommand({ Bucket, Key, VersionId }));
-const remove = (VersionId?: string) => s3.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
+const put = (Body: string, more = {}) => s3().send(new PutObjectCommand({ Bucket, Key, Body, ...more }));
+const head = (VersionId?: string) => s3().send(new HeadObjectCommand({ Bucket, Key, VersionId }));
+const remove = (VersionId?: string) => s3().send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
 
 async function get(more: { VersionId?: string | undefined; IfMatch?: string } = {}): Promise<string> {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key, ...more }));
+  const { Body } = await s3().send(new GetObjectCommand({ Bucket, Key, ...more }));
   return String(await Body?.transformToString());
 }
 
 function copy(target: string, more = {}, versionId?: string) {
   const path = `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
   const CopySource = versionId === undefined ? path : `${path}?versionId=${versionId}`;
-  return s3.send(new CopyObjectCommand({ Bucket, Key: target, CopySource, ...more }));
+  return s3().send(new CopyObjectCommand({ Bucket, Key: target, CopySource, ...more }));
 }
 
 const answered = (httpStatusCode: number, name?: string) => ({

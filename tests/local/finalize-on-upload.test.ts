@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
-import { bucket as bucketName } from '../../lib/bucket/bucket.ts';
+import { bucketName } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -71,7 +71,7 @@ test('a published archive calls the extraction, and nothing else does', async ()
 
 test('an upload of a version with build metadata is published, by the event that the embedded S3 sends', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-events-'));
-  const bucket = await startS3(0, directory, bucketName);
+  const bucket = await startS3(0, directory, bucketName());
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;
   const keys: string[] = [];
   bucket.onObjectCreated(({ Records }) => keys.push(...Records.map(({ s3 }) => s3.object.key)));

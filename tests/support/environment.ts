@@ -16,7 +16,7 @@ Object.assign(process.env, {
   NOTIFICATION_SIGNING_KEY: `whsk_${Buffer.alloc(32, 'the key of the tests ').toString('base64')}`,
   NOTIFY_LOCALHOST: 'accepted',
   // A test file has few publishers and many nodes.
-  MAX_PENDING_VERSIONS: '100000',
+  MAX_PENDING_VERSIONS: '1000',
   MAX_NEW_NODES_PER_DAY: '100000',
   CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=20',
 });

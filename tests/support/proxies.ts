@@ -1,22 +1,29 @@
 import { afterAll, beforeEach } from '@jest/globals';
+import { handler as extendVideo } from '../../functions/extend-video.ts';
+import { handler as multiframeVideo } from '../../functions/multiframe-video.ts';
+import { handler as relightImage } from '../../functions/relight-image.ts';
+import { handler as textToVideo } from '../../functions/text-to-video.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { setVariables } from './variables.ts';
 
 /** The four proxies, with providers that are simulated on a port of this test file only. */
 const simulators = await startSimulators({
   keys: { image: String(process.env.IMAGE_PROVIDER_KEY), video: String(process.env.VIDEO_PROVIDER_KEY) },
   tickMs: 5,
 });
-process.env.IMAGE_PROVIDER_URL = `${simulators.url}/image`;
-process.env.VIDEO_PROVIDER_URL = `${simulators.url}/video`;
+setVariables({
+  IMAGE_PROVIDER_URL: `${simulators.url}/image`,
+  VIDEO_PROVIDER_URL: `${simulators.url}/video`,
+});
 
 export const { simulation } = simulators;
 
 export const proxies = {
-  'relight-image': (await import('../../functions/relight-image.ts')).handler,
-  'text-to-video': (await import('../../functions/text-to-video.ts')).handler,
-  'extend-video': (await import('../../functions/extend-video.ts')).handler,
-  'multiframe-video': (await import('../../functions/multiframe-video.ts')).handler,
+  'relight-image': relightImage,
+  'text-to-video': textToVideo,
+  'extend-video': extendVideo,
+  'multiframe-video': multiframeVideo,
 } as const;
 
 export type ProxyName = keyof typeof proxies;

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
-import { bucket, s3 } from '../../lib/bucket/bucket.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
@@ -34,7 +34,7 @@ export async function publish(nodeId: string, version: string): Promise<Upload> 
 }
 
 export async function putObject(key: string, bytes: Buffer): Promise<void> {
-  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes }));
+  await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: bytes }));
 }
 
 export async function put(upload: Upload, bytes: Buffer): Promise<void> {

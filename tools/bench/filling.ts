@@ -1,6 +1,6 @@
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { bucket, s3 } from '../../lib/bucket/bucket.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { type Item, toAttributes } from '../../lib/store/attribute-values.ts';
@@ -30,7 +30,7 @@ export async function uploadArchive(): Promise<string> {
     deadline: Date.now() + 10_000,
   });
   const key = stagingKey(upload);
-  await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: await demoArchive(version) }));
+  await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: await demoArchive(version) }));
   return key;
 }
 
@@ -76,6 +76,6 @@ async function write(items: Item[]): Promise<void> {
     const requests = items
       .slice(start, start + maxWrite)
       .map((item) => ({ PutRequest: { Item: toAttributes(item) } }));
-    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [tableName]: requests } }));
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [tableName()]: requests } }));
   }
 }

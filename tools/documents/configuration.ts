@@ -4,8 +4,9 @@ import { parse } from 'yaml';
 import * as z from 'zod/mini';
 import { parametersOfVariables } from '../../infra/parameters/environment-problems.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
+import { variables } from '../../infra/parameters/variables.ts';
+import type { Variables } from '../../lib/config.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
-import * as concerns from '../../lib/concerns.ts';
 
 const file = 'docs/configuration.md';
 
@@ -26,18 +27,19 @@ loads, and again after the provider has returned 401 or 403.
 export async function configurationDocument(): Promise<string> {
   const stage = parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
   const parameterOf = parametersOfVariables(stage);
-  const variables = variablesByName();
   const namesOf = (parameter: string) =>
-    [...variables.keys()].filter((name) => parameterOf.get(name) === parameter).map((name) => `\`${name}\``);
+    Object.keys(variables)
+      .filter((name) => parameterOf.get(name) === parameter)
+      .map((name) => `\`${name}\``);
   const rows = Object.entries(parameters).map(([name, field]) => [
     `\`${name}\``,
     namesOf(name).join(', '),
-    defaultOf(name, stage.params.default, variables, parameterOf),
+    defaultOf(name, stage.params.default, parameterOf),
     descriptionOf(field),
   ]);
-  const others = [...variables]
+  const others = Object.entries(variables)
     .filter(([name]) => !((parameterOf.get(name) ?? '') in parameters))
-    .map(([name, field]) => [`\`${name}\``, ownDefault(field), descriptionOf(field)]);
+    .map(([name, variable]) => [`\`${name}\``, ownDefault(variable), variable.about]);
   return [
     introduction,
     '## Parameters\n',
@@ -51,15 +53,9 @@ export async function configurationDocument(): Promise<string> {
   ].join('\n');
 }
 
-function variablesByName(): Map<string, z.ZodMiniType> {
-  const shapes = Object.values(concerns).map((concern): Record<string, z.ZodMiniType> => concern().shape);
-  return new Map(shapes.flatMap((shape) => Object.entries(shape)));
-}
-
 function defaultOf(
   name: string,
   defaults: Record<string, unknown>,
-  variables: ReadonlyMap<string, z.ZodMiniType>,
   parameterOf: ReadonlyMap<string, string>,
 ): string {
   if (name in requiredParameters) return 'required';
@@ -67,12 +63,12 @@ function defaultOf(
     .replace(`\${self:service}`, 'node-registry')
     .replace(`\${self:provider.stage}`, '<stage>');
   if (value !== '') return `\`${value}\``;
-  const [, field] = [...variables].find(([variable]) => parameterOf.get(variable) === name) ?? [];
-  return field === undefined ? '' : ownDefault(field);
+  const [, variable] = Object.entries(variables).find(([it]) => parameterOf.get(it) === name) ?? [];
+  return variable === undefined ? '' : ownDefault(variable);
 }
 
-function ownDefault(field: z.ZodMiniType): string {
-  const { success, data } = field.safeParse(undefined);
+function ownDefault({ schema }: Variables[string]): string {
+  const { success, data } = schema.safeParse(undefined);
   if (!success) return 'required';
   return data === undefined || String(data) === '' ? '' : `\`${data}\``;
 }

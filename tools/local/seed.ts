@@ -1,5 +1,5 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { bucket, s3 } from '../../lib/bucket/bucket.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
@@ -30,7 +30,7 @@ export async function seed(): Promise<boolean> {
     const input = { version: label, changelog: `Changes of ${label}`, dependencies: ['numpy>=2'] };
     const publication = { publisherId, nodeId, node, version: input, tokenHash, caller, deadline };
     const key = stagingKey((await registerVersion(publication)).upload);
-    await s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: await demoArchive(label) }));
+    await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: await demoArchive(label) }));
     await finalizeUpload(key, { id: 'seed', deadline });
   }
   const changes = {

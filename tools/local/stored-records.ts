@@ -85,7 +85,7 @@ async function scan(): Promise<Item[]> {
   const pages: AsyncIterable<ScanCommandOutput> = paginateScan(
     { client: dynamodb },
     {
-      TableName: tableName,
+      TableName: tableName(),
       FilterExpression: 'begins_with(sk, :version) OR sk IN (:account, :task)',
       ExpressionAttributeValues: {
         ':version': { S: nodeVersionKey('', '').sk },

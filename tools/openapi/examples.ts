@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
-import * as concerns from '../../lib/concerns.ts';
-import { readEnvironment } from '../../lib/environment.ts';
+import * as config from '../../lib/config.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { errorCatalog } from '../../lib/errors.ts';
 import { issueDetails } from '../../lib/validation-issues.ts';
@@ -34,7 +33,7 @@ export function sampleIssues(contract: Contract): ErrorBody {
   const { body } = sampleRequest(contract);
   const [[field, value] = ['', '']] = Object.entries(body);
   const broken = { ...body, [field]: typeof value === 'string' ? 7 : 'seven' };
-  const { error } = bodySchema(contract, () => readEnvironment(concerns.videoRules)).safeParse(broken);
+  const { error } = bodySchema(contract, config.videoRules).safeParse(broken);
   return {
     ...sampleError('invalid_request'),
     details: issueDetails([{ root: 'body', error, input: broken }]),

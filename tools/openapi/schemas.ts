@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
-import * as concerns from '../../lib/concerns.ts';
-import { readEnvironment } from '../../lib/environment.ts';
+import * as config from '../../lib/config.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
 import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';
 import { Node, NodeInput } from '../../lib/schemas/node.ts';
@@ -19,7 +18,7 @@ const pathOfComponents = '#/components/schemas/';
 
 /** The schemas of all bodies and replies, by the name that `requestName` and `replyName` give them. */
 export function describeSchemas(contracts: readonly Contract[]): Record<string, JsonObject> {
-  const rules = () => readEnvironment(concerns.videoRules);
+  const rules = config.videoRules;
   const requests = contracts.map((contract) => [requestName(contract), bodySchema(contract, rules)] as const);
   const replies = contracts.map((contract) => [replyName(contract), contract.reply] as const);
   const described = {

@@ -27,14 +27,18 @@ export async function readTable(): Promise<TableImage> {
   const image = new Map<string, StoredItem>();
   const pages: AsyncIterable<ScanCommandOutput> = paginateScan(
     { client: dynamodb },
-    { TableName: tableName, ConsistentRead: true },
+    { TableName: tableName(), ConsistentRead: true },
   );
   for await (const { Items = [] } of pages) for (const item of Items) image.set(nameOf(item), item);
   return image;
 }
 
 export async function readItem(key: Key): Promise<StoredItem | undefined> {
-  const command = new GetItemCommand({ TableName: tableName, Key: attributesOf(key), ConsistentRead: true });
+  const command = new GetItemCommand({
+    TableName: tableName(),
+    Key: attributesOf(key),
+    ConsistentRead: true,
+  });
   return (await dynamodb.send(command)).Item;
 }
 
@@ -53,7 +57,7 @@ export async function restoreTable(image: TableImage, now: TableImage): Promise<
   });
   const maxBatch = 25;
   for (let start = 0; start < requests.length; start += maxBatch) {
-    const batch = { [tableName]: requests.slice(start, start + maxBatch) };
+    const batch = { [tableName()]: requests.slice(start, start + maxBatch) };
     await dynamodb.send(new BatchWriteItemCommand({ RequestItems: batch }));
   }
 }

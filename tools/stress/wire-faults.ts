@@ -50,7 +50,7 @@ export function revive(): void {
 /** From now on, plans take effect. */
 export async function injectFaults(): Promise<{ stop: () => void }> {
   await retryAtOnce(dynamodb);
-  await retryAtOnce(s3);
+  await retryAtOnce(s3());
   const name = 'wireFaults';
   // The innermost step: the call has become a request, and its answer has not been read yet.
   const options = { step: 'deserialize', priority: 'low', name } as const;
@@ -58,8 +58,8 @@ export async function injectFaults(): Promise<{ stop: () => void }> {
     (next, call) => (args) => strike(call, () => next(args), rejections.dynamodb),
     options,
   );
-  s3.middlewareStack.add((next, call) => (args) => strike(call, () => next(args), rejections.s3), options);
-  return { stop: () => [dynamodb, s3].forEach(({ middlewareStack }) => void middlewareStack.remove(name)) };
+  s3().middlewareStack.add((next, call) => (args) => strike(call, () => next(args), rejections.s3), options);
+  return { stop: () => [dynamodb, s3()].forEach(({ middlewareStack }) => void middlewareStack.remove(name)) };
 }
 
 /** Applies the plan to a call without an SDK, such as a PUT to a signed URL. */
@@ -71,7 +71,9 @@ export function overTheWire<Result>(call: () => Promise<Result>): Promise<Result
 }
 
 /** The SDK would wait up to seconds before a retry, and there are thousands of faults. */
-async function retryAtOnce({ config }: Pick<typeof dynamodb | typeof s3, 'config'>): Promise<void> {
+async function retryAtOnce({
+  config,
+}: Pick<typeof dynamodb | ReturnType<typeof s3>, 'config'>): Promise<void> {
   const backoff: unknown = Reflect.get(await config.retryStrategy(), 'retryBackoffStrategy');
   if (typeof backoff !== 'object' || backoff === null) throw new Error('The SDK has changed how it retries.');
   Object.assign(backoff, { computeNextBackoffDelay: () => 1 });

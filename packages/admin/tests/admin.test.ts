@@ -172,7 +172,7 @@ describe('token', () => {
 
     const answer = await publishWith(fresh, 'by-token');
     const listed = await adminJson('token', 'list', 'acme');
-    const { Items } = await dynamodb.send(new ScanCommand({ TableName: tableName }));
+    const { Items } = await dynamodb.send(new ScanCommand({ TableName: tableName() }));
 
     expect(answer.status).toBe(201);
     const used = listed.find((stored: { id: string }) => stored.id === id);

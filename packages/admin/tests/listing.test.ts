@@ -61,7 +61,7 @@ describe('npm run admin', () => {
 });
 
 describe('on a deployed table', () => {
-  const deployed = ['--region', 'us-east-1', '--table', tableName];
+  const deployed = ['--region', 'us-east-1', '--table', tableName()];
   const run = (...args: string[]) =>
     runProgram(process.execPath, ['packages/admin/admin.ts', ...args, ...deployed]);
 
@@ -74,7 +74,7 @@ describe('on a deployed table', () => {
 
     expect([status, stderr]).toEqual([
       2,
-      `In ${tableName}, this ${impact}. Repeat it with --yes to do it. See npm run admin -- ${args[0]} ban --help\n`,
+      `In ${tableName()}, this ${impact}. Repeat it with --yes to do it. See npm run admin -- ${args[0]} ban --help\n`,
     ]);
     expect((await adminJson('publisher', 'show', 'acme')).banned).toBe(false);
     expect((await adminJson('node-version', 'show', 'first-node', '1.0.0')).status).toMatch(/Active$/);

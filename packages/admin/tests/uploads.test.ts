@@ -91,7 +91,7 @@ describe('uploads sweep', () => {
   test('goes on after one fails, says why in its JSON too, and exits with 1', async () => {
     await put(await publish('not-read', '1.0.0'), archive);
     await age(await publish('still-absent', '1.0.0'), hourMs);
-    intercept(s3, async ({ input, send }) => {
+    intercept(s3(), async ({ input, send }) => {
       if (JSON.stringify(input).includes('not-read')) throw new Error('S3 is down.');
       return send();
     });
@@ -154,7 +154,7 @@ describe('the scheduled sweep', () => {
       await age(upload, 2 * hourMs - uploads.indexOf(upload) * hourMs);
     }
     loggedLines.length = 0;
-    intercept(s3, async ({ input, send }) => {
+    intercept(s3(), async ({ input, send }) => {
       if (JSON.stringify(input).includes('fails-first')) throw new Error('S3 is down.');
       return send();
     });

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import developmentKey from '../../../tools/local/development-key.json' with { type: 'json' };
 import { createSigningKey, publicKeyOf, type SigningKey, signClaims } from '../../../tools/local/issuer.ts';
+import { authenticate } from '../../../lib/auth/access-tokens.ts';
+import { configure } from '../../../lib/config.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 
 const issuer = 'https://issuer.example.com';
@@ -38,16 +40,14 @@ beforeEach(() => {
   isDown = false;
 });
 
-/** A fresh copy of the module, as after a cold start, with its own environment. */
-async function load(environment: Record<string, string> = {}) {
-  Object.assign(process.env, {
+/** As after a cold start of a function with these variables. */
+function start(variables: Record<string, string> = {}): void {
+  configure({
     TOKEN_ISSUER: issuer,
+    TOKEN_AUDIENCE: 'node-registry',
     TOKEN_JWKS_URL: `http://localhost:${(server.address() as AddressInfo).port}/jwks.json`,
-    TOKEN_JWKS: '',
-    ...environment,
+    ...variables,
   });
-  jest.resetModules();
-  return import('../../../lib/auth/access-tokens.ts');
 }
 
 function claims(changes: object = {}): object {
@@ -76,7 +76,7 @@ const now = Math.floor(Date.now() / 1000);
 
 describe('authenticate', () => {
   test('answers the caller of a valid token', async () => {
-    const { authenticate } = await load();
+    start();
 
     expect(await authenticate(token())).toEqual({ userId: 'olga', isAdmin: false });
     expect(await authenticate(`bearer ${rs256Input}.${signature}`)).toEqual({
@@ -86,13 +86,13 @@ describe('authenticate', () => {
   });
 
   test.each([[undefined], ['']])('answers no caller for the header %j', async (authorization) => {
-    const { authenticate } = await load();
+    start();
 
     expect(await authenticate(authorization)).toBeUndefined();
   });
 
   test('ignores spaces around a token', async () => {
-    const { authenticate } = await load();
+    start();
 
     expect(await authenticate(`${token().replace(' ', '   ')}  `)).toMatchObject({ userId: 'olga' });
   });
@@ -117,11 +117,9 @@ describe('authenticate', () => {
     ['an inherited property', {}, { ADMIN_CLAIM: 'constructor.name', ADMIN_CLAIM_VALUE: 'Object' }, false],
     ['the default claim when another one is configured', { role: 'admin' }, { ADMIN_CLAIM: 'groups' }, false],
   ])('decides whether a caller is an admin by %s', async (_, changes, environment, isAdmin) => {
-    const { authenticate } = await load(environment);
+    start(environment);
 
     expect(await authenticate(token(changes))).toMatchObject({ isAdmin });
-    process.env.ADMIN_CLAIM = '';
-    process.env.ADMIN_CLAIM_VALUE = '';
   });
 
   test.each([
@@ -157,7 +155,7 @@ describe('authenticate', () => {
     ['a known key id with a different key', token({}, { ...createSigningKey(), kid: 'known' })],
     ['a token of the development key', `${sampleEvent('update-node').headers.authorization}`],
   ])('rejects %s', async (_, authorization) => {
-    const { authenticate } = await load();
+    start();
 
     await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'unauthorized' });
   });
@@ -183,7 +181,7 @@ describe('authenticate', () => {
     ['bad_signature', token({}, createSigningKey('stranger')), 'is not valid'],
     ['id_token', token({ token_use: 'id' }), 'send an access token'],
   ])('gives the reason %s in the answer and for the log', async (reason, authorization, words) => {
-    const { authenticate } = await load({ TOKEN_ISSUER: issuer });
+    start({ TOKEN_ISSUER: issuer });
     const error = await authenticate(authorization).catch((error) => error);
 
     expect(error).toMatchObject({ code: 'unauthorized', reason, message: expect.stringContaining(words) });
@@ -196,36 +194,35 @@ describe('authenticate', () => {
     ['the audience among others', { aud: ['account', 'node-registry'] }],
     ['a client_id without an audience', { aud: undefined, client_id: 'node-registry' }],
   ])('accepts a token with %s', async (_, changes) => {
-    const { authenticate } = await load();
+    start();
 
     expect(await authenticate(token(changes))).toMatchObject({ userId: 'olga' });
   });
 
   test('accepts an ID token when ID_TOKENS=accepted', async () => {
-    const { authenticate } = await load({ ID_TOKENS: 'accepted' });
+    start({ ID_TOKENS: 'accepted' });
 
     expect(await authenticate(token({ token_use: 'id' }))).toMatchObject({ userId: 'olga' });
-    process.env.ID_TOKENS = '';
   });
 
   test('accepts the development key from an issuer on localhost only, even when a deployed key set holds it', async () => {
     const event = sampleEvent('update-node').headers.authorization;
-    const local = await load({ TOKEN_ISSUER: 'http://localhost:3001' });
-    expect(await local.authenticate(event)).toEqual({ userId: 'demo-owner', isAdmin: false });
+    start({ TOKEN_ISSUER: 'http://localhost:3001' });
+    expect(await authenticate(event)).toEqual({ userId: 'demo-owner', isAdmin: false });
 
     const [, body] = String(event).split('.');
     const { iss } = JSON.parse(Buffer.from(String(body), 'base64url').toString());
-    const deployed = await load({ TOKEN_ISSUER: 'https://localhost:3001' });
+    start({ TOKEN_ISSUER: 'https://localhost:3001' });
     expect(iss).toBe('http://localhost:3001');
     const resigned = signClaims({ ...known, kid: 'development' }, claims({ iss: 'https://localhost:3001' }));
     keySet.keys = [{ ...publicKeyOf(known), kid: 'development' }];
-    await expect(deployed.authenticate(`Bearer ${resigned}`)).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(authenticate(`Bearer ${resigned}`)).rejects.toMatchObject({ code: 'unauthorized' });
   });
 });
 
 describe('the key set of authenticate', () => {
   test('fetches the key set once, and only once more within the interval for unknown keys', async () => {
-    const { authenticate } = await load();
+    start();
     await authenticate(token());
     await authenticate(token());
     expect(fetches).toBe(1);
@@ -238,7 +235,7 @@ describe('the key set of authenticate', () => {
   });
 
   test('fetches the key set again when the issuer uses a new key', async () => {
-    const { authenticate } = await load();
+    start();
     await authenticate(token());
     const rotated = createSigningKey('rotated');
     keySet.keys = [publicKeyOf(rotated)];
@@ -247,14 +244,14 @@ describe('the key set of authenticate', () => {
   });
 
   test('verifies with a deployed key set without a fetch', async () => {
-    const { authenticate } = await load({ TOKEN_JWKS: JSON.stringify({ keys: [publicKeyOf(known)] }) });
+    start({ TOKEN_JWKS: JSON.stringify({ keys: [publicKeyOf(known)] }) });
 
     expect(await authenticate(token())).toMatchObject({ userId: 'olga' });
     expect(fetches).toBe(0);
   });
 
   test('goes on verifying with a known key set while the issuer is down', async () => {
-    const { authenticate } = await load();
+    start();
     await authenticate(token());
     isDown = true;
 
@@ -270,7 +267,7 @@ describe('the key set of authenticate', () => {
   });
 
   test('fetches the key set again ten seconds after the issuer was down, and then rejects an unknown key', async () => {
-    const { authenticate } = await load();
+    start();
     isDown = true;
     await expect(authenticate(token())).rejects.toMatchObject({ code: 'unavailable' });
     isDown = false;
@@ -291,10 +288,11 @@ describe('the environment of authenticate', () => {
     ['TOKEN_ISSUER', 'http://issuer.example.com', 'must be an https address'],
     ['TOKEN_ISSUER', '', 'TOKEN_ISSUER'],
     ['TOKEN_JWKS_URL', 'ftp://issuer.example.com', 'must be an https address'],
-    ['TOKEN_JWKS', '{', 'TOKEN_JWKS: must be JSON'],
+    ['TOKEN_JWKS', '{', 'TOKEN_JWKS: must be a JSON Web Key Set'],
     ['PUBLISH_ACCESS_TOKEN', 'maybe', 'PUBLISH_ACCESS_TOKEN'],
-  ])('stops the function at start, naming the variable, when %s is %j', async (name, value, message) => {
-    await expect(load({ [name]: value })).rejects.toThrow(message);
-    process.env.PUBLISH_ACCESS_TOKEN = '';
+  ])('fails, naming the variable, when %s is %j', async (name, value, message) => {
+    start({ [name]: value });
+
+    await expect(authenticate(token())).rejects.toThrow(message);
   });
 });

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { verifyCiToken } from '../../../lib/auth/trusted-publishers.ts';
+import { configure } from '../../../lib/config.ts';
 import {
   audience,
   createKey,
@@ -20,20 +22,11 @@ beforeEach(() => {
   Object.assign(keySets, { areDown: false, requests: 0 });
 });
 
-/** A fresh copy of the module, as a cold start has it, with an environment of its own. */
-async function load(environment: Record<string, string> = {}) {
-  const before = { ...process.env };
-  Object.assign(process.env, environment);
-  jest.resetModules();
-  const module = await import('../../../lib/auth/trusted-publishers.ts');
-  process.env = before;
-  return module;
-}
+/** As after a cold start. */
+beforeEach(() => configure({ ...process.env }));
 
 describe('verifyCiToken', () => {
   test('names the job of GitHub Actions', async () => {
-    const { verifyCiToken } = await load();
-
     expect(await verifyCiToken(gitHubToken({ environment: 'production' }))).toEqual({
       issuer: gitHub.issuer,
       tokenId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -50,7 +43,6 @@ describe('verifyCiToken', () => {
   });
 
   test('reads ids that are numbers, and the ref of a GitLab that names no path of it', async () => {
-    const { verifyCiToken } = await load();
     const claims = gitLabClaims({ project_id: 22, pipeline_id: 900, ref_path: undefined });
 
     expect(await verifyCiToken(sign(claims, gitLab.key))).toMatchObject({
@@ -61,7 +53,6 @@ describe('verifyCiToken', () => {
   });
 
   test('fetches a key set once for all tokens, and again for a key that is new', async () => {
-    const { verifyCiToken } = await load();
     for (let index = 0; index < 5; index += 1) await verifyCiToken(gitHubToken());
     const before = keySets.requests;
     const { key } = gitHub;
@@ -75,7 +66,6 @@ describe('verifyCiToken', () => {
   });
 
   test('is not made to flood an issuer with requests by made-up key ids', async () => {
-    const { verifyCiToken } = await load();
     for (let index = 0; index < 20; index += 1) {
       const token = sign(gitHubClaims(), { ...gitLab.key, kid: `made-up-${index}` });
       await expect(verifyCiToken(token)).rejects.toMatchObject({ reason: 'ci_token_bad_signature' });
@@ -89,7 +79,6 @@ describe('verifyCiToken', () => {
       now: Date.now(),
       doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'clearTimeout'],
     });
-    const { verifyCiToken } = await load();
     keySets.areDown = true;
     await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ code: 'unavailable' });
     keySets.areDown = false;
@@ -103,7 +92,6 @@ describe('verifyCiToken', () => {
   });
 
   test('goes on with known keys while an issuer is down', async () => {
-    const { verifyCiToken } = await load();
     await verifyCiToken(gitHubToken());
     keySets.areDown = true;
 
@@ -111,13 +99,13 @@ describe('verifyCiToken', () => {
   });
 
   test('accepts none where no audience is configured', async () => {
-    const { verifyCiToken } = await load({ CI_AUDIENCE: '' });
+    configure({ ...process.env, CI_AUDIENCE: '' });
 
     await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ reason: 'ci_token_wrong_audience' });
   });
 
   test('accepts each of several audiences', async () => {
-    const { verifyCiToken } = await load({ CI_AUDIENCE: `https://old.example.com, ${audience}` });
+    configure({ ...process.env, CI_AUDIENCE: `https://old.example.com, ${audience}` });
     const token = gitHubToken({ aud: ['https://old.example.com'] });
 
     expect(await verifyCiToken(token)).toMatchObject({ repository: 'octo/nodes' });
@@ -127,7 +115,7 @@ describe('verifyCiToken', () => {
   test('accepts another issuer that is configured, with the files of its own host', async () => {
     const { CI_ISSUERS = '' } = process.env;
     const keySetUrl = String(CI_ISSUERS.split(/[ ,]+/).at(-1));
-    const { verifyCiToken } = await load({ CI_ISSUERS: `gitlab https://git.example.com:8443 ${keySetUrl}` });
+    configure({ ...process.env, CI_ISSUERS: `gitlab https://git.example.com:8443 ${keySetUrl}` });
     const own = { iss: 'https://git.example.com:8443', project_path: 'group/nodes' };
     const file = 'git.example.com:8443/group/nodes//ci/release.yml@refs/heads/main';
 

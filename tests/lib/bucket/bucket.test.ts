@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import {
-  bucket,
+  bucketName,
   copyOnce,
   deleteObject,
   findObject,
@@ -42,13 +42,13 @@ const collision = [[], [19, 45, 59, 83, 109, 123]].map((changed) => {
 const elsewhere = () => `archives/${randomUUID()}/a b+é.zip`;
 
 afterEach(() => {
-  s3.middlewareStack.remove('answer');
-  s3.middlewareStack.remove('count');
+  s3().middlewareStack.remove('answer');
+  s3().middlewareStack.remove('count');
 });
 
 /** Makes S3 give a rare answer. */
 function answerWith(output: object): void {
-  s3.middlewareStack.add((next) => async (args) => ({ ...(await next(args)), output: output as never }), {
+  s3().middlewareStack.add((next) => async (args) => ({ ...(await next(args)), output: output as never }), {
     step: 'initialize',
     name: 'answer',
   });
@@ -56,7 +56,7 @@ function answerWith(output: object): void {
 
 function failWith(httpStatusCode: number, command?: string): void {
   const fail = () => Promise.reject(Object.assign(new Error('failed'), { $metadata: { httpStatusCode } }));
-  s3.middlewareStack.add(
+  s3().middlewareStack.add(
     (next, { commandName }) => ((command ?? commandName) === commandName ? fail : next),
     {
       step: 'initialize',
@@ -81,7 +81,7 @@ const passing: [label: string, answer: RareAnswer][] = [
 /** Answers the first copies, or all, in S3's own words. Returns their count, without the SDK's retries. */
 function answerCopies({ statusCode, code }: RareAnswer, times = Number.POSITIVE_INFINITY): () => number {
   let asked = 0;
-  s3.middlewareStack.add(
+  s3().middlewareStack.add(
     (next, { commandName }) =>
       (args) => {
         if (commandName === 'CopyObjectCommand') asked += 1;
@@ -89,7 +89,7 @@ function answerCopies({ statusCode, code }: RareAnswer, times = Number.POSITIVE_
       },
     { step: 'initialize', name: 'count' },
   );
-  s3.middlewareStack.add(
+  s3().middlewareStack.add(
     (next, { commandName }) =>
       async (args) => {
         if (commandName !== 'CopyObjectCommand' || asked > times) return next(args);
@@ -194,11 +194,11 @@ describe('copyOnce', () => {
   test('copies the same bytes, which every download may cache', async () => {
     const target = elsewhere();
     await copyOnce(await stored(), target);
-    const where = { Bucket: bucket, Key: target };
-    const { Body } = await s3.send(new GetObjectCommand(where));
+    const where = { Bucket: bucketName(), Key: target };
+    const { Body } = await s3().send(new GetObjectCommand(where));
 
     expect(Buffer.from((await Body?.transformToByteArray()) ?? [])).toEqual(first);
-    expect(await s3.send(new HeadObjectCommand(where))).toMatchObject({
+    expect(await s3().send(new HeadObjectCommand(where))).toMatchObject({
       ContentType: 'application/zip',
       CacheControl: 'public, max-age=31536000, immutable',
     });
@@ -270,7 +270,7 @@ describe('copyOnce', () => {
 test('a request that S3 never answers is given up after half a minute, and sent three times', async () => {
   const silence = new SilentServer();
   await silence.listen();
-  s3.middlewareStack.add(
+  s3().middlewareStack.add(
     (next) => (args) => {
       silence.redirect(args.request);
       return next(args);

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { archiveKey, stagingKey, uploadOf } from '../../../lib/bucket/object-keys.ts';
-import * as concerns from '../../../lib/concerns.ts';
-import { readEnvironment } from '../../../lib/environment.ts';
+import { downloadUrl } from '../../../lib/bucket/download-url.ts';
+import { configure } from '../../../lib/config.ts';
 import { fc } from '../../support/properties.ts';
 
 const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);
@@ -29,20 +29,17 @@ describe('the keys in the bucket', () => {
 });
 
 describe('the download address', () => {
-  let downloadUrl: (key: string) => string;
-  beforeAll(async () => {
-    process.env.DOWNLOAD_BASE_URL = 'https://cdn.example.com/nodes/';
-    ({ downloadUrl } = await import('../../../lib/bucket/download-url.ts'));
-  });
-
   test('starts with DOWNLOAD_BASE_URL and has the key encoded', () => {
+    configure({ DOWNLOAD_BASE_URL: 'https://cdn.example.com/nodes/' });
+
     expect(downloadUrl('archives/a b/1.0.0/x.zip')).toBe(
       'https://cdn.example.com/nodes/archives/a%20b/1.0.0/x.zip',
     );
   });
 
   test('must be https except on localhost', () => {
-    process.env.DOWNLOAD_BASE_URL = 'http://cdn.example.com';
-    expect(() => readEnvironment(concerns.downloads)).toThrow('DOWNLOAD_BASE_URL: must be an https address');
+    configure({ DOWNLOAD_BASE_URL: 'http://cdn.example.com' });
+
+    expect(() => downloadUrl('a')).toThrow('DOWNLOAD_BASE_URL: must be an https address');
   });
 });

@@ -1,11 +1,10 @@
 import { expect, test } from '@jest/globals';
+import { downloadUrl } from '../../../lib/bucket/download-url.ts';
+import { objectUrl } from '../../../lib/bucket/object-url.ts';
+import { signUpload } from '../../../lib/bucket/signed-upload.ts';
+import { configure } from '../../../lib/config.ts';
 
-delete process.env.AWS_ENDPOINT_URL_S3;
-process.env.AWS_REGION = 'eu-west-1';
-process.env.BUCKET_NAME = 'archives-of-a-stage';
-const { objectUrl } = await import('../../../lib/bucket/object-url.ts');
-const { downloadUrl } = await import('../../../lib/bucket/download-url.ts');
-const { signUpload } = await import('../../../lib/bucket/signed-upload.ts');
+configure({ AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives-of-a-stage' });
 
 const address = 'https://archives-of-a-stage.s3.eu-west-1.amazonaws.com';
 

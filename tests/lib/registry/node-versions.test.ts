@@ -65,7 +65,7 @@ describe('findNodeVersions', () => {
   test('reads a version once, even if it is asked for many times', async () => {
     let keys: unknown;
     watchReads(({ RequestItems }) => {
-      keys = RequestItems?.[tableName]?.Keys;
+      keys = RequestItems?.[tableName()]?.Keys;
     });
     const states = (await find(maxNodeId, 'other', maxNodeId.toUpperCase())).map(({ status }) => status);
 
@@ -76,7 +76,7 @@ describe('findNodeVersions', () => {
   test('answers an error for a version that the store did not return in time', async () => {
     const Keys = [toAttributes(nodeVersionKey('other', version))];
     watchReads((_, output) => {
-      output.UnprocessedKeys = { [tableName]: { Keys } };
+      output.UnprocessedKeys = { [tableName()]: { Keys } };
     });
 
     expect(await find(maxNodeId, 'other')).toEqual([
@@ -125,7 +125,7 @@ describe('a bulk of large versions', () => {
   test('stops reading when the answer is full, and answers an error for the rest', async () => {
     let keys = 0;
     watchReads(({ RequestItems }) => {
-      keys += RequestItems?.[tableName]?.Keys?.length ?? 0;
+      keys += RequestItems?.[tableName()]?.Keys?.length ?? 0;
     });
     const pairs = Array.from({ length: count }, (_, index) => ({ node_id: nodeId(index), version }));
     const found = await findNodeVersions(pairs, options);

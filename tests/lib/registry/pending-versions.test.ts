@@ -100,7 +100,7 @@ describe('findListedVersions', () => {
 
   test('fails with unavailable when the store does not return a version in time', async () => {
     const Keys = [toAttributes(nodeVersionKey('first', '1.0.0'))];
-    change('BatchGetItemCommand', { answered: { UnprocessedKeys: { [tableName]: { Keys } } } });
+    change('BatchGetItemCommand', { answered: { UnprocessedKeys: { [tableName()]: { Keys } } } });
 
     await expect(findListedVersions('upload', from, to, Date.now() - 1)).rejects.toMatchObject({
       code: 'unavailable',

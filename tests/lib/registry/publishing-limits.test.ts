@@ -178,7 +178,7 @@ describe('what a publisher began to publish', () => {
     const Keys = [toAttributes(nodeVersionKey(`n-${publisherId}`, '1.0.0'))];
     intercept(dynamodb, async ({ send }) => ({
       ...(await send()),
-      UnprocessedKeys: { [tableName]: { Keys } },
+      UnprocessedKeys: { [tableName()]: { Keys } },
     }));
     const addition = { publisherId, nodeId: 'n', version: '1.0.3', isNewNode: false };
 

@@ -11,13 +11,15 @@ const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingExcep
 
 fakeWaits();
 const request = (...keys: object[]) => ({
-  RequestItems: { [tableName]: { Keys: keys.map((key) => toAttributes({ ...key })), ConsistentRead: true } },
+  RequestItems: {
+    [tableName()]: { Keys: keys.map((key) => toAttributes({ ...key })), ConsistentRead: true },
+  },
 });
 const found = (...keys: object[]) => ({
-  Responses: { [tableName]: keys.map((key) => toAttributes({ ...key, found: true })) },
+  Responses: { [tableName()]: keys.map((key) => toAttributes({ ...key, found: true })) },
 });
 const left = (...keys: object[]) => ({
-  UnprocessedKeys: { [tableName]: { Keys: keys.map((key) => toAttributes({ ...key })) } },
+  UnprocessedKeys: { [tableName()]: { Keys: keys.map((key) => toAttributes({ ...key })) } },
 });
 
 async function readAll(keys: Parameters<typeof readBatches>[0], deadline: number) {

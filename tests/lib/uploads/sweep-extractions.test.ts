@@ -84,7 +84,7 @@ test('a sweep takes a version off the list whose host nodes were read before, su
 test('a sweep goes on after a failure, and then fails, so that Lambda repeats it', async () => {
   await lose('reachable', 3);
   await lose('unreachable', 2);
-  intercept(s3, async ({ input, send }) => {
+  intercept(s3(), async ({ input, send }) => {
     if (JSON.stringify(input).includes('/unreachable/')) throw new Error('S3 is down.');
     return send();
   });

@@ -59,7 +59,7 @@ describe('sweepUploads', () => {
     await addListed('failing', since);
     await put(uploadOf('bad-archive'), Buffer.from('no zip'));
     const failure = new Error('S3 is down.');
-    intercept(s3, async ({ input, send }) => {
+    intercept(s3(), async ({ input, send }) => {
       if (JSON.stringify(input).includes('failing')) throw failure;
       return send();
     });
@@ -95,7 +95,7 @@ describe('sweepUploads', () => {
     await addListed(nodeId, new Date(at).toISOString());
     await put(uploadOf(nodeId), Buffer.from('no zip'));
     // Of so many zeros as it says it has, only the beginning is read.
-    intercept(s3, async ({ command, send }) => {
+    intercept(s3(), async ({ command, send }) => {
       if (command === 'GetObjectCommand') return { Body: Readable.from([Buffer.alloc(256 * 1024)]) };
       const output = await send();
       return command === 'HeadObjectCommand' ? { ...output, ContentLength: megabytes * 1e6 } : output;

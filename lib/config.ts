@@ -1,0 +1,560 @@
+import type { Jwks } from 'aws-jwt-verify/jwk';
+import * as z from 'zod/mini';
+import { issueSentence } from './validation-issues.ts';
+import { isWebAddress } from './web-address.ts';
+
+/*
+ * Every variable of the functions, once: its schema, the parameter of a stage that sets it, and its description. The
+ * functions' environment, the rules of the parameters and docs/configuration.md are made from here.
+ * Each concern is a constant of its own, so that a bundle has only those that its function reads.
+ */
+
+type Source = Readonly<Record<string, string | undefined>>;
+
+let source: Source = process.env;
+
+/** Hands over the variables; until then they are those of the process. Everything made from earlier ones is made again. */
+export function configure(values: Source): void {
+  source = values;
+}
+
+/** Makes a value from the configuration at its first use. */
+// @__NO_SIDE_EFFECTS__
+export function configured<Value>(make: () => Value): () => Value {
+  let made: { from: Source; value: Value } | undefined;
+  return () => {
+    if (made?.from !== source) made = { from: source, value: make() };
+    return made.value;
+  };
+}
+
+/**
+ * Makes a value while a function starts, when no request waits for it. If that fails, the first request that needs the
+ * value fails too, and its log line says why.
+ */
+export function atStart<Value>(value: () => Value): () => Value {
+  try {
+    value();
+  } catch {}
+  return value;
+}
+
+interface Variable<Schema extends z.ZodMiniType = z.ZodMiniType> {
+  schema: Schema;
+  /** None sets a variable that Lambda sets, that only the local stack has, or that the template computes. */
+  parameter: string | undefined;
+  about: string;
+}
+
+export type Variables = Record<string, Variable>;
+type ValuesOf<V extends Variables> = { [Name in keyof V]: z.output<V[Name]['schema']> };
+
+/** Reads the variables of one concern. */
+export interface Concern<V extends Variables = Variables> {
+  (): ValuesOf<V>;
+  variables: () => V;
+}
+
+// @__NO_SIDE_EFFECTS__
+function concern<V extends Variables>(variables: () => V): Concern<V> {
+  return Object.assign(
+    configured(() => read(variables())),
+    { variables },
+  );
+}
+
+/** An empty variable is as good as none. A missing or malformed one is an error that names it. */
+function read<V extends Variables>(variables: V): ValuesOf<V> {
+  const entries = Object.entries(variables);
+  const schema = z.object(Object.fromEntries(entries.map(([name, variable]) => [name, variable.schema])));
+  const values = entries.flatMap(([name]) => (source[name] ? [[name, source[name]]] : []));
+  const set = Object.fromEntries(values);
+  // Each is read once, so a parser compiled for it would cost more than it saves.
+  const { data, error } = schema.safeParse(set, { jitless: true });
+  if (data !== undefined) return data as ValuesOf<V>;
+  const issues = error.issues.map((issue) => `${issue.path.join('.')}: ${issueSentence(issue, set)}`);
+  throw new Error(`The environment is not valid. ${issues.join('; ')}`);
+}
+
+function variable<Schema extends z.ZodMiniType>(
+  schema: Schema,
+  parameter: string | undefined,
+  about: string,
+): Variable<Schema> {
+  return { schema, parameter, about };
+}
+
+export const tokens = concern(() => ({
+  TOKEN_ISSUER: variable(
+    address(),
+    'tokenIssuer',
+    'The issuer of access tokens, exactly as their claim `iss` has it.',
+  ),
+  TOKEN_AUDIENCE: variable(
+    claim(),
+    'tokenAudience',
+    'The audience of access tokens: their `aud` or `client_id`.',
+  ),
+  TOKEN_JWKS_URL: variable(
+    address(),
+    'tokenKeySetUrl',
+    'Where the issuer publishes its key set; fetched again for an unknown key.',
+  ),
+  TOKEN_JWKS: variable(
+    z.optional(keySet()),
+    'tokenKeySet',
+    'The key set itself as JSON, so that a cold start fetches nothing.',
+  ),
+  ID_TOKENS: variable(
+    choice('refused', 'accepted'),
+    'idTokens',
+    'Whether a token with `token_use: id` is accepted.',
+  ),
+  ADMIN_CLAIM: variable(
+    z._default(claim(), 'role'),
+    'adminClaim',
+    'The claim that marks an admin, or its path, such as `realm_access.roles`.',
+  ),
+  ADMIN_CLAIM_VALUE: variable(
+    z._default(
+      text(
+        /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<! )$/u,
+        'be 1 to 200 characters on one line, without spaces at its ends',
+      ),
+      'admin',
+    ),
+    'adminClaimValue',
+    'The value of that claim, or one of its values.',
+  ),
+  PUBLISH_ACCESS_TOKEN: variable(
+    choice('required', 'optional'),
+    'publishAccessToken',
+    '`optional` admits publishers that send only a personal access token.',
+  ),
+  PROXY_ACCESS_TOKEN: variable(
+    choice('required', 'optional'),
+    'proxyAccessToken',
+    '`optional` opens the video operations to callers without a token; for closed networks.',
+  ),
+}));
+
+export const ci = concern(() => ({
+  CI_AUDIENCE: variable(
+    list(),
+    undefined,
+    'The audiences that ID tokens of CI jobs may name, separated by commas. Without one, no such token is accepted.',
+  ),
+  CI_ISSUERS: variable(
+    ciIssuers(),
+    'ciIssuers',
+    'Issuers of ID tokens of CI jobs in addition to GitHub Actions and gitlab.com: `github` or `gitlab`, the issuer and, if it is not the usual one, the address of its key set, separated by spaces; commas separate several.',
+  ),
+}));
+
+export const metrics = concern(() => ({
+  METRICS_NAMESPACE: variable(
+    z.optional(
+      text(
+        /^(?!AWS\/)[\w./#-][\w./#:-]{0,254}$/,
+        'be up to 255 letters, digits and ._/#:- and not begin with AWS/',
+      ),
+    ),
+    'metricsNamespace',
+    'The CloudWatch namespace of the stage’s own metrics; without it, log lines carry none.',
+  ),
+}));
+
+export const registry = concern(() => ({
+  TABLE_NAME: variable(
+    text(/^[\w.-]{3,255}$/, 'be 3 to 255 letters, digits, dots, hyphens and underscores'),
+    'tableName',
+    'The DynamoDB table.',
+  ),
+}));
+
+export const publishing = concern(() => ({
+  MAX_PENDING_VERSIONS: variable(
+    count(100, 1000),
+    'maxPendingVersions',
+    'How many versions of a publisher may wait for their archives at the same time.',
+  ),
+  MAX_NEW_NODES_PER_DAY: variable(
+    count(50, 100_000),
+    'maxNewNodesPerDay',
+    'How many new nodes a publisher may publish per UTC day.',
+  ),
+}));
+
+export const bucket = concern(() => ({
+  AWS_REGION: variable(nonEmpty(), undefined, 'The region of the bucket; set by Lambda itself.'),
+  BUCKET_NAME: variable(
+    text(
+      /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*(?:-s3alias|--ol-s3|--x-s3|--table-s3|-an)$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+      'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
+    ),
+    'bucketName',
+    'The S3 bucket of the archives. All accounts share the names of buckets.',
+  ),
+  AWS_ENDPOINT_URL_S3: variable(
+    z.optional(endpointUrl()),
+    undefined,
+    'Another S3 endpoint, addressed path-style; the SDK reads it too.',
+  ),
+}));
+
+export const downloads = concern(() => ({
+  DOWNLOAD_BASE_URL: variable(
+    z.optional(address()),
+    'downloadBaseUrl',
+    'Where published archives are downloaded, if not from a CloudFront distribution of the stage’s own.',
+  ),
+}));
+
+/*
+ * The maximum of each is what a finalizer checks in its 300 s: at its 512 MB, a fifth of a second for each megabyte that
+ * it reads, and about 80 MB a second that it inflates. A zip with more entries would need the extension "zip64", which is
+ * rejected.
+ */
+export const archives = concern(() => ({
+  MAX_ARCHIVE_BYTES: variable(
+    count(100_000_000, 1_000_000_000),
+    'maxArchiveBytes',
+    'The maximum size of an archive.',
+  ),
+  MAX_ARCHIVE_ENTRIES: variable(
+    count(10_000, 65_535),
+    'maxArchiveEntries',
+    'The maximum number of files and folders in an archive.',
+  ),
+  MAX_UNPACKED_BYTES: variable(
+    count(1_000_000_000, 5_000_000_000),
+    'maxUnpackedBytes',
+    'The maximum size that an archive unpacks to.',
+  ),
+  MAX_UNPACKED_RATIO: variable(
+    count(100, 10_000),
+    'maxUnpackedRatio',
+    'How many times its own size an archive may unpack to.',
+  ),
+}));
+
+export const extraction = concern(() => ({
+  EXTRACTION_TAGS: variable(
+    choice('on', 'off'),
+    'extractionTags',
+    'Whether tags for what the code of a version calls, such as `calls-eval`, become part of its `tags_admin`.',
+  ),
+}));
+
+export const imageProvider = concern(() => ({
+  IMAGE_PROVIDER_URL: variable(address(), 'imageProviderUrl', 'The base URL of the image provider.'),
+  IMAGE_PROVIDER_KEY: variable(
+    secret,
+    'imageProviderKey',
+    'The key for the image provider: `ssm:<name>` or `secretsmanager:<name>`; locally the key itself.',
+  ),
+  IMAGE_PROVIDER_KEY_HEADER: variable(
+    keyHeader('x-api-key'),
+    'imageProviderKeyHeader',
+    'The header that carries the key.',
+  ),
+  IMAGE_PROVIDER_KEY_SCHEME: variable(
+    z._default(scheme(), ''),
+    'imageProviderKeyScheme',
+    'The word before the key in that header.',
+  ),
+}));
+
+export const videoProvider = concern(() => ({
+  VIDEO_PROVIDER_URL: variable(address(), 'videoProviderUrl', 'The base URL of the video provider.'),
+  VIDEO_PROVIDER_KEY: variable(
+    secret,
+    'videoProviderKey',
+    'The key for the video provider, given as `imageProviderKey` is.',
+  ),
+  VIDEO_PROVIDER_KEY_HEADER: variable(
+    keyHeader('authorization'),
+    'videoProviderKeyHeader',
+    'The header that carries the key.',
+  ),
+  VIDEO_PROVIDER_KEY_SCHEME: variable(
+    z._default(scheme(), 'Token'),
+    'videoProviderKeyScheme',
+    'The word before the key in that header.',
+  ),
+  VIDEO_PROVIDER_MODEL_PREFIX: variable(
+    z._default(text(/^[\w.-]{1,32}$/, 'be 1 to 32 letters, digits, dots, hyphens and underscores'), 'vid'),
+    'videoProviderModelPrefix',
+    'How the provider spells the `vid` that model names begin with.',
+  ),
+}));
+
+export const usageRecords = concern(() => ({
+  USAGE_RECORDS: variable(
+    choice('on', 'off'),
+    'usageRecords',
+    '`off` keeps no usage records and knows no limits and no blocks; for closed networks.',
+  ),
+}));
+
+export const spending = concern(() => ({
+  CREDITS_PER_DAY: variable(
+    limit(),
+    'creditsPerDay',
+    'Credits that each caller may spend per UTC day; 0 is no limit.',
+  ),
+  TASKS_PER_DAY: variable(
+    limit(),
+    'tasksPerDay',
+    'Tasks that each caller may start per UTC day; 0 is no limit.',
+  ),
+  REQUESTS_PER_MINUTE: variable(
+    limit(),
+    'requestsPerMinute',
+    'Paid requests that each caller may send per minute; 0 is no limit.',
+  ),
+  CREDIT_CEILINGS: variable(
+    creditCeilings(),
+    'creditCeilings',
+    'The most credits that a task may cost, by operation, `operation/model` or `operation/model/seconds`; for `relightImage` it is the price.',
+  ),
+}));
+
+export const notifications = concern(() => ({
+  NOTIFICATIONS: variable(
+    choice('direct', 'relay'),
+    'notifications',
+    'Who notifies callers of their tasks: `direct` gives the provider their address; with `relay` this service does.',
+  ),
+}));
+
+export const relay = concern(() => ({
+  NOTIFICATION_URL: variable(
+    address(),
+    undefined,
+    'Where providers notify this service; needed with `relay` only.',
+  ),
+}));
+
+export const notificationSignatures = concern(() => ({
+  IMAGE_NOTIFICATION_KEY: variable(
+    z.optional(secret),
+    'imageNotificationKey',
+    'The key with which the image provider signs its notifications, given as `imageProviderKey` is; without it no signature is asked for.',
+  ),
+  IMAGE_NOTIFICATION_KEY_HEADER: variable(
+    keyHeader('x-signature'),
+    'imageNotificationKeyHeader',
+    'The header with the signature: HMAC-SHA256 of the body, in hexadecimal digits.',
+  ),
+  VIDEO_NOTIFICATION_KEY: variable(
+    z.optional(secret),
+    'videoNotificationKey',
+    'The same key of the video provider.',
+  ),
+  VIDEO_NOTIFICATION_KEY_HEADER: variable(
+    keyHeader('x-signature'),
+    'videoNotificationKeyHeader',
+    'The same header of the video provider.',
+  ),
+}));
+
+export const deliveries = concern(() => ({
+  NOTIFICATION_SIGNING_KEY: variable(
+    secret,
+    'notificationSigningKey',
+    'The Ed25519 key that signs notifications, `whsk_…`, or two while it is replaced, given as `imageProviderKey` is; only with `relay`.',
+  ),
+}));
+
+export const receivers = concern(() => ({
+  NOTIFY_LOCALHOST: variable(
+    choice('refused', 'accepted'),
+    undefined,
+    '`accepted` notifies receivers on localhost, too; for the local stack.',
+  ),
+}));
+
+export const videoRules = concern(() => ({
+  VIDEO_EXTEND_SOURCE: variable(
+    choice('both', 'either'),
+    'videoExtendSource',
+    '`either` accepts `video_url` without `video_creation_id`, and the reverse.',
+  ),
+  VIDEO_MODELS_EXTRA: variable(
+    list(/^[\w.-]+$/, 'be model names separated by commas'),
+    'videoModelsExtra',
+    'Model names to accept in addition to the listed ones, separated by commas.',
+  ),
+}));
+
+export const secretStore = concern(() => ({
+  AWS_REGION: variable(nonEmpty(), undefined, 'The region of the secrets; set by Lambda itself.'),
+  AWS_ENDPOINT_URL_SSM: variable(
+    z.optional(endpointUrl()),
+    undefined,
+    'Another endpoint for SSM parameters.',
+  ),
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: variable(
+    z.optional(endpointUrl()),
+    undefined,
+    'Another endpoint for Secrets Manager.',
+  ),
+}));
+
+function nonEmpty() {
+  return z.string().check(z.minLength(1));
+}
+
+function text(pattern: RegExp, rule: string) {
+  return z.string().check(z.refine((value) => pattern.test(value), `must ${rule}`));
+}
+
+/** The first is the default. */
+function choice<const Values extends [string, string]>(...values: Values) {
+  return z._default(z.enum(values), values[0]);
+}
+
+function count(standard: number, maximum: number) {
+  return z._default(wholeNumber(1, maximum), standard);
+}
+
+/** 0 is no limit. */
+function limit() {
+  return z._default(wholeNumber(0, 1_000_000_000), 0);
+}
+
+function wholeNumber(minimum: number, maximum: number) {
+  return z.pipe(z.transform(Number), z.int().check(z.minimum(minimum), z.maximum(maximum)));
+}
+
+function claim() {
+  return text(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
+}
+
+function scheme() {
+  return text(/^(?:[A-Za-z][A-Za-z0-9-]{0,31})?$/, 'be one word');
+}
+
+/** A secret or, in a deployment always, a reference to it: `ssm:<name>` or `secretsmanager:<name>`. */
+export const secret = /* @__PURE__ */ z.string().check(/* @__PURE__ */ z.minLength(1));
+
+/** The address of another service is https. Plain http is for this same machine, which no deployment has. */
+function address() {
+  return z
+    .string()
+    .check(
+      z.refine(
+        isSecureOrLoopback,
+        'must be an https address without a query or user (http only on localhost)',
+      ),
+    );
+}
+
+function isSecureOrLoopback(value: string): boolean {
+  const url = isWebAddress(value) && !/[\s?#\\]/.test(value) ? URL.parse(value) : null;
+  if (url?.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
+const isLoopback = (hostname: string) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+
+/** Another endpoint of an AWS service, such as the local stack's. */
+function endpointUrl() {
+  return z.string().check(z.refine(isWebAddress, 'must be an absolute http or https URL'));
+}
+
+function keySet() {
+  return z.pipe(
+    z.string().check(z.refine(isKeySet, 'must be a JSON Web Key Set, {"keys": […]}')),
+    z.transform((value): Jwks => JSON.parse(value)),
+  );
+}
+
+function isKeySet(value: string): boolean {
+  try {
+    const { keys } = JSON.parse(value);
+    return Array.isArray(keys) && keys.every(({ kty }) => typeof kty === 'string');
+  } catch {
+    return false;
+  }
+}
+
+function list(pattern?: RegExp, rule = '') {
+  return z.pipe(
+    z._default(z.string(), ''),
+    z
+      .pipe(
+        z.transform((value: string) => value.split(',').flatMap((entry) => entry.trim() || [])),
+        z.array(z.string()),
+      )
+      .check(
+        z.refine((entries) => !pattern || entries.every((entry) => pattern.test(entry)), `must ${rule}`),
+      ),
+  );
+}
+
+interface CiIssuer {
+  kind: 'github' | 'gitlab';
+  issuer: string;
+  keySetUrl: string | undefined;
+}
+
+function readCiIssuer(entry: string): CiIssuer | undefined {
+  const [kind, issuer = '', keySetUrl, ...rest] = entry.split(/\s+/);
+  const isComplete = isSecureOrLoopback(issuer) && isSecureOrLoopback(keySetUrl ?? issuer);
+  if ((kind !== 'github' && kind !== 'gitlab') || !isComplete || rest.length > 0) return undefined;
+  return { kind, issuer, keySetUrl };
+}
+
+function ciIssuers() {
+  return z.pipe(
+    list().check(
+      z.refine(
+        (entries) => entries.every(readCiIssuer),
+        'must be `github` or `gitlab`, an https address and perhaps another, separated by spaces',
+      ),
+    ),
+    z.transform((entries) => entries.flatMap((entry) => readCiIssuer(entry) ?? [])),
+  );
+}
+
+/** Only names by which a task is looked up: any other entry would bound nothing. Relight has no models. */
+const ceiling =
+  /^(relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:\/[\w.-]+(?:\/[1-9]\d*)?)?)=(\d{1,15})$/;
+
+export const ceilingsRule = 'be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900, each task once';
+
+/** Of two entries for one task, one would bound nothing either. */
+export function isCeilingList(entries: string[]): boolean {
+  const tasks = entries.map((entry) => ceiling.exec(entry)?.[1]);
+  return !tasks.includes(undefined) && new Set(tasks).size === tasks.length;
+}
+
+/** What a task may cost, by an operation, one of its models, or a model and a number of seconds. */
+function creditCeilings() {
+  return z.pipe(
+    list().check(z.refine(isCeilingList, `must ${ceilingsRule}`)),
+    z.transform((entries) =>
+      entries.map((entry): [task: string, credits: number] => {
+        const [, task = '', credits] = ceiling.exec(entry) ?? [];
+        return [task, Number(credits)];
+      }),
+    ),
+  );
+}
+
+/** Those that HTTP itself reads, those that every request of ours has, and those that API Gateway renames. */
+const takenHeader =
+  /^(?:accept|accept-encoding|connection|content-encoding|content-length|content-type|date|expect|host|keep-alive|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|x-amzn-remapped-.*)$/i;
+
+export function isKeyHeader(name: string): boolean {
+  return name.length <= 64 && /^[a-z][a-z0-9-]*$/i.test(name) && !takenHeader.test(name);
+}
+
+export const keyHeaderRule = 'be the name of a header that HTTP does not use itself';
+
+/** The header in which a key or a signature travels. */
+function keyHeader(standard: string) {
+  return z._default(z.string().check(z.refine(isKeyHeader, `must ${keyHeaderRule}`)), standard);
+}
