@@ -1,0 +1,277 @@
+import { type Aws, AwsError } from '../../tools/restore/aws.ts';
+import type { Part } from '../../infra/plugins/references.ts';
+import { ofType, type Packaged, properties } from './packaging.ts';
+
+/*
+ * The part of AWS that a restore uses, with the rules that AWS documents: a table accepts changes only while it is
+ * ACTIVE, an update that changes nothing is rejected, and a restored table has none of its settings
+ * (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CreateBackup.html).
+ */
+interface Table {
+  description: Part;
+  /** The moment whose data it has. */
+  data: string;
+  timeToLive?: Part;
+  isRecoverable: boolean;
+  tags: Part[];
+  /** For how many more pauses it changes. */
+  changing: number;
+  isDeleted: boolean;
+}
+
+export const stageName = 'node-registry-prod';
+const now = '2026-11-22T12:00:00Z';
+const mappingType = 'AWS::Lambda::EventSourceMapping';
+const functionType = 'AWS::Lambda::Function';
+
+function rejected(code: string): never {
+  throw new AwsError(code, `An error occurred (${code}) when calling the operation`);
+}
+
+export class StandIn implements Aws {
+  readonly tables = new Map<string, Table>();
+  readonly functions = new Map<string, number | undefined>();
+  readonly mappings: Part[] = [];
+  readonly backups = new Map<string, { data: string; polls: number }>();
+  calls = 0;
+  pausedMs = 0;
+  /** The number of the call that fails, and whether AWS carried it out all the same. */
+  failure: { at: number; isApplied: boolean } | undefined;
+  #ids = 0;
+
+  constructor(stage: Packaged) {
+    const {
+      TableName,
+      TimeToLiveSpecification,
+      PointInTimeRecoverySpecification,
+      SSESpecification,
+      ...rest
+    } = properties(stage, 'Table');
+    const { StreamSpecification, ...settings } = rest;
+    const description = { ...this.#created(TableName), ...settings, SSESpecification };
+    this.tables.set(TableName, {
+      description: { ...description, ...this.#streamOf(TableName, StreamSpecification) },
+      data: now,
+      timeToLive: TimeToLiveSpecification,
+      isRecoverable: PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled,
+      tags: [{ Key: 'team', Value: 'registry' }],
+      changing: 0,
+      isDeleted: false,
+    });
+    for (const [, { FunctionName, ReservedConcurrentExecutions }] of ofType(stage, functionType))
+      this.functions.set(FunctionName, ReservedConcurrentExecutions);
+    const EventSourceArn = this.#table(TableName).description.LatestStreamArn;
+    for (const [id, { Enabled: _, FunctionName: __, ...mapping }] of ofType(stage, mappingType))
+      this.mappings.push({
+        ...mapping,
+        EventSourceArn,
+        FunctionArn: `arn:of:${id}`,
+        UUID: id,
+        State: 'Enabled',
+      });
+  }
+
+  readonly call: Aws['call'] = async (service, operation, input) => {
+    const run = this.#operations[`${service} ${operation}`];
+    if (run === undefined) throw new Error(`The stand-in has no ${service} ${operation}`);
+    const isFailing = this.failure?.at === this.calls;
+    this.calls += 1;
+    if (isFailing && this.failure?.isApplied !== true) throw new Error('The connection was lost');
+    try {
+      return JSON.parse(JSON.stringify(run(JSON.parse(JSON.stringify(input))) ?? {}));
+    } finally {
+      // biome-ignore lint/correctness/noUnsafeFinally: a lost response hides an error as well.
+      if (isFailing) throw new Error('The response was lost');
+    }
+  };
+
+  readonly pause = async (ms: number) => {
+    this.pausedMs += ms;
+    for (const backup of this.backups.values()) backup.polls = Math.max(0, backup.polls - 1);
+    for (const [name, table] of this.tables) {
+      table.changing = Math.max(0, table.changing - 1);
+      if (table.isDeleted && table.changing === 0) this.tables.delete(name);
+    }
+  };
+
+  readonly #operations: Record<string, (input: Part) => unknown> = {
+    'dynamodb describe-table': ({ TableName }) => {
+      const table = this.#table(TableName);
+      const TableStatus = table.isDeleted ? 'DELETING' : table.changing > 0 ? 'UPDATING' : 'ACTIVE';
+      const indexes = table.description.GlobalSecondaryIndexes.map((index: Part) => ({
+        ...index,
+        IndexStatus: TableStatus,
+      }));
+      return { Table: { ...table.description, TableStatus, GlobalSecondaryIndexes: indexes } };
+    },
+    'dynamodb list-tags-of-resource': ({ ResourceArn }) => ({
+      Tags: [...this.#byArn(ResourceArn).tags, { Key: 'aws:cloudformation:stack-name', Value: stageName }],
+    }),
+    'dynamodb tag-resource': ({ ResourceArn, Tags }) => {
+      this.#byArn(ResourceArn).tags = Tags;
+    },
+    'dynamodb restore-table-to-point-in-time': ({ SourceTableName, TargetTableName, RestoreDateTime }) => {
+      if (!this.#table(SourceTableName).isRecoverable) rejected('PointInTimeRecoveryUnavailableException');
+      this.#restore(TargetTableName, RestoreDateTime, {});
+    },
+    'dynamodb create-backup': ({ TableName }) => {
+      this.#ids += 1;
+      const BackupArn = `arn:backup:${this.#ids}`;
+      this.backups.set(BackupArn, { data: this.#active(TableName).data, polls: 2 });
+      return { BackupDetails: { BackupArn } };
+    },
+    'dynamodb describe-backup': ({ BackupArn }) => {
+      const backup = this.backups.get(BackupArn) ?? rejected('BackupNotFoundException');
+      const BackupStatus = backup.polls > 0 ? 'CREATING' : 'AVAILABLE';
+      return { BackupDescription: { BackupDetails: { BackupStatus } } };
+    },
+    'dynamodb restore-table-from-backup': ({ TargetTableName, BackupArn, ...overrides }) => {
+      const backup = this.backups.get(BackupArn);
+      if (backup === undefined || backup.polls > 0) return rejected('BackupNotFoundException');
+      const { BillingModeOverride, SSESpecificationOverride } = overrides;
+      this.#restore(TargetTableName, backup.data, {
+        BillingMode: BillingModeOverride,
+        SSESpecification: {
+          SSEEnabled: SSESpecificationOverride.Enabled,
+          SSEType: SSESpecificationOverride.SSEType,
+        },
+      });
+    },
+    'dynamodb update-table': ({ TableName, ...changes }) => {
+      const { description } = this.#changing(TableName);
+      for (const [name, value] of Object.entries<Part>(changes)) {
+        if (name === 'GlobalSecondaryIndexUpdates')
+          for (const { Update } of value) {
+            const index = description.GlobalSecondaryIndexes.find(
+              ({ IndexName }: Part) => IndexName === Update.IndexName,
+            );
+            if (JSON.stringify(index) === JSON.stringify({ ...index, ...Update }))
+              rejected('ValidationException');
+            Object.assign(index, Update);
+          }
+        else if (JSON.stringify(description[name]) === JSON.stringify(value)) rejected('ValidationException');
+        else if (name === 'StreamSpecification') Object.assign(description, this.#streamOf(TableName, value));
+        else description[name] = value;
+      }
+    },
+    'dynamodb delete-table': ({ TableName }) => {
+      const table = this.#active(TableName);
+      if (table.description.DeletionProtectionEnabled) rejected('ValidationException');
+      if (TableName === stageName) this.#checkThatNothingIsLost();
+      Object.assign(table, { changing: 1, isDeleted: true });
+    },
+    'dynamodb update-continuous-backups': ({ TableName, PointInTimeRecoverySpecification }) => {
+      const table = this.#changing(TableName);
+      table.isRecoverable = PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled;
+    },
+    'dynamodb describe-time-to-live': ({ TableName }) => ({
+      TimeToLiveDescription: {
+        TimeToLiveStatus: this.#table(TableName).timeToLive === undefined ? 'DISABLED' : 'ENABLED',
+      },
+    }),
+    'dynamodb update-time-to-live': ({ TableName, TimeToLiveSpecification }) => {
+      const table = this.#changing(TableName);
+      if (table.timeToLive !== undefined) rejected('ValidationException');
+      table.timeToLive = TimeToLiveSpecification;
+    },
+    'cloudformation list-stack-resources': () => ({
+      StackResourceSummaries: [
+        { ResourceType: 'AWS::DynamoDB::Table', PhysicalResourceId: stageName },
+        ...[...this.functions.keys()].map((name) => ({
+          ResourceType: functionType,
+          PhysicalResourceId: name,
+        })),
+      ],
+    }),
+    'lambda get-function-concurrency': ({ FunctionName }) => ({
+      ReservedConcurrentExecutions: this.functions.get(FunctionName),
+    }),
+    'lambda put-function-concurrency': ({ FunctionName, ReservedConcurrentExecutions }) => {
+      this.functions.set(FunctionName, ReservedConcurrentExecutions);
+    },
+    'lambda delete-function-concurrency': ({ FunctionName }) => {
+      this.functions.set(FunctionName, undefined);
+    },
+    'lambda list-event-source-mappings': ({ EventSourceArn }) => ({
+      EventSourceMappings: this.mappings.filter((mapping) => mapping.EventSourceArn === EventSourceArn),
+    }),
+    'lambda create-event-source-mapping': ({ FunctionName, ...mapping }) => {
+      this.#ids += 1;
+      this.mappings.push({
+        ...mapping,
+        FunctionArn: FunctionName,
+        UUID: String(this.#ids),
+        State: 'Creating',
+      });
+      return { UUID: String(this.#ids) };
+    },
+  };
+
+  #created(name: string): Part {
+    this.#ids += 1;
+    return { TableName: name, TableId: `id-${this.#ids}`, TableArn: `arn:table:${name}` };
+  }
+
+  #streamOf(name: string, specification: Part): Part {
+    if (specification === undefined) return {};
+    this.#ids += 1;
+    return {
+      StreamSpecification: { StreamEnabled: true, StreamViewType: specification.StreamViewType },
+      LatestStreamArn: `arn:table:${name}/stream/${this.#ids}`,
+    };
+  }
+
+  /** What a backup holds besides the data: keys and indexes, none of the settings. */
+  #restore(name: string, data: string, overrides: Part): void {
+    if (this.tables.has(name)) rejected('TableAlreadyExistsException');
+    const { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes } =
+      this.#restoredFrom ?? this.#table(stageName).description;
+    this.#restoredFrom = { AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes };
+    const indexes = GlobalSecondaryIndexes.map(({ OnDemandThroughput: _, ...index }: Part) => ({ ...index }));
+    this.tables.set(name, {
+      description: {
+        ...this.#created(name),
+        AttributeDefinitions,
+        KeySchema,
+        BillingMode,
+        GlobalSecondaryIndexes: indexes,
+        ...overrides,
+        DeletionProtectionEnabled: false,
+      },
+      data,
+      isRecoverable: false,
+      tags: [],
+      changing: 2,
+      isDeleted: false,
+    });
+  }
+
+  #restoredFrom: Part;
+
+  #table(name: string): Table {
+    return this.tables.get(name) ?? rejected('ResourceNotFoundException');
+  }
+
+  #byArn(arn: string): Table {
+    const [table] = [...this.tables.values()].filter(({ description }) => description.TableArn === arn);
+    return table ?? rejected('ResourceNotFoundException');
+  }
+
+  #active(name: string): Table {
+    const table = this.#table(name);
+    return table.changing > 0 || table.isDeleted ? rejected('ResourceInUseException') : table;
+  }
+
+  #changing(name: string): Table {
+    const table = this.#active(name);
+    table.changing = 1;
+    return table;
+  }
+
+  #checkThatNothingIsLost(): void {
+    const running = [...this.functions].filter(([, reserved]) => reserved !== 0).map(([name]) => name);
+    const available = [...this.backups.values()].filter(({ polls }) => polls === 0);
+    if (running.some((name) => !/-(?:bulkNodeVersions|unknownRoute)$/.test(name)) || available.length === 0)
+      throw new Error(`The table is deleted while ${running} run, with ${available.length} backups`);
+  }
+}
