@@ -21,7 +21,7 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): 
   }
   const text = isBase64Encoded ? decode(body) : body;
   if (body.length > maxBytes || isLongerInUtf8(text, maxBytes)) throw new ApiError('request_too_large');
-  if (!isBase64Encoded && text.includes(replacement)) throw bodyIssue(notUnicode);
+  if (!isBase64Encoded && isRepaired(text, headers['content-length'])) throw bodyIssue(notUnicode);
   refuseMalformed(text);
   let value: unknown;
   try {
@@ -33,8 +33,14 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): 
   return value;
 }
 
-/** What the gateway makes of bytes that are not UTF-8; who means the character itself can escape it. */
+/** What the gateway makes of bytes that are not UTF-8, and a character like any other where it was sent. */
 const replacement = '\ufffd';
+
+/** Three bytes of UTF-8 stand for each piece that the gateway replaced, so the body has another length than was sent. */
+function isRepaired(text: string, contentLength: string | undefined): boolean {
+  if (!contentLength || !text.includes(replacement)) return false;
+  return Buffer.byteLength(text) !== Number(contentLength);
+}
 
 /** Of UTF-8, for a unit of UTF-16; a pair of them takes four. */
 const maxBytesPerUnit = 3;

@@ -3,12 +3,17 @@ import { isObject, type JsonObject } from '../json-object.ts';
 import { isTaskId } from '../task-id.ts';
 
 /**
- * Reads the fields of a shape from a provider's reply. Providers send "", 0, null or [] for what is not set, add
- * fields of their own, and sometimes change a type: what does not fit is left out.
+ * Reads the fields of a shape from a provider's reply to a request. Providers send "", 0, null or [] for what is not
+ * set, add fields of their own, and sometimes change a type: what does not fit is left out. A 0 that was sent is no
+ * unset field.
  */
-export function readFields(shape: Record<string, z.ZodMiniType>, reply: JsonObject): JsonObject {
+export function readFields(
+  shape: Record<string, z.ZodMiniType>,
+  reply: JsonObject,
+  sent: JsonObject = {},
+): JsonObject {
   const fields = Object.entries(shape).map(([name, schema]) => {
-    const value = schema.safeParse(withoutUnset(reply[name])).data;
+    const value = schema.safeParse(withoutUnset(reply[name], sent[name])).data;
     return [name, value];
   });
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
@@ -29,18 +34,28 @@ export function readCreatedAt(value: unknown): string {
   return Number.isNaN(Date.parse(time)) ? new Date().toISOString() : time;
 }
 
-function withoutUnset(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const items = value.map((item) => (isObject(item) ? fieldsThatAreSet(item) : item)).filter(isSet);
-    return items.length > 0 ? items : undefined;
-  }
-  return isSet(value) ? value : undefined;
+function withoutUnset(value: unknown, sent: unknown): unknown {
+  if (!Array.isArray(value)) return isSet(value, sent) ? value : undefined;
+  const others: readonly unknown[] = Array.isArray(sent) ? sent : [];
+  const items = value
+    .map((item, index) => (isObject(item) ? fieldsThatAreSet(item, others[index]) : item))
+    .filter((item, index) => isSet(item, others[index]));
+  return items.length > 0 ? items : undefined;
 }
 
-function fieldsThatAreSet(item: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(item).filter(([, value]) => isSet(value)));
+function fieldsThatAreSet(item: JsonObject, sent: unknown): JsonObject {
+  const others = isObject(sent) ? sent : {};
+  return Object.fromEntries(Object.entries(item).filter(([name, value]) => isSet(value, others[name])));
 }
 
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '' && value !== 0;
+function isSet(value: unknown, sent: unknown): boolean {
+  if (value === 0) return sent === 0;
+  return value !== undefined && value !== null && value !== '';
+}
+
+/** A price in whole credits, which a provider may send as text or with a fraction; undefined if it names none. */
+export function readCredits(value: unknown): number | undefined {
+  const isDecimal = typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value);
+  const credits = Math.ceil(Number(isDecimal || typeof value === 'number' ? value : Number.NaN));
+  return Number.isSafeInteger(credits) && credits >= 0 ? credits : undefined;
 }

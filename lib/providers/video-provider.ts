@@ -7,7 +7,7 @@ import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
 import { type CallLimits, callProvider } from './call-provider.ts';
 import type { Provider } from './provider.ts';
-import { readCreatedAt, readFields } from './reply-fields.ts';
+import { readCreatedAt, readCredits, readFields } from './reply-fields.ts';
 
 /** A started video task: what every answer has, what the provider repeats of the request, and what was bought. */
 export interface VideoTask {
@@ -64,7 +64,7 @@ export async function startVideoTask(
     credits: Math.min(credits ?? 0, maxInt32),
     created_at: readCreatedAt(reply.created_at),
   };
-  return { required, echoes: readEchoes(replyFields, reply), bought: { taskId, credits } };
+  return { required, echoes: readEchoes(replyFields, reply, body), bought: { taskId, credits } };
 }
 
 /** The maximum of `credits` in an answer, which the interface makes an int32. */
@@ -73,7 +73,7 @@ const maxInt32 = 2 ** 31 - 1;
 /** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
 function readStateAndCredits(reply: JsonObject): Partial<Pick<VideoTask['required'], 'state' | 'credits'>> {
   const state = taskFields.state.safeParse(reply.state).data;
-  const credits = isPrice(reply.credits) ? reply.credits : undefined;
+  const credits = readCredits(reply.credits);
   if (credits !== undefined) note({ credits });
   if (state === undefined || credits === undefined) {
     const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
@@ -82,13 +82,8 @@ function readStateAndCredits(reply: JsonObject): Partial<Pick<VideoTask['require
   return { ...(state !== undefined && { state }), ...(credits !== undefined && { credits }) };
 }
 
-/** Wider than the field of an answer: what a task costs is counted in full. */
-function isPrice(credits: unknown): credits is number {
-  return Number.isSafeInteger(credits) && Number(credits) >= 0;
-}
-
-function readEchoes(replyFields: Operation['replyFields'], reply: JsonObject): JsonObject {
-  const { model, ...echoes } = readFields(replyFields, reply);
+function readEchoes(replyFields: Operation['replyFields'], reply: JsonObject, sent: JsonObject): JsonObject {
+  const { model, ...echoes } = readFields(replyFields, reply, sent);
   for (const name of Object.keys(taskFields)) delete echoes[name];
   return typeof model === 'string' ? { model: renamed(model, theirPrefix(), ourPrefix), ...echoes } : echoes;
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { VideoRules } from '../video-rules.ts';
-import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
+import { absoluteUrl, evenIfFieldsFail, optional, reference, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 import {
   callbackUrl,
@@ -22,14 +22,16 @@ export function extendVideoRequest(rules: VideoRules) {
       z.describe('Extended seconds'),
     ),
     images: optional(
-      z.array(imageSource.with(z.describe('Base64 data or URL of the end frame'))).check(z.length(1)),
+      z
+        .array(reference.with(z.describe('End frame, in any form that the provider accepts')))
+        .check(z.length(1)),
     ).with(z.describe('Reference image for the end frame; exactly 1 image accepted')),
     payload: optional(payload),
     prompt: optional(videoPrompt),
     resolution: optional(z.enum(editingResolutions)),
     video_creation_id: optional(z.string().with(z.describe('Required together with video_url'))),
     video_url: optional(
-      webAddress.with(z.describe('Any video URL; required together with video_creation_id')),
+      absoluteUrl.with(z.describe('Any video URL; required together with video_creation_id')),
     ),
   })
     .check(

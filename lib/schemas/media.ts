@@ -31,22 +31,42 @@ export const webAddress = z
   .check(z.trim(), z.refine(isWebAddress, 'must be an absolute http or https URL'))
   .with(z.meta({ format: 'uri' }));
 
-const dataUriPrefix = /^data:image\/[\w.+-]+;base64,/;
+/** A text whose form the interface leaves to the provider, which may have handles such as `asset:42`. */
+export const reference = z.string().check(z.minLength(1));
+
+/** An absolute URL of any scheme. */
+export const absoluteUrl = z.string().check(z.trim(), z.refine(isAbsoluteUrl, 'must be an absolute URL'));
+
+const scheme = /^[a-z][a-z0-9+.-]{0,63}:/i;
+
+/** The parser alone takes `https:/host` and `https:host` too. */
+function isAbsoluteUrl(value: string): boolean {
+  const isComplete = /^https?:/i.test(value) ? /^https?:\/\/[^/?#\\]/i.test(value) : scheme.test(value);
+  return isComplete && URL.canParse(value);
+}
+
 const notBase64 = /[^\w+/=\s-]/;
+/** A data URI may escape digits that have a meaning of their own in an address. */
+const notEscapedBase64 = /[^\w+/=\s%-]/;
 /** One digit is six bits, which is not a byte yet. */
 const twoDigits = /^[\s=]*[\w+/-][\s=]*[\w+/-]/;
 
-/** An image by URL, as data URI or as bare base64. It is never fetched or decoded here. */
+/** "Base64 data or URL" of an image. It is never fetched or decoded here. */
 export const imageSource = z
   .string()
-  .check(
-    z.trim(),
-    z.refine(
-      (value) => (/^https?:/i.test(value) ? isWebAddress(value) : isBase64(value)),
-      'must be an http or https URL, a data URI or base64 data of an image',
-    ),
-  )
+  .check(z.trim(), z.refine(isImageSource, 'must be base64 data, an absolute URL or a data URI'))
   .with(z.meta({ minLength: 1 }));
+
+const maxMarkLength = 20;
+
+function isImageSource(value: string): boolean {
+  if (!scheme.test(value.slice(0, 65))) return isBase64(value, notBase64);
+  if (!/^data:/i.test(value)) return isAbsoluteUrl(value);
+  // The media type and its parameters may be of any kind and case, or absent.
+  const comma = value.indexOf(',');
+  const isEncoded = /;\s*base64$/i.test(value.slice(Math.max(0, comma - maxMarkLength), comma));
+  return comma > 0 && (!isEncoded || isBase64(value.slice(comma + 1), notEscapedBase64));
+}
 
 /** Rules between fields run even if single fields fail, so that all issues are listed at once. */
 export const evenIfFieldsFail = {
@@ -57,13 +77,12 @@ export const evenIfFieldsFail = {
  * Looks for characters that must not be there: a pattern that matches megabytes would exhaust the stack. It starts
  * after the pieces that decode to their full length, which Node checks ten times faster.
  */
-function isBase64(value: string): boolean {
-  const data = value.slice(dataUriPrefix.exec(value)?.[0].length ?? 0);
+function isBase64(data: string, otherCharacters: RegExp): boolean {
   let start = 0;
   while (data.length - start >= pieceLength && decodesWhole(data.slice(start, start + pieceLength))) {
     start += pieceLength;
   }
-  return twoDigits.test(data) && !notBase64.test(data.slice(start));
+  return twoDigits.test(data) && !otherCharacters.test(data.slice(start));
 }
 
 const pieceLength = 16 * 1024;

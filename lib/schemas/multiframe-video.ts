@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { VideoRules } from '../video-rules.ts';
-import { imageSource, optional } from './media.ts';
+import { imageSource, optional, reference } from './media.ts';
 import { paidObject } from './paid-object.ts';
 import {
   callbackUrl,
@@ -13,10 +13,8 @@ import {
 } from './video.ts';
 
 const ImageSetting = paidObject({
-  key_image: imageSource.with(z.describe('Base64 data or URL of the key frame')),
-  duration: optional(z.int32().check(z.minimum(2), z.maximum(7))).with(
-    z.describe('Seconds up to the key frame'),
-  ),
+  key_image: optional(reference).with(z.describe('Key frame, in any form that the provider accepts')),
+  duration: optional(z.number()).with(z.describe('Seconds up to the key frame')),
   prompt: optional(videoPrompt),
 });
 
@@ -38,13 +36,21 @@ interface Frames {
   image_settings: { duration?: number | undefined }[];
 }
 
-/** The sum over all key frames. How long one without a duration takes is the provider's choice. */
+/**
+ * The sum over all key frames, in whole seconds. Undefined if one has no duration of its own, which is then the
+ * provider's choice; a negative one must not make the others cheaper.
+ */
 export function secondsOfFrames({ image_settings }: Frames): number | undefined {
-  return image_settings.reduce<number | undefined>(
-    (sum, { duration }) => (sum === undefined || duration === undefined ? undefined : sum + duration),
-    0,
-  );
+  let sum = 0;
+  for (const { duration } of image_settings) {
+    if (duration === undefined || duration < 0) return undefined;
+    sum += duration;
+  }
+  return Math.min(Math.ceil(sum), maxSeconds);
 }
+
+/** More than any task lasts, and still a number that a record can hold. */
+const maxSeconds = 2 ** 31 - 1;
 
 export const MultiframeVideoReply = z
   .object({

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { isObject } from '../json-object.ts';
+import { freeFormIssue } from './free-form.ts';
 import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 
@@ -12,56 +14,24 @@ const styles = [
   'just_composition',
 ] as const;
 
-const engines = [
-  'automatic',
-  'balanced',
-  'cool',
-  'real',
-  'illusio',
-  'fairy',
-  'colorful_anime',
-  'hard_transform',
-  'softy',
-] as const;
-
-const lightTransfersA = ['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'] as const;
-
-const lightTransfersB = [
-  'automatic',
-  'composition',
-  'straight',
-  'smooth_in',
-  'smooth_out',
-  'smooth_both',
-  'reverse_both',
-  'soft_in',
-  'soft_out',
-  'soft_mid',
-  'strong_mid',
-  'style_shift',
-  'strong_shift',
-] as const;
-
 const percentage = z.int().check(z.minimum(0), z.maximum(100));
 
-const AdvancedSettings = paidObject({
-  whites: optional(percentage),
-  blacks: optional(percentage),
-  brightness: optional(percentage),
-  contrast: optional(percentage),
-  saturation: optional(percentage),
-  engine: optional(z.enum(engines)),
-  transfer_light_a: optional(z.enum(lightTransfersA)),
-  transfer_light_b: optional(z.enum(lightTransfersB)),
-  fixed_generation: optional(z.boolean()),
-});
+/** Forwarded as it is: a new setting of the provider needs no release of this service. */
+const advancedSettings = z.unknown().check(
+  z.superRefine((settings, context) => {
+    const message = isObject(settings) ? freeFormIssue(settings) : 'must be an object';
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  }),
+);
 
 const minWeight = 1;
 const maxWeight = 1.4;
 
 export const RelightRequest = paidObject({
   image: imageSource.with(z.describe('Base64 data or URL of the image')),
-  advanced_settings: optional(AdvancedSettings),
+  advanced_settings: optional(advancedSettings).with(
+    z.describe('Settings of the provider, forwarded as they are'),
+  ),
   change_background: withDefault(z.boolean(), true).with(
     z.describe('Changes the background based on prompt and/or reference image'),
   ),
@@ -118,26 +88,35 @@ export const RelightReply = z
   .with(z.meta({ id: 'RelightReply' }));
 export type RelightReply = z.infer<typeof RelightReply>;
 
-const parenthesisOrWeight = /\(|(?::\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)\s*)?\)/gi;
+const parenthesisOrWeight = /\(|(?::\s*(\d+(?:\.\d+)?|\.\d+)\s*)?\)/g;
 
-/** A number of its own before the colon and a whole one after it are a ratio or a time: (16:9), (at 12:30). */
-const endsInNumber = /[^\w.]\d{1,9}(?:\.\d{1,9})?$/;
+/** A number of its own before the colon and a whole one after it are a ratio or a time: (3:2), (at 12:00). */
+const endsInNumber = /(?:^|[^\w.])\d{1,9}(?:\.\d{1,9})?$/;
 const wholeNumber = /^\d+$/;
 const maxNumberLength = 20;
+
+/** No phrase is weighted by more; a larger number is a word, as in (iso:400) or (f:2.8). */
+const maxPlainWeight = 2;
 
 /** The weights of all `(text:weight)` phrases, nested ones included. A colon outside parentheses weights nothing. */
 function weightsIn(prompt: string): number[] {
   const weights: number[] = [];
-  let depth = 0;
+  const open: number[] = [];
   for (const { 0: token, 1: weight, index } of prompt.matchAll(parenthesisOrWeight)) {
-    if (token === '(') depth += 1;
-    else if (depth > 0) {
-      depth -= 1;
-      if (weight === undefined) continue;
-      const before = prompt.slice(Math.max(0, index - maxNumberLength), index);
+    if (token === '(') open.push(index);
+    else {
+      const start = open.pop();
+      if (start === undefined || weight === undefined || Number(weight) > maxPlainWeight) continue;
+      const before = prompt.slice(Math.max(start + 1, index - maxNumberLength), index);
       const isRatio = wholeNumber.test(weight) && endsInNumber.test(before);
-      if (!isRatio) weights.push(Number(weight));
+      if (!isRatio && hasText(prompt, start + 1, index)) weights.push(Number(weight));
     }
   }
   return weights;
+}
+
+function hasText(prompt: string, start: number, end: number): boolean {
+  const text = /\S/g;
+  text.lastIndex = start;
+  return text.test(prompt) && text.lastIndex <= end;
 }

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import type { VideoRules } from '../video-rules.ts';
-import { evenIfFieldsFail, imageSource, optional, text, webAddress, withDefault } from './media.ts';
+import { evenIfFieldsFail, optional, reference, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 import { callbackUrl, modelName, payload, taskFields, videoPrompt } from './video.ts';
 
-/** The maximum duration of each listed model in seconds; undefined if the interface states none. */
-const maxSecondsByModel = new Map<unknown, number | undefined>([
+/** The listed models, with the maximum duration in seconds where the interface states one. */
+const maxSeconds = new Map<unknown, number | undefined>([
   ['vidq3-pro', 16],
   ['vidq2-pro-fast', 10],
   ['vidq2-pro', 8],
@@ -14,15 +14,15 @@ const maxSecondsByModel = new Map<unknown, number | undefined>([
   ['vidq1-classic', undefined],
   ['vid2.0', undefined],
 ]);
-const maxSecondsOfAnyModel = 16;
-const listedModels = [...maxSecondsByModel.keys()].map(String);
+const listedModels = [...maxSeconds.keys()].map(String);
 
 const modelWithAudioByDefault = 'vidq3-pro';
+const bottomRight = 3;
 
 export function textToVideoRequest(rules: VideoRules) {
   return z.pipe(
     paidObject({
-      aspect_ratio: optional(text(32).with(z.describe('Such as 16:9; checked by the provider'))),
+      aspect_ratio: optional(z.string().with(z.describe('For example 16:9'))),
       audio: optional(z.boolean()).with(
         z.describe('Enables direct audio-video generation; default true for model vidq3-pro'),
       ),
@@ -32,15 +32,13 @@ export function textToVideoRequest(rules: VideoRules) {
       bgm: optional(z.boolean()).with(z.describe('Background music; no effect for q3 model')),
       callback_url: optional(callbackUrl),
       duration: optional(z.int32()).with(
-        z.meta({
-          description: 'Seconds; vidq3-pro 1-16, vidq2-pro-fast 1-10, vidq2-pro and vidq2-turbo 1-8',
-          minimum: 1,
-          maximum: maxSecondsOfAnyModel,
-        }),
+        z.describe('Seconds; vidq3-pro 1-16, vidq2-pro-fast 1-10, vidq2-pro and vidq2-turbo 1-8'),
       ),
       enhance: optional(z.boolean()),
       images: optional(
-        z.array(imageSource.with(z.describe('Base64 data or URL of the start frame'))).check(z.maxLength(1)),
+        z
+          .array(reference.with(z.describe('Start frame, in any form that the provider accepts')))
+          .check(z.maxLength(1)),
       ).with(z.describe('For image-to-video; accepts 1 image as start frame')),
       is_rec: optional(z.boolean()).with(z.describe('Use recommended prompt; costs 10 additional credits')),
       meta_data: optional(
@@ -70,7 +68,7 @@ export function textToVideoRequest(rules: VideoRules) {
         z.describe('1 top left, 2 top right, 3 bottom right (default), 4 bottom left'),
       ),
       wm_url: optional(
-        webAddress.with(z.describe('Watermark image URL; default watermark used when omitted')),
+        reference.with(z.describe('Watermark image URL; default watermark used when omitted')),
       ),
     }).check(
       z.refine(({ model, duration }) => durationFits(model, duration), {
@@ -82,6 +80,7 @@ export function textToVideoRequest(rules: VideoRules) {
     z.transform((request) => ({
       ...request,
       audio: request.audio ?? (request.model === modelWithAudioByDefault ? true : undefined),
+      wm_position: request.wm_position ?? (request.watermark ? bottomRight : undefined),
     })),
   );
 }
@@ -105,17 +104,15 @@ export const TextToVideoReply = z
   })
   .with(z.meta({ id: 'TextToVideoReply' }));
 
+/** The duration of another model, or of the one that the provider chooses, is the provider's to judge. */
 function durationFits(model: unknown, duration: unknown): boolean {
-  if (typeof duration !== 'number') return true;
-  return duration >= 1 && duration <= maxSecondsFor(model);
+  const most = maxSeconds.get(model);
+  if (typeof duration !== 'number' || most === undefined) return true;
+  return duration >= 1 && duration <= most;
 }
 
 function durationRule(model: unknown): string {
-  return `must be 1 to ${maxSecondsFor(model)} seconds${model === undefined ? '' : ` for ${model}`}`;
-}
-
-function maxSecondsFor(model: unknown): number {
-  return maxSecondsByModel.get(model) ?? maxSecondsOfAnyModel;
+  return `must be 1 to ${maxSeconds.get(model)} seconds for ${model}`;
 }
 
 function isJson(value: string): boolean {

@@ -217,6 +217,29 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /** @description Settings of the provider, forwarded as they are. The listed names and values are the ones known today; the provider may take others */
+        AdvancedSettings: ({
+            /** @description Blacks, usually a whole number from 0 to 100 */
+            blacks?: number;
+            /** @description Brightness, usually a whole number from 0 to 100 */
+            brightness?: number;
+            /** @description Contrast, usually a whole number from 0 to 100 */
+            contrast?: number;
+            /** @description Relight engine */
+            engine?: ("automatic" | "balanced" | "cool" | "real" | "illusio" | "fairy" | "colorful_anime" | "hard_transform" | "softy") | string;
+            /** @description Whether equal requests give equal images */
+            fixed_generation?: boolean;
+            /** @description Saturation, usually a whole number from 0 to 100 */
+            saturation?: number;
+            /** @description How much light is transferred */
+            transfer_light_a?: ("automatic" | "low" | "medium" | "normal" | "high" | "high_on_faces") | string;
+            /** @description How light is transferred */
+            transfer_light_b?: ("automatic" | "composition" | "straight" | "smooth_in" | "smooth_out" | "smooth_both" | "reverse_both" | "soft_in" | "soft_out" | "soft_mid" | "strong_mid" | "style_shift" | "strong_shift") | string;
+            /** @description Whites, usually a whole number from 0 to 100 */
+            whites?: number;
+        } & {
+            [key: string]: unknown;
+        }) | null;
         BulkNodeVersionsReply: {
             node_versions: {
                 /** @description The pair exactly as it was requested */
@@ -307,10 +330,7 @@ export interface components {
             resolution?: "540p" | "720p" | "1080p";
             /** @description Required together with video_url */
             video_creation_id?: string;
-            /**
-             * Format: uri
-             * @description Any video URL; required together with video_creation_id
-             */
+            /** @description Any video URL; required together with video_creation_id */
             video_url?: string;
         };
         HostNode: {
@@ -363,12 +383,9 @@ export interface components {
         MultiframeVideoRequest: {
             /** @description The key frames after the first frame */
             image_settings: {
-                /** @description Base64 data or URL of the key frame */
-                key_image: string;
-                /**
-                 * Format: int32
-                 * @description Seconds up to the key frame
-                 */
+                /** @description Key frame, in any form that the provider accepts */
+                key_image?: string;
+                /** @description Seconds up to the key frame */
                 duration?: number;
                 /** @description Describes the video */
                 prompt?: string;
@@ -698,20 +715,7 @@ export interface components {
         RelightImageRequest: {
             /** @description Base64 data or URL of the image */
             image: string;
-            advanced_settings?: {
-                whites?: number;
-                blacks?: number;
-                brightness?: number;
-                contrast?: number;
-                saturation?: number;
-                /** @enum {string} */
-                engine?: "automatic" | "balanced" | "cool" | "real" | "illusio" | "fairy" | "colorful_anime" | "hard_transform" | "softy";
-                /** @enum {string} */
-                transfer_light_a?: "automatic" | "low" | "medium" | "normal" | "high" | "high_on_faces";
-                /** @enum {string} */
-                transfer_light_b?: "automatic" | "composition" | "straight" | "smooth_in" | "smooth_out" | "smooth_both" | "reverse_both" | "soft_in" | "soft_out" | "soft_mid" | "strong_mid" | "style_shift" | "strong_shift";
-                fixed_generation?: boolean;
-            };
+            advanced_settings?: components["schemas"]["AdvancedSettings"];
             /**
              * @description Changes the background based on prompt and/or reference image
              * @default true
@@ -789,7 +793,7 @@ export interface components {
             watermark?: boolean;
         };
         TextToVideoRequest: {
-            /** @description Such as 16:9; checked by the provider */
+            /** @description For example 16:9 */
             aspect_ratio?: string;
             /** @description Enables direct audio-video generation; default true for model vidq3-pro */
             audio?: boolean;
@@ -856,10 +860,7 @@ export interface components {
              * @description 1 top left, 2 top right, 3 bottom right (default), 4 bottom left
              */
             wm_position?: number;
-            /**
-             * Format: uri
-             * @description Watermark image URL; default watermark used when omitted
-             */
+            /** @description Watermark image URL; default watermark used when omitted */
             wm_url?: string;
         };
         UpdateHostNodeRequest: {

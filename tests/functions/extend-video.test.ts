@@ -1,15 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { invoke, sampleBody } from '../support/invoke.ts';
-import {
-  choice,
-  images,
-  requiredChoice,
-  requiredImage,
-  testFields,
-  text,
-  webAddress,
-  wholeNumber,
-} from '../support/test-fields.ts';
+import { invoke } from '../support/invoke.ts';
 import { proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['extend-video'];
@@ -73,55 +63,5 @@ describe('POST /proxy/video-provider/extend', () => {
         expect(simulation.received).toEqual([]);
       },
     );
-  });
-
-  describe('401', () => {
-    test('rejects a caller without an access token', async () => {
-      const { status } = await extend(sampleBody('extend-video'), { authorization: undefined });
-
-      expect(status).toBe(401);
-      expect(simulation.received).toEqual([]);
-    });
-  });
-
-  describe('fields of an extend request', () => {
-    testFields('extend-video', [
-      requiredChoice('model', ['vidq2-pro', 'vidq2-turbo'], ['vidq3-pro', 'vidq2-pro-fast']),
-      webAddress('callback_url'),
-      wholeNumber('duration', 1, 7, 5),
-      {
-        field: 'images',
-        accepted: images.map((one) => [one]),
-        rejected: [
-          [images.slice(0, 2), 'must have at most 1 item'],
-          [images[0], 'must be a list'],
-        ],
-      },
-      requiredImage('images.0'),
-      text('payload', 1_048_576),
-      text('prompt', 2000),
-      choice('resolution', ['540p', '720p', '1080p']),
-      {
-        field: 'video_creation_id',
-        isRequired: true,
-        accepted: ['x'],
-        rejected: [
-          ...[undefined, null, '', []].map(
-            (value) => [value, 'is required together with video_url'] as const,
-          ),
-          [5, 'must be text'],
-        ],
-      },
-      {
-        ...webAddress('video_url'),
-        isRequired: true,
-        rejected: [
-          ...[undefined, null, '', []].map(
-            (value) => [value, 'is required together with video_creation_id'] as const,
-          ),
-          ...webAddress('video_url').rejected,
-        ],
-      },
-    ]);
   });
 });

@@ -1,14 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { invoke, sampleBody } from '../support/invoke.ts';
-import {
-  choice,
-  requiredChoice,
-  requiredImage,
-  testFields,
-  text,
-  webAddress,
-  wholeNumber,
-} from '../support/test-fields.ts';
+import { invoke } from '../support/invoke.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['multiframe-video'];
@@ -67,49 +58,5 @@ describe('POST /proxy/video-provider/multiframe', () => {
       expect(body.image_settings).toEqual([{ key_image: 'https://images.example/1.png' }]);
       expect(body).not.toHaveProperty('start_image');
     });
-  });
-
-  describe('401', () => {
-    test('rejects a caller without an access token', async () => {
-      const { status } = await join(sampleBody('multiframe-video'), { authorization: undefined });
-
-      expect(status).toBe(401);
-      expect(simulation.received).toEqual([]);
-    });
-  });
-
-  describe('fields of a multi-frame request', () => {
-    const frames = (count: number) => Array.from({ length: count }, () => keyFrame);
-
-    testFields('multiframe-video', [
-      {
-        field: 'image_settings',
-        isRequired: true,
-        accepted: [frames(2), frames(9)],
-        rejected: [
-          [undefined, 'is required'],
-          [[], 'must have at least 2 items'],
-          [frames(1), 'must have at least 2 items'],
-          [frames(10), 'must have at most 9 items'],
-          [Array(1000).fill(7), 'must have at most 9 items'],
-          [keyFrame, 'must be a list'],
-          [null, 'must be a list'],
-        ],
-      },
-      requiredImage('image_settings.1.key_image'),
-      wholeNumber('image_settings.0.duration', 2, 7),
-      text('image_settings.0.prompt', 2000),
-      {
-        field: 'image_settings.0',
-        isRequired: true,
-        accepted: [keyFrame],
-        rejected: ['x', [], null].map((value) => [value, 'must be an object'] as const),
-      },
-      requiredChoice('model', ['vidq2-pro', 'vidq2-turbo'], ['vidq3-pro', 'vidq1']),
-      requiredImage('start_image'),
-      webAddress('callback_url'),
-      text('payload', 1_048_576),
-      choice('resolution', ['540p', '720p', '1080p']),
-    ]);
   });
 });

@@ -1,21 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { invoke, sampleBody } from '../support/invoke.ts';
-import {
-  choice,
-  flag,
-  images,
-  requiredImage,
-  testFields,
-  text,
-  webAddress,
-  wholeNumber,
-} from '../support/test-fields.ts';
+import { invoke } from '../support/invoke.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
 
 const handler = proxies['text-to-video'];
 const generate = (body: object, headers = {}) => invoke(handler, 'text-to-video', { body, headers });
-
-const int32 = [-(2 ** 31), 2 ** 31 - 1] as const;
 
 const full = {
   aspect_ratio: '16:9',
@@ -73,17 +61,6 @@ describe('POST /proxy/video-provider/text2video', () => {
       expect(simulation.received[0]?.body).toEqual({ watermark: false });
     });
 
-    test.each([
-      [{ model: 'vidq3-pro' }, true],
-      [{ model: 'vidq3-pro', audio: false }, false],
-      [{ model: 'vidq2-pro' }, undefined],
-      [{}, undefined],
-    ])('forwards the default of audio for %j', async (body, audio) => {
-      await generate(body);
-
-      expect(simulation.received[0]?.body.audio).toBe(audio);
-    });
-
     test('sends our key with its scheme and none of the request headers', async () => {
       await generate({}, { cookie: 'session=1', 'x-request-id': 'r1' });
 
@@ -137,94 +114,5 @@ describe('POST /proxy/video-provider/text2video', () => {
       ]);
       expect(simulation.received).toEqual([]);
     });
-
-    test('names no model in the rule of durations where none was sent', async () => {
-      const { body } = await generate({ duration: 17, model: undefined });
-
-      expect(body.details).toEqual([{ path: 'body.duration', message: 'must be 1 to 16 seconds' }]);
-    });
-
-    test.each([
-      ['vidq3-pro', 16],
-      ['vidq2-pro-fast', 10],
-      ['vidq2-pro', 8],
-      ['vidq2-turbo', 8],
-      ['vidq1', 16],
-      ['vidq1-classic', 16],
-      ['vid2.0', 16],
-      [undefined, 16],
-    ])('accepts only the durations of model %s', async (model, maxSeconds) => {
-      const statuses = [];
-      for (const duration of [0, 1, maxSeconds, maxSeconds + 1])
-        statuses.push((await generate({ model, duration })).status);
-
-      expect(statuses).toEqual([400, 200, 200, 400]);
-      expect(simulation.received).toHaveLength(2);
-    });
-  });
-
-  describe('401', () => {
-    test('rejects a caller without an access token', async () => {
-      const { status } = await generate(sampleBody('text-to-video'), { authorization: undefined });
-
-      expect(status).toBe(401);
-      expect(simulation.received).toEqual([]);
-    });
-  });
-
-  describe('fields of a text to video request', () => {
-    testFields('text-to-video', [
-      text('aspect_ratio', 32),
-      flag('audio'),
-      choice('audio_type', ['all', 'speech_only', 'sound_effect_only']),
-      flag('bgm'),
-      webAddress('callback_url'),
-      {
-        field: 'duration',
-        accepted: [1, 8],
-        rejected: [
-          [0, 'must be 1 to 8 seconds for vidq2-turbo'],
-          [9, 'must be 1 to 8 seconds for vidq2-turbo'],
-          [1.5, 'must be a whole number'],
-          ['5', 'must be a number'],
-        ],
-      },
-      flag('enhance'),
-      {
-        field: 'images',
-        accepted: images.map((one) => [one]),
-        rejected: [
-          [images.slice(0, 2), 'must have at most 1 item'],
-          [Array(1000).fill(7), 'must have at most 1 item'],
-          [images[0], 'must be a list'],
-        ],
-      },
-      requiredImage('images.0'),
-      flag('is_rec'),
-      {
-        field: 'meta_data',
-        accepted: ['{}', '[1]', '"x"', '{"a":1}'],
-        rejected: [
-          ['{', 'must be JSON'],
-          ['x', 'must be JSON'],
-          [{}, 'must be text'],
-        ],
-      },
-      choice('model', [
-        ...['vidq3-pro', 'vidq2-pro-fast', 'vidq2-pro', 'vidq2-turbo', 'vidq1', 'vidq1-classic', 'vid2.0'],
-      ]),
-      choice('movement_amplitude', ['auto', 'small', 'medium', 'large']),
-      flag('off_peak'),
-      text('payload', 1_048_576),
-      wholeNumber('priority', ...int32),
-      text('prompt', 2000),
-      choice('resolution', ['360p', '540p', '720p', '1080p', '2K']),
-      wholeNumber('seed', ...int32),
-      choice('style', ['general', 'anime']),
-      { field: 'voice_id', accepted: ['v1'], rejected: [[5, 'must be text']] },
-      flag('watermark', false),
-      wholeNumber('wm_position', 1, 4),
-      webAddress('wm_url'),
-    ]);
   });
 });

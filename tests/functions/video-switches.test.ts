@@ -28,11 +28,11 @@ describe('VIDEO_EXTEND_SOURCE=either', () => {
 });
 
 describe('VIDEO_MODELS_EXTRA', () => {
-  test.each(['vidq4-pro', 'vidq4-turbo', 'vidq3-pro'])('accepts model %s', async (model) => {
+  test.each(['vidq4-pro', 'vidq4-turbo'])('accepts model %s, with any duration', async (model) => {
     const statuses = [];
-    for (const duration of [16, 17]) statuses.push((await generate({ model, duration })).status);
+    for (const duration of [1, 17]) statuses.push((await generate({ model, duration })).status);
 
-    expect(statuses).toEqual([200, 400]);
+    expect(statuses).toEqual([200, 200]);
   });
 
   test('adds models to every video operation, and no others', async () => {

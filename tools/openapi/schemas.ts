@@ -5,6 +5,7 @@ import { ErrorBody } from '../../lib/schemas/error-body.ts';
 import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';
 import { Node, NodeInput } from '../../lib/schemas/node.ts';
 import { NodeVersion, NodeVersionInput } from '../../lib/schemas/node-version.ts';
+import { advancedSettings } from './advanced-settings.ts';
 import { isObject, type JsonObject } from './json.ts';
 
 /** Each resource as answers have it and as requests have it; a field of answers only is read-only. */
@@ -26,6 +27,8 @@ export function describeSchemas(contracts: readonly Contract[]): Record<string, 
     ...describe({ ...Object.fromEntries(replies), Error: ErrorBody }, 'output'),
   };
   markReadOnly(described);
+  Object.assign(described, { AdvancedSettings: advancedSettings });
+  propertiesOf(described.RelightImageRequest).advanced_settings = reference('AdvancedSettings');
   return Object.fromEntries(Object.entries(described).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

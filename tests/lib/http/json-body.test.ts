@@ -56,6 +56,15 @@ describe('parseJsonBody', () => {
     expect(parse({ body: base64(body), isBase64Encoded: true })).toEqual(value);
   });
 
+  test.each([[undefined], ['14']])(
+    'reads U+FFFD as text if the body is as long as was sent: %j',
+    (length) => {
+      expect(parseJsonBody({ body: '{"a":"caf\ufffd"}', headers: { 'content-length': length } })).toEqual({
+        a: 'caf\ufffd',
+      });
+    },
+  );
+
   test.each([
     ['none', {}, 'is missing; send a JSON object'],
     ['an empty one', { body: '' }, 'is missing; send a JSON object'],
@@ -64,8 +73,8 @@ describe('parseJsonBody', () => {
     ['half a pair, escaped', { body: '{"a":["\\ud800"]}' }, 'contains text that is not valid Unicode'],
     ['half a pair, escaped in a key', { body: '{"\\udc00":1}' }, 'contains text that is not valid Unicode'],
     [
-      'what was not UTF-8 before the gateway',
-      { body: '{"a":"caf\ufffd"}' },
+      'bytes that the gateway replaced because they are not UTF-8',
+      { body: '{"a":"caf\ufffd"}', headers: { 'content-length': '12' } },
       'contains text that is not valid Unicode',
     ],
     [

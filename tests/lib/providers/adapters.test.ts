@@ -165,8 +165,12 @@ describe('the video provider', () => {
     [{ task_id: 'task-1' }, { state: 'created', credits: 0 }, ['state', 'credits']],
     [{ ...task, state: 'pending' }, { state: 'created', credits: 5 }, ['state']],
     [{ ...task, state: null }, { state: 'created', credits: 5 }, ['state']],
-    [{ ...task, credits: 1.5 }, { state: 'created', credits: 0 }, ['credits']],
-    [{ ...task, credits: '5' }, { state: 'created', credits: 0 }, ['credits']],
+    [{ ...task, credits: 'five' }, { state: 'created', credits: 0 }, ['credits']],
+    [{ ...task, credits: null }, { state: 'created', credits: 0 }, ['credits']],
+    [{ ...task, credits: '' }, { state: 'created', credits: 0 }, ['credits']],
+    [{ ...task, credits: '-5' }, { state: 'created', credits: 0 }, ['credits']],
+    [{ ...task, credits: true }, { state: 'created', credits: 0 }, ['credits']],
+    [{ ...task, credits: 2 ** 53 }, { state: 'created', credits: 0 }, ['credits']],
     [{ ...task, credits: -5 }, { state: 'created', credits: 0 }, ['credits']],
   ])('answers the task of the reply %j with a warning in the log', async (body, read, unreadable) => {
     reply = { body };

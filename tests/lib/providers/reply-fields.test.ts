@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readCreatedAt, readFields, readTaskId } from '../../../lib/providers/reply-fields.ts';
+import { readCreatedAt, readCredits, readFields, readTaskId } from '../../../lib/providers/reply-fields.ts';
 import { MultiframeVideoReply } from '../../../lib/schemas/multiframe-video.ts';
 import { TextToVideoReply } from '../../../lib/schemas/text-to-video.ts';
 
@@ -18,6 +18,15 @@ describe('the fields of a provider reply', () => {
       expect(Object.keys(readFields(TextToVideoReply.shape, named))).toEqual([]);
     },
   );
+
+  test('are kept if they are a 0 that was sent', () => {
+    const image_settings = [{ duration: 0 }, { duration: 0 }];
+
+    expect(readFields(TextToVideoReply.shape, { seed: 0, duration: 0 }, { seed: 0 })).toEqual({ seed: 0 });
+    expect(
+      readFields(MultiframeVideoReply.shape, { image_settings }, { image_settings: [{ duration: 0 }, {}] }),
+    ).toEqual({ image_settings: [{ duration: 0 }, {}] });
+  });
 
   test('are left out if they are unknown or of another type', () => {
     const reply = { duration: '5', bgm: 1, prompt: {}, seed: 1.5, images: 'a', elsewhere: 'x' };
@@ -58,6 +67,29 @@ describe('the task id of a provider reply', () => {
     [{ id: 'task-1' }, undefined],
   ])('is read from %j as %j', (value, id) => {
     expect(readTaskId(value)).toBe(id);
+  });
+});
+
+describe('the credits of a provider reply', () => {
+  test.each([
+    [0, 0],
+    [12, 12],
+    [12.000_001, 13],
+    ['12', 12],
+    ['12.5', 13],
+    [' 7\n', 7],
+    [2 ** 53 - 1, 2 ** 53 - 1],
+    [2 ** 53, undefined],
+    [-1, undefined],
+    ['', undefined],
+    ['1e3', undefined],
+    ['12 credits', undefined],
+    [null, undefined],
+    [undefined, undefined],
+    [true, undefined],
+    [[12], undefined],
+  ])('are read from %j as %j', (value, credits) => {
+    expect(readCredits(value)).toBe(credits);
   });
 });
 

@@ -1,0 +1,48 @@
+import type { JsonObject } from './json.ts';
+
+/** What is known today. The service forwards the settings as they are, so every list is open. */
+const engines = [
+  ...[
+    'automatic',
+    'balanced',
+    'cool',
+    'real',
+    'illusio',
+    'fairy',
+    'colorful_anime',
+    'hard_transform',
+    'softy',
+  ],
+];
+const lightsA = ['automatic', 'low', 'medium', 'normal', 'high', 'high_on_faces'];
+const lightsB = [
+  ...['automatic', 'composition', 'straight', 'smooth_in', 'smooth_out', 'smooth_both', 'reverse_both'],
+  ...['soft_in', 'soft_out', 'soft_mid', 'strong_mid', 'style_shift', 'strong_shift'],
+];
+
+/** The `advanced_settings` of a relight request. */
+export const advancedSettings: JsonObject = {
+  type: ['object', 'null'],
+  description:
+    'Settings of the provider, forwarded as they are. The listed names and values are the ones known today; the provider may take others',
+  properties: {
+    blacks: percentage('Blacks'),
+    brightness: percentage('Brightness'),
+    contrast: percentage('Contrast'),
+    engine: openList('Relight engine', engines),
+    fixed_generation: { type: 'boolean', description: 'Whether equal requests give equal images' },
+    saturation: percentage('Saturation'),
+    transfer_light_a: openList('How much light is transferred', lightsA),
+    transfer_light_b: openList('How light is transferred', lightsB),
+    whites: percentage('Whites'),
+  },
+  additionalProperties: true,
+};
+
+function percentage(name: string): JsonObject {
+  return { type: 'number', description: `${name}, usually a whole number from 0 to 100` };
+}
+
+function openList(description: string, values: readonly string[]): JsonObject {
+  return { description, anyOf: [{ type: 'string', enum: values }, { type: 'string' }] };
+}
