@@ -12,8 +12,8 @@ const frames = { model: 'vidq2-pro', start_image: image } as const;
 const misspelt: Record<string, () => Promise<unknown>> = {
   // @ts-expect-error: style
   relightImage: () => images.relight({ image, stile: 'clean' }),
-  // @ts-expect-error: contrast, inside advanced_settings
-  'relightImage settings': () => images.relight({ image, advanced_settings: { contrst: 4 } }),
+  // @ts-expect-error: a setting that is known has its type
+  'relightImage settings': () => images.relight({ image, advanced_settings: { contrast: 'high' } }),
   // @ts-expect-error: tags
   updateNode: () => nodes.update('demo', 'demo-node', { taggs: ['a'] }),
   publishNodeVersion: () =>
