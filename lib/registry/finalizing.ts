@@ -21,7 +21,7 @@ import {
   type PublisherRecord,
   publisherRecord,
 } from './records.ts';
-import { awaitsUpload, isUsedUp, type refusalOf, unclaimed } from './upload-checks.ts';
+import { awaitsUpload, isRefused, type refusalOf, unclaimed } from './upload-checks.ts';
 
 /*
  * What happens to a version once it is registered. *Listed* means that it is in the index `pending`, the list of
@@ -67,7 +67,7 @@ export async function findUploadState(
 ): Promise<UploadState> {
   const read = await readUpload(upload, deadline);
   if (read.state !== 'awaited' || objectVersion === undefined) return read.state;
-  return read.version.refused_object === objectVersion || isUsedUp(read.version) ? 'refused' : 'awaited';
+  return isRefused(read.version, objectVersion) ? 'refused' : 'awaited';
 }
 
 async function readUpload(

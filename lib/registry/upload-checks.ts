@@ -50,8 +50,12 @@ export async function releaseChecks(upload: Upload, { id, deadline }: Finalizer)
 /** What is cleared where a check ends. */
 export const unclaimed = { checked_by: null, checked_until: null };
 
-export function isUsedUp({ refusals = 0 }: NodeVersionRecord): boolean {
-  return refusals >= maxRefusals;
+/** Whether this object was refused, or the address that it came by is used up. */
+export function isRefused(
+  { refused_object, refusals = 0 }: NodeVersionRecord,
+  objectVersion: string,
+): boolean {
+  return refused_object === objectVersion || refusals >= maxRefusals;
 }
 
 /** What a refusal leaves in the record, and its reason, which says so where it is the last one of an address. */

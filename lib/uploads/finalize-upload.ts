@@ -11,7 +11,13 @@ import {
   keepPending,
 } from '../registry/finalizing.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
-import { claimChecks, type Finalizer, refusalOf, releaseChecks } from '../registry/upload-checks.ts';
+import {
+  claimChecks,
+  type Finalizer,
+  isRefused,
+  refusalOf,
+  releaseChecks,
+} from '../registry/upload-checks.ts';
 import type { Upload } from '../upload.ts';
 
 /**
@@ -74,6 +80,11 @@ async function publishOrRefuse(
     if (!hasTimeFor(object.sizeBytes)) return 'postponed';
     const version = await claimChecks(upload, finalizer);
     if (!version) return 'in_progress';
+    if (isRefused(version, object.versionId)) {
+      // Another finalizer refused it between the look and the claim.
+      await releaseChecks(upload, finalizer);
+      continue;
+    }
     try {
       const result = await finalize(upload, version, object, deadline);
       if (result !== 'refused') return result;

@@ -24,8 +24,8 @@ export function chooseTarget(args: string[]): void {
   process.env.AWS_ENDPOINT_URL_S3 ??= localAddress(ports.s3);
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'S3RVER',
-    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+    AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
+    AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
     TABLE_NAME: tableName,
     BUCKET_NAME: bucketName,
   });

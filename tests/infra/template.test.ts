@@ -26,7 +26,9 @@ const functionNames = readdirSync('functions').map((file) =>
 test('the template has no secret in it, and nothing of the local stack', () => {
   const text = JSON.stringify(full.template);
 
-  expect(text).not.toMatch(/localhost|S3RVER|local-image-key|local-video-key|AWS_ACCESS_KEY_ID|AWS_ENDPOINT/);
+  expect(text).not.toMatch(
+    /localhost|LOCALACCESSKEY|LOCALSECRETKEY|local-image-key|local-video-key|AWS_ACCESS_KEY_ID|AWS_ENDPOINT/,
+  );
 });
 
 test('names that all regions of an account share have the region in them, so that a stage name works in each', () => {

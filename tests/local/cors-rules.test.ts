@@ -16,9 +16,10 @@ afterAll(async () => {
 });
 
 const Key = 'archives/page/1.0.0/a.zip';
-const origin = 'https://app.example.com';
+/** Pages of other sites are rejected: see local-only.test.ts. */
+const origin = 'http://localhost:5173';
 
-describe("a page of another origin, at the local stack's bucket", () => {
+describe("a page of this machine, at the local stack's bucket", () => {
   test.each([
     ['PUT', 'content-type', 200],
     ['GET', 'range', 200],

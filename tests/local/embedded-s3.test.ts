@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
+import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Sha256 } from '../../lib/aws/sha256.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { objectUrl } from '../../lib/bucket/object-url.ts';
 import { signUpload } from '../../lib/bucket/signed-upload.ts';
+import { S3Objects } from '../../tools/local/s3-objects.ts';
 
 /** The local stack's S3 is as strict as AWS where our code relies on it; here each rule is checked over HTTP. */
 
@@ -182,6 +190,122 @@ describe('a signature', () => {
     await expect(head()).rejects.toMatchObject(answered(404));
     expect((await upload({})).status).toBe(200);
   });
+});
+
+describe('a signed URL', () => {
+  const headers = { 'content-type': 'application/zip' };
+  const put = (url: string, body = 'first') => fetch(url, { method: 'PUT', body, headers });
+
+  test('works for the key, the method and the time that it names', async () => {
+    const url = await signUpload(Key);
+    const other = url.replace('.zip?', '2.zip?');
+    const longer = url.replace('X-Amz-Expires=900', 'X-Amz-Expires=9000');
+
+    expect([(await put(other)).status, (await put(longer)).status]).toEqual([403, 403]);
+    expect((await fetch(url, { method: 'DELETE' })).status).toBe(403);
+    expect((await put(url)).status).toBe(200);
+  });
+
+  test('expires', async () => {
+    const url = await presign({ signingDate: new Date(Date.now() - 901_000) });
+    const answer = await put(url);
+
+    expect([answer.status, await answer.text()]).toEqual([
+      403,
+      expect.stringContaining('Request has expired'),
+    ]);
+    expect((await put(await presign({ signingDate: new Date(Date.now() - 890_000) }))).status).toBe(200);
+  });
+
+  test('with the checksum of another body is rejected', async () => {
+    const query = { 'x-amz-checksum-crc32': 'AAAAAA==' };
+
+    expect((await put(await presign({ query }))).status).toBe(400);
+    expect((await put(await presign({ query }), '')).status).toBe(200);
+  });
+
+  /** As the SDK's presigner does by itself, with what signUpload leaves out. */
+  async function presign(more: { signingDate?: Date; query?: Record<string, string> }): Promise<string> {
+    const { protocol, hostname, host, pathname } = objectUrl(Key);
+    const credentials = { accessKeyId: 'LOCALACCESSKEY', secretAccessKey: 'LOCALSECRETKEY' };
+    const presigner = new S3RequestPresigner({ credentials, region: 'us-east-1', sha256: Sha256 });
+    const { signingDate = new Date(), query = {} } = more;
+    const request = { method: 'PUT', protocol, hostname, path: pathname, query, headers: { host } };
+    const signed = await presigner.presign(request, { expiresIn: 900, signingDate });
+    const signedQuery = new URLSearchParams(signed.query as Record<string, string>);
+    return `${signed.protocol}//${signed.headers.host}${signed.path}?${signedQuery}`;
+  }
+});
+
+describe('a range', () => {
+  test.each([
+    ['bytes=1-3', 206, 'irs', 'bytes 1-3/5'],
+    ['bytes=3-', 206, 'st', 'bytes 3-4/5'],
+    ['bytes=-2', 206, 'st', 'bytes 3-4/5'],
+    ['bytes=0-99', 206, 'first', 'bytes 0-4/5'],
+    ['lines=1-2', 200, 'first', null],
+  ])('%s is answered %i', async (range, status, text, contentRange) => {
+    await put('first');
+    await copy(`archives/range/${count}.zip`);
+    const answer = await fetch(objectUrl(`archives/range/${count}.zip`), { headers: { range } });
+
+    expect([answer.status, await answer.text()]).toEqual([status, text]);
+    expect(answer.headers.get('content-range')).toBe(contentRange);
+  });
+
+  test('beyond the end is answered 416', async () => {
+    await put('first');
+    const beyond = s3().send(new GetObjectCommand({ Bucket, Key, Range: 'bytes=5-9' }));
+
+    await expect(beyond).rejects.toMatchObject(answered(416, 'InvalidRange'));
+  });
+});
+
+describe('a listing', () => {
+  test('has the current objects under a prefix, page by page', async () => {
+    const prefix = `index/listed & ${count}/`;
+    for (const name of ['b', 'a', 'é<1>', 'c'])
+      await s3().send(new PutObjectCommand({ Bucket, Key: prefix + name, Body: name }));
+    await s3().send(new DeleteObjectCommand({ Bucket, Key: `${prefix}b` }));
+    const list = (more = {}) =>
+      s3().send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 2, ...more }));
+    const first = await list();
+    const second = await list({ ContinuationToken: first.NextContinuationToken });
+
+    expect(first.Contents?.map(({ Key }) => Key)).toEqual([`${prefix}a`, `${prefix}c`]);
+    expect(first.Contents?.[0]).toMatchObject({ Size: 1, ETag: expect.stringMatching(/^"\w{32}"$/) });
+    expect(second.Contents?.map(({ Key }) => Key)).toEqual([`${prefix}é<1>`]);
+    expect([first.IsTruncated, second.IsTruncated]).toEqual([true, false]);
+  });
+});
+
+test('a download that the reader has already is answered 304', async () => {
+  const { ETag = '' } = await put('first');
+  await copy(`archives/cached/${count}.zip`);
+  const url = objectUrl(`archives/cached/${count}.zip`);
+
+  expect((await fetch(url, { headers: { 'if-none-match': ETag } })).status).toBe(304);
+  expect((await fetch(url, { headers: { 'if-none-match': '"another"' } })).status).toBe(200);
+});
+
+test('an operation that the project does not use is answered 501', async () => {
+  await expect(s3().send(new ListObjectVersionsCommand({ Bucket }))).rejects.toMatchObject(answered(501));
+});
+
+test('objects and their versions outlive a restart', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'node-registry-s3-'));
+  const objects = new S3Objects(directory);
+  const name = { bucket: 'bucket', key: 'a/b.zip' };
+  const version = { etag: '"e"', sizeBytes: 1, lastModified: 'now', headers: {} };
+  objects.add(name, { id: 'first', isMarker: false, ...version });
+  objects.add(name, { id: 'marker', isMarker: true, ...version });
+  const restarted = new S3Objects(directory);
+
+  expect(restarted.versionsOf(name)).toEqual(objects.versionsOf(name));
+  expect(restarted.current(name)).toBeUndefined();
+  restarted.remove(name, 'marker');
+  expect(new S3Objects(directory).list('bucket', 'a/').map(({ key }) => key)).toEqual(['a/b.zip']);
+  await rm(directory, { recursive: true });
 });
 
 describe('Content-MD5', () => {

@@ -1,7 +1,9 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startGateway } from '../../tools/local/gateway.ts';
 import { findFreePort } from '../../tools/processes/ports.ts';
@@ -114,5 +116,19 @@ describe('the local gateway', () => {
       'content-type': 'text/plain,application/json',
       authorization: 'Bearer x',
     });
+  });
+});
+
+describe('a client that asks for it', () => {
+  test.each(['echo', 'bare', 'throws'])('has its connection closed after %s', async (name) => {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+    socket.write(
+      `POST /${name} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`,
+    );
+    // Ends only when the gateway closes the connection.
+    const answer = await text(socket);
+
+    expect(answer).toMatch(/^HTTP\/1\.1 (?:200|500) /);
+    expect(answer.match(/^connection: .*$/gim)).toEqual(['Connection: close']);
   });
 });

@@ -3,8 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { ports, neededPorts } from '../../tools/local/addresses.ts';
-import { createBucket } from '../../tools/local/bucket.ts';
+import { neededPorts, portProblem, ports } from '../../tools/local/addresses.ts';
 import { claimFolder } from '../../tools/local/data-folder.ts';
 import { findFreePort, listen } from '../../tools/processes/ports.ts';
 
@@ -75,22 +74,21 @@ describe('the folder of a local stack', () => {
   });
 });
 
-test('a start needs no port of a store that runs already, which may listen there', () => {
-  const needed = neededPorts({ dynamodb: 'http://localhost:8000', s3: undefined }).map(([part]) => part);
+test('a start needs no port of a DynamoDB that runs already, which may listen there', () => {
+  const needed = neededPorts({ isDynamodbGiven: true }).map(([part]) => part);
 
   expect(needed).toEqual(Object.keys(ports).filter((part) => part !== 'dynamodb'));
 });
 
-test('a bucket is created once in an S3 that somebody else started', async () => {
-  const url = String(process.env.AWS_ENDPOINT_URL_S3);
-  const name = `given-${process.pid}`;
-  await createBucket(url, name);
-  await createBucket(url, name);
-
-  expect((await fetch(`${url}/${name}`)).status).not.toBe(404);
-  const preflight = await fetch(`${url}/${name}/staging/a.zip`, {
-    method: 'OPTIONS',
-    headers: { origin: 'https://app.example.com', 'access-control-request-method': 'PUT' },
-  });
-  expect(preflight.headers.get('access-control-allow-methods')).toBe('PUT');
+test.each([
+  [{ api: 6000 }, 'Browsers do not connect to port 6000 (api). Choose another LOCAL_PORT_OFFSET.'],
+  [
+    { api: 3000, pages: 6667 },
+    'Browsers do not connect to port 6667 (pages). Choose another LOCAL_PORT_OFFSET.',
+  ],
+  [{ api: 70_000 }, 'LOCAL_PORT_OFFSET must be a whole number that leads to ports from 1 to 65535.'],
+  [{ api: Number.NaN }, 'LOCAL_PORT_OFFSET must be a whole number that leads to ports from 1 to 65535.'],
+  [ports, undefined],
+])('the ports %j have the problem %s', (used, problem) => {
+  expect(portProblem(used)).toBe(problem);
 });

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 /** The environment of a function, as serverless.yml sets it locally. Each test file has its own table and bucket. */
 Object.assign(process.env, {
   AWS_REGION: 'us-east-1',
-  AWS_ACCESS_KEY_ID: 'S3RVER',
-  AWS_SECRET_ACCESS_KEY: 'S3RVER',
+  AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
+  AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
   TABLE_NAME: `test-${randomUUID()}`,
   BUCKET_NAME: `archives-${randomUUID()}`,
   TOKEN_ISSUER: 'http://localhost:3001',

@@ -27,8 +27,8 @@ export async function startServers(): Promise<Servers> {
   const environment = {
     PATH: String(process.env.PATH),
     AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'S3RVER',
-    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+    AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
+    AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
     AWS_LAMBDA_FUNCTION_NAME: 'bench',
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',

@@ -14,16 +14,31 @@ export const ports = {
   dynamodb: 8000 + offset,
 } as const;
 
-/** Stores that run already. */
-export interface GivenStores {
-  dynamodb?: string | undefined;
-  s3?: string | undefined;
+/** The ports that must be free; that of a DynamoDB that runs already may be its own. */
+export function neededPorts({
+  isDynamodbGiven,
+}: {
+  isDynamodbGiven: boolean;
+}): [part: string, port: number][] {
+  return Object.entries(ports).filter(([part]) => part !== 'dynamodb' || !isDynamodbGiven);
 }
 
-/** The ports that must be free; that of a given store may be its own. */
-export function neededPorts(given: GivenStores): [part: string, port: number][] {
-  const isGiven = (part: string) => Object.entries(given).some(([name, url]) => name === part && url);
-  return Object.entries(ports).filter(([part]) => !isGiven(part));
+/** Browsers, and Node's fetch, connect to none of these: https://fetch.spec.whatwg.org/#port-blocking */
+const blockedPorts = new Set([
+  ...[3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+]);
+
+/** Why no stack can listen at these ports; undefined if it can. */
+export function portProblem(used: Record<string, number> = ports): string | undefined {
+  const [part, port] = Object.entries(used).find(([, number]) => !isUsable(number)) ?? [];
+  if (port === undefined) return undefined;
+  return Number.isInteger(port) && port > 0 && port <= 65_535
+    ? `Browsers do not connect to port ${port} (${part}). Choose another LOCAL_PORT_OFFSET.`
+    : 'LOCAL_PORT_OFFSET must be a whole number that leads to ports from 1 to 65535.';
+}
+
+function isUsable(port: number): boolean {
+  return Number.isInteger(port) && port > 0 && port <= 65_535 && !blockedPorts.has(port);
 }
 
 /** Where the local stack keeps its data between starts. */

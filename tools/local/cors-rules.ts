@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import type { CORSRule } from '@aws-sdk/client-s3';
 import { parse } from 'yaml';
 
@@ -30,19 +31,61 @@ export async function localCorsRules(): Promise<CORSRule[]> {
   ];
 }
 
-/** The same as the document that S3 keeps. */
-export function corsDocument(rules: readonly CORSRule[]): string {
-  const elements = (name: string, values: readonly unknown[] = []) =>
-    values.map((value) => `<${name}>${value}</${name}>`).join('');
-  const texts = rules.map(
-    (rule) =>
-      elements('AllowedOrigin', rule.AllowedOrigins) +
-      elements('AllowedMethod', rule.AllowedMethods) +
-      elements('AllowedHeader', rule.AllowedHeaders) +
-      elements('ExposeHeader', rule.ExposeHeaders) +
-      elements('MaxAgeSeconds', rule.MaxAgeSeconds === undefined ? [] : [rule.MaxAgeSeconds]),
+export type CorsHeaders = Record<string, string>;
+
+/** The headers with which S3 answers a page's request; none if no rule allows it. */
+export function corsHeaders(rules: readonly CORSRule[], { method, headers }: IncomingMessage): CorsHeaders {
+  const rule = ruleFor(rules, headers.origin, method, []);
+  return rule ? headersOf(rule, headers.origin) : {};
+}
+
+/** The answer to a browser's question whether it may send a request; undefined if it may not. */
+export function preflightHeaders(
+  rules: readonly CORSRule[],
+  { headers }: IncomingMessage,
+): CorsHeaders | undefined {
+  const names = (headers['access-control-request-headers'] ?? '').toLowerCase().split(/,\s*/).filter(Boolean);
+  const method = headers['access-control-request-method'];
+  const rule = ruleFor(rules, headers.origin, method, names);
+  if (!rule) return undefined;
+  const allowed = { 'access-control-allow-methods': (rule.AllowedMethods ?? []).join(', ') };
+  return {
+    ...headersOf(rule, headers.origin),
+    ...allowed,
+    ...(names.length > 0 && { 'access-control-allow-headers': names.join(', ') }),
+  };
+}
+
+function ruleFor(
+  rules: readonly CORSRule[],
+  origin: string | undefined,
+  method: string | undefined,
+  names: readonly string[],
+): CORSRule | undefined {
+  if (origin === undefined || method === undefined) return undefined;
+  return rules.find(
+    ({ AllowedOrigins = [], AllowedMethods = [], AllowedHeaders = [] }) =>
+      AllowedOrigins.some((allowed) => matches(allowed, origin)) &&
+      AllowedMethods.includes(method) &&
+      names.every((name) => AllowedHeaders.some((allowed) => matches(allowed.toLowerCase(), name))),
   );
-  return `<CORSConfiguration>${elements('CORSRule', texts)}</CORSConfiguration>`;
+}
+
+/** One asterisk stands for any text. */
+function matches(pattern: string, text: string): boolean {
+  const [start = '', end] = pattern.split('*');
+  if (end === undefined) return pattern === text;
+  return text.length >= start.length + end.length && text.startsWith(start) && text.endsWith(end);
+}
+
+function headersOf(rule: CORSRule, origin: string | undefined): CorsHeaders {
+  const isAny = rule.AllowedOrigins?.includes('*');
+  return {
+    'access-control-allow-origin': isAny ? '*' : String(origin),
+    ...(rule.ExposeHeaders && { 'access-control-expose-headers': rule.ExposeHeaders.join(', ') }),
+    ...(rule.MaxAgeSeconds !== undefined && { 'access-control-max-age': String(rule.MaxAgeSeconds) }),
+    vary: 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method',
+  };
 }
 
 /** CloudFormation's names of what S3's API calls otherwise. */

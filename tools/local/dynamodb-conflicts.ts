@@ -13,7 +13,8 @@ import {
   readWrite,
 } from './dynamodb-actions.ts';
 import { expressionIssue } from './dynamodb-expressions.ts';
-import { type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
+import { rejectForeign } from './local-only.ts';
+import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 
 interface Server {
   url: string;
@@ -77,6 +78,8 @@ class Conflicts {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
+    const foreign = rejectForeign(request);
+    if (foreign !== undefined) return void response.writeHead(foreign).end();
     const operation = String(request.headers['x-amz-target']).split('.')[1];
     switch (operation) {
       case 'PutItem':
@@ -146,7 +149,7 @@ class Conflicts {
       const head = await origin.send(request, { body });
       return { head, content: await readAll(head) };
     });
-    response.writeHead(Number(head.statusCode), head.rawHeaders).end(content);
+    response.writeHead(Number(head.statusCode), endToEndHeaders(head)).end(content);
     this.#report(head.statusCode, body);
   }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestIdOf } from '../../lib/http/request-id.ts';
 import { type LoggedRequest, loggedRequest } from './request-log.ts';
-import { type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
+import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 
 type OnAnswer = (request: LoggedRequest) => void;
 
@@ -50,7 +50,7 @@ async function pass(
       : { status, received: body.toString() },
   );
   if (isCrashed) return answer(response, 500, 'Internal Server Error');
-  response.writeHead(status, reply.rawHeaders).end(body);
+  response.writeHead(status, endToEndHeaders(reply)).end(body);
 }
 
 /** A deployed gateway names every request; serverless-offline gives all of them one name. */

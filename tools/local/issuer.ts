@@ -4,8 +4,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { listen } from '../processes/ports.ts';
-import { audience, ciIssuerName, issuerName, localEnvironment } from './addresses.ts';
+import { audience, ciIssuerName, issuerName, localAddress, localEnvironment, ports } from './addresses.ts';
 import developmentKey from './development-key.json' with { type: 'json' };
+import { rejectForeign } from './local-only.ts';
 
 export interface SigningKey {
   kid: string;
@@ -36,7 +37,7 @@ export async function loadSigningKey(directory: string): Promise<SigningKey> {
 }
 
 /** Undefined if no stack ever used this folder. */
-export async function readSigningKey(directory: string): Promise<SigningKey | undefined> {
+async function readSigningKey(directory: string): Promise<SigningKey | undefined> {
   const text = await readFile(keyFile(directory), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : JSON.parse(text);
 }
@@ -113,16 +114,24 @@ export function signClaims({ kid, privateKey }: SigningKey, claims: object): str
   return `${input}.${sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }
 
-/** Serves the key set: the local key, and the one that signed the tokens in `events/`. */
+/** Where programs of this machine read the key that signs, such as `npm run token`. */
+const signingKeyPath = '/signing-key';
+
+/** Serves the key set (the local key, and the one that signed the tokens in `events/`) and the local key itself. */
 export async function startIssuer(
   port: number,
   key: SigningKey,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
-  const keySet = JSON.stringify({ keys: [publicKeyOf(key), developmentKey] });
+  const contents: Record<string, object> = {
+    '/.well-known/jwks.json': { keys: [publicKeyOf(key), developmentKey] },
+    [signingKeyPath]: key,
+  };
   const server = createServer((request, response) => {
-    const found = request.url === '/.well-known/jwks.json';
-    response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(found ? keySet : '{}');
+    const foreign = rejectForeign(request);
+    if (foreign !== undefined) return void response.writeHead(foreign).end();
+    const content = contents[request.url ?? ''];
+    response.writeHead(content ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(content ?? {}));
   });
   const used = await listen(server, port);
   const stop = () =>
@@ -131,4 +140,12 @@ export async function startIssuer(
       server.closeAllConnections();
     });
   return { url: `http://localhost:${used}`, stop };
+}
+
+/** The key of the stack that runs with this port offset; undefined if none does. */
+export async function fetchSigningKey(): Promise<SigningKey | undefined> {
+  return fetch(`${localAddress(ports.issuer)}${signingKeyPath}`).then(
+    (response) => response.json() as Promise<SigningKey>,
+    () => undefined,
+  );
 }

@@ -13,6 +13,7 @@ import {
 import { isListening, listen } from '../processes/ports.ts';
 import { demoArchive } from './demo-archive.ts';
 import { createInbox, type Inbox } from './inbox.ts';
+import { isOwnPage, rejectForeign } from './local-only.ts';
 import type { RequestLog } from './request-log.ts';
 
 interface Pages {
@@ -38,7 +39,6 @@ const types = {
   json: 'application/json',
   zip: 'application/zip',
 };
-const localNames = ['localhost', '127.0.0.1', '[::1]'];
 const assets = new URL('pages/', import.meta.url);
 const timeoutMs = 500;
 
@@ -112,11 +112,8 @@ function records() {
 
 async function answer(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
-  // The pages contain a token, so no foreign name that points to this machine may read them.
-  if (!localNames.includes(url.hostname)) return void response.writeHead(421).end();
-  // A browser names the site that a change comes from, and no other site may change limits or simulators.
-  const { origin } = request.headers;
-  if (origin !== undefined && origin !== url.origin) return void response.writeHead(403).end();
+  const foreign = rejectForeign(request, isOwnPage);
+  if (foreign !== undefined) return void response.writeHead(foreign).end();
   if (`${url.pathname}/` === referencePath)
     return void response.writeHead(301, { location: referencePath }).end();
   const folder = url.pathname.slice(0, url.pathname.lastIndexOf('/') + 1);

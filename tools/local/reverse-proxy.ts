@@ -68,18 +68,27 @@ function sentHeaders({ rawHeaders }: IncomingMessage, changed: Record<string, st
     ['connection', 'keep-alive'].includes(name) ||
     name in changed ||
     (name === 'transfer-encoding' && 'content-length' in changed);
-  const kept = rawHeaders.filter(
-    (_, index) => !isOurs(String(rawHeaders[index - (index % 2)]).toLowerCase()),
-  );
+  const kept = without(rawHeaders, isOurs);
   const ours = Object.entries(changed).flatMap(([name, values]) =>
     [values].flat().flatMap((value) => [name, value]),
   );
   return [...kept, ...ours];
 }
 
+function without(rawHeaders: readonly string[], isLeftOut: (name: string) => boolean): string[] {
+  return rawHeaders.filter((_, index) => !isLeftOut(String(rawHeaders[index - (index % 2)]).toLowerCase()));
+}
+
+const perConnection = ['connection', 'keep-alive', 'transfer-encoding'];
+
+/** The headers of an answer that are not about the connection to this proxy's origin, in Node's flat form. */
+export function endToEndHeaders({ rawHeaders }: IncomingMessage): string[] {
+  return without(rawHeaders, (name) => perConnection.includes(name));
+}
+
 /** Streams an answer to the client. */
 export function relay(answer: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+  response.writeHead(answer.statusCode ?? 502, endToEndHeaders(answer));
   answer.on('error', () => response.destroy());
   answer.pipe(response);
 }

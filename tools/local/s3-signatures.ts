@@ -1,33 +1,126 @@
-import { type Next, type S3Request, S3Refusal, targetOf } from './s3-request.ts';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { S3Error } from './s3-error.ts';
+
+/** The credentials of the local stack, which serverless.yml and the administration have too. */
+const localKey = { id: 'LOCALACCESSKEY', secret: 'LOCALSECRETKEY' };
+
+const maxSkewMs = 15 * 60_000;
+const dateShape = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
 /**
- * The embedded S3 checks a signature if there is one. S3 also rejects requests without a signature, and `x-amz-`
- * headers that the signature does not cover, because they could change what its owner has allowed. Published
- * archives are public; on a deployed stage a CDN serves them.
+ * Checks a request's Signature Version 4, in its headers or in its URL. Returns the digest that the signer gave for
+ * the body, or undefined if the request is not signed. Like S3, it rejects `x-amz-` headers that the signature does
+ * not cover, because they could change what the signer has allowed.
  */
-export async function requireSignature(request: S3Request, next: Next): Promise<void> {
-  if (request.method === 'OPTIONS') return next();
-  const signed = signedHeaders(request);
-  if (!signed) {
-    if (isDownload(request)) return next();
-    throw new S3Refusal(403, 'AccessDenied', 'Access Denied');
-  }
+export function checkSignature(request: IncomingMessage, url: URL): string | undefined {
+  const claim = claimIn(request, url.searchParams);
+  if (!claim) return undefined;
+  const { credential, signedHeaders, signature, date, payload } = claim;
+  const [id, day = '', region = '', service = '', end] = credential.split('/');
+  if (id !== localKey.id)
+    throw new S3Error(403, 'InvalidAccessKeyId', 'The access key is not that of the local stack.');
+  if (service !== 's3' || end !== 'aws4_request' || !date.startsWith(day))
+    throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The credential has another scope.');
+  checkDate(claim);
+  const headers = signedHeaders.split(';');
+  const isCovered = (name: string) => headers.includes(name);
   const unsigned = Object.keys(request.headers).filter(
-    (name) => name.startsWith('x-amz-') && !signed.includes(name),
+    (name) => (name.startsWith('x-amz-') || name === 'host') && !isCovered(name),
   );
-  if (unsigned.length > 0) {
-    throw new S3Refusal(403, 'AccessDenied', `Headers in the request are not signed: ${unsigned.join(', ')}`);
+  if (unsigned.length > 0)
+    throw new S3Error(403, 'AccessDenied', `Headers in the request are not signed: ${unsigned.join(', ')}`);
+  const canonical = [
+    request.method,
+    url.pathname.split('/').map(decodeURIComponent).map(encode).join('/'),
+    canonicalQuery(url.searchParams),
+    ...headers.map(
+      (name) =>
+        `${name}:${String(request.headers[name] ?? '')
+          .trim()
+          .replace(/ +/g, ' ')}`,
+    ),
+    '',
+    signedHeaders,
+    payload,
+  ].join('\n');
+  const text = ['AWS4-HMAC-SHA256', date, `${day}/${region}/s3/aws4_request`, sha256(canonical)].join('\n');
+  const key = [day, region, 's3', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${localKey.secret}`);
+  const wanted = hmac(key, text).toString('hex');
+  if (signature.length !== wanted.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(wanted)))
+    throw new S3Error(403, 'SignatureDoesNotMatch', 'The signature is not that of the request.');
+  return payload;
+}
+
+interface Claim {
+  credential: string;
+  signedHeaders: string;
+  signature: string;
+  date: string;
+  /** Set for a signed URL. */
+  expiresInSeconds: number | undefined;
+  payload: string;
+}
+
+function claimIn({ headers }: IncomingMessage, query: URLSearchParams): Claim | undefined {
+  const payload = headers['x-amz-content-sha256'] ?? query.get('X-Amz-Content-Sha256');
+  const { authorization } = headers;
+  if (authorization !== undefined) {
+    const [, credential = '', signedHeaders = '', signature = ''] =
+      /^AWS4-HMAC-SHA256 Credential=([^,\s]+),\s*SignedHeaders=([^,\s]+),\s*Signature=(\w+)$/.exec(
+        authorization,
+      ) ?? [];
+    if (!signature || !payload)
+      throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The Authorization header is incomplete.');
+    const date = String(headers['x-amz-date']);
+    return {
+      credential,
+      signedHeaders,
+      signature,
+      date,
+      expiresInSeconds: undefined,
+      payload: String(payload),
+    };
   }
-  await next();
+  const [credential, signedHeaders, signature, date, expires] = [
+    ...['X-Amz-Credential', 'X-Amz-SignedHeaders', 'X-Amz-Signature', 'X-Amz-Date', 'X-Amz-Expires'],
+  ].map((name) => query.get(name));
+  if (!signature) return undefined;
+  if (!credential || !signedHeaders || !date || !expires)
+    throw new S3Error(400, 'AuthorizationQueryParametersError', 'The signed URL is incomplete.');
+  const expiresInSeconds = Number(expires);
+  return { credential, signedHeaders, signature, date, expiresInSeconds, payload: 'UNSIGNED-PAYLOAD' };
 }
 
-function signedHeaders({ query, headers }: S3Request): string[] | undefined {
-  const inHeader = /SignedHeaders=([^,\s]+)/.exec(headers.authorization ?? '')?.[1];
-  return (inHeader ?? query['X-Amz-SignedHeaders'])?.split(';');
+function checkDate({ date, expiresInSeconds }: Claim): void {
+  const signed = Date.parse(date.replace(dateShape, '$1-$2-$3T$4:$5:$6Z'));
+  const age = Date.now() - signed;
+  if (!(Math.abs(age) <= maxSkewMs || (expiresInSeconds !== undefined && age > 0)))
+    throw new S3Error(403, 'RequestTimeTooSkewed', 'The request was signed at another time.');
+  if (expiresInSeconds !== undefined && age > expiresInSeconds * 1000)
+    throw new S3Error(403, 'AccessDenied', 'Request has expired');
 }
 
-function isDownload(request: S3Request): boolean {
-  const { key, versionId } = targetOf(request);
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  return isRead && key.startsWith('archives/') && versionId === undefined;
+function canonicalQuery(query: URLSearchParams): string {
+  return [...query]
+    .filter(([name]) => name !== 'X-Amz-Signature')
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .sort()
+    .join('&');
+}
+
+/** Percent-encodes all but RFC 3986's unreserved characters. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
 }

@@ -1,13 +1,18 @@
-import { mkdir } from 'node:fs/promises';
-import S3rver from '@20minutes/s3rver';
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
 import type { S3Event } from 'aws-lambda';
-import { corsDocument, localCorsRules } from './cors-rules.ts';
-import { s3Conditions } from './s3-conditions.ts';
+import { listen } from '../processes/ports.ts';
+import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
+import { isLocalPage, rejectForeign } from './local-only.ts';
+import { S3Error } from './s3-error.ts';
 import { encodeEventKey } from './s3-event-key.ts';
-import { answerRefusals } from './s3-request.ts';
-import { requireSignature } from './s3-signatures.ts';
-import { s3VersionedStore } from './s3-versioned-store.ts';
-import { S3Versions } from './s3-versions.ts';
+import { newVersionId, type ObjectName, S3Objects, type Version } from './s3-objects.ts';
+import { checkSignature } from './s3-signatures.ts';
 
 interface Server {
   url: string;
@@ -16,41 +21,407 @@ interface Server {
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
 
-/** Starts the embedded S3 server, which checks signatures and expiry. The parts before it add what else S3 does. */
+type Listener = (event: S3Event) => void;
+
+/** Anyone may read the current objects under these: on a deployed stage the distribution serves them. */
+const publicPrefixes = ['archives/', 'index/', 'status/'];
+
+const maxKeyBytes = 1024;
+const maxListed = 1000;
+
+/**
+ * Starts an S3 that keeps its objects in a directory, one folder for each bucket. It has the operations that this
+ * project uses, and is as strict as S3 about signatures, conditions, versions and checksums; others are answered 501.
+ */
 export async function startS3(port: number, directory: string, ...bucketNames: string[]): Promise<Server> {
-  await mkdir(directory, { recursive: true });
-  const configs = [corsDocument(await localCorsRules())];
-  const server = new S3rver({
-    port,
-    address: '127.0.0.1',
-    silent: true,
-    directory,
-    configureBuckets: bucketNames.map((name) => ({ name, configs })),
+  for (const name of ['', ...bucketNames]) await mkdir(`${directory}/${name}`, { recursive: true });
+  const listeners: Listener[] = [];
+  const rules = await localCorsRules();
+  const s3 = new S3(new S3Objects(directory), (event) => {
+    for (const listener of listeners) listener(event);
   });
-  const versions = new S3Versions(server.store);
-  server.middleware.unshift(
-    answerRefusals,
-    requireSignature,
-    s3Conditions(versions),
-    s3VersionedStore(versions),
-  );
-  const address = await server.run();
-  const onObjectCreated: Server['onObjectCreated'] = (listener) => {
-    server.on('event', (event: S3Event) => {
-      if (event.Records.every(({ eventName }) => eventName.startsWith('ObjectCreated:'))) {
-        listener(withEncodedKeys(event));
-      }
+  const server = createServer(async (request, response) => {
+    const foreign = rejectForeign(request, isLocalPage);
+    if (foreign !== undefined) return void response.writeHead(foreign).end();
+    const cors = corsHeaders(rules, request);
+    try {
+      const answer =
+        request.method === 'OPTIONS' ? preflight(preflightHeaders(rules, request)) : await s3.answer(request);
+      await send(request, response, answer, cors);
+    } catch (error) {
+      // A connection that broke off needs no answer.
+      if (!(error instanceof S3Error) || response.headersSent) return void response.destroy();
+      await send(request, response, toAnswer(error), cors);
+    }
+  });
+  const used = await listen(server, port);
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
     });
+  return {
+    url: `http://localhost:${used}`,
+    stop,
+    onObjectCreated: (listener) => void listeners.push(listener),
   };
-  return { url: `http://localhost:${address.port}`, stop: () => server.close(), onObjectCreated };
 }
 
-/** The embedded server's own events have the keys as they are. */
-function withEncodedKeys({ Records }: S3Event): S3Event {
-  return {
-    Records: Records.map((record) => {
-      const object = { ...record.s3.object, key: encodeEventKey(record.s3.object.key) };
-      return { ...record, s3: { ...record.s3, object } };
-    }),
-  };
+interface Answer {
+  status: number;
+  headers?: Record<string, string | undefined>;
+  /** XML, or a part of a file. */
+  body?: string | { file: string; start: number; end: number };
+}
+
+interface Target extends ObjectName {
+  versionId: string | undefined;
+}
+
+class S3 {
+  readonly #objects: S3Objects;
+  readonly #onCreated: Listener;
+
+  constructor(objects: S3Objects, onCreated: Listener) {
+    this.#objects = objects;
+    this.#onCreated = onCreated;
+  }
+
+  async answer(request: IncomingMessage): Promise<Answer> {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const target = targetOf(url.pathname, url.searchParams);
+    const digest = checkSignature(request, url);
+    if (digest === undefined && !isPublicRead(request, target))
+      throw new S3Error(403, 'AccessDenied', 'Access Denied');
+    if (!this.#objects.hasBucket(target.bucket))
+      throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist.');
+    const isListing = url.searchParams.get('list-type') === '2';
+    switch (target.key === '' ? `${request.method} bucket` : request.method) {
+      case 'GET bucket':
+        if (isListing && !url.searchParams.has('delimiter')) return this.#list(target, url.searchParams);
+        break;
+      case 'GET':
+      case 'HEAD':
+        return this.#read(request, target);
+      case 'PUT':
+        return request.headers['x-amz-copy-source'] === undefined
+          ? this.#put(request, url.searchParams, target, String(digest))
+          : this.#copy(request, target);
+      case 'DELETE':
+        return this.#delete(target);
+    }
+    throw new S3Error(501, 'NotImplemented', 'The local S3 does not have this operation.');
+  }
+
+  #read(request: IncomingMessage, target: Target): Answer {
+    const version = this.#find(target);
+    const headers = {
+      ...version.headers,
+      etag: version.etag,
+      'last-modified': new Date(version.lastModified).toUTCString(),
+      'accept-ranges': 'bytes',
+      'x-amz-version-id': version.id,
+    };
+    const { 'if-match': wanted, 'if-none-match': known, range } = request.headers;
+    if (wanted !== undefined && wanted !== '*' && wanted !== version.etag) throw preconditionFailed();
+    if (known !== undefined && (known === '*' || known === version.etag)) return { status: 304, headers };
+    const part = range === undefined ? undefined : partOf(range, version.sizeBytes);
+    const { start, end } = part ?? { start: 0, end: version.sizeBytes };
+    return {
+      status: part ? 206 : 200,
+      headers: {
+        ...headers,
+        'content-length': String(end - start),
+        ...(part && { 'content-range': `bytes ${start}-${end - 1}/${version.sizeBytes}` }),
+      },
+      body: { file: this.#objects.fileOf(target, version.id), start, end },
+    };
+  }
+
+  async #put(
+    request: IncomingMessage,
+    query: URLSearchParams,
+    target: Target,
+    digest: string,
+  ): Promise<Answer> {
+    const { 'content-length': length, 'content-encoding': encoding } = request.headers;
+    if (length === undefined)
+      throw new S3Error(411, 'MissingContentLength', 'You must provide the Content-Length HTTP header.');
+    if (digest.startsWith('STREAMING-') || encoding?.includes('aws-chunked'))
+      throw new S3Error(501, 'NotImplemented', 'The local S3 does not read bodies in signed chunks.');
+    const id = newVersionId();
+    const file = this.#objects.fileOf(target, id);
+    try {
+      const sums = await store(request, file);
+      checkSums(request, query, digest, sums);
+      this.#checkTarget(request, target);
+      const headers = storedHeaders(request);
+      const etag = `"${sums.md5.toString('hex')}"`;
+      const lastModified = new Date().toISOString();
+      const version = { id, isMarker: false, etag, sizeBytes: sums.sizeBytes, lastModified, headers };
+      this.#objects.add(target, version);
+      this.#tell('ObjectCreated:Put', target, version);
+      return { status: 200, headers: { etag, 'x-amz-version-id': id } };
+    } catch (error) {
+      await rm(file, { force: true });
+      throw error;
+    }
+  }
+
+  #copy(request: IncomingMessage, target: Target): Answer {
+    const [path = '', query = ''] = String(request.headers['x-amz-copy-source']).split('?');
+    const source = targetOf(path.startsWith('/') ? path : `/${path}`, new URLSearchParams(query));
+    const version = this.#find(source);
+    const wanted = request.headers['x-amz-copy-source-if-match'];
+    if (wanted !== undefined && wanted !== version.etag) throw preconditionFailed();
+    this.#checkTarget(request, target);
+    const isReplaced = request.headers['x-amz-metadata-directive'] === 'REPLACE';
+    const headers = isReplaced ? storedHeaders(request) : version.headers;
+    const copied = this.#objects.copy(source, version, target, headers);
+    this.#tell('ObjectCreated:Copy', target, copied);
+    return {
+      status: 200,
+      headers: { 'x-amz-version-id': copied.id, 'x-amz-copy-source-version-id': version.id },
+      body: xml('CopyObjectResult', { ETag: copied.etag, LastModified: copied.lastModified }),
+    };
+  }
+
+  /** Without a version, adds a delete marker; otherwise deletes this version for good. */
+  #delete(target: Target): Answer {
+    const marker: Version = {
+      id: newVersionId(),
+      isMarker: true,
+      etag: '',
+      sizeBytes: 0,
+      lastModified: new Date().toISOString(),
+      headers: {},
+    };
+    if (target.versionId === undefined) this.#objects.add(target, marker);
+    const removed = target.versionId === undefined ? marker : this.#objects.remove(target, target.versionId);
+    return {
+      status: 204,
+      headers: {
+        'x-amz-version-id': removed?.id ?? target.versionId,
+        ...(removed?.isMarker && { 'x-amz-delete-marker': 'true' }),
+      },
+    };
+  }
+
+  #list({ bucket }: Target, query: URLSearchParams): Answer {
+    const prefix = query.get('prefix') ?? '';
+    const token = query.get('continuation-token');
+    const after = token === null ? (query.get('start-after') ?? '') : decodeToken(token);
+    const max = Math.min(maxListed, Number(query.get('max-keys') ?? maxListed));
+    const found = this.#objects.list(bucket, prefix).filter(({ key }) => isAfter(key, after));
+    const listed = found.slice(0, max);
+    const isTruncated = found.length > listed.length;
+    const encode = query.get('encoding-type') === 'url' ? encodeURIComponent : (text: string) => text;
+    const contents = listed.map(({ key, version }) =>
+      element('Contents', {
+        Key: encode(key),
+        LastModified: version.lastModified,
+        ETag: version.etag,
+        Size: version.sizeBytes,
+        StorageClass: 'STANDARD',
+      }),
+    );
+    const last = listed.at(-1);
+    const fields = {
+      Name: bucket,
+      Prefix: encode(prefix),
+      KeyCount: listed.length,
+      MaxKeys: max,
+      IsTruncated: isTruncated,
+      ...(isTruncated && last && { NextContinuationToken: Buffer.from(last.key).toString('base64url') }),
+    };
+    return { status: 200, body: xml('ListBucketResult', fields, contents.join('')) };
+  }
+
+  #find(target: Target): Version {
+    const { versionId } = target;
+    if (versionId === undefined) {
+      const current = this.#objects.current(target);
+      if (!current) throw noSuchKey();
+      return current;
+    }
+    const version = this.#objects.versionsOf(target).find(({ id }) => id === versionId);
+    if (!version) throw new S3Error(404, 'NoSuchVersion', 'The specified version does not exist.');
+    if (version.isMarker)
+      throw new S3Error(405, 'MethodNotAllowed', 'The specified version is a delete marker.');
+    return version;
+  }
+
+  /** The conditions of a write, right before it becomes visible. */
+  #checkTarget({ headers }: IncomingMessage, target: Target): void {
+    const current = this.#objects.current(target);
+    const { 'if-match': wanted, 'if-none-match': unwanted } = headers;
+    if (unwanted !== undefined && unwanted !== '*')
+      throw new S3Error(501, 'NotImplemented', 'If-None-Match of a write takes only *.');
+    if (unwanted === '*' && current) throw preconditionFailed();
+    if (wanted === undefined) return;
+    if (!current) throw noSuchKey();
+    if (wanted !== '*' && wanted !== current.etag) throw preconditionFailed();
+  }
+
+  #tell(eventName: string, { bucket, key }: Target, { id, etag, sizeBytes }: Version): void {
+    const object = {
+      key: encodeEventKey(key),
+      size: sizeBytes,
+      eTag: etag.replaceAll('"', ''),
+      versionId: id,
+      sequencer: process.hrtime.bigint().toString(16).toUpperCase(),
+    };
+    const s3 = {
+      s3SchemaVersion: '1.0',
+      configurationId: 'local',
+      bucket: { name: bucket, ownerIdentity: { principalId: 'local' }, arn: `arn:aws:s3:::${bucket}` },
+      object,
+    };
+    const record = {
+      eventVersion: '2.1',
+      eventSource: 'aws:s3',
+      awsRegion: 'us-east-1',
+      eventTime: new Date().toISOString(),
+      eventName,
+      userIdentity: { principalId: 'local' },
+      requestParameters: { sourceIPAddress: '127.0.0.1' },
+      responseElements: { 'x-amz-request-id': randomUUID(), 'x-amz-id-2': randomUUID() },
+      s3,
+    };
+    // S3's events are late, and never part of the request.
+    setImmediate(() => this.#onCreated({ Records: [record] }));
+  }
+}
+
+function targetOf(path: string, query: URLSearchParams): Target {
+  const [, bucket = '', ...segments] = path.split('/');
+  const key = segments.map(decodeURIComponent).join('/');
+  if (Buffer.byteLength(key) > maxKeyBytes)
+    throw new S3Error(400, 'KeyTooLongError', 'Your key is too long.');
+  return { bucket, key, versionId: query.get('versionId') ?? undefined };
+}
+
+function isPublicRead({ method }: IncomingMessage, { key, versionId }: Target): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && versionId === undefined && publicPrefixes.some((prefix) => key.startsWith(prefix));
+}
+
+/** Undefined for a range that S3 ignores. */
+function partOf(range: string, sizeBytes: number): { start: number; end: number } | undefined {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
+  if (from === '' && to === '') return undefined;
+  const start = from === '' ? Math.max(0, sizeBytes - Number(to)) : Number(from);
+  const end = from === '' || to === '' ? sizeBytes : Math.min(sizeBytes, Number(to) + 1);
+  if (start >= sizeBytes || end <= start)
+    throw new S3Error(416, 'InvalidRange', 'The requested range is not satisfiable');
+  return { start, end };
+}
+
+interface Sums {
+  sizeBytes: number;
+  md5: Buffer;
+  sha1: Buffer;
+  sha256: Buffer;
+  crc32: Buffer;
+}
+
+async function store(request: IncomingMessage, file: string): Promise<Sums> {
+  const [md5, sha1, sha256] = [createHash('md5'), createHash('sha1'), createHash('sha256')];
+  let [sizeBytes, crc] = [0, 0];
+  const measure = new Transform({
+    transform(chunk: Buffer, _, done) {
+      for (const hash of [md5, sha1, sha256]) hash.update(chunk);
+      crc = crc32(chunk, crc);
+      sizeBytes += chunk.length;
+      done(null, chunk);
+    },
+  });
+  await pipeline(request, measure, createWriteStream(file));
+  const crcBytes = Buffer.alloc(4);
+  crcBytes.writeUInt32BE(crc);
+  return { sizeBytes, md5: md5.digest(), sha1: sha1.digest(), sha256: sha256.digest(), crc32: crcBytes };
+}
+
+/** All digests that the request states, in its headers or in its signed URL, must be those of the body. */
+function checkSums(request: IncomingMessage, query: URLSearchParams, digest: string, sums: Sums): void {
+  const stated = (name: string) => request.headers[name] ?? query.get(name) ?? undefined;
+  if (digest !== 'UNSIGNED-PAYLOAD' && digest !== sums.sha256.toString('hex'))
+    throw new S3Error(400, 'XAmzContentSHA256Mismatch', 'The signed digest is not that of the body.');
+  const md5 = stated('content-md5');
+  if (md5 !== undefined && Buffer.from(String(md5), 'base64').length !== 16)
+    throw new S3Error(400, 'InvalidDigest', 'The Content-MD5 is not an MD5.');
+  if (md5 !== undefined && md5 !== sums.md5.toString('base64'))
+    throw new S3Error(400, 'BadDigest', 'The Content-MD5 is not that of the body.');
+  for (const name of ['crc32', 'crc32c', 'crc64nvme', 'sha1', 'sha256'] as const) {
+    const sum = stated(`x-amz-checksum-${name}`);
+    if (sum === undefined) continue;
+    if (name === 'crc32c' || name === 'crc64nvme')
+      throw new S3Error(501, 'NotImplemented', `The local S3 does not compute ${name}.`);
+    if (sum !== sums[name].toString('base64'))
+      throw new S3Error(400, 'BadDigest', `The ${name} is not that of the body.`);
+  }
+}
+
+const keptHeaders = ['content-type', 'cache-control', 'content-encoding', 'content-disposition'];
+
+function storedHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const kept = Object.entries(headers).filter(
+    ([name]) => keptHeaders.includes(name) || name.startsWith('x-amz-meta-'),
+  );
+  return { 'content-type': 'binary/octet-stream', ...Object.fromEntries(kept) } as Record<string, string>;
+}
+
+function preflight(headers: CorsHeaders | undefined): Answer {
+  if (headers) return { status: 200, headers };
+  throw new S3Error(403, 'AccessForbidden', 'CORSResponse: This CORS request is not allowed.');
+}
+
+function noSuchKey(): S3Error {
+  return new S3Error(404, 'NoSuchKey', 'The specified key does not exist.');
+}
+
+function preconditionFailed(): S3Error {
+  return new S3Error(412, 'PreconditionFailed', 'A condition of the request does not hold.');
+}
+
+function toAnswer({ status, code, message }: S3Error): Answer {
+  return { status, body: xml('Error', { Code: code, Message: message }) };
+}
+
+async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers = {}, body }: Answer,
+  cors: CorsHeaders,
+): Promise<void> {
+  for (const [name, value] of Object.entries({ 'x-amz-request-id': randomUUID(), ...cors, ...headers }))
+    if (value !== undefined) response.setHeader(name, value);
+  if (typeof body === 'string') response.setHeader('content-type', 'application/xml');
+  response.statusCode = status;
+  if (body === undefined || typeof body === 'string' || request.method === 'HEAD' || body.start === body.end)
+    return void response.end(typeof body === 'string' ? body : undefined);
+  await pipeline(createReadStream(body.file, { start: body.start, end: body.end - 1 }), response);
+}
+
+function isAfter(key: string, other: string): boolean {
+  return Buffer.compare(Buffer.from(key), Buffer.from(other)) > 0;
+}
+
+function decodeToken(token: string): string {
+  return Buffer.from(token, 'base64url').toString();
+}
+
+function xml(name: string, fields: Record<string, unknown>, more = ''): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element(name, fields, more)}`;
+}
+
+function element(name: string, fields: Record<string, unknown>, more = ''): string {
+  const inner = Object.entries(fields).map(
+    ([field, value]) => `<${field}>${escaped(String(value))}</${field}>`,
+  );
+  return `<${name}>${inner.join('')}${more}</${name}>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"\p{Cc}]/gu, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -6,18 +6,17 @@ import { onStopSignal } from '../processes/stop-signals.ts';
 import { startSimulators } from '../simulators/start-simulators.ts';
 import {
   bucketName,
-  type GivenStores,
   localAddress,
   localDirectory,
   localEnvironment,
   ports,
   neededPorts,
+  portProblem,
   relaysNotifications,
   tableName,
 } from './addresses.ts';
 import { startApi } from './api.ts';
 import { banner } from './banner.ts';
-import { createBucket } from './bucket.ts';
 import { claimFolder } from './data-folder.ts';
 import { deliverOnWrite, loadDeliverer } from './deliver-on-write.ts';
 import { demo } from './demo.ts';
@@ -34,8 +33,6 @@ const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP 
 const environment = `
 Environment:
   AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one, which sends notifications within a minute, not at once
-  AWS_ENDPOINT_URL_S3        another S3 than the embedded one; uploads to it send the stack no events, so versions become
-                             active at the next start, or with npm run admin -- uploads sweep under the same variables
   LOCAL_PORT_OFFSET          a number that is added to every port
   LOCAL_DIRECTORY            another folder for the data than .local: a new one, or that of an earlier stack
   NOTIFICATIONS              relay has the service itself notify callers of their tasks`;
@@ -44,10 +41,7 @@ interface Part {
   stop: () => Promise<void>;
 }
 
-const given: GivenStores = {
-  dynamodb: process.env.AWS_ENDPOINT_URL_DYNAMODB,
-  s3: process.env.AWS_ENDPOINT_URL_S3,
-};
+const givenDynamodb = process.env.AWS_ENDPOINT_URL_DYNAMODB;
 
 const demoAdmin = 'demo-admin';
 
@@ -63,8 +57,8 @@ async function start(fresh: boolean): Promise<void> {
   await run(claimFolder(localDirectory, { fresh }));
   say('Starting the HTTP API, the stores, the token issuer and the provider simulators.');
   const key = await loadSigningKey(localDirectory);
-  const dynamodbUrl = given.dynamodb ?? localAddress(ports.dynamodb);
-  const s3Url = given.s3 ?? localAddress(ports.s3);
+  const dynamodbUrl = givenDynamodb ?? localAddress(ports.dynamodb);
+  const s3Url = localAddress(ports.s3);
   setEnvironment(dynamodbUrl, s3Url);
   const ownerToken = issueToken(key, { user: demo.owner });
   const memberToken = issueToken(key, { user: demo.member });
@@ -84,7 +78,7 @@ async function start(fresh: boolean): Promise<void> {
     run(startPages({ port: ports.pages, parts: listening, tokens, requests, relays: relaysNotifications })),
     Promise.all([startStores(), buildFunctions()])
       .then(([, build]) => say(`The stores are up, and the functions are ${build}.`))
-      .then(() => fillStores(dynamodbUrl, s3Url))
+      .then(() => fillStores(dynamodbUrl))
       .then((isNew) =>
         say(isNew ? 'The demo publisher is seeded.' : `The data in ${localDirectory} is kept.`),
       ),
@@ -110,8 +104,8 @@ async function start(fresh: boolean): Promise<void> {
 function setEnvironment(dynamodbUrl: string, s3Url: string): void {
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'S3RVER',
-    AWS_SECRET_ACCESS_KEY: 'S3RVER',
+    AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
+    AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
     ...localEnvironment,
     AWS_ENDPOINT_URL_DYNAMODB: dynamodbUrl,
     AWS_ENDPOINT_URL_S3: s3Url,
@@ -123,7 +117,7 @@ function setEnvironment(dynamodbUrl: string, s3Url: string): void {
 async function startStores(): Promise<void> {
   const { dynamodb, s3 } = ports;
   await Promise.all([
-    given.dynamodb ??
+    givenDynamodb ??
       run(
         startStrictDynamoDb({
           port: dynamodb,
@@ -132,16 +126,15 @@ async function startStores(): Promise<void> {
           ...(relaysNotifications && { onPut: deliverOnWrite(() => started.promise.then(loadDeliverer)) }),
         }),
       ),
-    given.s3 ??
-      run(
-        startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>
-          finalizeOnUpload(
-            finalizeOnUpload(bucket, loadFinalizer),
-            () => loadStarted('extract-host-nodes'),
-            'archives/',
-          ),
+    run(
+      startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>
+        finalizeOnUpload(
+          finalizeOnUpload(bucket, loadFinalizer),
+          () => loadStarted('extract-host-nodes'),
+          'archives/',
         ),
       ),
+    ),
   ]);
 }
 
@@ -156,8 +149,8 @@ async function loadStarted(name: Parameters<typeof loadFunction>[0]) {
   return loadFunction(name);
 }
 
-async function fillStores(dynamodbUrl: string, s3Url: string): Promise<boolean> {
-  await Promise.all([createTable(dynamodbUrl, tableName), given.s3 && createBucket(s3Url, bucketName)]);
+async function fillStores(dynamodbUrl: string): Promise<boolean> {
+  await createTable(dynamodbUrl, tableName);
   const { seed } = await import('./seed.ts');
   isSeeding = true;
   return seed().finally(() => {
@@ -182,7 +175,9 @@ async function run(part: Promise<Part>): Promise<void> {
 }
 
 async function requireFreePorts(): Promise<void> {
-  for (const [part, port] of neededPorts(given)) {
+  const problem = portProblem();
+  if (problem !== undefined) throw new Error(problem);
+  for (const [part, port] of neededPorts({ isDynamodbGiven: givenDynamodb !== undefined })) {
     if (await isPortFree(port)) continue;
     throw new Error(
       `Port ${port} (${part}) is taken. Stop the program that listens there, or add a number to every port: LOCAL_PORT_OFFSET=100 npm start`,

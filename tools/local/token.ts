@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { createCommand, runCommand, wholeNumber } from '../command-line/command.ts';
-import { localAddress, localDirectory, localEnvironment, ports } from './addresses.ts';
-import { issueCiToken, issueToken, readSigningKey, type SigningKey } from './issuer.ts';
+import { localAddress, ports } from './addresses.ts';
+import { fetchSigningKey, issueCiToken, issueToken } from './issuer.ts';
 
 interface Options {
   user?: string;
@@ -33,7 +33,7 @@ const command = createCommand({
   .action(async ({ user, admin = false, hours, ci, ...job }: Options) => {
     if ((user === undefined) === (ci === undefined))
       command.error('Give either --user for a person, or --ci for a job.');
-    const key = await findKey();
+    const key = await fetchSigningKey();
     if (key) {
       const person = { user: String(user), admin, expiresInSeconds: hours * 3600 };
       const token =
@@ -41,8 +41,7 @@ const command = createCommand({
       process.stdout.write(`${token}\n`);
       return;
     }
-    const place = `${localAddress(ports.api)} over ${localDirectory}`;
-    process.stderr.write(`No local stack runs on ${place}: start it with npm start.\n`);
+    process.stderr.write(`No local stack runs on ${localAddress(ports.api)}: start it with npm start.\n`);
     process.exitCode = 1;
   });
 
@@ -52,14 +51,4 @@ process.exitCode ||= status;
 function repositoryName(text: string): string {
   if (/^[\w.-]+\/[\w.-]+$/.test(text)) return text;
   throw new InvalidArgumentError('It takes an owner and a repository, such as octo/nodes.');
-}
-
-/** The key of the stack that runs, so that a token which is printed also works. */
-async function findKey(): Promise<SigningKey | undefined> {
-  const key = await readSigningKey(localDirectory);
-  const published = await fetch(localEnvironment.TOKEN_JWKS_URL).then(
-    (response) => response.json() as Promise<{ keys: { kid: string }[] }>,
-    () => ({ keys: [] }),
-  );
-  return published.keys.some(({ kid }) => kid === key?.kid) ? key : undefined;
 }

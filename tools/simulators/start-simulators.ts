@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { rejectForeign } from '../local/local-only.ts';
 import { listen } from '../processes/ports.ts';
 import { answerControl } from './control.ts';
 import { Simulation } from './simulation.ts';
@@ -27,6 +28,8 @@ export async function startSimulators({
 }: Settings = {}): Promise<Simulators> {
   const simulation = new Simulation({ keys, tickMs });
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const foreign = rejectForeign(request);
+    if (foreign !== undefined) return void response.writeHead(foreign).end();
     const text = await readText(request);
     if (request.url?.startsWith('/control')) answerControl(simulation, request, response, text);
     else await simulation.answer(request, response, text);

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
+import { startPages } from '../../tools/local/pages.ts';
+import { startS3 } from '../../tools/local/s3.ts';
+import { startSimulators } from '../../tools/simulators/start-simulators.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'node-registry-local-only-'));
+const simulators = await startSimulators();
+const s3 = await startS3(0, directory, 'bucket');
+const issuer = await startIssuer(0, createSigningKey());
+const parts = { 'HTTP API': 'http://localhost:1', 'Provider simulators': simulators.url };
+const requests = { latest: () => [] };
+const pages = await startPages({ port: 0, parts, tokens: {}, requests, relays: false });
+const dynamodbUrl = String(process.env.AWS_ENDPOINT_URL_DYNAMODB);
+
+afterAll(async () => {
+  await Promise.all([simulators, s3, issuer, pages].map(({ stop }) => stop()));
+  await rm(directory, { recursive: true });
+});
+
+/** Over plain HTTP, because fetch does not let a caller set the Host header. */
+function statusOf(url: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers }, (answer) => {
+      answer.resume();
+      resolve(Number(answer.statusCode));
+    });
+    sent.on('error', reject).end();
+  });
+}
+
+describe.each([
+  ['DynamoDB', dynamodbUrl, 200],
+  ['S3', `${s3.url}/bucket/archives/a.zip`, 404],
+  ['issuer', `${issuer.url}/signing-key`, 200],
+  ['provider simulators', `${simulators.url}/control/record`, 200],
+  ['home page', `${pages.url}/openapi.json`, 200],
+])('the local %s', (_, url, status) => {
+  const { host, port } = new URL(url);
+
+  test('answers programs of this machine', async () => {
+    expect(await statusOf(url, {})).toBe(status);
+    expect(await statusOf(url, { host: `127.0.0.1:${port}` })).toBe(status);
+  });
+
+  test.each([
+    [{ host: 'registry.example.com' }, 421],
+    [{ host: `localhost.example.com:${port}` }, 421],
+    [{ origin: 'https://example.com' }, 403],
+    [{ origin: `http://localhost.example.com:${port}` }, 403],
+    [{ origin: 'null' }, 403],
+  ])('rejects a request with %j', async (headers, rejected) => {
+    expect(await statusOf(url, { host, ...headers })).toBe(rejected);
+  });
+});

@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http';
+
+const localNames = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Keeps the pages of other sites away from a server of this machine. A browser names the site that a request comes
+ * from, and a foreign name that points to this machine (DNS rebinding) is in the Host header. Returns the status to
+ * answer instead of the request, or undefined.
+ */
+export function rejectForeign(
+  { headers }: IncomingMessage,
+  allows: (origin: URL, host: URL) => boolean = () => false,
+): 403 | 421 | undefined {
+  const host = URL.parse(`http://${headers.host}`);
+  if (!host || !localNames.includes(host.hostname)) return 421;
+  if (headers.origin === undefined) return undefined;
+  const origin = URL.parse(headers.origin);
+  return origin && allows(origin, host) ? undefined : 403;
+}
+
+/** A page of this machine, on any port. */
+export function isLocalPage(origin: URL): boolean {
+  return localNames.includes(origin.hostname);
+}
+
+/** A page of the server itself. */
+export function isOwnPage(origin: URL, host: URL): boolean {
+  return origin.origin === host.origin;
+}

@@ -1,0 +1,137 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/** One version of an object. A marker stands for a deletion, and has no bytes. */
+export interface Version {
+  id: string;
+  isMarker: boolean;
+  etag: string;
+  sizeBytes: number;
+  lastModified: string;
+  /** The headers that a download answers, such as Content-Type. */
+  headers: Record<string, string>;
+}
+
+export interface ObjectName {
+  bucket: string;
+  key: string;
+}
+
+const historyFile = 'history.json';
+
+/**
+ * Objects on disk, as in a versioned bucket: a bucket is a folder, and an object a folder in it, with one file for each
+ * version and one that lists them. Changes are synchronous, so that two requests never mix.
+ */
+export class S3Objects {
+  readonly #directory: string;
+  /** The last of an object's versions is the current one. */
+  readonly #histories = new Map<string, Version[]>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  hasBucket(bucket: string): boolean {
+    return /^[\w.-]+$/.test(bucket) && existsSync(join(this.#directory, bucket));
+  }
+
+  versionsOf(name: ObjectName): readonly Version[] {
+    return this.#history(name);
+  }
+
+  /** The current version, unless it is a marker. */
+  current(name: ObjectName): Version | undefined {
+    const last = this.#history(name).at(-1);
+    return last?.isMarker ? undefined : last;
+  }
+
+  /** The file for the bytes of a version, which readers see as soon as the version is added. */
+  fileOf(name: ObjectName, id: string): string {
+    const folder = this.#folder(name);
+    mkdirSync(folder, { recursive: true });
+    return join(folder, id);
+  }
+
+  add(name: ObjectName, version: Version): void {
+    this.#write(name, [...this.#history(name), version]);
+  }
+
+  copy(source: ObjectName, version: Version, target: ObjectName, headers: Record<string, string>): Version {
+    const copied = { ...version, id: newVersionId(), lastModified: new Date().toISOString(), headers };
+    copyFileSync(this.fileOf(source, version.id), this.fileOf(target, copied.id), constants.COPYFILE_FICLONE);
+    this.add(target, copied);
+    return copied;
+  }
+
+  /** Deletes a version for good. Returns it unless there is none. */
+  remove(name: ObjectName, id: string): Version | undefined {
+    const versions = this.#history(name);
+    const removed = versions.find((version) => version.id === id);
+    if (!removed) return undefined;
+    this.#write(
+      name,
+      versions.filter((version) => version !== removed),
+    );
+    rmSync(join(this.#folder(name), id), { force: true });
+    return removed;
+  }
+
+  /** The current objects of a bucket in the order of their keys. */
+  list(bucket: string, prefix: string): { key: string; version: Version }[] {
+    const folders = readdirSync(join(this.#directory, bucket));
+    return folders
+      .flatMap((folder) => this.#keyIn(join(this.#directory, bucket, folder)))
+      .filter((key) => key.startsWith(prefix))
+      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+      .flatMap((key) => {
+        const version = this.current({ bucket, key });
+        return version ? [{ key, version }] : [];
+      });
+  }
+
+  #keyIn(folder: string): string[] {
+    const file = join(folder, historyFile);
+    return existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')).key] : [];
+  }
+
+  #history(name: ObjectName): Version[] {
+    const folder = this.#folder(name);
+    let versions = this.#histories.get(folder);
+    if (!versions) {
+      const file = join(folder, historyFile);
+      versions = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')).versions as Version[]) : [];
+      this.#histories.set(folder, versions);
+    }
+    return versions;
+  }
+
+  #write(name: ObjectName, versions: Version[]): void {
+    const folder = this.#folder(name);
+    this.#histories.set(folder, versions);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'history.new'), JSON.stringify({ key: name.key, versions }));
+    renameSync(join(folder, 'history.new'), join(folder, historyFile));
+  }
+
+  /** A key may be longer than a file's name, and may hold what a file's name must not. */
+  #folder({ bucket, key }: ObjectName): string {
+    return join(this.#directory, bucket, createHash('sha256').update(key).digest('hex'));
+  }
+}
+
+/** As long as the ids of S3. */
+export function newVersionId(): string {
+  return randomBytes(24).toString('base64url');
+}
