@@ -104,8 +104,12 @@ export interface ErrorDetail {
   message: string;
 }
 
-/** Whether a failed request may have bought something; `unknown` unless the error says otherwise. */
-export type Payment = 'none' | 'unknown';
+/**
+ * Whether a paid request bought something, said the same way everywhere: by an attempt to send it, an error, a usage
+ * record. `taken`: the provider started a task. `refused`: nothing was bought, because nothing was sent or the provider
+ * said no. `unknown`: it may have started a task.
+ */
+export type Payment = 'taken' | 'refused' | 'unknown';
 
 interface ApiErrorOptions {
   message?: string;
@@ -114,7 +118,10 @@ interface ApiErrorOptions {
   details?: readonly ErrorDetail[];
   headers?: Record<string, string>;
   cause?: unknown;
-  payment?: Payment;
+  /** `unknown` by default, which is the careful answer. */
+  payment?: Exclude<Payment, 'taken'>;
+  /** What the provider said about the task although the outcome is unknown. */
+  task?: { taskId?: string | undefined; credits?: number | undefined } | undefined;
 }
 
 export class ApiError extends Error {
@@ -123,7 +130,8 @@ export class ApiError extends Error {
   readonly reason: string | undefined;
   readonly details: readonly ErrorDetail[];
   readonly headers: Record<string, string>;
-  readonly payment: Payment;
+  readonly payment: Exclude<Payment, 'taken'>;
+  readonly task: ApiErrorOptions['task'];
 
   constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
     super(options.message ?? errorCatalog[code].message, { cause: options.cause });
@@ -132,12 +140,13 @@ export class ApiError extends Error {
     this.details = options.details ?? [];
     this.headers = { ...standingHeaders[code], ...options.headers };
     this.payment = options.payment ?? 'unknown';
+    this.task = options.task;
   }
 
   /** The same error, with some of it changed. */
   with(changes: ApiErrorOptions): ApiError {
-    const { code, message, reason, details, headers, cause, payment } = this;
-    const kept = { message, details, headers, cause, payment, ...(reason !== undefined && { reason }) };
+    const { code, message, reason, details, headers, cause, payment, task } = this;
+    const kept = { message, details, headers, cause, payment, task, ...(reason !== undefined && { reason }) };
     return Object.assign(new ApiError(code, { ...kept, ...changes }), { stack: this.stack });
   }
 
@@ -151,3 +160,8 @@ const standingHeaders: Partial<Record<ErrorCode, Record<string, string>>> = {
   idempotency_in_flight: { 'retry-after': '2' },
   unavailable: { 'retry-after': '1' },
 };
+
+/** Nothing was bought, by the word of this service or of the provider. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof ApiError && error.payment === 'refused';
+}

@@ -95,6 +95,7 @@ const floors = [
   ['aws', 'schemas'],
   ['store', 'contracts'],
   ['registry', 'archives', 'bucket', 'providers', 'auth', 'spend', 'notifications'],
+  ['paid'],
   ['uploads', 'http'],
 ];
 

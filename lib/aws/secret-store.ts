@@ -117,7 +117,7 @@ const isHeaderText = /^[\x20-\x7e]+$/;
 function wrongSecret(sentence: string): ApiError {
   const cause = new Error(sentence);
   log('error', 'secret', describeError(cause));
-  return new ApiError('internal_error', { cause, payment: 'none' });
+  return new ApiError('internal_error', { cause, payment: 'refused' });
 }
 
 /** Secrets Manager's console makes one unless its user chooses plain text. */

@@ -1,14 +1,8 @@
 import { ApiError } from '../errors.ts';
 import { describeError, note } from '../log.ts';
+import type { Answer } from '../paid/participant.ts';
 import type { ErrorBody } from '../schemas/error-body.ts';
 import { SerializedJson } from './bounded-json.ts';
-
-/** A finished answer, as API Gateway takes it. */
-export interface Answer {
-  statusCode: number;
-  headers: Record<string, string>;
-  body: string;
-}
 
 export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<string, string>): Answer {
   const text = body instanceof SerializedJson ? body.text : JSON.stringify(body);

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { log, withLogFields } from '../log.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../paid/participant.ts';
 import { requestIdOf } from './request-id.ts';
 
 let isColdStart = true;

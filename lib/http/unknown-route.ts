@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
-import { type Answer, errorAnswer } from './answer.ts';
+import type { Answer } from '../paid/participant.ts';
+import { errorAnswer } from './answer.ts';
 import { logRequest } from './log-request.ts';
 
 /** Answers in our own shape what the gateway would answer with a bare message. It needs no token and reads nothing. */

@@ -2,28 +2,39 @@ import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { type HttpReply, httpRequest, TransportError } from '../http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { readErrorReply } from './error-reply.ts';
-import type { Provider } from './provider.ts';
-import { readTaskId } from './reply-fields.ts';
+import type { BoughtTask, Provider } from './provider.ts';
+import { readCredits, readTaskId } from './reply-fields.ts';
 import { readRetryAfter } from './retry-after.ts';
 
-/**
- * What one attempt means for money: nothing left this machine; the provider said that it did not accept the
- * request; it started a task; or it may have started one that we cannot name.
- */
-export type AttemptResult =
-  | { payment: 'not_sent'; cause: unknown }
-  | {
-      payment: 'refused';
-      status: number;
-      code: ErrorCode;
-      text: string;
-      details: ErrorDetail[];
-      retryAfterMs: number | undefined;
-    }
-  | { payment: 'taken'; status: number; taskId: string; reply: JsonObject }
-  | { payment: 'unknown'; code: UnknownCode; cause: unknown; status?: number; taskId?: string | undefined };
+/** What came of sending a request once. */
+export type AttemptResult = Taken | Refused | Unknown;
 
-type UnknownCode = 'provider_failed' | 'provider_invalid_reply' | 'provider_timeout';
+interface Taken {
+  payment: 'taken';
+  status: number;
+  task: BoughtTask;
+  reply: JsonObject;
+}
+
+interface Refused {
+  payment: 'refused';
+  code: ErrorCode;
+  /** Undefined if nothing left this machine. */
+  status?: number;
+  text: string;
+  details: ErrorDetail[];
+  retryAfterMs: number | undefined;
+  cause: unknown;
+}
+
+interface Unknown {
+  payment: 'unknown';
+  code: 'provider_failed' | 'provider_invalid_reply' | 'provider_timeout';
+  cause: unknown;
+  status?: number;
+  /** A failure may name a task too. */
+  task?: Partial<BoughtTask>;
+}
 
 interface Attempt {
   path: string;
@@ -73,7 +84,7 @@ export async function exchange(
   } catch (cause) {
     if (!(cause instanceof TransportError)) throw cause;
     const { sent, head, reason } = cause;
-    if (!sent) return { payment: 'not_sent', cause };
+    if (!sent) return { ...notSent, cause };
     // The status says what happened even if the body was cut off. Only a success whose body stalls is a timeout.
     if (head && (reason !== 'timeout' || !isSuccess(head.status)))
       return readReply({ ...head, body: Buffer.alloc(0) }, key);
@@ -81,20 +92,36 @@ export async function exchange(
   }
 }
 
+const notSent: Omit<Refused, 'cause'> = {
+  payment: 'refused',
+  code: 'provider_unreachable',
+  text: '',
+  details: [],
+  retryAfterMs: undefined,
+};
+
 function readReply({ status, headers, body }: HttpReply, key: string): AttemptResult {
   const content = parseObject(body) ?? {};
   const taskId = taskIdIn(content);
-  if (isSuccess(status) && taskId !== undefined) return { payment: 'taken', status, taskId, reply: content };
+  const credits = readCredits(content.credits);
+  if (isSuccess(status) && taskId !== undefined)
+    return { payment: 'taken', status, task: { taskId, credits }, reply: content };
 
   const retryAfterMs = readRetryAfter(headers['retry-after']);
   const { text, details, isOutOfCredits } = readErrorReply(content, key);
   const code = refusalFor(status, isOutOfCredits, retryAfterMs);
-  if (code !== undefined) return { payment: 'refused', status, code, text, details, retryAfterMs };
-
   const cause = new Error(`the provider answered ${status}`);
+  if (code !== undefined) return { payment: 'refused', status, code, text, details, retryAfterMs, cause };
+
   // A reply that is neither a success nor an error, such as a redirect, counts as one that cannot be read.
   const unknownCode = status < 400 ? 'provider_invalid_reply' : 'provider_failed';
-  return { payment: 'unknown', code: unknownCode, cause, status, taskId };
+  return {
+    payment: 'unknown',
+    code: unknownCode,
+    cause,
+    status,
+    task: { ...(taskId !== undefined && { taskId }), ...(credits !== undefined && { credits }) },
+  };
 }
 
 function refusalFor(status: number, isOutOfCredits: boolean, retryAfterMs?: number): ErrorCode | undefined {

@@ -1,10 +1,9 @@
 import { storedSecret } from '../aws/stored-secret.ts';
-import type { BoughtTask } from '../bought-task.ts';
 import * as config from '../config.ts';
-import { isObject } from '../json-object.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
 import { type RelightReply, type RelightRequest, RelightStatus } from '../schemas/relight.ts';
-import { type CallLimits, callProvider } from './call-provider.ts';
-import type { Provider } from './provider.ts';
+import { ProviderCall } from './provider-call.ts';
+import type { BoughtTask, Provider } from './provider.ts';
 
 const imageProvider = config.atStart(
   config.configured((): Provider => {
@@ -20,21 +19,19 @@ const imageProvider = config.atStart(
   }),
 );
 
-/** Starts a relight task. Clients require a status; a task whose status the provider leaves out is created. */
-export async function startRelight(
-  request: RelightRequest,
-  limits: CallLimits,
-): Promise<{ answer: RelightReply; bought: BoughtTask }> {
-  const { taskId, reply } = await callProvider(imageProvider(), {
-    path: '/v1/ai/image-relight',
-    body: request,
-    ...limits,
-  });
+/** The call that starts a relight task. */
+export function relightCall(body: RelightRequest, deadline: number): ProviderCall {
+  return new ProviderCall(imageProvider(), { path: '/v1/ai/image-relight', body, deadline });
+}
+
+/** Clients require a status; a task whose status the provider leaves out is created. */
+export function relightReply({ taskId }: BoughtTask, reply: JsonObject): RelightReply {
   const { generated, status } = isObject(reply.data) ? reply.data : reply;
-  const data = {
-    generated: Array.isArray(generated) ? generated.filter((image) => typeof image === 'string') : [],
-    task_id: taskId,
-    status: RelightStatus.safeParse(status).data ?? 'CREATED',
+  return {
+    data: {
+      generated: Array.isArray(generated) ? generated.filter((image) => typeof image === 'string') : [],
+      task_id: taskId,
+      status: RelightStatus.safeParse(status).data ?? 'CREATED',
+    },
   };
-  return { answer: { data }, bought: { taskId } };
 }

@@ -9,25 +9,18 @@ const connectionLost =
 
 /** What our caller gets for an attempt that started no task we can name. */
 export function errorFor(result: Failure): ApiError {
-  switch (result.payment) {
-    case 'not_sent':
-      return new ApiError('provider_unreachable', { cause: result.cause, payment: 'none' });
-    case 'refused':
-      return refusalError(result);
-    case 'unknown': {
-      const { code, cause } = result;
-      const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
-      return new ApiError(code, { ...(isLost && { message: connectionLost }), cause, payment: 'unknown' });
-    }
-  }
+  if (result.payment === 'refused') return refusalError(result);
+  const { code, cause, task } = result;
+  const isLost = cause instanceof TransportError && cause.reason !== 'timeout';
+  return new ApiError(code, { ...(isLost && { message: connectionLost }), cause, payment: 'unknown', task });
 }
 
 function refusalError({
   code,
-  status,
   text,
   details,
   retryAfterMs,
+  cause,
 }: Failure & { payment: 'refused' }): ApiError {
   const isAboutTheRequest = code === 'provider_rejected';
   const isBusy = code === 'provider_busy' && retryAfterMs !== undefined;
@@ -35,8 +28,8 @@ function refusalError({
     ...(isAboutTheRequest && text && { message: `The provider rejected the request: ${withFullStop(text)}` }),
     ...(isAboutTheRequest && { details }),
     ...(isBusy && { headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) } }),
-    cause: new Error(`the provider answered ${status}`),
-    payment: 'none',
+    cause,
+    payment: 'refused',
   });
 }
 

@@ -10,3 +10,9 @@ export interface Provider {
   /** Whether its replies repeat what was sent, and so may be as large as the request. */
   echoesRequest: boolean;
 }
+
+/** A task that a provider started, and the price if the provider names one. */
+export interface BoughtTask {
+  taskId: string;
+  credits?: number | undefined;
+}

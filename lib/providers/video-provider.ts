@@ -1,16 +1,16 @@
 import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
-import type { BoughtTask } from '../bought-task.ts';
+import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import type { JsonObject } from '../json-object.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
-import { type CallLimits, callProvider } from './call-provider.ts';
-import type { Provider } from './provider.ts';
-import { readCreatedAt, readCredits, readFields } from './reply-fields.ts';
+import { ProviderCall } from './provider-call.ts';
+import type { BoughtTask, Provider } from './provider.ts';
+import { readCreatedAt, readFields } from './reply-fields.ts';
 
-/** A started video task: what every answer has, what the provider repeats of the request, and what was bought. */
-export interface VideoTask {
+/** A started video task: what every answer has, and what the provider repeats of the request. */
+interface VideoReply {
   required: {
     task_id: string;
     state: z.infer<typeof taskFields.state>;
@@ -18,12 +18,14 @@ export interface VideoTask {
     created_at: string;
   };
   echoes: JsonObject;
-  bought: BoughtTask;
 }
 
-export interface VideoRequest {
+interface VideoRequest {
   model?: string | undefined;
 }
+
+/** The three operations differ in their contracts only: the path, and the fields of a reply. */
+export type VideoContract = Contract & { reply: { shape: Record<string, z.ZodMiniType> } };
 
 const videoProvider = config.atStart(
   config.configured((): Provider => {
@@ -43,47 +45,39 @@ const ourPrefix = 'vid';
 
 const theirPrefix = () => config.videoProvider().VIDEO_PROVIDER_MODEL_PREFIX;
 
-interface Operation {
-  path: '/text2video' | '/extend' | '/multiframe';
-  /** The reply fields of the interface; everything else in a reply is left out. */
-  replyFields: Record<string, z.ZodMiniType>;
+/** The call that starts a video task. Our paths end as the provider's do. */
+export function videoCall({ path }: VideoContract, request: VideoRequest, deadline: number): ProviderCall {
+  const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
+  return new ProviderCall(videoProvider(), { path: path.slice(path.lastIndexOf('/')), body, deadline });
 }
 
-/** Starts a video task. Each operation has a file of its own, so that a function loads the schemas of only one. */
-export async function startVideoTask(
-  { path, replyFields }: Operation,
-  request: VideoRequest,
-  limits: CallLimits,
-): Promise<VideoTask> {
-  const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
-  const { taskId, reply } = await callProvider(videoProvider(), { path, body, ...limits });
-  const { state, credits } = readStateAndCredits(reply);
+/** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
+export function videoReply(
+  { reply: { shape } }: VideoContract,
+  { taskId, credits }: BoughtTask,
+  reply: JsonObject,
+  sent: JsonObject,
+): VideoReply {
+  const state = taskFields.state.safeParse(reply.state).data;
+  if (credits !== undefined) note({ credits });
+  if (state === undefined || credits === undefined) {
+    const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
+    log('warn', 'provider_reply', { unreadable });
+  }
   const required = {
     task_id: taskId,
     state: state ?? 'created',
     credits: Math.min(credits ?? 0, maxInt32),
     created_at: readCreatedAt(reply.created_at),
   };
-  return { required, echoes: readEchoes(replyFields, reply, body), bought: { taskId, credits } };
+  return { required, echoes: readEchoes(shape, reply, sent) };
 }
 
-/** The maximum of `credits` in an answer, which the interface makes an int32. */
+/** The interface makes `credits` of an answer an int32; what is counted is the whole price. */
 const maxInt32 = 2 ** 31 - 1;
 
-/** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
-function readStateAndCredits(reply: JsonObject): Partial<Pick<VideoTask['required'], 'state' | 'credits'>> {
-  const state = taskFields.state.safeParse(reply.state).data;
-  const credits = readCredits(reply.credits);
-  if (credits !== undefined) note({ credits });
-  if (state === undefined || credits === undefined) {
-    const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
-    log('warn', 'provider_reply', { unreadable });
-  }
-  return { ...(state !== undefined && { state }), ...(credits !== undefined && { credits }) };
-}
-
-function readEchoes(replyFields: Operation['replyFields'], reply: JsonObject, sent: JsonObject): JsonObject {
-  const { model, ...echoes } = readFields(replyFields, reply, sent);
+function readEchoes(shape: VideoContract['reply']['shape'], reply: JsonObject, sent: JsonObject): JsonObject {
+  const { model, ...echoes } = readFields(shape, reply, sent);
   for (const name of Object.keys(taskFields)) delete echoes[name];
   return typeof model === 'string' ? { model: renamed(model, theirPrefix(), ourPrefix), ...echoes } : echoes;
 }

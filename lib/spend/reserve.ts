@@ -51,7 +51,7 @@ export async function reserve(reservation: Reservation): Promise<AccountRecord> 
     if (found && `hold:${attempt}` in found) return found;
     remember(key.pk, found?.terms);
     const account = found ?? { ...key, caller, revision: 0 };
-    if (account.terms?.blocked) throw new ApiError('caller_blocked', { payment: 'none' });
+    if (account.terms?.blocked) throw new ApiError('caller_blocked', { payment: 'refused' });
     const error = refusal(account, at, ceiling);
     if (error) throw error;
     return undefined;
@@ -107,7 +107,7 @@ function refusal(account: AccountRecord, at: number, ceiling: number | undefined
       ceiling === undefined
         ? 'This caller has a budget, and the operator has not said what this task may cost.'
         : `This task may cost ${ceiling} credits, which is more than the ${limits.credits_per_day} of a whole day.`;
-    return new ApiError('budget_exhausted', { message, headers: fields, payment: 'none' });
+    return new ApiError('budget_exhausted', { message, headers: fields, payment: 'refused' });
   }
   const full = counted.flatMap((each) => {
     const amount = each.counter === 'credits' ? (ceiling ?? 0) : 1;
@@ -124,7 +124,7 @@ function refusal(account: AccountRecord, at: number, ceiling: number | undefined
     ...(!isUsedUp && first.isHeld && { message: heldMessage }),
     headers: { ...fields, 'retry-after': String(Math.max(...full.map(({ wait }) => wait))) },
     reason: first.policy,
-    payment: 'none',
+    payment: 'refused',
   });
 }
 

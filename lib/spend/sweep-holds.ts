@@ -23,7 +23,7 @@ const patienceMs = 5 * 60 * 1000;
 const maxAtOnce = 8;
 
 /**
- * Ends what dead invocations have left behind; paid-attempt.ts says what can be left, and what each means. It may run
+ * Ends what dead invocations have left behind; lib/paid/money.ts says what can be left, and what each means. It may run
  * at any time and twice at once, since every write of it is conditional on what it read.
  */
 export async function sweepHolds(deadline: number, now = Date.now()): Promise<SweptHold[]> {

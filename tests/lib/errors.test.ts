@@ -34,9 +34,9 @@ describe('ApiError', () => {
   test('takes a message, details, headers, a payment state and a cause', () => {
     const cause = new Error('below');
     const said = { details: [{ path: 'body', message: 'bad' }], headers: { 'x-a': '1' }, cause } as const;
-    const error = new ApiError('unavailable', { ...said, message: 'Later.', payment: 'none' });
+    const error = new ApiError('unavailable', { ...said, message: 'Later.', payment: 'refused' });
 
-    expect(error).toMatchObject({ message: 'Later.', details: said.details, cause, payment: 'none' });
+    expect(error).toMatchObject({ message: 'Later.', details: said.details, cause, payment: 'refused' });
     expect(error.headers).toEqual({ 'retry-after': '1', 'x-a': '1' });
   });
 

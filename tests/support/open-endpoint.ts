@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import type { Access, Contract } from '../../lib/contract.ts';
+import type { Outgoing } from '../../lib/paid/participant.ts';
 import { invoke, type Result } from './invoke.ts';
 
 /** The module reads the environment when it is loaded, so it is set first. */
 Object.assign(process.env, { PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
-const { endpoint } = await import('../../lib/http/endpoint.ts');
+const { endpoint, paidEndpoint } = await import('../../lib/http/endpoint.ts');
 
 /** An operation that needs nothing but the boundary. */
 const contract = {
@@ -30,7 +31,23 @@ const echo: Handler = async ({ path, body, caller }) => ({ body: { path, body, c
 export type Options = Parameters<typeof endpoint<Contract>>[2];
 
 export function open(changes: Partial<Contract> = {}, handle: Handler = echo, options: Options = {}) {
-  const handler = endpoint<Contract>({ ...contract, ...changes }, handle, options);
+  return caller(endpoint<Contract>({ ...contract, ...changes }, handle, options));
+}
+
+/** The same for an operation that buys something, free of charge: its participants are the key and the call only. */
+export function openPaid(outgoing: Partial<Outgoing>, changes: Partial<Contract> = {}) {
+  const send = async () => ({ task: { taskId: 'task-1' }, reply: { a: 1 } });
+  const call = { name: 'provider', send, ...outgoing };
+  return caller(
+    paidEndpoint<Contract>(
+      { ...contract, ...changes },
+      () => call,
+      (_, reply) => reply,
+    ),
+  );
+}
+
+function caller(handler: ReturnType<typeof endpoint>) {
   const call = ({ headers, ...rest }: Changes = {}): Promise<Result> =>
     invoke(handler, 'relight-image', {
       path: { place: 'here' },

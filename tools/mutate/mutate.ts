@@ -9,7 +9,7 @@ const command = createCommand({
     'Tests the tests: makes one small change to a file at a time, and checks whether a related test fails',
   notes:
     'Exits with 1 if fewer than 80 % of the changes are noticed. docs/quality.md says which ones may go unnoticed, and why.',
-  examples: ['lib/http/idempotency.ts', "'lib/auth/*.ts' lib/spend/accounts.ts:10-40"],
+  examples: ['lib/http/json-body.ts', "'lib/auth/*.ts' lib/spend/accounts.ts:10-40"],
 })
   .argument('<files...>', 'files or patterns, with line numbers if only a part of a file matters')
   .action(async (mutate: string[]) => {

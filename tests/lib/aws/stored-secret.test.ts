@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { callProvider } from '../../../lib/providers/call-provider.ts';
+import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
@@ -181,7 +181,7 @@ describe('a secret by reference', () => {
       expect(loggedLines.join()).not.toMatch(/hidden|aGlkZGVu/);
       await expect(key.read(deadline())).rejects.toMatchObject({
         code: 'internal_error',
-        payment: 'none',
+        payment: 'refused',
         cause: new Error(sentence),
       });
       answer = { status: 200, content: { Parameter: { Value: 'plain' }, SecretString: 'plain' } };
@@ -231,16 +231,19 @@ describe('a key that the provider rejects', () => {
       echoesRequest: false,
     };
     const request = { path: '/v1/ai/image-relight', body: { image: 'AAAA' } };
-    const call = () =>
-      callProvider(provider, { ...request, deadline: deadline(), beforeSending: async () => {} });
+    const call = async () => {
+      const prepared = new ProviderCall(provider, { ...request, deadline: deadline() });
+      await prepared.prepare();
+      return prepared.send();
+    };
 
     await provider.key.read(deadline());
     holdsParameter('new-key');
     const minuteLater = Date.now() + 60_000;
     jest.spyOn(Date, 'now').mockReturnValue(minuteLater);
-    await expect(call()).rejects.toMatchObject({ code: 'provider_credentials', payment: 'none' });
+    await expect(call()).rejects.toMatchObject({ code: 'provider_credentials', payment: 'refused' });
     expect(simulators.simulation.received).toHaveLength(1);
-    expect(await call()).toMatchObject({ taskId: expect.any(String) });
+    expect(await call()).toMatchObject({ task: { taskId: expect.any(String) } });
     await simulators.stop();
   });
 

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Contract } from '../../../lib/contract.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { type Changes, fail, type Options, open } from '../../support/open-endpoint.ts';
+import { type Changes, fail, type Options, open, openPaid } from '../../support/open-endpoint.ts';
 import { bearer } from '../../support/tokens.ts';
 
 beforeEach(() => {
@@ -24,9 +24,8 @@ describe('an Idempotency-Key', () => {
     let runs = 0;
     const { call } = open(
       { idempotent: true, ...changes },
-      async ({ beforeSending }) => {
+      async () => {
         runs += 1;
-        await beforeSending();
         return handle();
       },
       options,
@@ -51,18 +50,21 @@ describe('an Idempotency-Key', () => {
 
   test('never replays a failure: a retry runs again if nothing was bought', async () => {
     const key = randomUUID();
-    const ask = counted({}, fail(new ApiError('provider_rejected', { payment: 'none' })) as never);
+    const ask = counted({}, fail(new ApiError('provider_rejected', { payment: 'refused' })) as never);
 
     expect(await ask(key)).toEqual([1, 'provider_rejected', undefined, undefined]);
     expect(await ask(key)).toEqual([2, 'provider_rejected', undefined, undefined]);
   });
 
   test('is used up by a failure that may have bought something', async () => {
-    const key = randomUUID();
-    const ask = counted({}, fail(new ApiError('provider_failed')) as never);
+    const headers = { 'idempotency-key': randomUUID() };
+    const { call } = openPaid(
+      { send: () => Promise.reject(new ApiError('provider_failed')) },
+      { idempotent: true },
+    );
 
-    expect(await ask(key)).toEqual([1, 'provider_failed', undefined, undefined]);
-    expect(await ask(key)).toEqual([1, 'idempotency_consumed', undefined, undefined]);
+    expect((await call({ headers })).body.error).toBe('provider_failed');
+    expect((await call({ headers })).body.error).toBe('idempotency_consumed');
   });
 
   test('renews the parts of a replayed answer that expire', async () => {

@@ -8,7 +8,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import { SerializedJson } from '../../../lib/http/bounded-json.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { type Call, fail, open } from '../../support/open-endpoint.ts';
+import { type Call, fail, open, openPaid } from '../../support/open-endpoint.ts';
 import { bearer } from '../../support/tokens.ts';
 
 const lines = () => loggedLines.map((line) => JSON.parse(line));
@@ -109,7 +109,6 @@ describe('the request to an endpoint', () => {
       { path: { place: 'here' }, body: { text: 'nothing', times: 2 }, ifMatch: '"7"' },
     ]);
     expect(calls[0]?.body).not.toHaveProperty('odd');
-    await expect(calls[0]?.beforeSending()).resolves.toBeUndefined();
   });
 
   test('is rejected with all issues of its path and its body, before the handler runs', async () => {
@@ -185,13 +184,12 @@ describe('the deadline of an endpoint', () => {
 
 describe('an endpoint whose time is up', () => {
   test('does not say that nothing was sent once something may have been', async () => {
-    const hang = async ({ beforeSending }: { beforeSending: () => Promise<void> }) => {
-      await beforeSending();
-      return new Promise<never>(() => {});
-    };
-    const { status, body } = await open({}, hang).call({ remainingMs: 700 });
+    const hangs = () => new Promise<never>(() => {});
+    const sending = await openPaid({ send: hangs }).call({ remainingMs: 700 });
+    const preparing = await openPaid({ prepare: hangs }).call({ remainingMs: 700 });
 
-    expect([status, body.error]).toEqual([504, 'provider_timeout']);
+    expect([sending.status, sending.body.error]).toEqual([504, 'provider_timeout']);
+    expect([preparing.status, preparing.body.error]).toEqual([503, 'unavailable']);
   });
 });
 

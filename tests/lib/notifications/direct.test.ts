@@ -95,7 +95,7 @@ describe('where notifications are direct', () => {
 
 describe('where notifications are relayed', () => {
   test.each([
-    ['text-to-video', ['hidden-ticket.ts', 'receiver-address.ts', 'records.ts', 'relayed-task.ts']],
+    ['text-to-video', ['hidden-ticket.ts', 'receiver-address.ts', 'records.ts']],
     ['receive-notification', ['hidden-ticket.ts', 'provider-notification.ts', 'receive.ts', 'records.ts']],
   ])('%s loads only its part of the room', async (name, modules) => {
     const url = 'https://api.example.com/notifications';

@@ -137,25 +137,6 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect((await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k1' })).status).toBe(200);
   });
 
-  test('fails as the first of the writes before it does, and logs why the second one failed', async () => {
-    const { RelayedTask } = await import('../../../lib/notifications/relayed-task.ts');
-    const task = { operation: 'textToVideo', caller: 'user:x', address: hook, deadline: Date.now() + 1000 };
-    const relayed = new RelayedTask({ field: 'callback_url', provider: 'video' }, task);
-    intercept(dynamodb, () => Promise.reject(new Error('the ticket was not stored')));
-    loggedLines.length = 0;
-
-    await expect(relayed.open(undefined, () => Promise.reject(new Error('not marked')))).rejects.toThrow(
-      'not marked',
-    );
-    expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
-      {
-        level: 'warn',
-        event: 'second_failure',
-        causes: [expect.any(String), 'Error: the ticket was not stored'],
-      },
-    ]);
-  });
-
   test('is replayed with its key without a second ticket or write', async () => {
     const user = await spender();
     const first = await payRelayed(user, 'extend-video', { 'idempotency-key': 'k2' });

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { withLogFields } from '../../../lib/log.ts';
+import type { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 
 /** One server for both providers. It answers every request with `reply`. */
@@ -30,8 +32,8 @@ Object.assign(process.env, {
   VIDEO_PROVIDER_KEY_HEADER: 'x-video-key',
   VIDEO_PROVIDER_MODEL_PREFIX: 'acme',
 });
-const { startRelight } = await import('../../../lib/providers/image-provider.ts');
-const { startTextToVideo } = await import('../../../lib/providers/text-to-video.ts');
+const { relightCall, relightReply } = await import('../../../lib/providers/image-provider.ts');
+const { videoCall, videoReply } = await import('../../../lib/providers/video-provider.ts');
 
 beforeEach(() => {
   received.length = 0;
@@ -42,7 +44,13 @@ afterAll(() => {
   server.close();
 });
 
-const limits = () => ({ deadline: Date.now() + 5000, beforeSending: async () => {} });
+const deadline = () => Date.now() + 5000;
+
+async function sent(call: ProviderCall): ReturnType<ProviderCall['send']> {
+  await call.prepare();
+  return call.send();
+}
+
 const relightRequest = {
   image: 'https://example.com/a.png',
   change_background: true,
@@ -53,11 +61,13 @@ const relightRequest = {
 } as const;
 
 async function relight() {
-  return (await startRelight(relightRequest, limits())).answer;
+  const { task, reply } = await sent(relightCall(relightRequest, deadline()));
+  return relightReply(task, reply);
 }
 
 async function video(request: { model?: string; prompt?: string } = {}): Promise<Record<string, unknown>> {
-  const { required, echoes } = await startTextToVideo(request, limits());
+  const { task, reply } = await sent(videoCall(textToVideo, request, deadline()));
+  const { required, echoes } = videoReply(textToVideo, task, reply, { ...request });
   return { ...required, ...echoes };
 }
 
@@ -112,7 +122,9 @@ describe('the image provider', () => {
     reply = { body: { data: { task_id: 'task-1' }, more: 'x'.repeat(2_500_000) } };
     const request = { ...relightRequest, image: 'A'.repeat(300_000) };
 
-    await expect(startRelight(request, limits())).rejects.toMatchObject({ code: 'provider_invalid_reply' });
+    await expect(sent(relightCall(request, deadline()))).rejects.toMatchObject({
+      code: 'provider_invalid_reply',
+    });
   });
 });
 
@@ -182,6 +194,17 @@ describe('the video provider', () => {
       { level: 'warn', event: 'provider_reply', provider_task_id: 'task-1', unreadable },
     ]);
     expect(fields.credits).toBe(unreadable.includes('credits') ? undefined : 5);
+  });
+
+  test.each([
+    [1.5, 2],
+    ['5', 5],
+    ['4.0001', 5],
+    [0, 0],
+  ])('reads the price %j as %d credits', async (credits, read) => {
+    reply = { body: { ...task, credits } };
+
+    expect(await video()).toMatchObject({ credits: read });
   });
 
   test('may repeat the request with every character escaped', async () => {

@@ -56,9 +56,12 @@ describe('a provider that stalls', () => {
     const held = () =>
       process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind.startsWith('TCPSocket'))
         .length;
+    const crowd = () => Promise.all(Array.from({ length: 5 }, () => call(2100)));
+    // The connections to the store that five calls at once keep open.
+    await crowd();
     const before = held();
     misbehave({ kind: 'stall', times: 5 });
-    await Promise.all(Array.from({ length: 5 }, () => call(2100)));
+    await crowd();
     for (let count = 0; count < 200 && held() > before; count += 1) await turn();
 
     expect(held()).toBeLessThanOrEqual(before);

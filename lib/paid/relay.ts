@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
-import { describeError, log, note } from '../log.ts';
+import { note } from '../log.ts';
+import { hideTicket } from '../notifications/hidden-ticket.ts';
+import { readAddress } from '../notifications/receiver-address.ts';
+import { shownHash, type TaskRecord, ticketHash, ttlFrom } from '../notifications/records.ts';
 import { absent } from '../store/expressions.ts';
 import { ticketKey } from '../store/keys.ts';
-import { nothingSent } from '../store/nothing-sent.ts';
 import { put } from '../store/write.ts';
-import { hideTicket } from './hidden-ticket.ts';
-import { readAddress } from './receiver-address.ts';
-import { shownHash, type TaskRecord, ticketHash, ttlFrom } from './records.ts';
+import type { Answer, PaidRequest, Participant } from './participant.ts';
 
 type Notifies = NonNullable<Contract['notifies']>;
 
@@ -18,6 +18,8 @@ interface NewTask {
   caller: string;
   /** The caller's own. */
   address: string;
+  /** The name of the usage record, if the stage keeps one; known when it is recorded. */
+  usageName: () => string | undefined;
   deadline: number;
 }
 
@@ -31,31 +33,31 @@ const ticketBytes = 32;
  * A paid request whose caller wants to be notified, by this service: the provider gets an address of ours that only
  * it can know. Nothing stored or answered has that address, so nobody but the provider can speak for the task.
  */
-export class RelayedTask {
+class Relay implements Participant {
+  readonly name = 'notifications';
   readonly #notifies: Notifies;
   readonly #task: NewTask;
   readonly #ticket = randomBytes(ticketBytes).toString('base64url');
+  /** The request as the provider gets it. */
+  readonly relayedBody: object;
 
-  constructor(notifies: Notifies, task: NewTask) {
+  constructor(notifies: Notifies, task: NewTask, body: object) {
     this.#notifies = notifies;
     this.#task = task;
+    const baseUrl = config.relay().NOTIFICATION_URL.replace(/\/*$/, '');
+    this.relayedBody = { ...body, [notifies.field]: `${baseUrl}/${notifies.provider}/${this.#ticket}` };
   }
 
-  /** A request as the provider gets it, unless no notification could be sent to the caller's address: nothing is paid. */
-  relayed<Body>(body: Body): Body {
-    if (!readAddress(this.#task.address)) {
-      const details = [{ path: `body.${this.#notifies.field}`, message: whatAddressMustBe }];
-      throw new ApiError('invalid_request', { details, payment: 'none' });
-    }
-    return { ...body, [this.#notifies.field]: this.#ourAddress };
+  /** Nothing is paid for if no notification could be sent to the caller's address. */
+  async prepare(): Promise<undefined> {
+    if (readAddress(this.#task.address)) return;
+    const details = [{ path: `body.${this.#notifies.field}`, message: whatAddressMustBe }];
+    throw new ApiError('invalid_request', { details });
   }
 
-  /**
-   * To be awaited before anything is sent: the provider may notify before it answers. `markSent` is written at the same
-   * time, and waited for even if one fails, because what is done next depends on what is stored.
-   */
-  async open(attempt: string | undefined, markSent: () => Promise<void>): Promise<void> {
-    const { operation, caller, address, deadline } = this.#task;
+  /** The provider may notify before it answers. */
+  async record(): Promise<void> {
+    const { operation, caller, address, usageName, deadline } = this.#task;
     const now = Date.now();
     const hash = ticketHash(this.#ticket);
     const record: TaskRecord = {
@@ -65,23 +67,17 @@ export class RelayedTask {
       operation,
       caller,
       address,
-      attempt,
+      attempt: usageName(),
       sequence: 0,
       revision: 1,
       ttl: ttlFrom(now),
     };
     note({ ticket_hash: shownHash(hash) });
-    const stored = put(record, absent, deadline).catch((error: unknown) => {
-      throw nothingSent(error);
-    });
-    const writes = await Promise.allSettled([markSent(), stored]);
-    const [first, second] = writes.flatMap((write) => (write.status === 'rejected' ? [write.reason] : []));
-    if (second !== undefined) log('warn', 'second_failure', describeError(second));
-    if (first !== undefined) throw first;
+    await put(record, absent, deadline);
   }
 
   /** An answer with the caller's own address where the provider repeats ours. */
-  inAnswer<Answer extends { body: string }>(answer: Answer): Answer {
+  inAnswer(answer: Answer): Answer {
     return { ...answer, body: this.#restored(answer.body) };
   }
 
@@ -95,21 +91,16 @@ export class RelayedTask {
   #restored(text: string): string {
     return hideTicket(text, this.#ticket, this.#task.address);
   }
-
-  get #ourAddress(): string {
-    const baseUrl = config.relay().NOTIFICATION_URL.replace(/\/*$/, '');
-    return `${baseUrl}/${this.#notifies.provider}/${this.#ticket}`;
-  }
 }
 
-/** Undefined where the caller wants no notifications. */
-export function relayTask(
+/** Undefined if the caller wants no notifications. */
+export function relayOf(
   { notifies, name }: Contract,
-  caller: string,
-  { body, deadline }: { body: unknown; deadline: number },
-): RelayedTask | undefined {
+  { caller, body, deadline }: PaidRequest,
+  usageName: () => string | undefined,
+): Relay | undefined {
   if (!notifies) return undefined;
   const address = new Map(Object.entries(Object(body))).get(notifies.field);
   if (typeof address !== 'string') return undefined;
-  return new RelayedTask(notifies, { operation: name, caller, address, deadline });
+  return new Relay(notifies, { operation: name, caller, address, usageName, deadline }, Object(body));
 }

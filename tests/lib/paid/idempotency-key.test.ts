@@ -1,9 +1,10 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import type { Answer } from '../../../lib/http/answer.ts';
 import { ApiError } from '../../../lib/errors.ts';
-import { claimKey } from '../../../lib/http/idempotency.ts';
+import { IdempotencyKey } from '../../../lib/paid/idempotency-key.ts';
+import type { Answer } from '../../../lib/paid/participant.ts';
+import { runRequest } from '../../../lib/paid/run-request.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/attribute-values.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
@@ -24,11 +25,16 @@ interface Attempt {
   beforeWork?: () => Promise<void>;
 }
 
+/** The header of an answer that was given before. */
+const replayed = { 'idempotent-replayed': 'true' };
+
 const dayMs = 24 * 60 * 60 * 1000;
 
 let sends = 0;
 
-/** One keyed request, taken through the phases of its claim in the same way as by the boundary. */
+const olgas = { scope: 'user:olga', request: 'same' };
+
+/** One keyed request, run as by the boundary. */
 async function attempt({
   key,
   scope = 'user:olga',
@@ -36,21 +42,15 @@ async function attempt({
   remainingMs = 10_000,
   work,
   beforeWork,
-}: Attempt): Promise<Answer & { isKept?: true }> {
-  const claimed = await claimKey({ key, scope, request, deadline: Date.now() + remainingMs });
-  if ('kept' in claimed) return { ...claimed.kept, isKept: true };
-  const { claim } = claimed;
-  try {
-    await beforeWork?.();
-    await claim.markSent();
+}: Attempt): Promise<Answer> {
+  const deadline = Date.now() + remainingMs;
+  const claim = new IdempotencyKey({ key, scope, request, attempt: randomUUID(), deadline });
+  const waiting = { name: 'waiting', prepare: async () => void (await beforeWork?.()) };
+  const send = async () => {
     sends += 1;
-    const answer = work ? await work() : done;
-    await claim.keep(answer);
-    return answer;
-  } catch (error) {
-    await claim.fail(error);
-    throw error;
-  }
+    return { answer: work ? await work() : done };
+  };
+  return runRequest({ participants: [claim, waiting], isPaid: true, send, deadline }, { isSent: false });
 }
 
 function outcome(promise: Promise<Answer>): Promise<string | number> {
@@ -70,7 +70,7 @@ describe('an idempotency claim', () => {
     const first = await attempt({ key: 'replayed' });
     const again = await attempt({ key: 'replayed' });
 
-    expect(again).toEqual({ ...first, isKept: true });
+    expect(again).toEqual({ ...first, headers: { ...first.headers, ...replayed } });
     expect(sends).toBe(1);
   });
 
@@ -100,14 +100,9 @@ describe('an idempotency claim', () => {
   });
 
   test('has the SHA-256 of its scope and key, and nothing that shows them', async () => {
-    const claimed = await claimKey({
-      key: 'hashed',
-      scope: 'user:olga',
-      request: 'a',
-      deadline: Date.now() + 9000,
-    });
+    const key = new IdempotencyKey({ key: 'hashed', ...olgas, attempt: 'a', deadline: Date.now() + 9000 });
 
-    expect('claim' in claimed && claimed.claim.keyHash).toBe(hash('sha256', 'user:olga\nhashed'));
+    expect(key.keyHash).toBe(hash('sha256', 'user:olga\nhashed'));
   });
 
   test('is unavailable when the store does not say who holds the key', async () => {
@@ -153,7 +148,7 @@ describe('an idempotency claim', () => {
   });
 
   test('releases the key when the provider rejected the work', async () => {
-    const refusal = () => Promise.reject(new ApiError('provider_busy', { payment: 'none' }));
+    const refusal = () => Promise.reject(new ApiError('provider_busy', { payment: 'refused' }));
 
     expect(await outcome(attempt({ key: 'refused', work: refusal }))).toBe('provider_busy');
     expect(await outcome(attempt({ key: 'refused' }))).toBe(200);
@@ -198,7 +193,7 @@ describe('an idempotency claim', () => {
 
     expect(await slow).toBe('idempotency_in_flight');
     expect(sends).toBe(1);
-    expect((await attempt({ key: 'woken' })).isKept).toBe(true);
+    expect((await attempt({ key: 'woken' })).headers).toMatchObject(replayed);
   });
 
   test('never sends again after an invocation that died after sending', async () => {
@@ -214,7 +209,7 @@ describe('an idempotency claim', () => {
     const began = Date.now();
     await attempt({ key: 'old' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(began + dayMs - 1);
-    expect((await attempt({ key: 'old' })).isKept).toBe(true);
+    expect((await attempt({ key: 'old' })).headers).toMatchObject(replayed);
     clock.mockReturnValue(began + dayMs + 60_000);
 
     expect(await outcome(attempt({ key: 'old', request: 'another' }))).toBe(200);
@@ -244,7 +239,7 @@ describe('an idempotency claim', () => {
     const cause = expect.objectContaining({ message: 'the store failed' });
     await expect(attempt({ key })).rejects.toMatchObject({
       code: 'internal_error',
-      payment: 'none',
+      payment: 'refused',
       cause,
     });
     expect(sends).toBe(0);
@@ -268,16 +263,17 @@ describe('an idempotency claim', () => {
 
   test.each([
     [
-      'release',
+      'release the key',
+      'fail',
       (command: string) => command === 'DeleteItemCommand',
       { beforeWork: () => Promise.reject(new Error('boom')) },
     ],
-    ['mark as unknown', put(3), { work: () => Promise.reject(new Error('boom')) }],
-    ['keep the answer', put(3), {}],
-  ])('warns the operator when the store fails to %s', async (step, isBroken, work) => {
+    ['mark the key as unknown', 'fail', put(3), { work: () => Promise.reject(new Error('boom')) }],
+    ['keep the answer', 'succeed', put(3), {}],
+  ])('warns the operator when the store fails to %s', async (work, step, isBroken, request) => {
     breakStore(isBroken, 'before');
     loggedLines.length = 0;
-    await outcome(attempt({ key: `warned-${step}`.replaceAll(' ', '-'), ...work }));
+    await outcome(attempt({ key: `warned-${work}`.replaceAll(' ', '-'), ...request }));
 
     expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
@@ -316,7 +312,7 @@ describe('an idempotency claim', () => {
     breakStore(put(3), 'late');
     await attempt({ key: 'slow', remainingMs: 50 });
 
-    expect((await attempt({ key: 'slow' })).isKept).toBe(true);
+    expect((await attempt({ key: 'slow' })).headers).toMatchObject(replayed);
   });
 
   test('warns of nothing where every step is done', async () => {
@@ -327,17 +323,15 @@ describe('an idempotency claim', () => {
     expect(loggedLines).toEqual([]);
   });
 
-  test('warns where an answer comes after another request took the key over', async () => {
+  test('keeps no answer after another request took the key over', async () => {
     const [now, deadline] = [Date.now(), Date.now() + 10_000];
-    const slow = await claimKey({ key: 'overtaken', scope: 'user:olga', request: 'same', deadline });
+    const slow = new IdempotencyKey({ key: 'overtaken', ...olgas, attempt: randomUUID(), deadline });
+    await slow.prepare();
     const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 20_000);
     await attempt({ key: 'overtaken' });
     clock.mockRestore();
-    loggedLines.length = 0;
-    if ('claim' in slow) await slow.claim.keep(done);
-
-    expect(loggedLines.join('')).toContain('another request holds the key');
-    expect((await attempt({ key: 'overtaken' })).isKept).toBe(true);
+    await expect(slow.succeed({ answer: done })).rejects.toThrow('another request holds the key');
+    expect((await attempt({ key: 'overtaken' })).headers).toMatchObject(replayed);
   });
 
   test('leaves no timer behind', async () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { withLogFields } from '../../../lib/log.ts';
-import { callProvider } from '../../../lib/providers/call-provider.ts';
+import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import type { Provider } from '../../../lib/providers/provider.ts';
 
 interface Reply {
@@ -60,8 +60,12 @@ function call(
   changes: Partial<Provider> = {},
   body: object = {},
 ) {
-  const paid = { path: '/x', body, deadline: Date.now() + limitMs, beforeSending: async () => {} };
-  return withLogFields(fields, () => callProvider({ ...provider, ...changes }, paid));
+  const paid = { path: '/x', body, deadline: Date.now() + limitMs };
+  return withLogFields(fields, async () => {
+    const prepared = new ProviderCall({ ...provider, ...changes }, paid);
+    await prepared.prepare();
+    return prepared.send();
+  });
 }
 
 describe('the request to a provider', () => {
@@ -129,7 +133,7 @@ describe('the log line of a provider call', () => {
     expect(fields).toEqual({
       provider: 'third',
       provider_ms: expect.any(Number),
-      provider_payment: 'not_sent',
+      provider_payment: 'refused',
       provider_attempts: 2,
     });
     expect(performance.now() - began).toBeGreaterThan(190);
@@ -141,9 +145,9 @@ describe('a failed provider call', () => {
     [{ status: 200, text: 'no json' }, 'provider_invalid_reply', 'unknown', 'the provider answered 200'],
     [{ status: 200, text: '{}' }, 'provider_invalid_reply', 'unknown', 'the provider answered 200'],
     [{ status: 500 }, 'provider_failed', 'unknown', 'the provider answered 500'],
-    [{ status: 422 }, 'provider_rejected', 'none', 'the provider answered 422'],
-    [{ status: 402 }, 'provider_quota', 'none', 'the provider answered 402'],
-    [{ status: 503, retryAfter: '60' }, 'provider_busy', 'none', 'the provider answered 503'],
+    [{ status: 422 }, 'provider_rejected', 'refused', 'the provider answered 422'],
+    [{ status: 402 }, 'provider_quota', 'refused', 'the provider answered 402'],
+    [{ status: 503, retryAfter: '60' }, 'provider_busy', 'refused', 'the provider answered 503'],
     [{ status: 0 }, 'provider_timeout', 'unknown', 'the exchange failed'],
   ])('after %j is %s, and the payment state is %s', async (answer, code, payment, cause) => {
     reply = answer;
@@ -186,9 +190,9 @@ describe('the remaining time of a provider call', () => {
   test('must be enough for a reply, or nothing is sent and nothing is paid', async () => {
     reply = { status: 200 };
 
-    await expect(call(900)).rejects.toMatchObject({ code: 'unavailable', payment: 'none' });
+    await expect(call(900)).rejects.toMatchObject({ code: 'unavailable', payment: 'refused' });
     expect(received).toEqual([]);
-    expect(await call(1500)).toMatchObject({ taskId: 'task-1' });
+    expect(await call(1500)).toMatchObject({ task: { taskId: 'task-1' } });
   });
 
   test('must be enough for the wait and a reply, or there is no second attempt', async () => {

@@ -1,5 +1,5 @@
+import { inTime } from '../in-time.ts';
 import { describeError, log } from '../log.ts';
-import { inTime } from './deadline.ts';
 
 /** How long past the deadline an answer may be held back for what is written after the request. */
 const marginMs = 400;
@@ -13,10 +13,12 @@ export async function afterwards(
   event: string,
   step: string,
   deadline: number,
-  work: () => Promise<unknown>,
+  work: () => Promise<unknown> | undefined,
 ): Promise<void> {
   const late = () => new Error('the store took too long');
-  await inTime(work(), deadline + marginMs, late).catch((error: unknown) =>
+  const begun = work();
+  if (!begun) return;
+  await inTime(begun, deadline + marginMs, late).catch((error: unknown) =>
     log('warn', event, { step, ...describeError(error) }),
   );
 }

@@ -1,17 +1,15 @@
-import { randomUUID } from 'node:crypto';
-import type { BoughtTask } from '../bought-task.ts';
 import type { Contract } from '../contract.ts';
-import { ApiError } from '../errors.ts';
+import { isRefused } from '../errors.ts';
 import type { JsonObject } from '../json-object.ts';
-import { describeError, log, note } from '../log.ts';
-import { nothingSent } from '../store/nothing-sent.ts';
-import type { AccountRecord } from './account.ts';
-import { ceilingOf, type Task } from './limits.ts';
-import { rateLimitFields } from './rate-limit-fields.ts';
-import { reserve } from './reserve.ts';
-import { settle } from './settle.ts';
-import { completeUsage, openUsage, type UsageResult } from './usage-records.ts';
-import { warnOnce } from './warnings.ts';
+import { note } from '../log.ts';
+import type { AccountRecord } from '../spend/account.ts';
+import { ceilingOf, type Task } from '../spend/limits.ts';
+import { rateLimitFields } from '../spend/rate-limit-fields.ts';
+import { reserve } from '../spend/reserve.ts';
+import { settle } from '../spend/settle.ts';
+import { completeUsage, openUsage, type UsageResult } from '../spend/usage-records.ts';
+import { warnOnce } from '../spend/warnings.ts';
+import type { PaidRequest, Participant, Sent } from './participant.ts';
 
 /*
  * The money of one paid request. Each arrow is one write; what stands below it is what an invocation that dies there
@@ -30,7 +28,7 @@ import { warnOnce } from './warnings.ts';
  * `unknown` counts all that was reserved.
  */
 
-interface PaidRequest extends Task {
+interface Spending extends Task {
   caller: string;
   requestId: string;
   keyHash: string | undefined;
@@ -39,45 +37,43 @@ interface PaidRequest extends Task {
   deadline: number;
 }
 
-export class PaidAttempt {
-  readonly #request: PaidRequest;
+/** The money of one paid request. */
+export class Money implements Participant {
+  readonly name = 'spending';
+  /** Names the attempt, and with its caller its usage record. */
+  readonly usageName: string;
+  readonly #spending: Spending;
   readonly #ceiling: number | undefined;
   readonly #at = Date.now();
-  readonly #attempt = `${new Date(this.#at).toISOString()}#${randomUUID()}`;
-  #phase: 'idle' | 'held' | 'sent' = 'idle';
+  #phase: 'idle' | 'held' | 'recorded' = 'idle';
   #account: AccountRecord | undefined;
 
-  constructor(request: PaidRequest) {
-    this.#request = request;
-    this.#ceiling = ceilingOf(request);
+  constructor(attempt: string, spending: Spending) {
+    this.#spending = spending;
+    this.#ceiling = ceilingOf(spending);
+    this.usageName = `${new Date(this.#at).toISOString()}#${attempt}`;
   }
 
-  /** Names the attempt, and with its caller its usage record. */
-  get name(): string {
-    return this.#attempt;
-  }
-
-  /** Everything that must be stored before anything is sent; `markSent` is what the Idempotency-Key adds to it. */
-  async open(markSent: () => Promise<void>): Promise<void> {
-    const { caller, deadline } = this.#request;
-    const named = { caller, attempt: this.#attempt };
+  async prepare(): Promise<undefined> {
+    const { caller, deadline } = this.#spending;
+    const named = { caller, attempt: this.usageName };
     const reservation = reserve({ ...named, at: this.#at, ceiling: this.#ceiling, deadline });
     this.#phase = 'held';
     this.#account = await reservation.catch((error: unknown) => {
       // A refusal has written nothing; a store that failed may have.
-      if (isRefusal(error)) this.#phase = 'idle';
-      throw nothingSent(error);
+      if (isRefused(error)) this.#phase = 'idle';
+      throw error;
     });
-    const usage = openUsage({ ...this.#request, ...named, ceiling: this.#ceiling ?? 0 });
-    const writes = await Promise.allSettled([usage, markSent()]);
-    const [first, second] = writes.flatMap((write) => (write.status === 'rejected' ? [write.reason] : []));
-    if (second !== undefined) log('warn', 'second_failure', describeError(second));
-    if (first !== undefined) throw nothingSent(first);
-    this.#phase = 'sent';
+  }
+
+  async record(): Promise<void> {
+    await openUsage({ ...this.#spending, attempt: this.usageName, ceiling: this.#ceiling ?? 0 });
+    this.#phase = 'recorded';
   }
 
   /** The task was started: it costs what the provider says, or else what was reserved. */
-  async taken({ taskId, credits = this.#price }: BoughtTask): Promise<void> {
+  async succeed({ task }: Sent): Promise<void> {
+    const credits = task?.credits ?? this.#price;
     const ceiling = this.#ceiling ?? 0;
     const isAbove = credits !== undefined && this.#ceiling !== undefined && credits > ceiling;
     note({
@@ -90,14 +86,13 @@ export class PaidAttempt {
       state: 'taken',
       credits: credits ?? ceiling,
       is_exact: credits !== undefined,
-      task_id: taskId,
+      ...(task && { task_id: task.taskId }),
     });
   }
 
-  /** What a failure means for money is said by the error, and by whether anything can have been sent. */
-  async failed(error: unknown): Promise<void> {
+  async fail(error: unknown): Promise<void> {
     if (this.#phase === 'idle') return;
-    if (this.#phase === 'held' || isRefusal(error)) {
+    if (isRefused(error)) {
       await this.#finish({ state: 'refused', credits: 0, is_exact: true });
     } else {
       note({ credits_counted: this.#ceiling ?? 0 });
@@ -106,8 +101,8 @@ export class PaidAttempt {
   }
 
   /** What the answer says about the caller's budget: the stored state, as it was seen last. */
-  headers(bought?: BoughtTask): Record<string, string> {
-    const credits = bought?.credits ?? (bought && this.#price);
+  headers(sent?: Sent): Record<string, string> {
+    const credits = sent && (sent.task?.credits ?? this.#price);
     return {
       ...(this.#account && rateLimitFields(this.#account)),
       ...(credits !== undefined && { 'x-credits-used': String(credits) }),
@@ -115,19 +110,18 @@ export class PaidAttempt {
   }
 
   get #price(): number | undefined {
-    return this.#request.paid === 'by price' ? this.#ceiling : undefined;
+    return this.#spending.paid === 'by price' ? this.#ceiling : undefined;
   }
 
   async #finish(result: UsageResult): Promise<void> {
-    const { caller, deadline } = this.#request;
+    const { caller, deadline } = this.#spending;
     const { credits, state } = result;
     const ms = Date.now() - this.#at;
-    await completeUsage(caller, this.#attempt, { ...result, ms }, deadline);
-    const ceiling = this.#ceiling ?? 0;
+    await completeUsage(caller, this.usageName, { ...result, ms }, deadline);
     const settlement = {
       caller,
-      attempt: this.#attempt,
-      ceiling,
+      attempt: this.usageName,
+      ceiling: this.#ceiling ?? 0,
       credits,
       isTask: state !== 'refused',
       deadline,
@@ -139,17 +133,16 @@ export class PaidAttempt {
   }
 }
 
-/** The money of a request, where it costs some. */
-export function startAttempt(
+/** The money of a request that costs some. */
+export function moneyOf(
   { paid, name, secondsOf }: Contract,
-  caller: string,
-  { body, requestId, deadline }: { body: unknown; requestId: string; deadline: number },
+  { attempt, caller, body, requestId, deadline }: PaidRequest,
   keyHash: string | undefined,
-): PaidAttempt | undefined {
+): Money | undefined {
   if (paid === undefined) return undefined;
   const fields: JsonObject = { ...Object(body) };
   const { model } = fields;
-  return new PaidAttempt({
+  return new Money(attempt, {
     caller,
     operation: name,
     model: typeof model === 'string' ? model : undefined,
@@ -159,9 +152,4 @@ export function startAttempt(
     paid,
     deadline,
   });
-}
-
-/** Said by us or by the provider: nothing was bought. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && error.payment === 'none';
 }

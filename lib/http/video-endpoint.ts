@@ -1,0 +1,15 @@
+import { videoCall, type VideoContract, videoReply } from '../providers/video-provider.ts';
+import { boundedObject } from './bounded-json.ts';
+import { paidEndpoint } from './endpoint.ts';
+
+/** A video operation. The contract says all that makes it different from the others. */
+export function videoEndpoint(contract: VideoContract) {
+  return paidEndpoint(
+    contract,
+    ({ body, deadline }) => videoCall(contract, Object(body), deadline),
+    (task, reply, { body }) => {
+      const { required, echoes } = videoReply(contract, task, reply, Object(body));
+      return boundedObject(required, echoes);
+    },
+  );
+}

@@ -1,0 +1,186 @@
+import { hash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { ApiError, isRefused } from '../errors.ts';
+import { note } from '../log.ts';
+import { absent, type Clause, type Condition } from '../store/expressions.ts';
+import { idempotencyKey, idempotencyPartKey, type Key } from '../store/keys.ts';
+import { get } from '../store/read.ts';
+import { typedRead } from '../store/typed-read.ts';
+import { put, remove } from '../store/write.ts';
+import type { Answer, Participant, Sent } from './participant.ts';
+
+/*
+ * One record per key and caller. A paid request leaves only from `sent`, and no record goes back from there
+ * unless the provider said that it took nothing:
+ *
+ *               prepare               record                succeed
+ *   (no record) ───────> running ───────────────> sent ──────────────> answered: replayed for 24 hours
+ *        ^                  │                       │
+ *        ├── fail: nothing sent                     ├── fail: unknown ─> unknown: refused for 24 hours
+ *        └── fail: not taken ───────────────────────┘
+ *
+ * An invocation that dies leaves `running` or `sent` behind. Once its lease has passed, `running` may be claimed
+ * again, for nothing was sent, and `sent` counts as unknown. Every step is conditional on the attempt that made
+ * the claim, so an invocation that was thought dead and comes back can neither send nor answer. Expiry is
+ * compared here: DynamoDB deletes expired records up to two days late.
+ */
+interface IdempotencyRecord extends Key {
+  /** The attempt that holds the key. */
+  attempt: string;
+  fingerprint: string;
+  state: 'running' | 'sent' | 'answered' | 'unknown';
+  lease_until: number;
+  expires_at: number;
+  /** The same in seconds, for DynamoDB. */
+  ttl: number;
+  /** The answer: compressed, the first of so many parts. */
+  bytes?: Uint8Array;
+  parts?: number;
+}
+
+type AnswerPart = Required<Pick<IdempotencyRecord, 'bytes'>>;
+
+const idempotencyRecord = typedRead<IdempotencyRecord>();
+
+interface KeyedRequest {
+  key: string;
+  /** Whose key it is: two callers may choose the same one. */
+  scope: string;
+  /** The request in a form that is equal for equal requests. */
+  request: string;
+  /** Names this attempt in all that is stored for it. */
+  attempt: string;
+  /** Refreshes short-lived fields, such as signed URLs, in the body of a replayed answer. */
+  refresh?: ((body: string) => Promise<string>) | undefined;
+  deadline: number;
+}
+
+const keptForMs = 24 * 60 * 60 * 1000;
+/** What an invocation may still run past its deadline before Lambda ends it, with room for clocks that differ. */
+const leaseMarginMs = 5000;
+const maxPartBytes = 380_000;
+
+/** The Idempotency-Key of one request. */
+export class IdempotencyKey implements Participant {
+  readonly name = 'idempotency';
+  readonly #request: KeyedRequest;
+  readonly #record: IdempotencyRecord;
+  #phase: 'unclaimed' | 'running' | 'sent' = 'unclaimed';
+
+  constructor(request: KeyedRequest) {
+    const { key, scope, attempt, deadline } = request;
+    const now = Date.now();
+    this.#request = request;
+    this.#record = {
+      ...idempotencyKey(hash('sha256', `${scope}\n${key}`)),
+      attempt,
+      fingerprint: hash('sha256', request.request),
+      state: 'running',
+      lease_until: deadline + leaseMarginMs,
+      expires_at: now + keptForMs,
+      ttl: Math.ceil((now + keptForMs) / 1000),
+    };
+  }
+
+  /** Names the key without showing it. */
+  get keyHash(): string {
+    return this.#record.pk.slice(this.#record.pk.indexOf('#') + 1);
+  }
+
+  /** Takes the key for this request, or returns the answer that an earlier one with this key was given. */
+  async prepare(): Promise<Answer | undefined> {
+    const { key, deadline, refresh } = this.#request;
+    requireVisibleAscii(key);
+    const now = Date.now();
+    const result = await put(this.#record, isFree(now), deadline);
+    if (result.written) {
+      this.#phase = 'running';
+      return undefined;
+    }
+    const holder = idempotencyRecord(result.found);
+    if (!holder) throw new ApiError('unavailable');
+    if (holder.fingerprint !== this.#record.fingerprint) throw new ApiError('idempotency_mismatch');
+    if (holder.state !== 'answered') {
+      const isRunning = holder.state !== 'unknown' && holder.lease_until > now;
+      throw new ApiError(isRunning ? 'idempotency_in_flight' : 'idempotency_consumed');
+    }
+    note({ idempotent_replay: true });
+    const { statusCode, headers, body } = await readAnswer(holder, deadline);
+    const refreshed = refresh ? await refresh(body) : body;
+    return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body: refreshed };
+  }
+
+  async record(): Promise<void> {
+    const { written } = await put({ ...this.#record, state: 'sent' }, this.#isOurs(), this.#request.deadline);
+    if (!written) throw new ApiError('idempotency_in_flight');
+    this.#phase = 'sent';
+  }
+
+  /**
+   * Answers may echo a payload of a million characters, and an item holds 400 KB: what does not fit goes into
+   * parts, written first. If the store fails here, the caller still gets what was paid for; the record stays
+   * `sent`, so that the key is never used for a second send.
+   */
+  async succeed({ answer }: Sent): Promise<void> {
+    const packed = gzipSync(JSON.stringify(answer));
+    const parts = Math.ceil(packed.length / maxPartBytes);
+    const part = (index: number): AnswerPart => ({
+      bytes: packed.subarray(index * maxPartBytes, (index + 1) * maxPartBytes),
+    });
+    const { attempt, ttl } = this.#record;
+    for (let index = 1; index < parts; index += 1) {
+      const key = idempotencyPartKey(this.#record, attempt, index);
+      await put({ ...key, ...part(index), ttl }, absent, this.#request.deadline);
+    }
+    await this.#write({ ...this.#record, state: 'answered', ...part(0), parts });
+  }
+
+  /** A key whose request bought nothing is free again; one that may have bought something is used up. */
+  async fail(error: unknown): Promise<void> {
+    if (this.#phase === 'unclaimed') return;
+    if (this.#phase === 'running' || isRefused(error)) {
+      await remove(this.#record, this.#isOurs(), this.#request.deadline);
+    } else {
+      await this.#write({ ...this.#record, state: 'unknown' });
+    }
+  }
+
+  #isOurs(): Clause[] {
+    return [['attempt', '=', this.#record.attempt]];
+  }
+
+  async #write(record: IdempotencyRecord): Promise<void> {
+    const { written } = await put(record, this.#isOurs(), this.#request.deadline);
+    if (!written) throw new Error('another request holds the key');
+  }
+}
+
+function isFree(now: number): Condition {
+  return {
+    anyOf: [
+      [['pk', 'absent']],
+      [['expires_at', '<=', now]],
+      [
+        ['state', '=', 'running'],
+        ['lease_until', '<=', now],
+      ],
+    ],
+  };
+}
+
+function requireVisibleAscii(key: string): void {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return;
+  const message = 'must be 1 to 255 visible ASCII characters';
+  throw new ApiError('invalid_request', { details: [{ path: 'headers.idempotency-key', message }] });
+}
+
+async function readAnswer(holder: IdempotencyRecord, deadline: number): Promise<Answer> {
+  const { attempt, parts: count = 1 } = holder;
+  const keys = Array.from({ length: count - 1 }, (_, index) =>
+    idempotencyPartKey(holder, attempt, index + 1),
+  );
+  const rest = await get(deadline, ...keys);
+  const parts = [holder, ...rest.map((item) => idempotencyRecord(item))];
+  const pieces = parts.flatMap((part) => part?.bytes ?? []);
+  return JSON.parse(gunzipSync(Buffer.concat(pieces)).toString());
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../json-object.ts';
+import type { BoughtTask } from '../providers/provider.ts';
+
+/** A finished answer, as API Gateway takes it. */
+export interface Answer {
+  statusCode: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The answer to a request that was sent, and the task that it bought. */
+export interface Sent {
+  answer: Answer;
+  task?: BoughtTask | undefined;
+}
+
+/**
+ * One concern that surrounds a request: its Idempotency-Key, its money, its notifications, the call to the provider.
+ * All have the same phases; run-request.ts runs them. Each participant knows how far it got, so the last two phases
+ * may come after any of the others.
+ */
+export interface Participant {
+  /** The event of the log line when the end of this participant fails. */
+  readonly name: string;
+  /** In order, before anything is stored for good. An answer ends the request: it was given before. */
+  prepare?(): Promise<Answer | undefined>;
+  /** Right before sending, all together: everything that must be stored before money can be spent. */
+  record?(): Promise<void>;
+  /** After sending, all together. These phases can neither change the answer nor hold it back. */
+  succeed?(sent: Sent): Promise<void>;
+  fail?(error: unknown): Promise<void>;
+  /** The answer, or the error, as the caller and a replay may see it. */
+  inAnswer?(answer: Answer): Answer;
+  inError?(error: unknown): unknown;
+  /** Headers that are true of this answer only, so a replay lacks them. */
+  headers?(sent?: Sent): Record<string, string>;
+}
+
+/** The call to the provider takes part too: it prepares before money is reserved. */
+export interface Outgoing extends Participant {
+  send(): Promise<{ task: BoughtTask; reply: JsonObject }>;
+}
+
+/** A paid request, as far as its participants need it. */
+export interface PaidRequest {
+  /** Names this attempt in all that is stored for it. */
+  attempt: string;
+  caller: string;
+  body: unknown;
+  requestId: string;
+  deadline: number;
+}

@@ -1,0 +1,74 @@
+import { ApiError } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import { afterwards } from './afterwards.ts';
+import { nothingSent } from './nothing-sent.ts';
+import type { Answer, Participant, Sent } from './participant.ts';
+
+export interface PreparedRequest {
+  /** In the order in which they prepare. */
+  participants: readonly Participant[];
+  /** Whether sending may cost something, so that it must be recorded first. */
+  isPaid: boolean;
+  send(): Promise<Sent>;
+  deadline: number;
+}
+
+/** Whether something was sent that may cost money. An answer that comes too late must not say that nothing was. */
+export interface Progress {
+  isSent: boolean;
+}
+
+/** A request from its first participant to its answer, top to bottom. */
+export async function runRequest(request: PreparedRequest, progress: Progress): Promise<Answer> {
+  const { participants, deadline } = request;
+  try {
+    const kept = await beforeSending(request);
+    if (kept) return kept;
+    progress.isSent = request.isPaid;
+    const { answer: given, task } = await request.send();
+    const answer = participants.reduce((shown, each) => each.inAnswer?.(shown) ?? shown, given);
+    const sent = { answer, task };
+    await together(participants, (each) =>
+      afterwards(each.name, 'succeed', deadline, () => each.succeed?.(sent)),
+    );
+    return { ...answer, headers: { ...answer.headers, ...headersOf(participants, sent) } };
+  } catch (thrown) {
+    const error = participants.reduce((shown, each) => each.inError?.(shown) ?? shown, thrown);
+    await together(participants, (each) => afterwards(each.name, 'fail', deadline, () => each.fail?.(error)));
+    if (!(error instanceof ApiError)) throw error;
+    throw error.with({ headers: { ...error.headers, ...headersOf(participants) } });
+  }
+}
+
+/** Whatever fails here, the provider got nothing: no error may say that the outcome is unknown. */
+async function beforeSending({ participants, isPaid }: PreparedRequest): Promise<Answer | undefined> {
+  try {
+    for (const each of participants) {
+      const kept = await each.prepare?.();
+      if (kept) return kept;
+    }
+    if (isPaid) await recordAll(participants);
+    return undefined;
+  } catch (error) {
+    throw nothingSent(error);
+  }
+}
+
+/** All are waited for even if one fails: how the request ends depends on what is stored. */
+async function recordAll(participants: readonly Participant[]): Promise<void> {
+  const writes = await Promise.allSettled(participants.map((each) => each.record?.()));
+  const [first, ...others] = writes.flatMap((write) => (write.status === 'rejected' ? [write.reason] : []));
+  for (const other of others) log('warn', 'second_failure', describeError(other));
+  if (first !== undefined) throw first;
+}
+
+async function together(
+  participants: readonly Participant[],
+  end: (participant: Participant) => Promise<void>,
+): Promise<void> {
+  await Promise.all(participants.map(end));
+}
+
+function headersOf(participants: readonly Participant[], sent?: Sent): Record<string, string> {
+  return Object.assign({}, ...participants.map((each) => each.headers?.(sent)));
+}

@@ -1,0 +1,100 @@
+import { ApiError } from '../errors.ts';
+import type { JsonObject } from '../json-object.ts';
+import { note } from '../log.ts';
+import { type AttemptResult, exchange } from './exchange.ts';
+import type { BoughtTask, Provider } from './provider.ts';
+import { errorFor } from './provider-errors.ts';
+
+interface PaidCall {
+  path: string;
+  body: object;
+  deadline: number;
+}
+
+/** A task that the provider started, with the reply that says so. */
+interface StartedTask {
+  task: BoughtTask;
+  reply: JsonObject;
+}
+
+/** The reply must be here by then, however much is left of the invocation. */
+const maxReplyMs = 25_000;
+
+/** With less time than this, a task would more likely be paid for than answered. */
+const minReplyMs = 1000;
+
+/** A longer wait is the caller's: the Retry-After is passed on. */
+const maxRetryAfterMs = 3000;
+const retryJitterMs = 400;
+
+/**
+ * One paid call. `prepare` does all that can fail before it costs anything; `send` answers with the task that started.
+ *
+ * The request is sent once. It is sent a second time only if nothing can have been bought: no connection was made,
+ * or the provider answered 429 and asked for a short wait. A 401 or 403 makes the next request read the key again,
+ * but this one is not repeated.
+ */
+export class ProviderCall {
+  readonly name = 'provider';
+  readonly #provider: Provider;
+  readonly #call: PaidCall;
+  #key = '';
+
+  constructor(provider: Provider, call: PaidCall) {
+    this.#provider = provider;
+    this.#call = call;
+  }
+
+  async prepare(): Promise<undefined> {
+    this.#key = await this.#provider.key.read(this.#call.deadline);
+  }
+
+  async send(): Promise<StartedTask> {
+    const { path, deadline } = this.#call;
+    if (deadline - Date.now() < minReplyMs) throw new ApiError('unavailable', { payment: 'refused' });
+    const body = Buffer.from(JSON.stringify(this.#call.body));
+    const started = Date.now();
+    const replyBy = Math.min(deadline, started + maxReplyMs);
+    const attempt = () =>
+      exchange(this.#provider, { path, body, key: this.#key, timeoutMs: replyBy - Date.now() });
+    let attempts = 1;
+    let result = await attempt();
+    const wait = waitBeforeRetry(result);
+    if (wait !== undefined && Date.now() + wait + minReplyMs <= replyBy) {
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      attempts += 1;
+      result = await attempt();
+    }
+
+    if (result.payment === 'refused' && result.code === 'provider_credentials') this.#provider.key.forget();
+    noteCall(this.#provider, result, { attempts, ms: Date.now() - started });
+    if (result.payment !== 'taken') throw errorFor(result);
+    return result;
+  }
+}
+
+/** Every task id is logged, so that a task can be found even if its answer never reached the caller. */
+function noteCall(
+  { name }: Provider,
+  result: AttemptResult,
+  { attempts, ms }: { attempts: number; ms: number },
+) {
+  note({
+    provider: name,
+    provider_ms: ms,
+    provider_payment: result.payment,
+    ...(result.status !== undefined && { provider_status: result.status }),
+    ...('task' in result && result.task?.taskId !== undefined && { provider_task_id: result.task.taskId }),
+    ...(attempts > 1 && { provider_attempts: attempts }),
+  });
+}
+
+/** Milliseconds to wait before a second attempt; undefined if there must be none. */
+function waitBeforeRetry(result: AttemptResult): number | undefined {
+  const jitter = Math.random() * retryJitterMs;
+  if (result.payment !== 'refused') return undefined;
+  if (result.code === 'provider_unreachable') return jitter;
+  if (result.status !== 429 || result.code !== 'provider_busy') return undefined;
+  const { retryAfterMs } = result;
+  return retryAfterMs === undefined || retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs + jitter;
+}

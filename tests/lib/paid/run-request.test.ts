@@ -1,0 +1,141 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { ApiError } from '../../../lib/errors.ts';
+import type { Participant } from '../../../lib/paid/participant.ts';
+import { runRequest } from '../../../lib/paid/run-request.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+
+const answer = { statusCode: 200, headers: {}, body: '{}' };
+const phases = ['prepare', 'record', 'succeed', 'fail'] as const;
+type Phase = (typeof phases)[number];
+
+let steps: string[] = [];
+let progress = { isSent: false };
+
+beforeEach(() => {
+  steps = [];
+  progress = { isSent: false };
+  loggedLines.length = 0;
+});
+
+/** Notes each of its phases, and fails in those that have an error. */
+function participant(name: string, errors: Partial<Record<Phase, Error>> = {}): Participant {
+  const noted = phases.map((phase) => {
+    const step = async () => {
+      steps.push(`${name} ${phase}`);
+      if (errors[phase]) throw errors[phase];
+    };
+    return [phase, step];
+  });
+  return { name, ...Object.fromEntries(noted) };
+}
+
+function run(
+  participants: Participant[],
+  { isPaid = true, error }: { isPaid?: boolean; error?: Error } = {},
+) {
+  const send = async () => {
+    steps.push('send');
+    if (error) throw error;
+    return { answer };
+  };
+  return runRequest({ participants, isPaid, send, deadline: Date.now() + 1000 }, progress);
+}
+
+describe('a request with participants', () => {
+  test('prepares them in order, records them together, sends, and ends them together', async () => {
+    await run([participant('key'), participant('money')]);
+
+    expect(steps).toEqual([
+      ...['key prepare', 'money prepare', 'key record', 'money record'],
+      ...['send', 'key succeed', 'money succeed'],
+    ]);
+    expect(progress.isSent).toBe(true);
+  });
+
+  test('records nothing before all are prepared, such as the call, which reads the key of the provider', async () => {
+    const call = participant('call', { prepare: new Error('no key') });
+
+    await expect(run([participant('key'), call, participant('money')])).rejects.toMatchObject({
+      code: 'internal_error',
+      payment: 'refused',
+    });
+    expect(steps).toEqual(['key prepare', 'call prepare', 'key fail', 'call fail', 'money fail']);
+    expect(progress.isSent).toBe(false);
+  });
+
+  test('sends nothing unless all are recorded, and waits for the others first', async () => {
+    let isRecorded = false;
+    const slow: Participant = {
+      name: 'slow',
+      record: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        isRecorded = true;
+        throw new Error('second');
+      },
+      fail: async () => void steps.push(`slow fail after its record: ${isRecorded}`),
+    };
+    const key = participant('key', { record: new ApiError('unavailable') });
+
+    await expect(run([key, slow])).rejects.toMatchObject({ code: 'unavailable', payment: 'refused' });
+    expect(steps).toEqual(['key prepare', 'key record', 'key fail', 'slow fail after its record: true']);
+    expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', event: 'second_failure', causes: ['Error: second'] },
+    ]);
+  });
+
+  test('fails all of them with the error of the call', async () => {
+    const error = new ApiError('provider_failed');
+
+    await expect(run([participant('key'), participant('money')], { error })).rejects.toMatchObject({
+      code: 'provider_failed',
+      payment: 'unknown',
+    });
+    expect(steps.slice(-3)).toEqual(['send', 'key fail', 'money fail']);
+  });
+
+  test('ends with the answer of a participant that has one, and nothing is recorded', async () => {
+    const key = { ...participant('key'), prepare: async () => ({ ...answer, body: 'kept' }) };
+
+    expect(await run([key, participant('money')])).toMatchObject({ body: 'kept' });
+    expect(steps).toEqual([]);
+  });
+
+  test('records nothing if it is not paid', async () => {
+    await run([participant('key')], { isPaid: false });
+
+    expect(steps).toEqual(['key prepare', 'send', 'key succeed']);
+    expect(progress.isSent).toBe(false);
+  });
+
+  test.each(['succeed', 'fail'] as const)('answers the same if a participant cannot %s', async (phase) => {
+    const broken = participant('key', { [phase]: new Error('the store failed') });
+    const error = new ApiError('provider_failed');
+    const result = run([broken], phase === 'fail' ? { error } : {});
+
+    if (phase === 'fail') await expect(result).rejects.toMatchObject({ code: 'provider_failed' });
+    else expect(await result).toEqual(answer);
+    expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', event: 'key', step: phase, causes: ['Error: the store failed'] },
+    ]);
+  });
+
+  test('shows what all of them let the caller see, and keeps headers of the moment out of what is kept', async () => {
+    const kept: unknown[] = [];
+    const shows = (text: string): Participant => ({
+      name: text,
+      inAnswer: (given) => ({ ...given, body: given.body + text }),
+      succeed: async (sent) => void kept.push(sent.answer),
+      headers: () => ({ [text]: 'now' }),
+    });
+
+    expect(await run([shows('a'), shows('b')])).toEqual({
+      ...answer,
+      body: '{}ab',
+      headers: { a: 'now', b: 'now' },
+    });
+    expect(kept).toEqual([
+      { ...answer, body: '{}ab' },
+      { ...answer, body: '{}ab' },
+    ]);
+  });
+});
