@@ -5,9 +5,9 @@ import { boundedList, maxAnswerBytes } from '../lib/http/bounded-json.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
 import { findNodeVersions, tooMuch } from '../lib/registry/node-versions.ts';
 
-export const handler = endpoint(bulkNodeVersions, async ({ body, deadline }) => {
+export const handler = endpoint(bulkNodeVersions, async ({ body, context }) => {
   const identifiers = body.node_versions;
-  const lookups = await findNodeVersions(identifiers, { deadline, downloadUrl, maxBytes: maxAnswerBytes });
+  const lookups = await findNodeVersions(context, identifiers, { downloadUrl, maxBytes: maxAnswerBytes });
   const entries = identifiers.map((identifier, index) => ({ identifier, ...lookups[index] }));
   return { body: boundedList('node_versions', entries, ({ identifier }) => ({ identifier, ...tooMuch })) };
 });

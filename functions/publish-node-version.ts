@@ -11,21 +11,21 @@ import { findAwaitedUpload, registerVersion } from '../lib/registry/publishing.t
 export const handler = endpoint(
   publishNodeVersion,
   async (call) => {
-    const { version, upload } = await registerVersion(publicationOf(call));
+    const { version, upload } = await registerVersion(call.context, publicationOf(call));
     return { body: { node_version: version, signedUrl: await signUpload(stagingKey(upload)) } };
   },
   {
     jobOf: ciJobOf,
     // The address of a kept answer is dead after fifteen minutes, or once the version was published again.
     refresh: async (kept, call) => {
-      const upload = await findAwaitedUpload(publicationOf(call), kept.node_version);
+      const upload = await findAwaitedUpload(call.context, publicationOf(call), kept.node_version);
       return upload ? { ...kept, signedUrl: await signUpload(stagingKey(upload)) } : kept;
     },
   },
 );
 
-function publicationOf({ path, body, caller, job, deadline }: Call<typeof publishNodeVersion>) {
+function publicationOf({ path, body, caller, job }: Call<typeof publishNodeVersion>) {
   const proof = job ? { job } : { tokenHash: requireTokenHash(body.personal_access_token) };
   requireSameNode(path.nodeId, body.node.id);
-  return { ...path, node: body.node, version: body.node_version, ...proof, caller, deadline };
+  return { ...path, node: body.node, version: body.node_version, ...proof, caller };
 }

@@ -5,6 +5,6 @@ import { relightCall, relightReply } from '../lib/providers/image-provider.ts';
 
 export const handler = paidEndpoint(
   relightImage,
-  ({ body, deadline }) => relightCall(body, deadline),
+  ({ body, context }) => relightCall(context, body),
   relightReply,
 );

@@ -3,6 +3,6 @@ import { updateHostNode } from '../lib/contracts/update-host-node.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
 import { changeHostNode } from '../lib/registry/host-nodes.ts';
 
-export const handler = endpoint(updateHostNode, async ({ path, body, caller, deadline }) => ({
-  body: await changeHostNode({ ...path, changes: body, caller, deadline }),
+export const handler = endpoint(updateHostNode, async ({ path, body, caller, context }) => ({
+  body: await changeHostNode(context, { ...path, changes: body, caller }),
 }));

@@ -7,8 +7,8 @@ import { changeNode, etagOf, nodeView } from '../lib/registry/nodes.ts';
 /** `category` is going away; RFC 9745 lets clients know in every answer to a request that uses it. */
 const categoryDeprecatedSince = { deprecation: '@1767225600' };
 
-export const handler = endpoint(updateNode, async ({ path, body, caller, ifMatch, deadline }) => {
-  const owned = await changeNode({ ...path, changes: body, caller, ifMatch, deadline });
+export const handler = endpoint(updateNode, async ({ path, body, caller, ifMatch, context }) => {
+  const owned = await changeNode(context, { ...path, changes: body, caller, ifMatch });
   return {
     body: nodeView(owned, downloadUrl),
     headers: { etag: etagOf(owned.node), ...(body.category && categoryDeprecatedSince) },

@@ -94,7 +94,8 @@ describe('a function of the service', () => {
 const floors = [
   ['aws', 'schemas'],
   ['store', 'contracts'],
-  ['registry', 'archives', 'bucket', 'providers', 'auth', 'spend', 'notifications'],
+  ['registry', 'archives', 'bucket', 'providers', 'auth', 'spend'],
+  ['notifications'],
   ['paid'],
   ['uploads', 'http'],
 ];

@@ -1,9 +1,10 @@
+import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import type { SecretUse } from './secret-store.ts';
 
 export interface StoredSecret {
-  read: (deadline: number) => Promise<string>;
+  read: (context: Context) => Promise<string>;
   /**
    * It may have been replaced, such as a key that a provider refused: the next request reads it again, and keeps what it
    * has where that fails. Anybody can send a wrong signature, and while the store is down that must not stop the others.
@@ -48,7 +49,7 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
   begin(readTimeoutMs);
 
   return {
-    read: async (deadline) => {
+    read: async (context) => {
       // A read that began before this request may have been cut off while the function was frozen.
       const earlier = reading;
       const known = await earlier?.catch(() => undefined);
@@ -56,9 +57,9 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
       // Another request may have begun one meanwhile.
       const current =
         reading === undefined || reading === earlier
-          ? begin(Math.min(readTimeoutMs, deadline - Date.now()))
+          ? begin(Math.min(readTimeoutMs, context.deadline - Date.now()))
           : reading;
-      return current.catch((cause: unknown) => {
+      return calling(context, `secret ${value}`, () => current).catch((cause: unknown) => {
         throw cause instanceof ApiError ? cause : new ApiError('unavailable', { cause });
       });
     },

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import middy from '@middy/core';
-import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../ci-job.ts';
+import { type Context, contextUntil, pendingCalls } from '../context.ts';
 import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
@@ -36,8 +37,7 @@ export interface Call<C extends Contract> {
   job: CiJob | undefined;
   ifMatch: string | undefined;
   requestId: string;
-  /** Milliseconds since the epoch by which everything must be done. */
-  deadline: number;
+  context: Context;
 }
 
 type ReplyBody<C extends Contract> = z.input<C['reply']>;
@@ -72,9 +72,9 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
       ...keyed,
       ...refreshed,
       attempt: randomUUID(),
-      deadline: call.deadline,
+      context: call.context,
     });
-    return runRequest({ participants: [key], isPaid: false, send, deadline: call.deadline }, progress);
+    return runRequest({ participants: [key], isPaid: false, send, context: call.context }, progress);
   });
 }
 
@@ -86,8 +86,8 @@ export function paidEndpoint<C extends Contract>(
 ) {
   const modules = config.atStart(config.configured(() => loadModules(contract)));
   return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
-    const { body, requestId, deadline } = call;
-    const request = { attempt: randomUUID(), caller: callerName(call.caller), body, requestId, deadline };
+    const { body, requestId, context } = call;
+    const request = { attempt: randomUUID(), caller: callerName(call.caller), body, requestId, context };
     const key =
       keyed && new (await import('../paid/idempotency-key.ts')).IdempotencyKey({ ...keyed, ...request });
     const surrounding = participantsOf(await modules(), contract, request, key, (given) =>
@@ -97,7 +97,7 @@ export function paidEndpoint<C extends Contract>(
       const { task, reply } = await surrounding.call.send();
       return { answer: jsonAnswer(contract.status, replyOf(task, reply, call)), task };
     };
-    return runRequest({ ...surrounding, isPaid: true, send, deadline }, progress);
+    return runRequest({ ...surrounding, isPaid: true, send, context }, progress);
   });
 }
 
@@ -129,8 +129,8 @@ const lastAnswerMs = 400;
 function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined, work: Work<C>) {
   const schema = config.atStart(config.configured(() => bodySchema(contract, config.videoRules)));
   const pipeline = middy<GatewayRequest, Answer>(
-    async (request: GatewayRequest, context: Context) => {
-      const endsAt = endOf(context);
+    async (request: GatewayRequest, invocation: Invocation) => {
+      const endsAt = endOf(invocation);
       const { caller, job } = await admit(contract.access, request, jobOf);
       const call = {
         ...readRequest<C>(contract, schema(), request),
@@ -138,10 +138,13 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
         job,
         ifMatch: request.headers['if-match'],
         requestId: request.requestId,
-        deadline: endsAt - reservedMs,
+        context: contextUntil(endsAt - reservedMs),
       };
       const progress = { isSent: false };
-      const late = () => new ApiError(progress.isSent ? 'provider_timeout' : 'unavailable');
+      const late = () => {
+        const code = progress.isSent ? 'provider_timeout' : 'unavailable';
+        return new ApiError(code, { reason: pendingCalls(call.context) });
+      };
       return inTime(work(call, keyedRequest(contract, call, request), progress), endsAt - lastAnswerMs, late);
     },
     // The early answer is ours: middy's starts and stops a timer for every request.
@@ -150,9 +153,9 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
     failed.response = errorAnswer(failed.error, failed.event.requestId);
   });
 
-  return (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> =>
+  return (event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> =>
     logRequest(contract.name, event, (requestId) =>
-      pipeline({ ...event, headers: event.headers ?? {}, requestId }, context),
+      pipeline({ ...event, headers: event.headers ?? {}, requestId }, invocation),
     );
 }
 

@@ -1,5 +1,6 @@
+import type { Context } from '../context.ts';
 import { isUtf8 } from 'node:buffer';
-import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
@@ -31,22 +32,22 @@ const ticketShape = /^[\w-]{43}$/;
  * gives nobody a hint, and a provider whose call was rejected by mistake tries again, which after a 200 it would not.
  * Only the log line has the reason. No log line has the path, whose ticket is a secret.
  */
-export function receiveNotification(event: APIGatewayProxyEventV2, context: Context): Promise<Answer> {
+export function receiveNotification(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
   return logRequest('receiveNotification', event, (requestId) =>
-    takeCall(event, context).catch((error: unknown) => errorAnswer(error, requestId)),
+    takeCall(event, invocation).catch((error: unknown) => errorAnswer(error, requestId)),
   );
 }
 
-async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promise<Answer> {
+async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
   const relaying = relay();
   if (!relaying) throw rejection('switched_off');
   const { provider, ticket = '' } = event.pathParameters ?? {};
   if (provider !== 'image' && provider !== 'video') throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
-  const deadline = endOf(context) - reservedMs;
+  const context: Context = { deadline: endOf(invocation) - reservedMs };
   const bytes = readBody(event);
   const headers = event.headers ?? {};
-  if (!(await relaying.isSigned[provider](headers, bytes, deadline))) throw rejection('signature');
+  if (!(await relaying.isSigned[provider](context, headers, bytes))) throw rejection('signature');
 
   const { receive } = await relaying.receiving;
   const contentType = headers['content-type'] ?? '';
@@ -55,7 +56,7 @@ async function takeCall(event: APIGatewayProxyEventV2, context: Context): Promis
     ticket,
     body: bytes.toString(),
     contentType: plainType.test(contentType) ? contentType : 'application/json',
-    deadline,
+    context,
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, shownHash, state } = receipt;

@@ -6,7 +6,7 @@ import { paidEndpoint } from './endpoint.ts';
 export function videoEndpoint(contract: VideoContract) {
   return paidEndpoint(
     contract,
-    ({ body, deadline }) => videoCall(contract, Object(body), deadline),
+    ({ body, context }) => videoCall(context, contract, Object(body)),
     (task, reply, { body }) => {
       const { required, echoes } = videoReply(contract, task, reply, Object(body));
       return boundedObject(required, echoes);

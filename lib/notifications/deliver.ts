@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { Key } from '../store/keys.ts';
 import { attempt, maxAttemptMs } from './attempt.ts';
@@ -26,33 +27,33 @@ export interface Run {
 }
 
 /** Tries everything that is due once. */
-export async function deliverDue(deadline: number): Promise<Run> {
+export async function deliverDue(context: Context): Promise<Run> {
   const now = Date.now();
-  const [keys, due] = await Promise.all([loadSigningKeys(deadline), listDue(now, maxDuePerShard)]);
+  const [keys, due] = await Promise.all([loadSigningKeys(context), listDue(context, now, maxDuePerShard)]);
   const oldestMs = due[0] ? now - Date.parse(due[0].since) : 0;
-  const { left, errors } = await deliverAll(readWaiting(due, deadline, 'eventually'), keys, deadline);
+  const { left, errors } = await deliverAll(context, readWaiting(context, due, 'eventually'), keys);
   return { oldestMs, due: due.length, left, errors };
 }
 
 /** The first attempt for notifications that were just written. The schedule makes up for what goes wrong here. */
-export async function deliverNew(written: readonly Key[], deadline: number): Promise<unknown[]> {
-  const keys = await loadSigningKeys(deadline);
-  return (await deliverAll(readWaiting(written, deadline), keys, deadline)).errors;
+export async function deliverNew(context: Context, written: readonly Key[]): Promise<unknown[]> {
+  const keys = await loadSigningKeys(context);
+  return (await deliverAll(context, readWaiting(context, written), keys)).errors;
 }
 
 async function deliverAll(
+  context: Context,
   batches: AsyncIterable<Waiting[]>,
   keys: readonly SigningKey[],
-  deadline: number,
 ): Promise<Pick<Run, 'left' | 'errors'>> {
   const errors: unknown[] = [];
-  const lanes = new Lanes(deadline - maxAttemptMs - reservedMs);
+  const lanes = new Lanes(context.deadline - maxAttemptMs - reservedMs);
   for await (const batch of batches) {
     for (const waiting of batch) {
       const { host, caller_hash: caller } = waiting;
       const run = () =>
         withLogFields({ function: 'deliverNotifications', notification: waiting.id, host }, () =>
-          deliver(waiting, keys, deadline).catch((error: unknown) => {
+          deliver(context, waiting, keys).catch((error: unknown) => {
             log('error', 'delivery', { outcome: 'interrupted', ...describeError(error) });
             errors.push(error);
           }),
@@ -64,9 +65,9 @@ async function deliverAll(
 }
 
 /** Its line names the receiver's host only: the rest of an address may be a secret, and so may the answer. */
-async function deliver(waiting: Waiting, keys: readonly SigningKey[], deadline: number): Promise<void> {
+async function deliver(context: Context, waiting: Waiting, keys: readonly SigningKey[]): Promise<void> {
   const began = Date.now();
-  const record = await claim(waiting, deadline);
+  const record = await claim(context, waiting);
   if (record === undefined) return;
   if (record === 'exhausted') {
     log('info', 'delivery', { outcome: 'failed', attempt: waiting.attempts });
@@ -74,7 +75,7 @@ async function deliver(waiting: Waiting, keys: readonly SigningKey[], deadline: 
   }
   note({ attempt: record.attempts, state: record.state });
   const result = await attempt(record, keys);
-  const outcome = await conclude(record, result, deadline);
+  const outcome = await conclude(context, record, result);
   log('info', 'delivery', {
     outcome,
     ms: Date.now() - began,

@@ -1,11 +1,12 @@
-import type { Context, DynamoDBStreamEvent, EventBridgeEvent } from 'aws-lambda';
+import type { Context as Invocation, DynamoDBStreamEvent, EventBridgeEvent } from 'aws-lambda';
+import type { Context } from '../context.ts';
 import { log } from '../log.ts';
 import { type Key, keyName, keyOf } from '../store/keys.ts';
 import type { Run } from './deliver.ts';
 
 interface Handlers {
-  deliverNew: (keys: readonly Key[], deadline: number) => Promise<unknown[]>;
-  deliverDue: (deadline: number) => Promise<Run>;
+  deliverNew: (context: Context, keys: readonly Key[]) => Promise<unknown[]>;
+  deliverDue: (context: Context) => Promise<Run>;
 }
 
 type DeliveryEvent = DynamoDBStreamEvent | EventBridgeEvent<'Scheduled Event', unknown>;
@@ -17,17 +18,20 @@ const reservedMs = 1000;
  * the function's alarm rings; it is tried again by its time in the outbox, and not by Lambda.
  */
 export function deliveryEvents({ deliverNew, deliverDue }: Handlers) {
-  return async (event: DeliveryEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
-    const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
+  return async (
+    event: DeliveryEvent,
+    invocation: Pick<Invocation, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
+    const context: Context = { deadline: Date.now() + invocation.getRemainingTimeInMillis() - reservedMs };
     const errors =
-      'Records' in event ? await deliverNew(keysIn(event), deadline) : await runAll(deliverDue, deadline);
+      'Records' in event ? await deliverNew(context, keysIn(event)) : await runAll(context, deliverDue);
     if (errors.length > 0) throw new AggregateError(errors, `${errors.length} deliveries were interrupted.`);
   };
 }
 
 /** It leaves a line each minute, also where nothing is due: its absence is what an alarm looks for. */
-async function runAll(deliverDue: Handlers['deliverDue'], deadline: number): Promise<unknown[]> {
-  const { oldestMs, due, left, errors } = await deliverDue(deadline);
+async function runAll(context: Context, deliverDue: Handlers['deliverDue']): Promise<unknown[]> {
+  const { oldestMs, due, left, errors } = await deliverDue(context);
   log('info', 'delivery_run', { due, left, interrupted: errors.length, oldest_due_ms: oldestMs });
   return errors;
 }

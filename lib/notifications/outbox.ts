@@ -1,4 +1,5 @@
-import type { Condition } from '../store/expressions.ts';
+import type { Context } from '../context.ts';
+import type { Changes, Condition } from '../store/expressions.ts';
 import { type Key, keyOf, pendingIndex } from '../store/keys.ts';
 import { maxBatchKeys, query, readBatches } from '../store/read.ts';
 import { update } from '../store/write.ts';
@@ -36,14 +37,19 @@ export interface Waiting extends Pick<NotificationRecord, 'pk' | 'sk' | 'id' | '
 }
 
 /** The keys of what is due, the longest due first, up to a number in each shard. */
-export async function listDue(now: number, maxPerShard: number): Promise<DueKey[]> {
-  const lists = await Promise.all(notifyShards.map((shard) => listShard(shard, now, maxPerShard)));
+export async function listDue(context: Context, now: number, maxPerShard: number): Promise<DueKey[]> {
+  const lists = await Promise.all(notifyShards.map((shard) => listShard(context, shard, now, maxPerShard)));
   return lists.flat().sort((a, b) => (a.since < b.since ? -1 : 1));
 }
 
-export async function listShard(shard: string, until: number, max: number): Promise<DueKey[]> {
+export async function listShard(
+  context: Context,
+  shard: string,
+  until: number,
+  max: number,
+): Promise<DueKey[]> {
   const keys: DueKey[] = [];
-  const range = query({
+  const range = query(context, {
     index: pendingIndex,
     partition: ['pending_shard', shard],
     sort: ['pending_since', 'between', '0', new Date(until).toISOString()],
@@ -59,14 +65,14 @@ const waitingFields = ['pk', 'sk', 'id', 'caller_hash', 'address', 'attempts', '
 
 /** What is due of these, in batches. What is missing has been tried or delivered meanwhile, or waits for the next run. */
 export async function* readWaiting(
+  context: Context,
   keys: readonly Key[],
-  deadline: number,
   consistency?: 'eventually',
 ): AsyncGenerator<Waiting[]> {
-  const options = { deadline, fields: waitingFields, eventually: consistency === 'eventually' };
+  const options = { fields: waitingFields, eventually: consistency === 'eventually' };
   for (let start = 0; start < keys.length; start += maxBatchKeys) {
     const batch = keys.slice(start, start + maxBatchKeys).map(keyOf);
-    for await (const { items } of readBatches(batch, options))
+    for await (const { items } of readBatches(context, batch, options))
       yield items
         .map((item) => notificationRecord(item))
         .filter(isDue)
@@ -101,26 +107,21 @@ function hostOf(address: string): string {
 
 /** The record, if this invocation is the one that makes the next attempt; `exhausted` if there is none left to make. */
 export async function claim(
+  context: Context,
   waiting: Waiting,
-  deadline: number,
 ): Promise<NotificationRecord | 'exhausted' | undefined> {
   if (waiting.attempts >= maxAttempts) {
-    const isEnded = await giveUp(waiting, waiting.attempts, {}, deadline);
+    const isEnded = await giveUp(context, waiting, waiting.attempts, {});
     return isEnded ? 'exhausted' : undefined;
   }
   const attempts = waiting.attempts + 1;
   const changes = { attempts, pending_since: timestamp(Date.now() + waitAfter(attempts)) };
-  const result = await update(
-    waiting,
-    changes,
-    [
-      ['result', '=', 'pending'],
-      ['attempts', '=', waiting.attempts],
-      ['pending_since', '=', waiting.pending_since],
-    ],
-    deadline,
-  );
-  return result.written ? notificationRecord(result.item) : undefined;
+  const result = await update<NotificationRecord>(context, waiting, changes, [
+    ['result', '=', 'pending'],
+    ['attempts', '=', waiting.attempts],
+    ['pending_since', '=', waiting.pending_since],
+  ]);
+  return result.written ? result.item : undefined;
 }
 
 /** Up to a fifth earlier, so that what failed together does not come back together. */
@@ -134,9 +135,9 @@ export type DeliveryOutcome = 'delivered' | 'gone' | 'failed' | 'again';
 
 /** Writes down how an attempt went. What was delivered stays so, whatever another attempt says. */
 export async function conclude(
+  context: Context,
   record: NotificationRecord,
   result: AttemptResult,
-  deadline: number,
 ): Promise<DeliveryOutcome> {
   if (result.outcome !== 'failed') {
     const at = Date.now();
@@ -148,38 +149,43 @@ export async function conclude(
       ttl: ttlFrom(at),
       ...(result.outcome === 'delivered' && { delivered_at: timestamp(at) }),
     };
-    const condition: Condition = [
+    const condition: Condition<NotificationRecord> = [
       ['result', 'exists'],
       ['result', '<>', 'delivered'],
     ];
-    await update(record, changes, condition, deadline);
+    await update<NotificationRecord>(context, record, changes, condition);
     return result.outcome;
   }
   const { error, status, isHopeless } = result;
   const why = { last_error: error, last_status: status ?? null };
   if (isHopeless || record.attempts >= maxAttempts) {
-    await giveUp(record, record.attempts, why, deadline);
+    await giveUp(context, record, record.attempts, why);
     return 'failed';
   }
-  await update(record, why, ofAttempt(record.attempts), deadline);
+  await update<NotificationRecord>(context, record, why, ofAttempt(record.attempts));
   return 'again';
 }
 
 const unlisted = { pending_shard: null, pending_since: null };
 
 /** No other attempt has been claimed since, and none has ended it. */
-function ofAttempt(attempts: number): Condition {
+function ofAttempt(attempts: number): Condition<NotificationRecord> {
   return [
     ['result', '=', 'pending'],
     ['attempts', '=', attempts],
   ];
 }
 
-async function giveUp(key: Key, attempts: number, why: object, deadline: number): Promise<boolean> {
+async function giveUp(
+  context: Context,
+  key: Key,
+  attempts: number,
+  why: Changes<NotificationRecord>,
+): Promise<boolean> {
   const now = Date.now();
   const listed = { pending_shard: failedShard, pending_since: timestamp(now) };
-  const changes = { ...why, ...listed, result: 'failed', ttl: ttlFrom(now) };
-  return (await update(key, changes, ofAttempt(attempts), deadline)).written;
+  const changes = { ...why, ...listed, result: 'failed', ttl: ttlFrom(now) } as const;
+  return (await update<NotificationRecord>(context, key, changes, ofAttempt(attempts))).written;
 }
 
 function timestamp(milliseconds: number): string {

@@ -1,8 +1,11 @@
+import type { Context } from '../context.ts';
 import { callerHash } from '../caller-hash.ts';
-import { absent } from '../store/expressions.ts';
+import { absent, present } from '../store/expressions.ts';
 import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/retries.ts';
-import { transact, type Write } from '../store/write.ts';
+import { putting, transact, updating, type Write } from '../store/write.ts';
+import type { TaskState } from '../schemas/video.ts';
+import type { UsageRecord } from '../spend/usage-records.ts';
 import { hideTicket } from './hidden-ticket.ts';
 import { isFinal, isForward, readNotification } from './provider-notification.ts';
 import {
@@ -23,7 +26,7 @@ interface ProviderCall {
   ticket: string;
   body: string;
   contentType: string;
-  deadline: number;
+  context: Context;
 }
 
 type Receipt =
@@ -40,8 +43,8 @@ export async function receive(call: ProviderCall): Promise<Receipt> {
   if (said === undefined) return { result: 'rejected', reason: 'state' };
   const { state, taskId } = said;
   const hash = ticketHash(call.ticket);
-  return untilWritten(call.deadline, async () => {
-    const task = await readTask(hash, call.deadline);
+  return untilWritten(call.context, async () => {
+    const task = await readTask(call.context, hash);
     if (!task || task.provider !== call.provider || isExpired(task))
       return { result: 'rejected', reason: 'unknown_ticket' };
     if (!isForward(task.state, state)) return { result: 'repeated', shownHash: shownHash(hash), state };
@@ -65,13 +68,13 @@ export async function receive(call: ProviderCall): Promise<Receipt> {
     };
     const changes = { state, sequence, task_id: task.task_id ?? taskId, ttl: ttlFrom(now) };
     const writes: Write[] = [
-      { update: ticketKey(hash), changes, when: [['revision', '=', task.revision]] },
-      { put: notification, when: absent },
+      updating<TaskRecord>(ticketKey(hash), changes, [['revision', '=', task.revision]]),
+      putting(notification, absent),
     ];
     const isWritten = await writeWithUsage(
+      call.context,
       writes,
       isFinal(state) ? usageOf(task, state, at) : undefined,
-      call.deadline,
     );
     return isWritten ? { result: 'written', shownHash: shownHash(hash), state } : undefined;
   });
@@ -83,15 +86,15 @@ function isExpired({ ttl }: TaskRecord): boolean {
 }
 
 /** How the task ended, for its usage record. */
-function usageOf({ caller, attempt }: TaskRecord, state: string, at: string): Write | undefined {
+function usageOf({ caller, attempt }: TaskRecord, state: TaskState, at: string): Write | undefined {
   if (attempt === undefined) return undefined;
   const changes = { final_state: state, final_at: at };
-  return { update: usageKey(callerHash(caller), attempt), changes, when: [['pk', 'exists']] };
+  return updating<UsageRecord>(usageKey(callerHash(caller), attempt), changes, present);
 }
 
 /** A usage record that is gone holds no notification up. */
-async function writeWithUsage(writes: Write[], usage: Write | undefined, deadline: number): Promise<boolean> {
-  const failed = await transact(usage ? [...writes, usage] : writes, deadline);
-  if (failed.length === 1 && failed[0] === writes.length) return writeWithUsage(writes, undefined, deadline);
+async function writeWithUsage(context: Context, writes: Write[], usage: Write | undefined): Promise<boolean> {
+  const failed = await transact(context, usage ? [...writes, usage] : writes);
+  if (failed.length === 1 && failed[0] === writes.length) return writeWithUsage(context, writes, undefined);
   return failed.length === 0;
 }

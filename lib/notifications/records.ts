@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { type Key, ticketKey } from '../store/keys.ts';
@@ -32,8 +33,8 @@ export interface TaskRecord extends Key {
 
 export const taskRecord = typedRead<TaskRecord>();
 
-export async function readTask(ticketHashed: string, deadline: number): Promise<TaskRecord | undefined> {
-  return taskRecord((await get(deadline, ticketKey(ticketHashed)))[0]);
+export async function readTask(context: Context, ticketHashed: string): Promise<TaskRecord | undefined> {
+  return taskRecord((await get(context, ticketKey(ticketHashed)))[0]);
 }
 
 /** One change of a task's state, to be delivered to the caller. */

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { inTime } from '../in-time.ts';
 import { describeError, log } from '../log.ts';
 
@@ -10,15 +11,15 @@ const marginMs = 400;
  * has to be safe to leave.
  */
 export async function afterwards(
+  context: Context,
   event: string,
   step: string,
-  deadline: number,
   work: () => Promise<unknown> | undefined,
 ): Promise<void> {
   const late = () => new Error('the store took too long');
   const begun = work();
   if (!begun) return;
-  await inTime(begun, deadline + marginMs, late).catch((error: unknown) =>
+  await inTime(begun, context.deadline + marginMs, late).catch((error: unknown) =>
     log('warn', event, { step, ...describeError(error) }),
   );
 }

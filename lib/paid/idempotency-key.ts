@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { hash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { ApiError, isRefused } from '../errors.ts';
@@ -52,7 +53,7 @@ interface KeyedRequest {
   attempt: string;
   /** Refreshes short-lived fields, such as signed URLs, in the body of a replayed answer. */
   refresh?: ((body: string) => Promise<string>) | undefined;
-  deadline: number;
+  context: Context;
 }
 
 const keptForMs = 24 * 60 * 60 * 1000;
@@ -68,7 +69,7 @@ export class IdempotencyKey implements Participant {
   #phase: 'unclaimed' | 'running' | 'sent' = 'unclaimed';
 
   constructor(request: KeyedRequest) {
-    const { key, scope, attempt, deadline } = request;
+    const { key, scope, attempt, context } = request;
     const now = Date.now();
     this.#request = request;
     this.#record = {
@@ -76,7 +77,7 @@ export class IdempotencyKey implements Participant {
       attempt,
       fingerprint: hash('sha256', request.request),
       state: 'running',
-      lease_until: deadline + leaseMarginMs,
+      lease_until: context.deadline + leaseMarginMs,
       expires_at: now + keptForMs,
       ttl: Math.ceil((now + keptForMs) / 1000),
     };
@@ -89,15 +90,15 @@ export class IdempotencyKey implements Participant {
 
   /** Takes the key for this request, or returns the answer that an earlier one with this key was given. */
   async prepare(): Promise<Answer | undefined> {
-    const { key, deadline, refresh } = this.#request;
+    const { key, context, refresh } = this.#request;
     requireVisibleAscii(key);
     const now = Date.now();
-    const result = await put(this.#record, isFree(now), deadline);
+    const result = await put(context, this.#record, isFree(now));
     if (result.written) {
       this.#phase = 'running';
       return undefined;
     }
-    const holder = idempotencyRecord(result.found);
+    const holder = result.found;
     if (!holder) throw new ApiError('unavailable');
     if (holder.fingerprint !== this.#record.fingerprint) throw new ApiError('idempotency_mismatch');
     if (holder.state !== 'answered') {
@@ -105,13 +106,13 @@ export class IdempotencyKey implements Participant {
       throw new ApiError(isRunning ? 'idempotency_in_flight' : 'idempotency_consumed');
     }
     note({ idempotent_replay: true });
-    const { statusCode, headers, body } = await readAnswer(holder, deadline);
+    const { statusCode, headers, body } = await readAnswer(context, holder);
     const refreshed = refresh ? await refresh(body) : body;
     return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body: refreshed };
   }
 
   async record(): Promise<void> {
-    const { written } = await put({ ...this.#record, state: 'sent' }, this.#isOurs(), this.#request.deadline);
+    const { written } = await put(this.#request.context, { ...this.#record, state: 'sent' }, this.#isOurs());
     if (!written) throw new ApiError('idempotency_in_flight');
     this.#phase = 'sent';
   }
@@ -130,7 +131,7 @@ export class IdempotencyKey implements Participant {
     const { attempt, ttl } = this.#record;
     for (let index = 1; index < parts; index += 1) {
       const key = idempotencyPartKey(this.#record, attempt, index);
-      await put({ ...key, ...part(index), ttl }, absent, this.#request.deadline);
+      await put(this.#request.context, { ...key, ...part(index), ttl }, absent);
     }
     await this.#write({ ...this.#record, state: 'answered', ...part(0), parts });
   }
@@ -139,23 +140,23 @@ export class IdempotencyKey implements Participant {
   async fail(error: unknown): Promise<void> {
     if (this.#phase === 'unclaimed') return;
     if (this.#phase === 'running' || isRefused(error)) {
-      await remove(this.#record, this.#isOurs(), this.#request.deadline);
+      await remove<IdempotencyRecord>(this.#request.context, this.#record, this.#isOurs());
     } else {
       await this.#write({ ...this.#record, state: 'unknown' });
     }
   }
 
-  #isOurs(): Clause[] {
+  #isOurs(): Clause<IdempotencyRecord>[] {
     return [['attempt', '=', this.#record.attempt]];
   }
 
   async #write(record: IdempotencyRecord): Promise<void> {
-    const { written } = await put(record, this.#isOurs(), this.#request.deadline);
+    const { written } = await put(this.#request.context, record, this.#isOurs());
     if (!written) throw new Error('another request holds the key');
   }
 }
 
-function isFree(now: number): Condition {
+function isFree(now: number): Condition<IdempotencyRecord> {
   return {
     anyOf: [
       [['pk', 'absent']],
@@ -174,12 +175,12 @@ function requireVisibleAscii(key: string): void {
   throw new ApiError('invalid_request', { details: [{ path: 'headers.idempotency-key', message }] });
 }
 
-async function readAnswer(holder: IdempotencyRecord, deadline: number): Promise<Answer> {
+async function readAnswer(context: Context, holder: IdempotencyRecord): Promise<Answer> {
   const { attempt, parts: count = 1 } = holder;
   const keys = Array.from({ length: count - 1 }, (_, index) =>
     idempotencyPartKey(holder, attempt, index + 1),
   );
-  const rest = await get(deadline, ...keys);
+  const rest = await get(context, ...keys);
   const parts = [holder, ...rest.map((item) => idempotencyRecord(item))];
   const pieces = parts.flatMap((part) => part?.bytes ?? []);
   return JSON.parse(gunzipSync(Buffer.concat(pieces)).toString());

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
 import { isRefused } from '../errors.ts';
 import type { JsonObject } from '../json-object.ts';
@@ -34,7 +35,7 @@ interface Spending extends Task {
   keyHash: string | undefined;
   /** Who says what a task costs; see lib/contract.ts. */
   paid: 'by reply' | 'by price';
-  deadline: number;
+  context: Context;
 }
 
 /** The money of one paid request. */
@@ -55,9 +56,9 @@ export class Money implements Participant {
   }
 
   async prepare(): Promise<undefined> {
-    const { caller, deadline } = this.#spending;
+    const { caller, context } = this.#spending;
     const named = { caller, attempt: this.usageName };
-    const reservation = reserve({ ...named, at: this.#at, ceiling: this.#ceiling, deadline });
+    const reservation = reserve({ ...named, at: this.#at, ceiling: this.#ceiling, context });
     this.#phase = 'held';
     this.#account = await reservation.catch((error: unknown) => {
       // A refusal has written nothing; a store that failed may have.
@@ -114,29 +115,29 @@ export class Money implements Participant {
   }
 
   async #finish(result: UsageResult): Promise<void> {
-    const { caller, deadline } = this.#spending;
+    const { caller, context } = this.#spending;
     const { credits, state } = result;
     const ms = Date.now() - this.#at;
-    await completeUsage(caller, this.usageName, { ...result, ms }, deadline);
+    await completeUsage(context, caller, this.usageName, { ...result, ms });
     const settlement = {
       caller,
       attempt: this.usageName,
       ceiling: this.#ceiling ?? 0,
       credits,
       isTask: state !== 'refused',
-      deadline,
+      context,
     };
     const account = await settle(settlement, this.#account);
     if (account === undefined) return;
     this.#account = account;
-    await warnOnce(account, this.#at, deadline);
+    await warnOnce(context, account, this.#at);
   }
 }
 
 /** The money of a request that costs some. */
 export function moneyOf(
   { paid, name, secondsOf }: Contract,
-  { attempt, caller, body, requestId, deadline }: PaidRequest,
+  { attempt, caller, body, requestId, context }: PaidRequest,
   keyHash: string | undefined,
 ): Money | undefined {
   if (paid === undefined) return undefined;
@@ -150,6 +151,6 @@ export function moneyOf(
     requestId,
     keyHash,
     paid,
-    deadline,
+    context,
   });
 }

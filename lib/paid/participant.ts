@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import type { JsonObject } from '../json-object.ts';
 import type { BoughtTask } from '../providers/provider.ts';
 
@@ -48,5 +49,5 @@ export interface PaidRequest {
   caller: string;
   body: unknown;
   requestId: string;
-  deadline: number;
+  context: Context;
 }

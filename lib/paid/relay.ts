@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { randomBytes } from 'node:crypto';
 import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
@@ -20,7 +21,7 @@ interface NewTask {
   address: string;
   /** The name of the usage record, if the stage keeps one; known when it is recorded. */
   usageName: () => string | undefined;
-  deadline: number;
+  context: Context;
 }
 
 const whatAddressMustBe =
@@ -57,7 +58,7 @@ class Relay implements Participant {
 
   /** The provider may notify before it answers. */
   async record(): Promise<void> {
-    const { operation, caller, address, usageName, deadline } = this.#task;
+    const { operation, caller, address, usageName, context } = this.#task;
     const now = Date.now();
     const hash = ticketHash(this.#ticket);
     const record: TaskRecord = {
@@ -73,7 +74,7 @@ class Relay implements Participant {
       ttl: ttlFrom(now),
     };
     note({ ticket_hash: shownHash(hash) });
-    await put(record, absent, deadline);
+    await put(context, record, absent);
   }
 
   /** An answer with the caller's own address where the provider repeats ours. */
@@ -96,11 +97,11 @@ class Relay implements Participant {
 /** Undefined if the caller wants no notifications. */
 export function relayOf(
   { notifies, name }: Contract,
-  { caller, body, deadline }: PaidRequest,
+  { caller, body, context }: PaidRequest,
   usageName: () => string | undefined,
 ): Relay | undefined {
   if (!notifies) return undefined;
   const address = new Map(Object.entries(Object(body))).get(notifies.field);
   if (typeof address !== 'string') return undefined;
-  return new Relay(notifies, { operation: name, caller, address, usageName, deadline }, Object(body));
+  return new Relay(notifies, { operation: name, caller, address, usageName, context }, Object(body));
 }

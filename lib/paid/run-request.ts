@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { afterwards } from './afterwards.ts';
@@ -10,7 +11,7 @@ export interface PreparedRequest {
   /** Whether sending may cost something, so that it must be recorded first. */
   isPaid: boolean;
   send(): Promise<Sent>;
-  deadline: number;
+  context: Context;
 }
 
 /** Whether something was sent that may cost money. An answer that comes too late must not say that nothing was. */
@@ -20,7 +21,7 @@ export interface Progress {
 
 /** A request from its first participant to its answer, top to bottom. */
 export async function runRequest(request: PreparedRequest, progress: Progress): Promise<Answer> {
-  const { participants, deadline } = request;
+  const { participants, context } = request;
   try {
     const kept = await beforeSending(request);
     if (kept) return kept;
@@ -29,12 +30,12 @@ export async function runRequest(request: PreparedRequest, progress: Progress): 
     const answer = participants.reduce((shown, each) => each.inAnswer?.(shown) ?? shown, given);
     const sent = { answer, task };
     await together(participants, (each) =>
-      afterwards(each.name, 'succeed', deadline, () => each.succeed?.(sent)),
+      afterwards(context, each.name, 'succeed', () => each.succeed?.(sent)),
     );
     return { ...answer, headers: { ...answer.headers, ...headersOf(participants, sent) } };
   } catch (thrown) {
     const error = participants.reduce((shown, each) => each.inError?.(shown) ?? shown, thrown);
-    await together(participants, (each) => afterwards(each.name, 'fail', deadline, () => each.fail?.(error)));
+    await together(participants, (each) => afterwards(context, each.name, 'fail', () => each.fail?.(error)));
     if (!(error instanceof ApiError)) throw error;
     throw error.with({ headers: { ...error.headers, ...headersOf(participants) } });
   }

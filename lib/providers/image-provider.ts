@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
@@ -20,8 +21,8 @@ const imageProvider = config.atStart(
 );
 
 /** The call that starts a relight task. */
-export function relightCall(body: RelightRequest, deadline: number): ProviderCall {
-  return new ProviderCall(imageProvider(), { path: '/v1/ai/image-relight', body, deadline });
+export function relightCall(context: Context, body: RelightRequest): ProviderCall {
+  return new ProviderCall(imageProvider(), { path: '/v1/ai/image-relight', body, context });
 }
 
 /** Clients require a status; a task whose status the provider leaves out is created. */

@@ -1,3 +1,4 @@
+import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json-object.ts';
 import { note } from '../log.ts';
@@ -8,7 +9,7 @@ import { errorFor } from './provider-errors.ts';
 interface PaidCall {
   path: string;
   body: object;
-  deadline: number;
+  context: Context;
 }
 
 /** A task that the provider started, with the reply that says so. */
@@ -46,17 +47,19 @@ export class ProviderCall {
   }
 
   async prepare(): Promise<undefined> {
-    this.#key = await this.#provider.key.read(this.#call.deadline);
+    this.#key = await this.#provider.key.read(this.#call.context);
   }
 
   async send(): Promise<StartedTask> {
-    const { path, deadline } = this.#call;
-    if (deadline - Date.now() < minReplyMs) throw new ApiError('unavailable', { payment: 'refused' });
+    const { path, context } = this.#call;
+    if (context.deadline - Date.now() < minReplyMs) throw new ApiError('unavailable', { payment: 'refused' });
     const body = Buffer.from(JSON.stringify(this.#call.body));
     const started = Date.now();
-    const replyBy = Math.min(deadline, started + maxReplyMs);
+    const replyBy = Math.min(context.deadline, started + maxReplyMs);
     const attempt = () =>
-      exchange(this.#provider, { path, body, key: this.#key, timeoutMs: replyBy - Date.now() });
+      calling(context, `${this.#provider.name} provider`, () =>
+        exchange(this.#provider, { path, body, key: this.#key, timeoutMs: replyBy - Date.now() }),
+      );
     let attempts = 1;
     let result = await attempt();
     const wait = waitBeforeRetry(result);

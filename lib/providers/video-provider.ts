@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
 import type { Contract } from '../contract.ts';
@@ -46,9 +47,9 @@ const ourPrefix = 'vid';
 const theirPrefix = () => config.videoProvider().VIDEO_PROVIDER_MODEL_PREFIX;
 
 /** The call that starts a video task. Our paths end as the provider's do. */
-export function videoCall({ path }: VideoContract, request: VideoRequest, deadline: number): ProviderCall {
+export function videoCall(context: Context, { path }: VideoContract, request: VideoRequest): ProviderCall {
   const body = { ...request, model: renamed(request.model, ourPrefix, theirPrefix()) };
-  return new ProviderCall(videoProvider(), { path: path.slice(path.lastIndexOf('/')), body, deadline });
+  return new ProviderCall(videoProvider(), { path: path.slice(path.lastIndexOf('/')), body, context });
 }
 
 /** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */

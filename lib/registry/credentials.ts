@@ -75,13 +75,8 @@ export async function noteUse({ last_used_at = '', id, ...key }: CredentialRecor
   const now = Date.now();
   if (Date.parse(last_used_at) > now - useIntervalMs) return;
   const changes = { last_used_at: new Date(now).toISOString() };
-  await update(
-    key,
-    changes,
-    [
-      ['pk', 'exists'],
-      ['revoked_at', 'absent'],
-    ],
-    now,
-  ).catch((error: unknown) => log('warn', 'credential_use', { credential_id: id, ...describeError(error) }));
+  await update<CredentialRecord>({ deadline: now }, key, changes, [
+    ['pk', 'exists'],
+    ['revoked_at', 'absent'],
+  ]).catch((error: unknown) => log('warn', 'credential_use', { credential_id: id, ...describeError(error) }));
 }

@@ -1,14 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Condition } from '../store/expressions.ts';
+import type { Context } from '../context.ts';
+import { type Condition, withChanges } from '../store/expressions.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
-import { transact, update, type Write } from '../store/write.ts';
+import { transact, update, updating, type Write } from '../store/write.ts';
 import type { ExtractedFields } from './host-node-entries.ts';
 import { touchedFields, unchangedSince } from './host-nodes.ts';
 import { dueWork } from './pending-versions.ts';
-import { type HostNodeRecord, hostNodeRecord, nodeRecord, nodeVersionRecord } from './records.ts';
+import {
+  type HostNodeRecord,
+  hostNodeRecord,
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+} from './records.ts';
 
 /*
  * Host nodes that were read out of an archive. An extraction writes only what no person touched, and never a policy;
@@ -41,11 +49,11 @@ export interface FoundHostNodes {
 export type ExtractionState = 'awaited' | 'early' | 'extracted_before' | 'unknown';
 
 export async function findExtractionState(
+  context: Context,
   archive: ExtractedArchive,
   by: number,
-  deadline: number,
 ): Promise<ExtractionState> {
-  const [item] = await get(deadline, nodeVersionKey(archive.nodeId, archive.version));
+  const [item] = await get(context, nodeVersionKey(archive.nodeId, archive.version));
   const version = nodeVersionRecord(item);
   if (version?.id !== archive.versionId) return 'unknown';
   if (version.status === 'NodeVersionStatusPending' || dueWork(version) === 'upload') return 'early';
@@ -68,12 +76,12 @@ const endingMs = 2_000;
  * where there was no time for all of them; the next call writes only the rest.
  */
 export async function writeHostNodes(
+  context: Context,
   archive: ExtractedArchive,
   { nodes, by }: Pick<FoundHostNodes, 'nodes' | 'by'>,
-  deadline: number,
 ): Promise<boolean> {
   const keys = [...nodes.keys()].map((name) => hostNodeKey(archive.nodeId, archive.version, name));
-  const items = keys.length === 0 ? [] : await get(deadline, ...keys);
+  const items = keys.length === 0 ? [] : await get(context, ...keys);
   const left = [...nodes].entries();
   let units = 0;
   let isComplete = true;
@@ -86,12 +94,12 @@ export async function writeHostNodes(
       const cost = Math.ceil(Buffer.byteLength(JSON.stringify(entry)) / bytesPerUnit);
       units += cost;
       const waitMs = units > promptUnits ? (1000 * maxWritesAtOnce * cost) / unitsPerSecond : 0;
-      if (Date.now() + waitMs > deadline - endingMs) {
+      if (Date.now() + waitMs > context.deadline - endingMs) {
         isComplete = false;
         return;
       }
       if (waitMs > 0) await pause(waitMs);
-      await writeHostNode(key, entry, seen, deadline);
+      await writeHostNode(context, key, entry, seen);
     }
   };
   await Promise.all(Array.from({ length: maxWritesAtOnce }, writeNext));
@@ -101,20 +109,20 @@ export async function writeHostNodes(
 type Entry = ExtractedFields & { host_node_name: string; extracted_by: number };
 
 async function writeHostNode(
+  context: Context,
   key: Key,
   entry: Entry,
   seen: HostNodeRecord | undefined,
-  deadline: number,
 ): Promise<void> {
   let current = seen;
-  await untilWritten(deadline, async () => {
+  await untilWritten(context, async () => {
     if (isWritten(entry, current)) return true;
     const touched = touchedFields(current);
     const changes = Object.entries(entry).filter(([field]) => !touched.includes(field));
     const written = { ...Object.fromEntries(changes), touched };
-    const result = await update(key, written, unchangedSince(current), deadline);
+    const result = await update<HostNodeRecord>(context, key, written, unchangedSince(current));
     if (result.written) return true;
-    current = result.found && hostNodeRecord(result.found);
+    current = result.found;
     return undefined;
   });
 }
@@ -135,14 +143,14 @@ function isWritten(entry: Entry, current: HostNodeRecord | undefined): boolean {
  * False where another archive took its place, or a newer extractor was here. `also` is written with it.
  */
 export async function finishExtraction(
+  context: Context,
   archive: ExtractedArchive,
   { by, status, reason, nodes, openFields, tags }: FoundHostNodes,
-  deadline: number,
   also: readonly Write[] = [],
 ): Promise<boolean> {
   const versionKey = nodeVersionKey(archive.nodeId, archive.version);
-  return untilWritten(deadline, async () => {
-    const [versionItem, nodeItem] = await get(deadline, versionKey, nodeKey(archive.nodeId));
+  return untilWritten(context, async () => {
+    const [versionItem, nodeItem] = await get(context, versionKey, nodeKey(archive.nodeId));
     const version = nodeVersionRecord(versionItem);
     if (version?.id !== archive.versionId || version.sha256 !== archive.sha256) return false;
     if ((version.extraction?.by ?? 0) > by) return false;
@@ -158,26 +166,30 @@ export async function finishExtraction(
     const extraction = { by, at, nodes: nodes.size, open_fields: openFields, tags: added };
     const unlisted = dueWork(version) === 'extraction' && { pending_shard: null, pending_since: null };
     const writes: Write[] = [
-      { update: version, changes: { ...shown, extraction, ...unlisted }, when: onRevision(version) },
+      updating<NodeVersionRecord>(version, { ...shown, extraction, ...unlisted }, onRevision(version)),
     ];
     const node = nodeRecord(nodeItem);
     if (node?.latest_version?.id === archive.versionId) {
-      const entries = Object.entries({ ...node.latest_version, ...shown });
-      const latest_version = Object.fromEntries(entries.filter(([, value]) => value !== null));
-      writes.push({ update: node, changes: { latest_version }, when: onRevision(node) });
+      const latest_version = withChanges(node.latest_version, shown);
+      writes.push(updating<NodeRecord>(node, { latest_version }, onRevision(node)));
     }
-    return (await transact([...writes, ...also], deadline)).length === 0 ? true : undefined;
+    return (await transact(context, [...writes, ...also])).length === 0 ? true : undefined;
   });
 }
 
 /** Takes a version off the list whose extraction is done, such as one that a lifted ban has put back there. */
-export async function unlistExtracted(archive: ExtractedArchive, deadline: number): Promise<void> {
+export async function unlistExtracted(context: Context, archive: ExtractedArchive): Promise<void> {
   const key = nodeVersionKey(archive.nodeId, archive.version);
-  const version = nodeVersionRecord((await get(deadline, key))[0]);
+  const version = nodeVersionRecord((await get(context, key))[0]);
   if (!version?.extraction || dueWork(version) !== 'extraction') return;
-  await update(key, { pending_shard: null, pending_since: null }, onRevision(version), deadline);
+  await update<NodeVersionRecord>(
+    context,
+    key,
+    { pending_shard: null, pending_since: null },
+    onRevision(version),
+  );
 }
 
-function onRevision({ revision }: { revision: number }): Condition {
+function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {
   return [['revision', '=', revision]];
 }

@@ -1,11 +1,12 @@
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { log, note } from '../log.ts';
 import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
-import type { Clause } from '../store/expressions.ts';
+import type { Changes, Clause } from '../store/expressions.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
-import { transact, update, type Write } from '../store/write.ts';
+import { checking, transact, update, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../upload.ts';
 import { latestOf } from './latest-version.ts';
 import { shownVersion } from './node-versions.ts';
@@ -61,21 +62,21 @@ export type UploadState = 'awaited' | 'refused' | Hindrance;
  * in this version of the object, or in any more: they were refused before.
  */
 export async function findUploadState(
+  context: Context,
   upload: Upload,
-  deadline: number,
   objectVersion?: string,
 ): Promise<UploadState> {
-  const read = await readUpload(upload, deadline);
+  const read = await readUpload(context, upload);
   if (read.state !== 'awaited' || objectVersion === undefined) return read.state;
   return isRefused(read.version, objectVersion) ? 'refused' : 'awaited';
 }
 
 async function readUpload(
+  context: Context,
   upload: Upload,
-  deadline: number,
 ): Promise<{ state: Hindrance } | { state: 'awaited'; version: NodeVersionRecord }> {
   const [versionItem, node] = await get(
-    deadline,
+    context,
     nodeVersionKey(upload.nodeId, upload.version),
     nodeKey(upload.nodeId),
   );
@@ -86,7 +87,7 @@ async function readUpload(
   if (status !== pending && version.upload_id === undefined) return { state: 'published' };
   if (version.upload_id !== upload.uploadId) return { state: 'superseded' };
   if (status !== pending) return { state: 'blocked' };
-  const [publisher, credential] = await get(deadline, publisherKey(publisher_id), credentialKey(version));
+  const [publisher, credential] = await get(context, publisherKey(publisher_id), credentialKey(version));
   const reason =
     obstacle(nodeRecord(node), publisherRecord(publisher)) ??
     revocation(version, credentialRecord(credential));
@@ -95,15 +96,15 @@ async function readUpload(
 
 /** Anything but `activated` is why the version did not become active: see findUploadState. */
 export async function activateVersion(
+  context: Context,
   upload: Upload,
   archive: PublishedArchive,
-  deadline: number,
 ): Promise<'activated' | Hindrance> {
-  return untilWritten(deadline, async () => {
-    const read = await readUpload(upload, deadline);
+  return untilWritten(context, async () => {
+    const read = await readUpload(context, upload);
     if (read.state !== 'awaited') return read.state;
     const { version } = read;
-    const changes: Partial<Record<keyof NodeVersionRecord, unknown>> = {
+    const changes: Changes<NodeVersionRecord> = {
       status: 'NodeVersionStatusActive',
       status_reason: null,
       status_reason_code: null,
@@ -117,35 +118,30 @@ export async function activateVersion(
       published_at: new Date().toISOString(),
     };
     const writes: Write[] = [
-      { update: version, changes, when: awaitsUpload(upload) },
-      { check: nodeKey(upload.nodeId), when: [['status', '=', 'NodeStatusActive']] },
-      {
-        check: publisherKey(version.publisher_id),
-        when: [
-          ['pk', 'exists'],
-          ['banned', 'absent'],
-        ],
-      },
-      {
-        check: credentialKey(version),
-        when: [
-          ['pk', 'exists'],
-          ['revoked_at', 'absent'],
-        ],
-      },
+      updating<NodeVersionRecord>(version, changes, awaitsUpload(upload)),
+      checking<NodeRecord>(nodeKey(upload.nodeId), [['status', '=', 'NodeStatusActive']]),
+      checking<PublisherRecord>(publisherKey(version.publisher_id), [
+        ['pk', 'exists'],
+        ['banned', 'absent'],
+      ]),
+      checking<CredentialRecord>(credentialKey(version), [
+        ['pk', 'exists'],
+        ['revoked_at', 'absent'],
+      ]),
     ];
-    return (await transact(writes, deadline)).length === 0 ? 'activated' : undefined;
+    return (await transact(context, writes)).length === 0 ? 'activated' : undefined;
   });
 }
 
 /** The version stays pending, and its publisher can read why. False if it no longer waits for this upload. */
 export async function keepPending(
+  context: Context,
   upload: Upload,
   reason: PendingReason | ReturnType<typeof refusalOf>,
-  deadline: number,
 ): Promise<boolean> {
   const key = nodeVersionKey(upload.nodeId, upload.version);
-  return (await update(key, { ...reason, ...unclaimed }, awaitsUpload(upload), deadline)).written;
+  return (await update<NodeVersionRecord>(context, key, { ...reason, ...unclaimed }, awaitsUpload(upload)))
+    .written;
 }
 
 /** What keeps a version from becoming active, regardless of its archive. */
@@ -176,30 +172,25 @@ function pendingBecause(status_reason_code: StatusReasonCode, sentence: string):
 }
 
 /** Finishes a version that is no longer pending: updates the node's latest_version, and hands it on to extraction. */
-export async function completeVersion(nodeId: string, version: string, deadline: number): Promise<void> {
+export async function completeVersion(context: Context, nodeId: string, version: string): Promise<void> {
   const versionKey = nodeVersionKey(nodeId, version);
-  await untilWritten(deadline, async () => {
-    const [versionItem, nodeItem] = await get(deadline, versionKey, nodeKey(nodeId));
+  await untilWritten(context, async () => {
+    const [versionItem, nodeItem] = await get(context, versionKey, nodeKey(nodeId));
     const record = nodeVersionRecord(versionItem);
     const shard = record?.pending_shard;
     const isLeft = shard !== undefined && dueWork(record) === 'upload';
     if (!record || !isLeft || record.status === pending) return true;
-    if (!(await moveLatest(record, nodeRecord(nodeItem), deadline))) return undefined;
+    if (!(await moveLatest(context, record, nodeRecord(nodeItem)))) return undefined;
     const isDue = record.host_node_extract_status === 'pending';
     const listing = {
       pending_shard: isDue ? extractionShard(shard) : null,
       pending_since: isDue ? new Date().toISOString() : null,
     };
-    await update(
-      versionKey,
-      listing,
-      [
-        ['id', '=', record.id],
-        ['status', '=', record.status],
-        ['pending_shard', '=', shard],
-      ],
-      deadline,
-    );
+    await update<NodeVersionRecord>(context, versionKey, listing, [
+      ['id', '=', record.id],
+      ['status', '=', record.status],
+      ['pending_shard', '=', shard],
+    ]);
     return true;
   });
 }
@@ -209,32 +200,27 @@ export async function completeVersion(nodeId: string, version: string, deadline:
  * one moment that fit alone can leave a node without room for another latest version; it keeps the one that it has.
  */
 async function moveLatest(
+  context: Context,
   version: NodeVersionRecord,
   node: NodeRecord | undefined,
-  deadline: number,
 ): Promise<boolean> {
   if (node?.status !== 'NodeStatusActive') return true;
   const latest = node.latest_version;
   if (latestOf(latest ? [latest, version] : [version]) !== version) return true;
-  const seen: Clause = latest ? [['latest_version', 'id'], '=', latest.id] : ['latest_version', 'absent'];
-  const failed = await transact(
-    [
-      {
-        check: version,
-        // The copy must not go back behind an extraction that ended meanwhile.
-        when: [
-          ['status', '=', version.status],
-          ['host_node_extract_status', '=', version.host_node_extract_status],
-        ],
-      },
-      {
-        update: node,
-        changes: { latest_version: shownVersion(version) },
-        when: [['status', '=', 'NodeStatusActive'], seen],
-      },
-    ],
-    deadline,
-  ).catch((error: unknown) => {
+  const seen: Clause<NodeRecord> = latest
+    ? [['latest_version', 'id'], '=', latest.id]
+    : ['latest_version', 'absent'];
+  const failed = await transact(context, [
+    // The copy must not go back behind an extraction that ended meanwhile.
+    checking<NodeVersionRecord>(version, [
+      ['status', '=', version.status],
+      ['host_node_extract_status', '=', version.host_node_extract_status],
+    ]),
+    updating<NodeRecord>(node, { latest_version: shownVersion(version) }, [
+      ['status', '=', 'NodeStatusActive'],
+      seen,
+    ]),
+  ]).catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== 'record_too_large') throw error;
     log('warn', 'latest_version_too_large', { node_id: version.node_id, version: version.version });
     return [];

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { HostNode, type HostNodeInput } from '../schemas/host-node.ts';
@@ -26,26 +27,21 @@ interface HostNodeUpdate {
   hostNodeName: string;
   changes: HostNodeInput;
   caller: Caller;
-  deadline: number;
 }
 
 /**
  * Changes one host node. The write is tied to the revision that it was decided on, and to nothing else: a check of
  * the publisher inside the write would make all host nodes of a publisher wait for each other.
  */
-export function changeHostNode({
-  nodeId,
-  version,
-  hostNodeName,
-  changes,
-  caller,
-  deadline,
-}: HostNodeUpdate): Promise<HostNode> {
+export function changeHostNode(
+  context: Context,
+  { nodeId, version, hostNodeName, changes, caller }: HostNodeUpdate,
+): Promise<HostNode> {
   const normal = normalizeVersion(version);
   if (normal === undefined) throw new ApiError('node_version_not_found');
   const key = hostNodeKey(nodeId, normal, hostNodeName);
-  return untilWritten(deadline, async () => {
-    const { node, version, current, publisher } = await readAround(nodeId, normal, hostNodeName, deadline);
+  return untilWritten(context, async () => {
+    const { node, version, current, publisher } = await readAround(context, nodeId, normal, hostNodeName);
     if (!caller.isAdmin) requireLiveNode(node);
     if (!version) throw new ApiError('node_version_not_found');
     const fields = {
@@ -58,8 +54,8 @@ export function changeHostNode({
     if (!publisher && !caller.isAdmin) throw new ApiError('forbidden');
     if (publisher) requireOwner(publisher, caller);
     requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
-    const result = await update(key, fields, unchangedSince(current), deadline);
-    return result.written ? shownFields<HostNode>(hostNodeRecord(result.item), HostNode) : undefined;
+    const result = await update<HostNodeRecord>(context, key, fields, unchangedSince(current));
+    return result.written ? shownFields<HostNode>(result.item, HostNode) : undefined;
   });
 }
 
@@ -67,7 +63,7 @@ export function changeHostNode({
  * Holds only if nobody has written since. The revision is not enough: an entry that was removed meanwhile and made
  * again begins with the same one.
  */
-export function unchangedSince(current: HostNodeRecord | undefined): Condition {
+export function unchangedSince(current: HostNodeRecord | undefined): Condition<HostNodeRecord> {
   if (!current) return absent;
   const { revision, write_id } = current;
   return [
@@ -101,11 +97,11 @@ const publisherIds = new Map<string, string>();
 const maxPublisherIds = 1000;
 
 /** Everything that a change of a host node is decided on: read in one request, and a second one for a new node. */
-async function readAround(nodeId: string, version: string, hostNodeName: string, deadline: number) {
+async function readAround(context: Context, nodeId: string, version: string, hostNodeName: string) {
   const key = nodeKey(nodeId);
   const known = publisherIds.get(key.pk);
   const [nodeItem, versionItem, current, knownPublisher] = await get(
-    deadline,
+    context,
     key,
     nodeVersionKey(nodeId, version),
     hostNodeKey(nodeId, version, hostNodeName),
@@ -114,7 +110,7 @@ async function readAround(nodeId: string, version: string, hostNodeName: string,
   const node = requireNode(nodeItem, nodeId);
   const publisherId = node.publisher_id;
   const [publisher] =
-    publisherId === known ? [knownPublisher] : await get(deadline, publisherKey(publisherId));
+    publisherId === known ? [knownPublisher] : await get(context, publisherKey(publisherId));
   if (publisherIds.size >= maxPublisherIds) publisherIds.clear();
   publisherIds.set(key.pk, publisherId);
   return {

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import {
   adminVersionFields,
@@ -71,7 +72,6 @@ type Lookup =
   | { status: 'not_found' | 'error'; error_message: string };
 
 interface LookupOptions {
-  deadline: number;
   downloadUrl: DownloadUrl;
   /** Reading ends once this much has come from the store: more would not fit into the answer. */
   maxBytes: number;
@@ -86,15 +86,16 @@ export const tooMuch = {
 
 /** Looks up many versions at once, each pair once however often it is asked for. Answers in the pairs' order. */
 export async function findNodeVersions(
+  context: Context,
   identifiers: readonly Identifier[],
-  { downloadUrl, ...options }: LookupOptions,
+  { downloadUrl, maxBytes }: LookupOptions,
 ): Promise<Lookup[]> {
   const names = identifiers.map((identifier) => {
     const key = lookupKey(identifier);
     return key && { key, name: keyName(key) };
   });
   const keys = new Map(names.flatMap((named) => (named ? [[named.name, named.key]] : [])));
-  const { found, overlooked } = await readWithin([...keys.values()], options);
+  const { found, overlooked } = await readWithin(context, [...keys.values()], maxBytes);
   return identifiers.map((identifier, index) => {
     const name = names[index]?.name;
     if (name === undefined) return { status: 'error', error_message: identifierIssue(identifier) };
@@ -130,10 +131,7 @@ interface Read {
  * Reads in waves: a first batch shows how large the versions are, and the next wave takes as many as there is
  * room for. So the cost and the memory of one request are bounded for any size of the versions.
  */
-async function readWithin(
-  asked: readonly Key[],
-  { deadline, maxBytes }: Pick<LookupOptions, 'deadline' | 'maxBytes'>,
-): Promise<Read> {
+async function readWithin(context: Context, asked: readonly Key[], maxBytes: number): Promise<Read> {
   const keys = sampleFirst(asked);
   const found = new Map<string, NodeVersionRecord>();
   const overlooked = new Map<string, string>();
@@ -141,7 +139,7 @@ async function readWithin(
   let read = 0;
   let unread = 0;
   for (let wave = maxBatchKeys; read < keys.length && bytes < maxBytes; ) {
-    for await (const batch of readBatches(keys.slice(read, read + wave), { deadline, eventually: true })) {
+    for await (const batch of readBatches(context, keys.slice(read, read + wave), { eventually: true })) {
       for (const item of batch.items) found.set(keyName(item), nodeVersionRecord(item));
       for (const key of batch.unread) overlooked.set(keyName(key), overloaded);
       bytes += batch.bytes;

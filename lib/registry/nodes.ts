@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { adminNodeFields, Node, NodeInput } from '../schemas/node.ts';
@@ -24,7 +25,6 @@ interface NodeUpdate {
   changes: NodeInput;
   caller: Caller;
   ifMatch: string | undefined;
-  deadline: number;
 }
 
 interface OwnedNode {
@@ -36,18 +36,18 @@ interface OwnedNode {
  * Changes the named fields and nothing else, so that two writers on different fields both win. The write
  * carries what the decision rested on as its condition; where that has changed, the decision is made again.
  */
-export function changeNode(request: NodeUpdate): Promise<OwnedNode> {
-  const { publisherId, nodeId, changes, caller, ifMatch, deadline } = request;
-  return untilWritten(deadline, async () => {
-    const [nodeItem, publisherItem] = await get(deadline, nodeKey(nodeId), publisherKey(publisherId));
+export function changeNode(context: Context, request: NodeUpdate): Promise<OwnedNode> {
+  const { publisherId, nodeId, changes, caller, ifMatch } = request;
+  return untilWritten(context, async () => {
+    const [nodeItem, publisherItem] = await get(context, nodeKey(nodeId), publisherKey(publisherId));
     const publisher = requirePublisher(publisherItem);
     const node = requireEditableNode(nodeItem, request, publisher);
     const condition = [...nodeClauses(publisherId, caller), ...revisionClauses(node, ifMatch)];
     const fields = nodeChanges(changes, caller);
     requireSameBan(node, fields.status, 'body.status');
     requireNodeFits(withChanges(node, fields));
-    const result = await update(nodeKey(nodeId), fields, condition, deadline);
-    return result.written ? { node: nodeRecord(result.item), publisher } : undefined;
+    const result = await update<NodeRecord>(context, nodeKey(nodeId), fields, condition);
+    return result.written ? { node: result.item, publisher } : undefined;
   });
 }
 
@@ -83,12 +83,12 @@ function requireEditableNode(
 }
 
 /** What must still hold when a node is written: whose it is, and for all but admins that it is in use. */
-export function nodeClauses(publisherId: string, { isAdmin }: Pick<Caller, 'isAdmin'>): Clause[] {
-  const owned: Clause = ['publisher_id', '=', publisherId];
+export function nodeClauses(publisherId: string, { isAdmin }: Pick<Caller, 'isAdmin'>): Clause<NodeRecord>[] {
+  const owned: Clause<NodeRecord> = ['publisher_id', '=', publisherId];
   return isAdmin ? [owned] : [owned, ['status', '=', 'NodeStatusActive']];
 }
 
-function revisionClauses(node: NodeRecord, ifMatch: string | undefined): Clause[] {
+function revisionClauses(node: NodeRecord, ifMatch: string | undefined): Clause<NodeRecord>[] {
   if (ifMatch === undefined || ifMatch.trim() === '*') return [];
   const wanted = ifMatch.split(',').map((etag) => etag.trim());
   if (!wanted.includes(etagOf(node))) throw new ApiError('precondition_failed');

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
 import { type Key, keyName, keyOf, pendingIndex } from '../store/keys.ts';
@@ -57,16 +58,18 @@ const listedFields = [
 
 /** The versions listed between two times, newest first, so that old spam never delays a recent loss. */
 export async function findListedVersions(
+  context: Context,
   work: DueWork,
   from: string,
   to: string,
-  deadline: number,
 ): Promise<ListedVersion[]> {
-  const keys = (await Promise.all(shards.map((shard) => keysOf(prefixes[work] + shard, from, to)))).flat();
+  const keys = (
+    await Promise.all(shards.map((shard) => keysOf(context, prefixes[work] + shard, from, to)))
+  ).flat();
   // A version that is published again while the index is read can stand on two of its pages.
   const distinct = new Map(keys.map((key) => [keyName(key), key]));
   const listed: ListedVersion[] = [];
-  for await (const batch of readBatches([...distinct.values()], { deadline, fields: listedFields })) {
+  for await (const batch of readBatches(context, [...distinct.values()], { fields: listedFields })) {
     if (batch.unread.length > 0) throw new ApiError('unavailable');
     for (const version of batch.items.map((item) => nodeVersionRecord(item))) {
       if (version.pending_since !== undefined) listed.push(listedVersion(version, version.pending_since));
@@ -94,9 +97,9 @@ function listedVersion(record: NodeVersionRecord, since: string): ListedVersion 
   };
 }
 
-async function keysOf(shard: string, from: string, to: string): Promise<Key[]> {
+async function keysOf(context: Context, shard: string, from: string, to: string): Promise<Key[]> {
   const pages = await Array.fromAsync(
-    query({
+    query(context, {
       index: pendingIndex,
       partition: ['pending_shard', shard],
       sort: ['pending_since', 'between', from, to],

@@ -1,7 +1,8 @@
 import * as config from '../config.ts';
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import { type Condition, Plus } from '../store/expressions.ts';
+import { type Changes, type Condition, Plus } from '../store/expressions.ts';
 import { type Key, keyOf, nodeVersionKey, publishingKey } from '../store/keys.ts';
 import { readBatches } from '../store/read.ts';
 import { update } from '../store/write.ts';
@@ -16,7 +17,7 @@ import { nodeVersionRecord, type PublishingRecord } from './records.ts';
  * drift from the truth for good. That there is no room is remembered for a minute: looking costs much.
  */
 
-const always: Condition = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
+const always: Condition<Key> = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
 
 /** What a publish adds. */
 export interface Addition {
@@ -34,9 +35,9 @@ const maxNamesPerWrite = 100;
 
 /** Names that are not pending any more; an error where there is no room. */
 export async function requireRoom(
+  context: Context,
   publishing: PublishingRecord | undefined,
   { publisherId, isNewNode }: Addition,
-  deadline: number,
 ): Promise<string[]> {
   if (!publishing) return [];
   const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = config.publishing();
@@ -50,9 +51,9 @@ export async function requireRoom(
   const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
   const { full_until = 0 } = publishing;
   if (full_until > now) throw tooMany(message, Math.ceil((full_until - now) / 1000));
-  const pending = await findPending(listed, deadline);
+  const pending = await findPending(context, listed);
   if (pending.size >= MAX_PENDING_VERSIONS) {
-    await change(publisherId, { full_until: now + pendingRetrySeconds * 1000 }, deadline);
+    await change(context, publisherId, { full_until: now + pendingRetrySeconds * 1000 });
     throw tooMany(message, pendingRetrySeconds);
   }
   return listed.filter((name) => !pending.has(name)).slice(0, maxNamesPerWrite);
@@ -60,34 +61,43 @@ export async function requireRoom(
 
 /** Notes the version that a publish adds; `gone` are names that go. */
 export async function noteVersion(
+  context: Context,
   { publisherId, nodeId, version }: Addition,
   gone: readonly string[],
-  deadline: number,
 ): Promise<void> {
   const { pk } = nodeVersionKey(nodeId, version);
-  const names = Object.fromEntries(gone.map((name) => [name, null]));
-  await change(publisherId, { ...names, [`pending:${version}:${pk}`]: new Date().toISOString() }, deadline);
+  const changes: Changes<PublishingRecord> = Object.fromEntries(gone.map((name) => [name, null]));
+  changes[`pending:${version}:${pk}`] = new Date().toISOString();
+  await change(context, publisherId, changes);
 }
 
 /** To be called once the node is there: of publishes of one new node at once, only one makes it. */
-export async function countNewNode({ publisherId }: Addition, deadline: number): Promise<void> {
+export async function countNewNode(context: Context, { publisherId }: Addition): Promise<void> {
   const now = Date.now();
   const yesterday = dayOf(now - 24 * 60 * 60 * 1000);
-  await change(publisherId, { [`nodes:${yesterday}`]: null, [`nodes:${dayOf(now)}`]: new Plus(1) }, deadline);
+  const changes: Changes<PublishingRecord> = {};
+  changes[`nodes:${yesterday}`] = null;
+  changes[`nodes:${dayOf(now)}`] = new Plus(1);
+  await change(context, publisherId, changes);
 }
 
 /** What fails here is not counted, which the next publish survives. */
-async function change(publisherId: string, changes: object, deadline: number): Promise<void> {
-  await update(publishingKey(publisherId), changes, always, deadline).catch((error: unknown) =>
-    log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) }),
+async function change(
+  context: Context,
+  publisherId: string,
+  changes: Changes<PublishingRecord>,
+): Promise<void> {
+  await update<PublishingRecord>(context, publishingKey(publisherId), changes, always).catch(
+    (error: unknown) =>
+      log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) }),
   );
 }
 
-async function findPending(names: readonly string[], deadline: number): Promise<Set<string>> {
+async function findPending(context: Context, names: readonly string[]): Promise<Set<string>> {
   const byPartition = new Map(names.map((name) => [name, keyNamed(name)]));
   const pending = new Set<string>();
   const fields = ['pk', 'sk', 'status'];
-  for await (const { items, unread } of readBatches([...byPartition.values()], { deadline, fields })) {
+  for await (const { items, unread } of readBatches(context, [...byPartition.values()], { fields })) {
     if (unread.length > 0) throw new ApiError('unavailable');
     for (const version of items.map((item) => nodeVersionRecord(item))) {
       if (version.status === 'NodeVersionStatusPending') pending.add(nameOf(version));

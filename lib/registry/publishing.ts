@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
@@ -15,7 +16,7 @@ import {
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
-import { transact, type Write } from '../store/write.ts';
+import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { Upload } from '../upload.ts';
 import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
 import { maxVersionBytes, versionFields, waitingForUpload } from './node-versions.ts';
@@ -49,7 +50,6 @@ interface RequestedVersion {
   node: NodeInput;
   version: NodeVersionInput;
   caller: Caller | undefined;
-  deadline: number;
 }
 
 interface Registration {
@@ -69,22 +69,22 @@ interface Registration {
  * Of concurrent publishes of one version the first one's transaction wins; the others find their condition
  * failed, read again, and resume what the first one began.
  */
-export async function registerVersion(publication: Publication): Promise<Registration> {
-  const { publisherId, nodeId, version, deadline } = publication;
-  return untilWritten(deadline, async () => {
-    const { credential, publishing, node, existing } = await readStanding(publication);
+export async function registerVersion(context: Context, publication: Publication): Promise<Registration> {
+  const { publisherId, nodeId, version } = publication;
+  return untilWritten(context, async () => {
+    const { credential, publishing, node, existing } = await readStanding(context, publication);
     if (existing && existing.status !== 'NodeVersionStatusPending') throw versionExists(existing);
     const record = pendingVersion(publication, credential, node, existing);
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
     const addition = { publisherId, nodeId, version: version.version, isNewNode: !node };
-    const gone = existing ? undefined : await requireRoom(publishing, addition, deadline);
+    const gone = existing ? undefined : await requireRoom(context, publishing, addition);
     const [failed] = await Promise.all([
-      transact(writes, deadline),
+      transact(context, writes),
       noteUse(credential.record),
-      gone && noteVersion(addition, gone, deadline),
+      gone && noteVersion(context, addition, gone),
     ]);
     if (failed.length > 0) return undefined;
-    if (addition.isNewNode) await countNewNode(addition, deadline);
+    if (addition.isNewNode) await countNewNode(context, addition);
     return { version: shownFields<NodeVersion>(record, NodeVersion), upload: awaitedUpload(record) };
   });
 }
@@ -94,34 +94,38 @@ export async function registerVersion(publication: Publication): Promise<Registr
  * A caller who could not publish it any more gets no address. The upload is that of the latest publish.
  */
 export async function findAwaitedUpload(
+  context: Context,
   publication: Publication,
   { id }: NodeVersion,
 ): Promise<Upload | undefined> {
-  const { existing } = await readStanding(publication);
+  const { existing } = await readStanding(context, publication);
   if (!existing || existing.id !== id || existing.status !== 'NodeVersionStatusPending') return undefined;
   return awaitedUpload(existing);
 }
 
 /** Reads what a publish is decided on, in one round trip, and rejects one that may not happen. */
-async function readStanding(publication: Publication): Promise<{
+async function readStanding(
+  context: Context,
+  publication: Publication,
+): Promise<{
   credential: Credential;
   publishing: PublishingRecord | undefined;
   node: NodeRecord | undefined;
   existing: NodeVersionRecord | undefined;
 }> {
-  const { publisherId, nodeId, version, job, caller, deadline } = publication;
+  const { publisherId, nodeId, version, job, caller } = publication;
   const versionKey = nodeVersionKey(nodeId, version.version);
   note({ publisher_id: publisherId, node_id: nodeId, version: version.version });
   const [[publisherItem, publishingItem, proofItem, nodeItem, versionItem], trusts] = await Promise.all([
     get(
-      deadline,
+      context,
       publisherKey(publisherId),
       publishingKey(publisherId),
       proofKey(publisherId, publication),
       nodeKey(nodeId),
       versionKey,
     ),
-    job ? readTrusts(publisherId) : [],
+    job ? readTrusts(context, publisherId) : [],
   ]);
   const publisher = requirePublisher(publisherItem);
   const credential = requireCredential(publication, { item: proofItem, trusts }, { nodeId, versionKey });
@@ -194,7 +198,7 @@ function writeNode(
   const key = nodeKey(nodeId);
   requireSameBan(node, changes.status, 'body.node.status');
   requireNodeFits(withChanges(node ?? {}, changes));
-  if (node) return [{ update: key, changes, when: nodeClauses(publisherId, editor) }];
+  if (node) return [updating<NodeRecord>(key, changes, nodeClauses(publisherId, editor))];
   const created_at = new Date().toISOString();
   const born = {
     id: nodeId,
@@ -203,20 +207,14 @@ function writeNode(
     status: changes.status ?? 'NodeStatusActive',
   };
   const owned: OwnedNodeRecord = { ...ownedNodeKey(publisherId, nodeId), node_id: nodeId, created_at };
-  return [
-    { update: key, changes: { ...changes, ...born }, when: absent },
-    { put: owned, when: absent },
-  ];
+  return [updating<NodeRecord>(key, { ...changes, ...born }, absent), putting(owned, absent)];
 }
 
 function writeVersion(record: NodeVersionRecord, existing: NodeVersionRecord | undefined): Write {
-  if (!existing) return { put: record, when: absent };
-  return {
-    put: record,
-    when: [
-      ['id', '=', existing.id],
-      ['status', '=', existing.status],
-      ['revision', '=', existing.revision],
-    ],
-  };
+  if (!existing) return putting(record, absent);
+  return putting(record, [
+    ['id', '=', existing.id],
+    ['status', '=', existing.status],
+    ['revision', '=', existing.revision],
+  ]);
 }

@@ -1,17 +1,20 @@
 import { hash } from 'node:crypto';
+import type { Context } from '../context.ts';
 import type { CiJob } from '../ci-job.ts';
 import { ApiError } from '../errors.ts';
 import type { Provenance } from '../schemas/node-version.ts';
 import type { Item } from '../store/attribute-values.ts';
 import { idTokenKey, isSameNodeId, type Key, keyName, trustKey } from '../store/keys.ts';
 import { query } from '../store/read.ts';
-import type { Write } from '../store/write.ts';
+import { putting, updating, type Write } from '../store/write.ts';
 import { type IdTokenRecord, idTokenRecord, type TrustRecord, trustRecord } from './records.ts';
 
 /** All jobs that a publisher trusts or once trusted. */
-export async function readTrusts(publisherId: string): Promise<TrustRecord[]> {
+export async function readTrusts(context: Context, publisherId: string): Promise<TrustRecord[]> {
   const { pk, sk } = trustKey(publisherId, '');
-  const pages = await Array.fromAsync(query({ partition: ['pk', pk], sort: ['sk', 'begins with', sk] }));
+  const pages = await Array.fromAsync(
+    query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }),
+  );
   return pages.flat().map((item) => trustRecord(item));
 }
 
@@ -87,14 +90,14 @@ function hasIdsOf(job: CiJob, { repository_id, owner_id }: TrustRecord): boolean
 
 /** At its first use a trust takes the ids of the job: from then on only the repository that has them is trusted. */
 export function pinIds(trust: TrustRecord, job: CiJob, last_used_at: string): Write {
-  return {
-    update: trust,
-    changes: { repository_id: job.repositoryId, owner_id: job.ownerId, last_used_at },
-    when: [
+  return updating<TrustRecord>(
+    trust,
+    { repository_id: job.repositoryId, owner_id: job.ownerId, last_used_at },
+    [
       ['repository_id', 'absent'],
       ['pk', 'exists'],
     ],
-  };
+  );
 }
 
 export function usedTokenKey({ issuer, tokenId }: Pick<CiJob, 'issuer' | 'tokenId'>): Key {
@@ -107,7 +110,7 @@ export function useToken(job: CiJob, used: Item | undefined, versionKey: Key): W
   const earlier = idTokenRecord(used);
   if (earlier && earlier.used_for !== used_for) throw rejected('token_used', job);
   const record: IdTokenRecord = { ...usedTokenKey(job), used_for, ttl: job.expiresAt + expiryMarginSeconds };
-  return { put: record, when: { anyOf: [[['pk', 'absent']], [['used_for', '=', used_for]]] } };
+  return putting(record, { anyOf: [[['pk', 'absent']], [['used_for', '=', used_for]]] });
 }
 
 /** More than the clocks of an issuer and of this service differ. */

@@ -1,9 +1,10 @@
+import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import type { Clause, Condition } from '../store/expressions.ts';
 import { nodeVersionKey } from '../store/keys.ts';
 import { update } from '../store/write.ts';
 import type { Upload } from '../upload.ts';
-import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
+import type { NodeVersionRecord } from './records.ts';
 
 /*
  * A signed address can be used again and again while it lasts, and each use is an event. Checking an archive takes a
@@ -14,34 +15,40 @@ import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 /** A person who puts a corrected archive to the same address gets these tries; then a publish makes a new address. */
 const maxRefusals = 5;
 
-/** Which finalizer checks, by the id that Lambda gives the event and all its retries, and until when it can. */
-export interface Finalizer {
-  id: string;
-  deadline: number;
-}
-
-/** The version as it is then; undefined if another finalizer is at it. One that died holds its claim until its deadline. */
+/**
+ * The version as it is then; undefined if another finalizer is at it. A finalizer is named by the id that Lambda gives
+ * the event and all its retries; one that died holds its claim until its deadline.
+ */
 export async function claimChecks(
+  context: Context,
   upload: Upload,
-  { id, deadline }: Finalizer,
+  finalizer: string,
 ): Promise<NodeVersionRecord | undefined> {
-  const changes: Partial<NodeVersionRecord> = { checked_by: id, checked_until: deadline };
+  const changes = { checked_by: finalizer, checked_until: context.deadline };
   const awaited = awaitsUpload(upload);
-  const condition: Condition = {
+  const condition: Condition<NodeVersionRecord> = {
     anyOf: [
       [...awaited, ['checked_until', 'at most', Date.now()]],
-      [...awaited, ['checked_by', '=', id]],
+      [...awaited, ['checked_by', '=', finalizer]],
     ],
   };
-  const claim = await update(nodeVersionKey(upload.nodeId, upload.version), changes, condition, deadline);
-  return claim.written ? nodeVersionRecord(claim.item) : undefined;
+  const claim = await update<NodeVersionRecord>(
+    context,
+    nodeVersionKey(upload.nodeId, upload.version),
+    changes,
+    condition,
+  );
+  return claim.written ? claim.item : undefined;
 }
 
 /** After a failure that another event may get past. Where this fails too, the retries of the same event still can. */
-export async function releaseChecks(upload: Upload, { id, deadline }: Finalizer): Promise<void> {
+export async function releaseChecks(context: Context, upload: Upload, finalizer: string): Promise<void> {
   const key = nodeVersionKey(upload.nodeId, upload.version);
   try {
-    await update(key, unclaimed, [...awaitsUpload(upload), ['checked_by', '=', id]], deadline);
+    await update<NodeVersionRecord>(context, key, unclaimed, [
+      ...awaitsUpload(upload),
+      ['checked_by', '=', finalizer],
+    ]);
   } catch (error) {
     log('warn', 'checks_kept', describeError(error));
   }
@@ -71,7 +78,7 @@ export function refusalOf({ refusals = 0 }: NodeVersionRecord, objectVersion: st
 
 const usedUp = `An upload address accepts ${maxRefusals} archives. Publish again for a new one.`;
 
-export function awaitsUpload({ versionId, uploadId }: Upload): Clause[] {
+export function awaitsUpload({ versionId, uploadId }: Upload): Clause<NodeVersionRecord>[] {
   return [
     ['id', '=', versionId],
     ['status', '=', 'NodeVersionStatusPending'],

@@ -1,5 +1,6 @@
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { Plus, type Clause } from '../store/expressions.ts';
+import { type Changes, type Clause, Plus } from '../store/expressions.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { update } from '../store/write.ts';
@@ -26,7 +27,7 @@ export interface Reservation {
   at: number;
   /** The most credits that the task may cost; undefined where nobody has said. */
   ceiling: number | undefined;
-  deadline: number;
+  context: Context;
 }
 
 /**
@@ -41,13 +42,13 @@ const maxSeenTerms = 1000;
  * also how a write that was sent twice recognizes itself.
  */
 export async function reserve(reservation: Reservation): Promise<AccountRecord> {
-  const { caller, attempt, at, ceiling, deadline } = reservation;
+  const { caller, attempt, at, ceiling, context } = reservation;
   const key = keyOfAccount(caller);
-  return untilWritten(deadline, async () => {
+  return untilWritten(context, async () => {
     const terms = seenTerms.get(key.pk);
     const found = canPass(reservation, terms)
       ? await tryReserve(reservation, terms)
-      : accountRecord((await get(deadline, key))[0]);
+      : accountRecord((await get(context, key))[0]);
     if (found && `hold:${attempt}` in found) return found;
     remember(key.pk, found?.terms);
     const account = found ?? { ...key, caller, revision: 0 };
@@ -60,19 +61,19 @@ export async function reserve(reservation: Reservation): Promise<AccountRecord> 
 
 /** The account as it is afterwards, with the hold, or as it was when the condition did not hold. */
 async function tryReserve(
-  { caller, attempt, at, ceiling = 0, deadline }: Reservation,
+  { caller, attempt, at, ceiling = 0, context }: Reservation,
   terms: Terms | undefined,
 ): Promise<AccountRecord | undefined> {
   const limits = limitsOf(terms);
-  const hold = `hold:${attempt}`;
-  const changes: Record<string, unknown> = {
+  const hold = `hold:${attempt}` as const;
+  const changes: Changes<AccountRecord> = {
     caller,
     pending_shard: shardOf(caller),
     // Only the day: an index is written again for each change of its keys.
     pending_since: dayOf(at),
-    [hold]: ceiling,
   };
-  const condition: Clause[] = [
+  changes[hold] = ceiling;
+  const condition: Clause<AccountRecord>[] = [
     [hold, 'absent'],
     terms ? [['terms', 'id'], '=', terms.id] : ['terms', 'absent'],
   ];
@@ -82,8 +83,8 @@ async function tryReserve(
     if (limits[each.limit] > 0)
       condition.push([counterName(each, at), 'at most', limits[each.limit] - amount]);
   }
-  const result = await update(keyOfAccount(caller), changes, condition, deadline);
-  return accountRecord(result.written ? result.item : result.found);
+  const result = await update<AccountRecord>(context, keyOfAccount(caller), changes, condition);
+  return result.written ? result.item : result.found;
 }
 
 /** Whether there is a state of the account that lets the task through, under these terms. */

@@ -1,6 +1,7 @@
+import type { Context } from '../context.ts';
 import { Plus } from '../store/expressions.ts';
 import { update } from '../store/write.ts';
-import { type AccountRecord, accountRecord, counterName, keyOfAccount } from './account.ts';
+import { type AccountRecord, counterName, keyOfAccount } from './account.ts';
 import { dayOf, minuteOf } from '../windows.ts';
 
 interface Settlement {
@@ -11,7 +12,7 @@ interface Settlement {
   credits: number;
   /** A task that was refused is none. */
   isTask: boolean;
-  deadline: number;
+  context: Context;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -21,10 +22,10 @@ const dayMs = 24 * 60 * 60 * 1000;
  * account is as it is afterwards; undefined where there is none.
  */
 export async function settle(
-  { caller, attempt, ceiling, credits, isTask, deadline }: Settlement,
+  { caller, attempt, ceiling, credits, isTask, context }: Settlement,
   seen?: AccountRecord,
 ): Promise<AccountRecord | undefined> {
-  const hold = `hold:${attempt}`;
+  const hold = `hold:${attempt}` as const;
   const at = timeOf(attempt);
   const changes = {
     ...pastCounters(seen, Date.now()),
@@ -32,8 +33,8 @@ export async function settle(
     ...(!isTask && { [counterName({ counter: 'tasks', window: 'day' }, at)]: new Plus(-1) }),
     [hold]: null,
   };
-  const result = await update(keyOfAccount(caller), changes, [[hold, 'exists']], deadline);
-  return accountRecord(result.written ? result.item : result.found);
+  const result = await update<AccountRecord>(context, keyOfAccount(caller), changes, [[hold, 'exists']]);
+  return result.written ? result.item : result.found;
 }
 
 export function timeOf(attempt: string): number {

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import { type Key, keyOf, pendingIndex } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
@@ -26,14 +27,14 @@ const maxAtOnce = 8;
  * Ends what dead invocations have left behind; lib/paid/money.ts says what can be left, and what each means. It may run
  * at any time and twice at once, since every write of it is conditional on what it read.
  */
-export async function sweepHolds(deadline: number, now = Date.now()): Promise<SweptHold[]> {
-  const keys = (await Promise.all(accountShards.map(listAccounts))).flat();
+export async function sweepHolds(context: Context, now = Date.now()): Promise<SweptHold[]> {
+  const keys = (await Promise.all(accountShards.map((shard) => listAccounts(context, shard)))).flat();
   const swept: SweptHold[] = [];
   const left = keys.values();
   const visitNext = async () => {
     for (const key of left) {
-      if (Date.now() >= deadline) return;
-      swept.push(...(await sweepAccount(key, now - patienceMs, deadline)));
+      if (Date.now() >= context.deadline) return;
+      swept.push(...(await sweepAccount(context, key, now - patienceMs)));
     }
   };
   await Promise.all(Array.from({ length: maxAtOnce }, visitNext));
@@ -41,8 +42,8 @@ export async function sweepHolds(deadline: number, now = Date.now()): Promise<Sw
 }
 
 /** The same, with a log line for each hold and one for all. */
-export async function sweepSpending(deadline: number): Promise<void> {
-  const swept = await sweepHolds(deadline);
+export async function sweepSpending(context: Context): Promise<void> {
+  const swept = await sweepHolds(context);
   for (const { attempt, finding, error } of swept) {
     const causes = finding === 'failed' ? describeError(error) : {};
     log(finding === 'failed' ? 'error' : 'info', 'swept_hold', { attempt, finding, ...causes });
@@ -52,9 +53,9 @@ export async function sweepSpending(deadline: number): Promise<void> {
   if (failed > 0) throw new Error(`${failed} of ${swept.length} holds could not be ended.`);
 }
 
-async function listAccounts(shard: string): Promise<Key[]> {
+async function listAccounts(context: Context, shard: string): Promise<Key[]> {
   const pages = await Array.fromAsync(
-    query({
+    query(context, {
       index: pendingIndex,
       partition: ['pending_shard', shard],
       sort: ['pending_since', 'between', '0', '9'],
@@ -63,16 +64,16 @@ async function listAccounts(shard: string): Promise<Key[]> {
   return pages.flat().map(keyOf);
 }
 
-async function sweepAccount(key: Key, before: number, deadline: number): Promise<SweptHold[]> {
-  const account = accountRecord((await get(deadline, key))[0]);
+async function sweepAccount(context: Context, key: Key, before: number): Promise<SweptHold[]> {
+  const account = accountRecord((await get(context, key))[0]);
   if (!account) return [];
   const holds = holdsOf(account);
-  if (holds.length === 0) await unlist(account, deadline);
+  if (holds.length === 0) await unlist(context, account);
   const swept: SweptHold[] = [];
   for (const { attempt, ceiling } of holds) {
     if (timeOf(attempt) >= before) continue;
     const { caller } = account;
-    const finding = endHold(account, attempt, ceiling, deadline).catch((error: unknown) => ({ error }));
+    const finding = endHold(context, account, attempt, ceiling).catch((error: unknown) => ({ error }));
     const result = await finding;
     swept.push(
       typeof result === 'string'
@@ -84,20 +85,20 @@ async function sweepAccount(key: Key, before: number, deadline: number): Promise
 }
 
 async function endHold(
+  context: Context,
   account: AccountRecord,
   attempt: string,
   ceiling: number,
-  deadline: number,
 ): Promise<HoldFinding> {
   const { caller } = account;
-  const hold = { caller, attempt, ceiling, deadline };
-  const record = await readUsage(caller, attempt, deadline);
+  const hold = { caller, attempt, ceiling, context };
+  const record = await readUsage(context, caller, attempt);
   if (!record) {
     await settle({ ...hold, credits: 0, isTask: false }, account);
     return 'released';
   }
   if (record.state === 'reserved') {
-    await completeUsage(caller, attempt, { state: 'unknown', credits: ceiling, is_exact: false }, deadline);
+    await completeUsage(context, caller, attempt, { state: 'unknown', credits: ceiling, is_exact: false });
     await settle({ ...hold, credits: ceiling, isTask: true }, account);
     return 'counted';
   }
@@ -106,7 +107,7 @@ async function endHold(
 }
 
 /** An account without holds leaves the list; the next reservation lists it again. */
-async function unlist(account: AccountRecord, deadline: number): Promise<void> {
+async function unlist(context: Context, account: AccountRecord): Promise<void> {
   const unlisted = { pending_shard: null, pending_since: null };
-  await update(account, unlisted, [['revision', '=', account.revision]], deadline);
+  await update<AccountRecord>(context, account, unlisted, [['revision', '=', account.revision]]);
 }

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { callerHash } from '../caller-hash.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { absent } from '../store/expressions.ts';
@@ -44,12 +45,12 @@ interface Attempt extends Task {
   requestId: string;
   keyHash: string | undefined;
   ceiling: number;
-  deadline: number;
+  context: Context;
 }
 
 /** To be written before anything is sent. */
 export async function openUsage(opened: Attempt): Promise<void> {
-  const { caller, attempt, operation, model, seconds, requestId, keyHash, ceiling, deadline } = opened;
+  const { caller, attempt, operation, model, seconds, requestId, keyHash, ceiling, context } = opened;
   const at = timeOf(attempt);
   const record: UsageRecord = {
     ...usageKey(callerHash(caller), attempt),
@@ -64,7 +65,7 @@ export async function openUsage(opened: Attempt): Promise<void> {
     credits: ceiling,
     ttl: Math.ceil(at / 1000) + keptForDays * 24 * 60 * 60,
   };
-  await put(record, absent, deadline);
+  await put(context, record, absent);
 }
 
 export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
@@ -72,20 +73,22 @@ export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
 
 /** Says once what became of an attempt; a record that says it already, or was never written, stays as it is. */
 export async function completeUsage(
+  context: Context,
   caller: string,
   attempt: string,
   result: UsageResult,
-  deadline: number,
 ): Promise<void> {
   const changes = { ...result, completed_at: new Date().toISOString() };
-  await update(usageKey(callerHash(caller), attempt), changes, [['state', '=', 'reserved']], deadline);
+  await update<UsageRecord>(context, usageKey(callerHash(caller), attempt), changes, [
+    ['state', '=', 'reserved'],
+  ]);
 }
 
 export async function readUsage(
+  context: Context,
   caller: string,
   attempt: string,
-  deadline: number,
 ): Promise<UsageRecord | undefined> {
-  const [item] = await get(deadline, usageKey(callerHash(caller), attempt));
+  const [item] = await get(context, usageKey(callerHash(caller), attempt));
   return usageRecord(item);
 }

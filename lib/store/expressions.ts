@@ -1,5 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { toAttribute } from './attribute-values.ts';
+import type { Key } from './keys.ts';
 
 interface Expression {
   ConditionExpression: string;
@@ -8,24 +9,43 @@ interface Expression {
 }
 
 /** `at most` holds for a number that is not there yet, too: counters begin at nothing. */
-type Comparison = '=' | '<>' | '<=' | 'at most' | 'exists' | 'absent';
+type Comparison = '=' | '<>' | '<=' | 'at most';
 
-/** One clause of a condition: an attribute (or a path into a map), how it is compared, and with what. */
-export type Clause = [attribute: string | string[], comparison: Comparison, value?: unknown];
+type Name<Stored> = keyof Stored & string;
+
+/** One clause of a condition on a kind of record: an attribute or a path into a map, how it is compared, with what. */
+export type Clause<Stored> =
+  | { [Field in Name<Stored>]: readonly [Field, Comparison, Stored[Field]] }[Name<Stored>]
+  | readonly [attribute: Name<Stored> | readonly [Name<Stored>, ...string[]], comparison: 'exists' | 'absent']
+  | readonly [path: readonly [Name<Stored>, string, ...string[]], comparison: Comparison, value: unknown];
 
 /** Clauses that must all hold, or alternatives of which one must. */
-export type Condition = readonly Clause[] | { anyOf: readonly (readonly Clause[])[] };
+export type Condition<Stored> =
+  | readonly Clause<Stored>[]
+  | { readonly anyOf: readonly (readonly Clause<Stored>[])[] };
 
 /** Holds only if there is no such item. */
-export const absent: Condition = [['pk', 'absent']];
+export const absent: Condition<Key> = [['pk', 'absent']];
+
+/** Holds for a record that is there. */
+export const present: Condition<Key> = [['pk', 'exists']];
+
+/** What an update does to a kind of record: undefined keeps, null clears, Plus adds, anything else replaces. */
+export type Changes<Stored> = {
+  [Field in keyof Stored]?:
+    | Stored[Field]
+    | (NonNullable<Stored[Field]> extends number ? Plus : never)
+    | null
+    | undefined;
+};
 
 /** Names go in by placeholder: many are reserved words. */
-export function conditionExpression(condition: Condition): Expression {
+export function conditionExpression<Stored>(condition: Condition<Stored>): Expression {
   const names: Record<string, string> = {};
   const values: Record<string, AttributeValue> = {};
   const alternatives = 'anyOf' in condition ? condition.anyOf : [condition];
   let count = 0;
-  const text = ([attribute, comparison, value]: Clause): string => {
+  const text = ([attribute, comparison, value]: Clause<Stored>): string => {
     const index = count;
     count += 1;
     const path = [attribute]
@@ -58,10 +78,7 @@ export class Plus {
   }
 }
 
-/**
- * An update by the rule of every partial update here: undefined keeps, null clears, Plus adds, anything else replaces.
- */
-export function updateExpression(changes: object, condition: Condition) {
+export function updateExpression<Stored>(changes: object, condition: Condition<Stored>) {
   const names: Record<string, string> = { '#revision': 'revision' };
   const values: Record<string, AttributeValue> = { ':one': { N: '1' } };
   const sets: string[] = [];

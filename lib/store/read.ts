@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { BatchGetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import {
   type AttributeMap,
@@ -11,17 +12,14 @@ import {
 } from './attribute-values.ts';
 import { type Key, keyName, keyOf } from './keys.ts';
 import { pauseBefore } from './retries.ts';
-import { isOverload, storeError } from './store-errors.ts';
+import { send } from './send.ts';
+import { storeError } from './store-errors.ts';
 import { dynamodb, tableName } from './table.ts';
 
 /** DynamoDB's own bound on one BatchGetItem. */
 export const maxBatchKeys = 100;
 
-/** How often a batch may fail as a whole, after the SDK's own retries, before its keys are given up. */
-const maxFailures = 3;
-
 interface ReadOptions {
-  deadline: number;
   /** Half the cost of a consistent read; may miss what was written in the last second. */
   eventually?: boolean;
   /** Only these attributes; the key must be among them. */
@@ -30,20 +28,21 @@ interface ReadOptions {
 
 interface Batch {
   items: Item[];
-  /** Keys that the store, throttled, had not answered by the deadline. */
+  /** Keys that the store, throttled or down, did not answer in time, and why. */
   unread: Key[];
+  failure?: unknown;
   /** What came over the wire, a little more than the items are as JSON. */
   bytes: number;
 }
 
 /** Reads all keys in one request, or fails as a whole: what an operation needs before it decides anything. */
 export async function get<Keys extends readonly Key[]>(
-  deadline: number,
+  context: Context,
   ...keys: Keys
 ): Promise<{ [K in keyof Keys]: Item | undefined }> {
   const found = new Map<string, Item>();
-  for await (const { items, unread } of readBatches(keys, { deadline })) {
-    if (unread.length > 0) throw new ApiError('unavailable');
+  for await (const { items, unread, failure } of readBatches(context, keys)) {
+    if (unread.length > 0) throw failure ?? new ApiError('unavailable');
     for (const item of items) found.set(keyName(item), item);
   }
   return keys.map((key) => found.get(keyName(key))) as { [K in keyof Keys]: Item | undefined };
@@ -53,12 +52,16 @@ export async function get<Keys extends readonly Key[]>(
  * Reads any number of distinct keys, 100 a request. All requests leave at once, and their answers are decoded one
  * at a time, so that memory holds one of them however large they are. Leaving the loop early ends the others.
  */
-export async function* readBatches(keys: readonly Key[], options: ReadOptions): AsyncGenerator<Batch> {
+export async function* readBatches(
+  context: Context,
+  keys: readonly Key[],
+  options: ReadOptions = {},
+): AsyncGenerator<Batch> {
   const ending = new AbortController();
   const running = Array.from({ length: Math.ceil(keys.length / maxBatchKeys) }, (_, index) => {
     const turn = Promise.withResolvers<void>();
     const batch = keys.slice(index * maxBatchKeys, (index + 1) * maxBatchKeys);
-    const result = readBatch(batch, options, { turn: turn.promise, signal: ending.signal });
+    const result = readBatch(context, batch, options, { turn: turn.promise, signal: ending.signal });
     // One that fails before its turn is reported when its turn comes.
     result.catch(() => {});
     return { turn, result };
@@ -79,32 +82,39 @@ interface Turn {
   signal: AbortSignal;
 }
 
-async function readBatch(keys: readonly Key[], options: ReadOptions, turn: Turn): Promise<Batch> {
+async function readBatch(
+  context: Context,
+  keys: readonly Key[],
+  options: ReadOptions,
+  turn: Turn,
+): Promise<Batch> {
   const batch: Batch = { items: [], unread: [], bytes: 0 };
   let pending: AttributeMap[] = keys.map(toAttributes);
-  let failures = 0;
   for (let waits = 0; pending.length > 0; ) {
-    const { reply, bytes } = await sendBatch(pending, options, turn);
+    const keysLeft = pending;
+    const call = () => sendBatch(keysLeft, options, turn);
+    const { reply, bytes } = await send(context, 'BatchGetItem', call).catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      batch.failure = error;
+      return { reply: undefined, bytes: 0 };
+    });
+    if (reply === undefined) break;
     batch.bytes += bytes;
-    if (reply === undefined) {
-      failures += 1;
-      if (failures === maxFailures) break;
-    }
-    for (const attributes of reply?.Responses?.[tableName()] ?? [])
+    for (const attributes of reply.Responses?.[tableName()] ?? [])
       batch.items.push(fromAttributes(attributes));
-    const left = reply ? (reply.UnprocessedKeys?.[tableName()]?.Keys ?? []) : pending;
+    const left = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
     // One answer holds 1 MB of a partition; where it brought some of the keys, the store is not overloaded.
     waits = left.length < pending.length ? 1 : waits + 1;
     pending = left;
-    if (pending.length > 0 && !(await pauseBefore(waits, options.deadline))) break;
+    if (pending.length > 0 && !(await pauseBefore(context, waits))) break;
   }
   batch.unread = pending.map((attributes) => keyOf(fromAttributes(attributes)));
   return batch;
 }
 
 /**
- * The reply is undefined if the store is overloaded. It is decoded here, and the SDK gets an empty object to decode:
- * its own way, made for every operation, takes three times as long and copies everything twice.
+ * The reply is decoded here, and the SDK gets an empty object to decode: its own way, made for every operation, takes
+ * three times as long and copies everything twice.
  */
 async function sendBatch(
   Keys: AttributeMap[],
@@ -143,10 +153,7 @@ async function sendBatch(
     },
     { step: 'deserialize', priority: 'high', name: 'answerDecoded' },
   );
-  const reply = await dynamodb.send(command, { abortSignal: signal }).catch((error: unknown) => {
-    if (isOverload(error)) return undefined;
-    throw error;
-  });
+  const reply = await dynamodb.send(command, { abortSignal: signal });
   return { reply, bytes };
 }
 
@@ -155,13 +162,12 @@ const emptyObject = Buffer.from('{}');
 interface Range {
   index?: string;
   /** The partition: the name of its attribute, and its value. */
-  partition: [name: string, value: string];
-  sort: [name: string, 'begins with', prefix: string] | [name: string, 'between', from: string, to: string];
+  partition: readonly [name: string, value: string];
+  sort:
+    | readonly [name: string, 'begins with', prefix: string]
+    | readonly [name: string, 'between', from: string, to: string];
   descending?: boolean;
 }
-
-/** A page holds up to 1 MB, so this is far more than one node or publisher can have. */
-const maxPages = 1000;
 
 const sortTests = {
   between: '#sort BETWEEN :bound0 AND :bound1',
@@ -169,11 +175,14 @@ const sortTests = {
 };
 
 /** Every item of a range, page by page, in the order of its sort key. A loop that has enough just ends. */
-export async function* query({ index, partition, sort, descending = false }: Range): AsyncGenerator<Item[]> {
+export async function* query(
+  context: Context,
+  { index, partition, sort, descending = false }: Range,
+): AsyncGenerator<Item[]> {
   const [sortName, comparison, ...bounds] = sort;
   const values = bounds.map((value, place) => [`:bound${place}`, toAttribute(value)] as const);
   let start: AttributeMap | undefined;
-  for (let page = 0; page < maxPages; page += 1) {
+  do {
     const command = new QueryCommand({
       TableName: tableName(),
       ...(index !== undefined && { IndexName: index }),
@@ -185,12 +194,10 @@ export async function* query({ index, partition, sort, descending = false }: Ran
       // An index is eventually consistent, and refuses to be asked for more.
       ConsistentRead: index === undefined,
     });
-    const { Items = [], LastEvaluatedKey } = await dynamodb.send(command).catch((error: unknown) => {
+    const page = await send(context, 'Query', () => dynamodb.send(command)).catch((error: unknown) => {
       throw storeError(error);
     });
-    yield Items.map(fromAttributes);
-    if (!LastEvaluatedKey) return;
-    start = LastEvaluatedKey;
-  }
-  throw new Error(`The listing of ${partition[1]} does not end.`);
+    yield (page.Items ?? []).map(fromAttributes);
+    start = page.LastEvaluatedKey;
+  } while (start);
 }

@@ -1,19 +1,16 @@
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 
 /** Full jitter: any time up to a bound that doubles, so that requests that met once do not meet again. */
-function jitter(attempt: number): number {
-  return Math.random() * Math.min(1000, 20 * 2 ** attempt);
+function jitter(round: number): number {
+  return Math.random() * Math.min(1000, 20 * 2 ** round);
 }
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-/** Waits before another attempt; returns false at once if the deadline would pass during the wait. */
-export async function pauseBefore(attempt: number, deadline: number): Promise<boolean> {
-  const wait = jitter(attempt);
+/** Waits before another round; returns false at once if the deadline would pass during the wait. */
+export async function pauseBefore({ deadline }: Context, round: number): Promise<boolean> {
+  const wait = jitter(round);
   if (Date.now() + wait > deadline) return false;
-  await pause(wait);
+  await new Promise((resolve) => setTimeout(resolve, wait));
   return true;
 }
 
@@ -24,13 +21,13 @@ const maxRounds = 100;
  * that another writer changed what it had read before it could write.
  */
 export async function untilWritten<Result>(
-  deadline: number,
+  context: Context,
   attempt: () => Promise<Result | undefined>,
 ): Promise<Result> {
   for (let round = 0; round < maxRounds; round += 1) {
     const result = await attempt();
     if (result !== undefined) return result;
-    if (!(await pauseBefore(0, deadline))) break;
+    if (!(await pauseBefore(context, 0))) break;
   }
   throw new ApiError('conflict');
 }

@@ -1,8 +1,53 @@
+import {
+  type CancellationReason,
+  TransactionCanceledException,
+  TransactionConflictException,
+  TransactionInProgressException,
+} from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
 
-/** What a failed call to the store means to the caller. */
+/** Why a call may go better later: the first two have done nothing, `unanswered` may have been applied. */
+type Failure = 'conflict' | 'throttled' | 'unanswered';
+
+const throttledNames = new Set([
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'ThrottlingException',
+  'LimitExceededException',
+]);
+const throttledReasons = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+const unansweredNames = new Set(['InternalServerError', 'ServiceUnavailable', 'TimeoutError']);
+
+/** Undefined where the same call would fail again. */
+export function failureOf(error: unknown): Failure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error instanceof TransactionConflictException || error instanceof TransactionInProgressException)
+    return 'conflict';
+  if (error instanceof TransactionCanceledException) return failureOfCanceled(error);
+  if (throttledNames.has(error.name)) return 'throttled';
+  const { $metadata, code } = error as { $metadata?: { httpStatusCode?: number }; code?: unknown };
+  const isUnanswered =
+    unansweredNames.has(error.name) ||
+    ($metadata?.httpStatusCode ?? 0) >= 500 ||
+    (typeof code === 'string' && /^E[A-Z]+$/.test(code));
+  return isUnanswered ? 'unanswered' : undefined;
+}
+
+function failureOfCanceled(error: TransactionCanceledException): Failure | undefined {
+  const codes = reasonsOf(error).map(({ Code }) => String(Code));
+  if (codes.includes('ConditionalCheckFailed') || codes.includes('ValidationError')) return undefined;
+  if (codes.includes('TransactionConflict')) return 'conflict';
+  return codes.some((code) => throttledReasons.has(code)) ? 'throttled' : undefined;
+}
+
+/** Why each part of a transaction was canceled; none for another error. */
+export function reasonsOf(error: unknown): CancellationReason[] {
+  return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+}
+
+/** What a call that failed for good means to the caller. */
 export function storeError(error: unknown): unknown {
-  if (isOverload(error)) return new ApiError('unavailable', { cause: error });
+  if (failureOf(error) !== undefined) return new ApiError('unavailable', { cause: error });
   return tooLargeOr(error, error instanceof Error ? error.message : '');
 }
 
@@ -11,25 +56,4 @@ export function tooLargeOr(error: unknown, message: string): unknown {
   return /size .*exceeded|exceeds .*size|too large/i.test(message)
     ? new ApiError('record_too_large', { cause: error })
     : error;
-}
-
-const overloadNames = new Set([
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ThrottlingException',
-  'LimitExceededException',
-  'InternalServerError',
-  'ServiceUnavailable',
-  'TimeoutError',
-]);
-
-/** Throttled, failing on its side, or unreachable: worth another try, and not the caller's mistake. */
-export function isOverload(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { $metadata, code } = error as { $metadata?: { httpStatusCode?: number }; code?: unknown };
-  return (
-    overloadNames.has(error.name) ||
-    ($metadata?.httpStatusCode ?? 0) >= 500 ||
-    (typeof code === 'string' && /^E[A-Z]+$/.test(code))
-  );
 }

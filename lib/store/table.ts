@@ -4,10 +4,11 @@ import * as config from '../config.ts';
 export const tableName = () => config.registry().TABLE_NAME;
 
 export const dynamodb = new DynamoDBClient({
-  maxAttempts: 3,
+  // Only lib/store/send.ts sends a call again: it knows which writes must not be, and until when it is worth it.
+  maxAttempts: 1,
   requestHandler: {
     connectionTimeout: 1000,
-    requestTimeout: 5000,
+    requestTimeout: 2000,
     // Without this the SDK only warns of a request that takes longer than requestTimeout, and waits on.
     throwOnRequestTimeout: true,
   },

@@ -1,36 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type CancellationReason,
   ConditionalCheckFailedException,
   DeleteItemCommand,
   PutItemCommand,
   TransactionCanceledException,
-  TransactionConflictException,
-  TransactionInProgressException,
   type TransactWriteItem,
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { type AttributeMap, fromAttributes, type Item, toAttributes } from './attribute-values.ts';
-import { type Condition, conditionExpression, updateExpression } from './expressions.ts';
+import { type AttributeMap, fromAttributes, toAttributes } from './attribute-values.ts';
+import { type Changes, type Condition, conditionExpression, Plus, updateExpression } from './expressions.ts';
 import { type Key, keyOf } from './keys.ts';
-import { pauseBefore } from './retries.ts';
-import { storeError, tooLargeOr } from './store-errors.ts';
+import { send } from './send.ts';
+import { reasonsOf, storeError, tooLargeOr } from './store-errors.ts';
 import { dynamodb, tableName } from './table.ts';
+import { typedRead } from './typed-read.ts';
 
-/** What became of a conditional write; `found` is the item that the condition did not hold for. */
-export type WriteResult = { written: true; item: Item } | { written: false; found: Item | undefined };
+/** What became of a conditional write; `found` is the record that the condition did not hold for. */
+export type WriteResult<Record, Written = Record> =
+  | { written: true; item: Written }
+  | { written: false; found: Record | undefined };
 
 /** Writes a whole record. */
-export async function put<Record extends Key>(
+export function put<Record extends Key>(
+  context: Context,
   record: Record,
-  condition: Condition,
-  deadline: number,
-): Promise<WriteResult> {
+  condition: Condition<NoInfer<Record>>,
+): Promise<WriteResult<Record>> {
   const write_id = randomUUID();
   const item = { ...record, write_id };
-  return attemptWrite(write_id, deadline, async () => {
+  return write(context, { operation: 'PutItem', write_id }, async () => {
     await dynamodb.send(
       new PutItemCommand({
         TableName: tableName(),
@@ -43,15 +44,20 @@ export async function put<Record extends Key>(
   });
 }
 
-/** Changes the named fields of a record: undefined keeps, null clears. The item is the whole record afterwards. */
-export async function update(
+/**
+ * Changes the named fields of a record: undefined keeps, null clears. The item is the whole record afterwards. The type
+ * of the record is always given, so that a misspelled attribute does not compile.
+ */
+export function update<Record extends Key = never>(
+  context: Context,
   key: Key,
-  changes: object,
-  condition: Condition,
-  deadline: number,
-): Promise<WriteResult> {
+  changes: Changes<NoInfer<Record>>,
+  condition: Condition<NoInfer<Record>>,
+): Promise<WriteResult<Record>> {
   const write_id = randomUUID();
-  return attemptWrite(write_id, deadline, async () => {
+  // Sent again, an addition that was applied without an answer would count twice.
+  const isRepeatable = !Object.values(changes).some((value) => value instanceof Plus);
+  return write(context, { operation: 'UpdateItem', write_id, isRepeatable }, async () => {
     const { Attributes = {} } = await dynamodb.send(
       new UpdateItemCommand({
         TableName: tableName(),
@@ -61,12 +67,16 @@ export async function update(
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
     );
-    return fromAttributes(Attributes);
+    return typedRead<Record>()(fromAttributes(Attributes));
   });
 }
 
-export async function remove(key: Key, condition: Condition, deadline: number): Promise<WriteResult> {
-  return attemptWrite(randomUUID(), deadline, async () => {
+export function remove<Record extends Key = Key>(
+  context: Context,
+  key: Key,
+  condition: Condition<NoInfer<Record>>,
+): Promise<WriteResult<Record, Record | Key>> {
+  return write<Record, Key>(context, { operation: 'DeleteItem', write_id: randomUUID() }, async () => {
     await dynamodb.send(
       new DeleteItemCommand({
         TableName: tableName(),
@@ -75,39 +85,64 @@ export async function remove(key: Key, condition: Condition, deadline: number): 
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       }),
     );
-    return {};
+    return key;
   });
 }
 
+interface Sent {
+  operation: string;
+  write_id: string;
+  isRepeatable?: boolean;
+}
+
 /**
- * The SDK sends a write again when its answer is lost, and the second one can meet what the first one wrote: an
- * item with our own `write_id` means that the write went through.
+ * A write whose answer was lost is made again, and the second one can meet what the first one wrote: an item with our
+ * own `write_id` means that the write went through.
  */
-async function attemptWrite(
-  writeId: string,
-  deadline: number,
-  send: () => Promise<object>,
-): Promise<WriteResult> {
+async function write<Record, Written = Record>(
+  context: Context,
+  { operation, write_id, isRepeatable }: Sent,
+  call: () => Promise<Written>,
+): Promise<WriteResult<Record, Record | Written>> {
   try {
-    return { written: true, item: { ...(await untilFree(send, deadline)) } };
+    return { written: true, item: await send(context, operation, call, isRepeatable) };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw storeError(error);
     const found = readItem(error.Item);
-    return found?.write_id === writeId ? { written: true, item: found } : { written: false, found };
+    const record = typedRead<Record>()(found);
+    return record !== undefined && found?.write_id === write_id
+      ? { written: true, item: record }
+      : { written: false, found: record };
   }
 }
 
 /** One part of a transaction. */
-export type Write =
-  | { put: Key & object; when: Condition }
-  | { update: Key; changes: object; when: Condition }
-  | { check: Key; when: Condition };
+export type Write = TransactWriteItem;
+
+export function putting<Record extends Key>(record: Record, when: Condition<NoInfer<Record>>): Write {
+  return { Put: { TableName: tableName(), Item: toAttributes(record), ...conditionExpression(when) } };
+}
+
+export function updating<Record extends Key = never>(
+  key: Key,
+  changes: Changes<NoInfer<Record>>,
+  when: Condition<NoInfer<Record>>,
+): Write {
+  const Key = toAttributes(keyOf(key));
+  return { Update: { TableName: tableName(), Key, ...updateExpression(changes, when) } };
+}
+
+export function checking<Record extends Key = Key>(key: Key, when: Condition<NoInfer<Record>>): Write {
+  const Key = toAttributes(keyOf(key));
+  return { ConditionCheck: { TableName: tableName(), Key, ...conditionExpression(when) } };
+}
 
 /** Writes all or nothing. Returns the places of the writes whose condition did not hold: none where all are done. */
-export async function transact(writes: readonly Write[], deadline: number): Promise<number[]> {
-  const command = { TransactItems: writes.map(transactItem) };
+export async function transact(context: Context, writes: readonly Write[]): Promise<number[]> {
+  // With the same token, one that was applied without an answer is not applied again.
+  const command = { TransactItems: [...writes], ClientRequestToken: randomUUID() };
   try {
-    await untilFree(() => dynamodb.send(new TransactWriteItemsCommand(command)), deadline);
+    await send(context, 'TransactWriteItems', () => dynamodb.send(new TransactWriteItemsCommand(command)));
     return [];
   } catch (error) {
     const reasons = reasonsOf(error);
@@ -120,55 +155,6 @@ export async function transact(writes: readonly Write[], deadline: number): Prom
   }
 }
 
-function transactItem(write: Write): TransactWriteItem {
-  const TableName = tableName();
-  if ('put' in write) {
-    return { Put: { TableName, Item: toAttributes(write.put), ...conditionExpression(write.when) } };
-  }
-  if ('check' in write) {
-    const Key = toAttributes(keyOf(write.check));
-    return { ConditionCheck: { TableName, Key, ...conditionExpression(write.when) } };
-  }
-  const Key = toAttributes(keyOf(write.update));
-  return { Update: { TableName, Key, ...updateExpression(write.changes, write.when) } };
-}
-
-/** How often a write that met a transaction is sent again before the caller is asked to. */
-const maxAttempts = 20;
-
-/**
- * DynamoDB refuses a write to an item that a transaction is being applied to, or cancels one of two transactions,
- * and the SDK leaves both to us. Nothing is written then, so it is a lost race like any other: try again.
- */
-async function untilFree<Result>(send: () => Promise<Result>, deadline: number): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await send();
-    } catch (error) {
-      const collision = collisionOf(error);
-      if (collision === undefined) throw error;
-      if (attempt === maxAttempts || !(await pauseBefore(attempt, deadline)))
-        throw new ApiError(collision, { cause: error });
-    }
-  }
-}
-
-const throttledCodes = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
-
-function collisionOf(error: unknown): 'conflict' | 'unavailable' | undefined {
-  if (error instanceof TransactionConflictException || error instanceof TransactionInProgressException) {
-    return 'conflict';
-  }
-  const codes = reasonsOf(error).map(({ Code }) => String(Code));
-  if (codes.includes('ConditionalCheckFailed') || codes.includes('ValidationError')) return undefined;
-  if (codes.includes('TransactionConflict')) return 'conflict';
-  return codes.some((code) => throttledCodes.has(code)) ? 'unavailable' : undefined;
-}
-
-function reasonsOf(error: unknown): CancellationReason[] {
-  return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
-}
-
-function readItem(attributes: AttributeMap | undefined): Item | undefined {
+function readItem(attributes: AttributeMap | undefined) {
   return attributes && fromAttributes(attributes);
 }

@@ -1,13 +1,14 @@
-import type { Context, S3Event } from 'aws-lambda';
+import type { Context as Invocation, S3Event } from 'aws-lambda';
+import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import type { ExtractionResult } from './extract-archive.ts';
 import { forEachObject } from './object-events.ts';
-import { type SweepEvent, sweepPeriod } from './sweep-period.ts';
+import { type Period, type SweepEvent, sweepPeriod } from './sweep-period.ts';
 import type { SweptExtraction } from './sweep-extractions.ts';
 
 interface Handlers {
-  extract: (key: string, deadline: number) => Promise<ExtractionResult>;
-  sweep: (sweep: { from: number; to: number; deadline: number }) => Promise<SweptExtraction[]>;
+  extract: (context: Context, key: string) => Promise<ExtractionResult>;
+  sweep: (context: Context, period: Period) => Promise<SweptExtraction[]>;
 }
 
 type ArchiveEvent = S3Event | SweepEvent;
@@ -27,10 +28,13 @@ const graceMs = 5 * 60 * 1000;
 
 /** Turns two handlers into one for S3's events about published archives and for a schedule. */
 export function archiveEvents({ extract, sweep }: Handlers) {
-  return async (event: ArchiveEvent, context: Pick<Context, 'getRemainingTimeInMillis'>): Promise<void> => {
-    const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
-    if ('Records' in event) return forEachObject(wording, event, (key) => extract(key, deadline));
-    report(await sweep({ ...sweepPeriod(event, lookBackMs, graceMs), deadline }));
+  return async (
+    event: ArchiveEvent,
+    invocation: Pick<Invocation, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
+    const context: Context = { deadline: Date.now() + invocation.getRemainingTimeInMillis() - reservedMs };
+    if ('Records' in event) return forEachObject(wording, event, (key) => extract(context, key));
+    report(await sweep(context, sweepPeriod(event, lookBackMs, graceMs)));
   };
 }
 

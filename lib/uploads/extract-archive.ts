@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Context } from '../context.ts';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
@@ -37,22 +38,22 @@ const pauseMs = 100;
 const reservedMs = 5_000;
 
 /** Reads the host nodes out of the archive under a key, and writes them. It trusts nothing in the event but the key. */
-export async function extractArchive(key: string, deadline: number): Promise<ExtractionResult> {
+export async function extractArchive(context: Context, key: string): Promise<ExtractionResult> {
   const archive = publishedKeyOf(key);
   if (!archive) return 'unknown';
   note({ node_id: archive.nodeId, version: archive.version });
-  const state = await waitForVersion(archive, deadline);
+  const state = await waitForVersion(context, archive);
   if (state !== 'awaited') return state;
   const found = await readHostNodes(key, archive.nodeId);
   if (!found) return 'missing';
-  if (!(await writeHostNodes(archive, found, deadline))) return 'unfinished';
-  return (await finishExtraction(archive, found, deadline)) ? found.status : 'superseded';
+  if (!(await writeHostNodes(context, archive, found))) return 'unfinished';
+  return (await finishExtraction(context, archive, found)) ? found.status : 'superseded';
 }
 
-async function waitForVersion(archive: ExtractedArchive, deadline: number): Promise<ExtractionState> {
-  const end = Math.min(Date.now() + patienceMs, deadline - reservedMs);
+async function waitForVersion(context: Context, archive: ExtractedArchive): Promise<ExtractionState> {
+  const end = Math.min(Date.now() + patienceMs, context.deadline - reservedMs);
   for (;;) {
-    const state = await findExtractionState(archive, extractor, deadline);
+    const state = await findExtractionState(context, archive, extractor);
     if (state !== 'early' || Date.now() + pauseMs > end) return state;
     await pause(pauseMs);
   }

@@ -1,3 +1,4 @@
+import type { Context } from '../context.ts';
 import { ArchiveProblem } from '../archives/archive-problem.ts';
 import { checkArchive } from '../archives/check-archive.ts';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
@@ -11,13 +12,7 @@ import {
   keepPending,
 } from '../registry/finalizing.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
-import {
-  claimChecks,
-  type Finalizer,
-  isRefused,
-  refusalOf,
-  releaseChecks,
-} from '../registry/upload-checks.ts';
+import { claimChecks, isRefused, refusalOf, releaseChecks } from '../registry/upload-checks.ts';
 import type { Upload } from '../upload.ts';
 
 /**
@@ -48,29 +43,34 @@ const maxLooks = 5;
  * so that events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
  */
 export async function finalizeUpload(
+  context: Context,
   key: string,
-  finalizer: Finalizer,
+  finalizer: string,
   hasTimeFor: (sizeBytes: number) => boolean = () => true,
 ): Promise<UploadResult> {
   const upload = uploadOf(key);
   if (!upload) return 'unknown';
-  const result = await publishOrRefuse(key, upload, finalizer, hasTimeFor);
-  if (isOver.has(result)) await removeAll(key, finalizer.deadline);
+  const result = await publishOrRefuse(context, key, { upload, finalizer, hasTimeFor });
+  if (isOver.has(result)) await removeAll(context, key);
   return result;
 }
 
+interface Check {
+  upload: Upload;
+  finalizer: string;
+  hasTimeFor: (sizeBytes: number) => boolean;
+}
+
 async function publishOrRefuse(
+  context: Context,
   key: string,
-  upload: Upload,
-  finalizer: Finalizer,
-  hasTimeFor: (sizeBytes: number) => boolean,
+  { upload, finalizer, hasTimeFor }: Check,
 ): Promise<UploadResult> {
-  const { deadline } = finalizer;
   let nothingThere: 'missing' | 'refused_before' | 'refused' = 'missing';
   for (let look = 1; ; look += 1) {
     const object = await findObject(key);
-    const state = await findUploadState(upload, deadline, object?.versionId);
-    if (state !== 'awaited' && state !== 'refused') return conclude(upload, state, deadline);
+    const state = await findUploadState(context, upload, object?.versionId);
+    if (state !== 'awaited' && state !== 'refused') return conclude(context, upload, state);
     if (!object) return nothingThere;
     if (state === 'refused') {
       await deleteObject(object);
@@ -78,21 +78,21 @@ async function publishOrRefuse(
       continue;
     }
     if (!hasTimeFor(object.sizeBytes)) return 'postponed';
-    const version = await claimChecks(upload, finalizer);
+    const version = await claimChecks(context, upload, finalizer);
     if (!version) return 'in_progress';
     if (isRefused(version, object.versionId)) {
       // Another finalizer refused it between the look and the claim.
-      await releaseChecks(upload, finalizer);
+      await releaseChecks(context, upload, finalizer);
       continue;
     }
     try {
-      const result = await finalize(upload, version, object, deadline);
+      const result = await finalize(context, upload, version, object);
       if (result !== 'refused') return result;
       // The events of what arrived meanwhile ended at the claim.
       nothingThere = result;
     } catch (error) {
       if (error instanceof ObjectChanged && look < maxLooks) continue;
-      await releaseChecks(upload, finalizer);
+      await releaseChecks(context, upload, finalizer);
       throw error;
     }
   }
@@ -102,8 +102,8 @@ async function publishOrRefuse(
  * A signed address takes objects of any size as long as it lasts, so nothing stays there. Removing a version of an object
  * uncovers the one before it, and the events of what arrived during a check ended at the claim.
  */
-async function removeAll(key: string, deadline: number): Promise<void> {
-  while (Date.now() < deadline) {
+async function removeAll(context: Context, key: string): Promise<void> {
+  while (Date.now() < context.deadline) {
     const object = await findObject(key);
     if (!object) return;
     await deleteObject(object);
@@ -111,17 +111,17 @@ async function removeAll(key: string, deadline: number): Promise<void> {
 }
 
 async function finalize(
+  context: Context,
   upload: Upload,
   version: NodeVersionRecord,
   object: StoredObject,
-  deadline: number,
 ): Promise<UploadResult> {
   note({ size_bytes: object.sizeBytes });
   const checked = await checkArchive(object).catch(archiveProblemOnly);
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
     const refusal = refusalOf(version, object.versionId, checked.message);
-    if (!(await keepPending(upload, refusal, deadline))) return 'superseded';
+    if (!(await keepPending(context, upload, refusal))) return 'superseded';
     // Last, so that a deletion that fails is done by the next event, which reads in the record that it is due.
     await deleteObject(object);
     return 'refused';
@@ -129,21 +129,21 @@ async function finalize(
   const target = archiveKey(upload, checked);
   await copyOnce(object, target);
   const archive = { key: target, sizeBytes: object.sizeBytes, sha256: checked };
-  const result = await activateVersion(upload, archive, deadline);
-  if (result !== 'activated') return conclude(upload, result, deadline);
-  await completeVersion(upload.nodeId, upload.version, deadline);
+  const result = await activateVersion(context, upload, archive);
+  if (result !== 'activated') return conclude(context, upload, result);
+  await completeVersion(context, upload.nodeId, upload.version);
   return 'published';
 }
 
 /** Ends an upload that is not to be published, now or any more. */
-async function conclude(upload: Upload, state: Hindrance, deadline: number): Promise<UploadResult> {
+async function conclude(context: Context, upload: Upload, state: Hindrance): Promise<UploadResult> {
   if (state === 'published') {
-    await completeVersion(upload.nodeId, upload.version, deadline);
+    await completeVersion(context, upload.nodeId, upload.version);
     return 'published_before';
   }
   if (typeof state === 'string') return state;
   note({ reason: state.status_reason_code });
-  return (await keepPending(upload, state, deadline)) ? 'blocked' : 'superseded';
+  return (await keepPending(context, upload, state)) ? 'blocked' : 'superseded';
 }
 
 function archiveProblemOnly(error: unknown): ArchiveProblem {

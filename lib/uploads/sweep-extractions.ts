@@ -1,3 +1,5 @@
+import type { Period } from './sweep-period.ts';
+import type { Context } from '../context.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
 import { findListedVersions } from '../registry/pending-versions.ts';
 import { unlistExtracted } from '../registry/extraction.ts';
@@ -12,13 +14,6 @@ export interface SweptExtraction {
   error?: unknown;
 }
 
-interface Sweep {
-  /** Looks at the versions that became due between these times, in milliseconds. */
-  from: number;
-  to: number;
-  deadline: number;
-}
-
 /** For reading one archive. Writing what it has can take longer, and ends in time by itself. */
 const reservedMs = 20_000;
 
@@ -26,22 +21,22 @@ const reservedMs = 20_000;
  * Extracts the host nodes of versions whose events were lost, the newest first, and one after the other, since each
  * takes the memory of the function. One that fails does not stop the others.
  */
-export async function sweepExtractions({ from, to, deadline }: Sweep): Promise<SweptExtraction[]> {
+export async function sweepExtractions(context: Context, { from, to }: Period): Promise<SweptExtraction[]> {
   const times = [new Date(from).toISOString(), new Date(to).toISOString()] as const;
   const swept: SweptExtraction[] = [];
-  for (const { nodeId, version, archiveKey } of await findListedVersions('extraction', ...times, deadline)) {
-    const isInTime = Date.now() < deadline - reservedMs;
+  for (const { nodeId, version, archiveKey } of await findListedVersions(context, 'extraction', ...times)) {
+    const isInTime = Date.now() < context.deadline - reservedMs;
     const visited: Pick<SweptExtraction, 'finding' | 'error'> = isInTime
-      ? await visit(archiveKey ?? '', deadline).catch((error: unknown) => ({ finding: 'error', error }))
+      ? await visit(context, archiveKey ?? '').catch((error: unknown) => ({ finding: 'error', error }))
       : { finding: 'unvisited' };
     swept.push({ nodeId, version, ...visited });
   }
   return swept;
 }
 
-async function visit(key: string, deadline: number): Promise<{ finding: ExtractionResult }> {
-  const finding = await extractArchive(key, deadline);
+async function visit(context: Context, key: string): Promise<{ finding: ExtractionResult }> {
+  const finding = await extractArchive(context, key);
   const archive = publishedKeyOf(key);
-  if (finding === 'extracted_before' && archive) await unlistExtracted(archive, deadline);
+  if (finding === 'extracted_before' && archive) await unlistExtracted(context, archive);
   return { finding };
 }

@@ -3,7 +3,7 @@ import type { EventBridgeEvent } from 'aws-lambda';
 /** The schedule names no time. An administrator may, after a restore or a long failure. */
 export type SweepEvent = EventBridgeEvent<'Scheduled Event', unknown> & { from?: unknown };
 
-interface Period {
+export interface Period {
   from: number;
   to: number;
 }

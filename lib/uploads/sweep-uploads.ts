@@ -1,8 +1,9 @@
+import type { Context } from '../context.ts';
 import { randomUUID } from 'node:crypto';
+import type { Period } from './sweep-period.ts';
 import { stagingKey } from '../bucket/object-keys.ts';
 import { completeVersion } from '../registry/finalizing.ts';
 import { findListedVersions, type ListedVersion } from '../registry/pending-versions.ts';
-import type { Finalizer } from '../registry/upload-checks.ts';
 import { finalizeUpload, type UploadResult } from './finalize-upload.ts';
 
 /** As for an upload, or: `completed`, only the node's latest_version was left to do; `unvisited`, time ran out. */
@@ -21,13 +22,6 @@ interface Visit {
 }
 
 export type Swept = ListedVersion & Visit;
-
-interface Sweep {
-  /** Looks at the versions whose latest publish lies between these times, in milliseconds. */
-  from: number;
-  to: number;
-  deadline: number;
-}
 
 /** A signed URL takes uploads for fifteen minutes, and a large one may need as long again to arrive. */
 const patienceMs = 30 * 60 * 1000;
@@ -48,35 +42,39 @@ const maxCheckMs = 120_000;
  * Finds versions whose events were lost and finishes them, newest first. One version that fails does not
  * stop the others. Everything it does may be done by events at the same time.
  */
-export async function sweepUploads({ from, to, deadline }: Sweep): Promise<Swept[]> {
-  const listed = await findListedVersions('upload', timestamp(from), timestamp(to), deadline);
+export async function sweepUploads(context: Context, { from, to }: Period): Promise<Swept[]> {
+  const listed = await findListedVersions(context, 'upload', timestamp(from), timestamp(to));
   const swept: Swept[] = listed.map((version) => ({ ...version, finding: 'unvisited' }));
   const left = swept.values();
-  const finalizer = { id: randomUUID(), deadline };
+  const finalizer = randomUUID();
   const visitNext = async () => {
     for (const version of left) {
-      if (!hasTimeFor(0, finalizer)) return;
-      Object.assign(version, await visit(version, finalizer));
+      if (!hasTimeFor(context, 0)) return;
+      Object.assign(version, await visit(context, version, finalizer));
     }
   };
   await Promise.all(Array.from({ length: maxVisitsAtOnce }, visitNext));
   return swept;
 }
 
-function hasTimeFor(sizeBytes: number, { deadline }: Finalizer): boolean {
+function hasTimeFor(context: Context, sizeBytes: number): boolean {
   const checkMs = Math.min(maxCheckMs, (maxVisitsAtOnce * sizeBytes) / checkedBytesPerMs);
-  return Date.now() + visitMs + checkMs <= deadline;
+  return Date.now() + visitMs + checkMs <= context.deadline;
 }
 
 /** What was found; undefined where there was no time to look. */
-async function visit(version: ListedVersion, finalizer: Finalizer): Promise<Visit | undefined> {
+async function visit(
+  context: Context,
+  version: ListedVersion,
+  finalizer: string,
+): Promise<Visit | undefined> {
   try {
     if (version.awaits === undefined) {
-      await completeVersion(version.nodeId, version.version, finalizer.deadline);
+      await completeVersion(context, version.nodeId, version.version);
       return { finding: 'completed' };
     }
-    const result = await finalizeUpload(stagingKey(version.awaits), finalizer, (bytes) =>
-      hasTimeFor(bytes, finalizer),
+    const result = await finalizeUpload(context, stagingKey(version.awaits), finalizer, (bytes) =>
+      hasTimeFor(context, bytes),
     );
     if (result === 'postponed') return undefined;
     if (result !== 'missing') return { finding: result };

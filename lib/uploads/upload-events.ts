@@ -1,20 +1,20 @@
-import type { Context, S3Event } from 'aws-lambda';
+import type { Context as Invocation, S3Event } from 'aws-lambda';
+import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
-import type { Finalizer } from '../registry/upload-checks.ts';
 import type { UploadResult } from './finalize-upload.ts';
 import { forEachObject } from './object-events.ts';
-import { type SweepEvent, sweepPeriod } from './sweep-period.ts';
+import { type Period, type SweepEvent, sweepPeriod } from './sweep-period.ts';
 import type { Finding, Swept } from './sweep-uploads.ts';
 
 interface Handlers {
-  finalize: (key: string, finalizer: Finalizer) => Promise<UploadResult>;
-  sweep: (sweep: { from: number; to: number; deadline: number }) => Promise<Swept[]>;
+  finalize: (context: Context, key: string, finalizer: string) => Promise<UploadResult>;
+  sweep: (context: Context, period: Period) => Promise<Swept[]>;
   /** What another room has to do every hour; it logs for itself. */
-  alsoHourly: (deadline: number) => Promise<void>;
+  alsoHourly: (context: Context) => Promise<void>;
 }
 
 type UploadEvent = S3Event | SweepEvent;
-type Invocation = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
+type EventInvocation = Pick<Invocation, 'awsRequestId' | 'getRemainingTimeInMillis'>;
 
 const reservedMs = 1000;
 const wording = { function: 'finalizeUpload', line: 'upload', failed: 'uploads could not be finalized' };
@@ -34,23 +34,22 @@ const unexpected = new Set<Finding>(['published', 'completed', 'failed', 'unvisi
  * and in the end hands it to the dead-letter queue.
  */
 export function uploadEvents({ finalize, sweep, alsoHourly }: Handlers) {
-  return async (event: UploadEvent, context: Invocation): Promise<void> => {
-    const deadline = Date.now() + context.getRemainingTimeInMillis() - reservedMs;
+  return async (event: UploadEvent, invocation: EventInvocation): Promise<void> => {
+    const context: Context = { deadline: Date.now() + invocation.getRemainingTimeInMillis() - reservedMs };
     if ('Records' in event) {
       // Lambda gives the retries of an event the id of its first invocation.
-      const finalizer = { id: context.awsRequestId, deadline };
-      return forEachObject(wording, event, (key) => finalize(key, finalizer));
+      return forEachObject(wording, event, (key) => finalize(context, key, invocation.awsRequestId));
     }
     // Neither of them may keep the other from its work.
-    const results = await Promise.allSettled([sweepAll(sweep, event, deadline), alsoHourly(deadline)]);
+    const results = await Promise.allSettled([sweepAll(context, sweep, event), alsoHourly(context)]);
     const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join(' '));
     if (errors.length > 0) throw errors[0];
   };
 }
 
-async function sweepAll(sweep: Handlers['sweep'], event: SweepEvent, deadline: number): Promise<void> {
-  const swept = await sweep({ ...sweepPeriod(event, lookBackMs, graceMs), deadline });
+async function sweepAll(context: Context, sweep: Handlers['sweep'], event: SweepEvent): Promise<void> {
+  const swept = await sweep(context, sweepPeriod(event, lookBackMs, graceMs));
   for (const { nodeId, version, finding, error } of swept) {
     const causes = finding === 'failed' ? describeError(error) : {};
     log(finding === 'failed' ? 'error' : 'info', 'swept', { node_id: nodeId, version, finding, ...causes });

@@ -11,7 +11,7 @@ import { type AttributeMap, fromAttributes } from '../../lib/store/attribute-val
 import { nodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
-import { newDeadline } from './registry/administration.ts';
+import { newContext } from './registry/administration.ts';
 import { listOwnedNodes } from './registry/node-versions.ts';
 import { noSuchVersion, readNode, readPublisher, readVersions } from './registry/records.ts';
 
@@ -47,17 +47,17 @@ export async function listPublishers(): Promise<PublisherRecord[]> {
 }
 
 export async function listNodes(publisherId: string): Promise<NodeRecord[]> {
-  await readPublisher(publisherId, newDeadline());
+  await readPublisher(newContext(), publisherId);
   const nodes: NodeRecord[] = [];
   for (const nodeId of await listOwnedNodes(publisherId)) {
-    const node = nodeRecord((await get(newDeadline(), nodeKey(nodeId)))[0]);
+    const node = nodeRecord((await get(newContext(), nodeKey(nodeId)))[0]);
     if (node) nodes.push(node);
   }
   return nodes;
 }
 
 export async function showNodeVersion(nodeId: string, version: string): Promise<NodeVersionRecord> {
-  await readNode(nodeId, newDeadline());
+  await readNode(newContext(), nodeId);
   const normal = normalizeVersion(version);
   const found = (await readVersions(nodeId)).find((each) => each.version === normal);
   if (!found) throw noSuchVersion(nodeId, version);
@@ -66,7 +66,7 @@ export async function showNodeVersion(nodeId: string, version: string): Promise<
 
 /** What a ban of a publisher reaches, as the end of a sentence. */
 export async function describePublisher(publisherId: string): Promise<string> {
-  const publisher = await readPublisher(publisherId, newDeadline());
+  const publisher = await readPublisher(newContext(), publisherId);
   const nodeIds = await listOwnedNodes(publisher.id);
   let versions = 0;
   for (const nodeId of nodeIds) versions += (await readVersions(nodeId)).length;
@@ -74,7 +74,7 @@ export async function describePublisher(publisherId: string): Promise<string> {
 }
 
 export async function describeNode(nodeId: string): Promise<string> {
-  const node = await readNode(nodeId, newDeadline());
+  const node = await readNode(newContext(), nodeId);
   const versions = await readVersions(node.id);
   return `the node "${node.id}" of "${node.publisher_id}" with ${count(versions.length, 'version')}`;
 }

@@ -9,7 +9,7 @@ import {
 import { type Key, keyName, keyOf, notificationKey, signingKeysKey } from '../../lib/store/keys.ts';
 import { get, readBatches } from '../../lib/store/read.ts';
 import { update } from '../../lib/store/write.ts';
-import { newDeadline } from './registry/administration.ts';
+import { newContext } from './registry/administration.ts';
 import { Refusal } from './registry/refusal.ts';
 
 /** What one listing shows at most. */
@@ -20,18 +20,18 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** What was given up, the latest first. */
 export async function listFailed(): Promise<NotificationRecord[]> {
-  const keys = await listShard(failedShard, Date.now() + dayMs, maxListed);
+  const keys = await listShard(newContext(), failedShard, Date.now() + dayMs, maxListed);
   return (await readAll(keys)).reverse();
 }
 
 /** What is still to be sent, the next first. */
 export async function listWaiting(): Promise<NotificationRecord[]> {
-  return readAll((await listDue(Date.now() + dayMs, maxListed)).slice(0, maxListed));
+  return readAll((await listDue(newContext(), Date.now() + dayMs, maxListed)).slice(0, maxListed));
 }
 
 async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
   const found = new Map<string, NotificationRecord>();
-  for await (const { items } of readBatches(keys.map(keyOf), { deadline: newDeadline() }))
+  for await (const { items } of readBatches(newContext(), keys.map(keyOf)))
     for (const item of items) found.set(keyName(item), notificationRecord(item));
   return keys.flatMap((key) => found.get(keyName(key)) ?? []);
 }
@@ -40,7 +40,7 @@ export async function readNotification(id: string): Promise<NotificationRecord> 
   const [, hash = '', sequence] = /^msg_([0-9a-f]{64})_(\d{1,4})$/.exec(id) ?? [];
   if (sequence === undefined)
     throw new Refusal(`"${id}" is not the id of a notification, such as msg_0f3a…_2.`);
-  const record = notificationRecord((await get(newDeadline(), notificationKey(hash, Number(sequence))))[0]);
+  const record = notificationRecord((await get(newContext(), notificationKey(hash, Number(sequence))))[0]);
   if (!record) throw new Refusal(`There is no notification ${id}; they are kept for 14 days.`);
   return record;
 }
@@ -51,7 +51,7 @@ export async function retryNotification(id: string): Promise<void> {
   if (record.result === 'delivered') throw new Refusal(`It was delivered at ${record.delivered_at}.`);
   const now = Date.now();
   const changes = {
-    result: 'pending',
+    result: 'pending' as const,
     attempts: 0,
     pending_shard: notifyShardOf(record.pk.slice('TICKET#'.length)),
     pending_since: new Date(now).toISOString(),
@@ -61,18 +61,13 @@ export async function retryNotification(id: string): Promise<void> {
     ['result', '=', record.result],
     ['attempts', '=', record.attempts],
   ] as const;
-  const { written } = await update(
-    record,
-    changes,
-    asRead.map((clause) => [...clause]),
-    newDeadline(),
-  );
+  const { written } = await update<NotificationRecord>(newContext(), record, changes, asRead);
   if (!written) throw new Refusal('It is being sent at this moment; look at it again.');
 }
 
 /** What the running functions sign with, as they say themselves. */
 export async function readPublicKeys(): Promise<{ keys: string[]; at: string }> {
-  const record = signingKeysRecord((await get(newDeadline(), signingKeysKey))[0]);
+  const record = signingKeysRecord((await get(newContext(), signingKeysKey))[0]);
   if (!record)
     throw new Refusal(
       'Nothing signs notifications here yet. With notifications=relay, the key is known a minute after the deployment.',

@@ -46,7 +46,7 @@ test('finalizeUpload publishes or rejects every version exactly once after any f
   const runs = (
     await Promise.all(kinds.flatMap((kind) => [false, true].map((isBad) => failEachCall(kind, isBad))))
   ).flat();
-  await sweepUploads({ from: began, to: Date.now() + 1000, deadline: Date.now() + 60_000 });
+  await sweepUploads({ deadline: Date.now() + 60_000 }, { from: began, to: Date.now() + 1000 });
   const counts: Record<string, number> = { runs: runs.length };
   for (const run of runs) {
     const result = await resultOf(run);

@@ -156,7 +156,7 @@ test('an archive that arrives while a bad one is checked is checked next, though
 describe('a finalizer that died while it checked', () => {
   test('is followed by the retry of its own event at once', async () => {
     const upload = await publish('died-and-retried', '1.0.0');
-    await claimChecks(upload, { id: 'died', deadline: Date.now() + 60_000 });
+    await claimChecks({ deadline: Date.now() + 60_000 }, upload, 'died');
     await putBySignedUrl(await signUpload(stagingKey(upload)), good);
     await finalizeAs('died', upload);
 
@@ -166,7 +166,7 @@ describe('a finalizer that died while it checked', () => {
   test('keeps the upload from others only until its own deadline', async () => {
     const upload = await publish('died-for-good', '1.0.0');
     const diesAt = Date.now() + 1500;
-    await claimChecks(upload, { id: 'died', deadline: diesAt });
+    await claimChecks({ deadline: diesAt }, upload, 'died');
     await putBySignedUrl(await signUpload(stagingKey(upload)), good);
     await finalize(upload);
     expect(results()).not.toHaveProperty('published');

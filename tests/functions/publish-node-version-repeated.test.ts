@@ -64,7 +64,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
   test.each<[string, (key: Key) => Promise<unknown>]>([
     ['its archive has arrived', (key) => setFields(key, { status: 'NodeVersionStatusActive' })],
     ['another version took its place', (key) => setFields(key, { id: 'another' })],
-    ['it is gone', (key) => remove(key, [['pk', 'exists']], Date.now() + 5000)],
+    ['it is gone', (key) => remove({ deadline: Date.now() + 5000 }, key, [['pk', 'exists']])],
   ])('answers what it answered before once the version awaits no upload: %s', async (what, change) => {
     const publication = { nodeId: what.replaceAll(' ', '-'), headers: key() };
     const first = await publish(publication);

@@ -210,7 +210,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const path = await started('text-to-video', user);
       const task = await storedTask(path.ticket);
       const key = usageKey(callerHash(`user:${user}`), String(task?.attempt));
-      await remove(key, [['pk', 'exists']], Date.now() + 5000);
+      await remove({ deadline: Date.now() + 5000 }, key, [['pk', 'exists']]);
       const { status } = await say(path, { state: 'success' });
 
       expect(status).toBe(200);
@@ -309,7 +309,10 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 async function dueIn(shard: string): Promise<unknown[]> {
   const found: unknown[] = [];
   const range = { index: pendingIndex, partition: ['pending_shard', shard] as [string, string] };
-  for await (const page of query({ ...range, sort: ['pending_since', 'between', '2000', '3000'] }))
+  for await (const page of query(
+    { deadline: Date.now() + 5000 },
+    { ...range, sort: ['pending_since', 'between', '2000', '3000'] },
+  ))
     found.push(...page.map(({ pk }) => pk));
   return found;
 }

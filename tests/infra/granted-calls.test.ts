@@ -291,7 +291,7 @@ async function extractPublished(): Promise<void> {
 async function leaveHold(): Promise<void> {
   const at = Date.now() - 10 * 60 * 1000;
   const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
-  const held = { caller: 'user:dead', attempt, ceiling: 20, deadline: Date.now() + 5000 };
+  const held = { caller: 'user:dead', attempt, ceiling: 20, context: { deadline: Date.now() + 5000 } };
   await reserve({ ...held, at });
   await openUsage({ ...held, operation: 'textToVideo', requestId: 'r', keyHash: undefined });
 }

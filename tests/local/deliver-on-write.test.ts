@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
+import type { NotificationRecord, TaskRecord } from '../../lib/notifications/records.ts';
 import { createTable } from '../../tools/local/dynamodb.ts';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { deliverOnWrite } from '../../tools/local/deliver-on-write.ts';
@@ -18,10 +19,10 @@ process.env.AWS_ENDPOINT_URL_DYNAMODB = server.url;
 process.env.TABLE_NAME = `test-${randomUUID()}`;
 const { absent } = await import('../../lib/store/expressions.ts');
 const { notificationKey, ticketKey } = await import('../../lib/store/keys.ts');
-const { put, transact, update } = await import('../../lib/store/write.ts');
+const { put, putting, transact, update, updating } = await import('../../lib/store/write.ts');
 
 const hash = 'a'.repeat(64);
-const soon = () => Date.now() + 5000;
+const soon = () => ({ deadline: Date.now() + 5000 });
 
 beforeAll(() => createTable(server.url, String(process.env.TABLE_NAME)));
 
@@ -35,7 +36,7 @@ afterAll(() => server.stop());
 /** What is heard before a last notification, which this puts and waits for. */
 async function keysHeard() {
   const last = notificationKey(randomUUID(), 1);
-  await put(last, absent, soon());
+  await put(soon(), last, absent);
   for (;;) {
     const heard = events.flatMap(({ Records }) =>
       Records.map(({ eventName, dynamodb }) => ({ eventName, keys: dynamodb?.Keys })),
@@ -47,28 +48,25 @@ async function keysHeard() {
 }
 
 test('a notification that a transaction puts reaches the function, and what else it writes does not', async () => {
-  await transact(
-    [
-      { update: ticketKey(hash), changes: { state: 'success' }, when: absent },
-      { put: notificationKey(hash, 1), when: absent },
-    ],
-    soon(),
-  );
+  await transact(soon(), [
+    updating<TaskRecord>(ticketKey(hash), { state: 'success' }, absent),
+    putting(notificationKey(hash, 1), absent),
+  ]);
 
   expect(await keysHeard()).toEqual(['INSERT NOTIFICATION#0001']);
 });
 
 test('a notification that is put alone reaches the function; an update of it, and a task, do not', async () => {
-  await put(notificationKey(hash, 2), absent, soon());
-  await update(notificationKey(hash, 2), { attempts: 1 }, [['pk', 'exists']], soon());
-  await put(ticketKey('b'.repeat(64)), absent, soon());
+  await put(soon(), notificationKey(hash, 2), absent);
+  await update<NotificationRecord>(soon(), notificationKey(hash, 2), { attempts: 1 }, [['pk', 'exists']]);
+  await put(soon(), ticketKey('b'.repeat(64)), absent);
 
   expect(await keysHeard()).toEqual(['INSERT NOTIFICATION#0002']);
 });
 
 test('what was not written reaches nobody', async () => {
-  await put(notificationKey(hash, 2), absent, soon());
-  await transact([{ put: notificationKey(hash, 2), when: absent }], soon());
+  await put(soon(), notificationKey(hash, 2), absent);
+  await transact(soon(), [putting(notificationKey(hash, 2), absent)]);
 
   expect(await keysHeard()).toEqual([]);
 });
@@ -76,6 +74,6 @@ test('what was not written reaches nobody', async () => {
 test('a function that fails disturbs no write', async () => {
   fails = true;
 
-  expect(await put(notificationKey(hash, 3), absent, soon())).toMatchObject({ written: true });
+  expect(await put(soon(), notificationKey(hash, 3), absent)).toMatchObject({ written: true });
   expect(await keysHeard()).toEqual(['INSERT NOTIFICATION#0003']);
 });

@@ -201,7 +201,10 @@ describe('the records of the home page', () => {
     const extracted = { category: 'image', function: 'load', return_types: '["IMAGE"]' };
     const unknown = { deprecated: null, description: null, experimental: null, input_types: null };
     const fields = { ...extracted, ...unknown, output_is_list: null, return_names: null };
-    await writeHostNodes(archive, { nodes: new Map([['Load', fields]]), by: 1 }, Date.now() + 5000);
+    await writeHostNodes({ deadline: Date.now() + 5000 }, archive, {
+      nodes: new Map([['Load', fields]]),
+      by: 1,
+    });
     const { published } = await read();
 
     // As text too: the page renders again what reads differently.
@@ -226,7 +229,7 @@ describe('the records of the home page', () => {
     expect((await setLimits({ ...none, credits_per_day: 5, tasks_per_day: 0 })).status).toBe(204);
     const at = Date.now();
     const attempt = `${new Date(at).toISOString()}#1`;
-    await reserve({ caller: 'user:mats', attempt, at, ceiling: 5, deadline: at + 5000 });
+    await reserve({ caller: 'user:mats', attempt, at, ceiling: 5, context: { deadline: at + 5000 } });
 
     expect(await usage()).toEqual({
       ...{ user: 'mats', has_own_limits: true },
@@ -253,7 +256,7 @@ describe('the records of the home page', () => {
       ...{ address: 'https://a.example/', task_id: `task-${day}`, state: 'success' },
       ...{ revision: 1, ttl: ttlFrom(now) },
     };
-    await put(task, absent, now + 5000);
+    await put({ deadline: now + 5000 }, task, absent);
     return hash;
   }
 

@@ -14,7 +14,7 @@ import { type Key, keyOf, notificationKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { put, remove, update } from '../../lib/store/write.ts';
 
-const soon = () => Date.now() + 5000;
+const soon = () => ({ deadline: Date.now() + 5000 });
 
 /** A notification as the receiving half leaves it, due at once. */
 export async function writeNotification(
@@ -40,7 +40,7 @@ export async function writeNotification(
     ttl: ttlFrom(now),
     ...changes,
   };
-  await put(record, absent, soon());
+  await put(soon(), record, absent);
   return record;
 }
 
@@ -53,12 +53,12 @@ export async function storedNotification(key: Key): Promise<NotificationRecord> 
 /** Makes the time of the next attempt come, as if this much had passed since. */
 export async function makeDue(key: Key, sinceMs = 0): Promise<void> {
   const pending_since = new Date(Date.now() - sinceMs).toISOString();
-  await update(key, { pending_since }, [['result', '=', 'pending']], soon());
+  await update<NotificationRecord>(soon(), key, { pending_since }, [['result', '=', 'pending']]);
 }
 
 /** Forgets what other tests have left, also what would be due only later. */
 export async function emptyOutbox(): Promise<void> {
   const inTwoDays = Date.now() + 2 * 86_400_000;
-  const left = await listDue(inTwoDays, 10_000);
-  await Promise.all(left.map((key) => remove(keyOf(key), [['pk', 'exists']], soon())));
+  const left = await listDue(soon(), inTwoDays, 10_000);
+  await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
 }

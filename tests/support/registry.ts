@@ -92,12 +92,12 @@ export async function setPublisherFields(id: string, fields: Item): Promise<void
 
 /** Changes an existing record; null removes a field. */
 export async function setFields(key: Key, fields: Item): Promise<void> {
-  const { written } = await update(key, fields, [['pk', 'exists']], soon());
+  const { written } = await update<Key & Item>(soon(), key, fields, [['pk', 'exists']]);
   if (!written) throw new Error(`There is no record ${key.pk} ${key.sk}.`);
 }
 
 async function putItem(item: Key & Item): Promise<void> {
-  await put(item, { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] }, soon());
+  await put(soon(), item, { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] });
 }
 
 export async function storedItem(pk: string, sk: string): Promise<Item | undefined> {
@@ -110,8 +110,8 @@ export async function storedNode(id: string): Promise<NodeRecord | undefined> {
   return nodeRecord(await storedItem(pk, sk));
 }
 
-function soon(): number {
-  return Date.now() + 5000;
+function soon() {
+  return { deadline: Date.now() + 5000 };
 }
 
 /** The commands that some work sent to DynamoDB, in order. */

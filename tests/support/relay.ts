@@ -23,14 +23,17 @@ export function pathOf(address: unknown): { provider: string; ticket: string } {
 }
 
 export async function storedTask(ticket: string): Promise<TaskRecord | undefined> {
-  return readTask(ticketHash(ticket), Date.now() + 5000);
+  return readTask({ deadline: Date.now() + 5000 }, ticketHash(ticket));
 }
 
 /** What a task's caller was notified of, or will be. */
 export async function notificationsOf(ticket: string): Promise<NotificationRecord[]> {
   const { pk } = ticketKey(ticketHash(ticket));
   const found: NotificationRecord[] = [];
-  for await (const page of query({ partition: ['pk', pk], sort: ['sk', 'begins with', 'NOTIFICATION#'] }))
+  for await (const page of query(
+    { deadline: Date.now() + 5000 },
+    { partition: ['pk', pk], sort: ['sk', 'begins with', 'NOTIFICATION#'] },
+  ))
     found.push(...page.map((item) => notificationRecord(item)));
   return found;
 }

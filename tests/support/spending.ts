@@ -29,7 +29,7 @@ export function pay(user: string, name: ProxyName = 'text-to-video', call: PaidC
 }
 
 export async function accountOf(user: string): Promise<AccountRecord | undefined> {
-  return accountRecord((await get(Date.now() + 5000, keyOfAccount(`user:${user}`)))[0]);
+  return accountRecord((await get({ deadline: Date.now() + 5000 }, keyOfAccount(`user:${user}`)))[0]);
 }
 
 export async function usageOf(user: string): Promise<UsageRecord[]> {

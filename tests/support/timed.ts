@@ -12,7 +12,7 @@ export function fakeWaits(): void {
   });
 }
 
-export const inSeconds = (seconds: number) => Date.now() + 1000 * seconds;
+export const inSeconds = (seconds: number) => ({ deadline: Date.now() + 1000 * seconds });
 
 /** The result of the work, and its duration if only its own waits take time. Needs fake timers. */
 export async function timed<T>(work: Promise<T>): Promise<{ result?: T; error?: unknown; ms: number }> {

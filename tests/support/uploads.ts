@@ -21,15 +21,17 @@ const limitMs = 60_000;
 
 /** Registers a version of the demo publisher, or resumes it. */
 export async function publish(nodeId: string, version: string): Promise<Upload> {
-  const { upload } = await registerVersion({
-    publisherId: demo.publisherId,
-    nodeId,
-    node: {},
-    version: { version },
-    tokenHash: hashPersonalAccessToken(demo.personalAccessToken),
-    caller: undefined,
-    deadline: Date.now() + limitMs,
-  });
+  const { upload } = await registerVersion(
+    { deadline: Date.now() + limitMs },
+    {
+      publisherId: demo.publisherId,
+      nodeId,
+      node: {},
+      version: { version },
+      tokenHash: hashPersonalAccessToken(demo.personalAccessToken),
+      caller: undefined,
+    },
+  );
   return upload;
 }
 

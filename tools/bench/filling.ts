@@ -20,15 +20,17 @@ export async function uploadArchive(): Promise<string> {
   uploads += 1;
   const { publisherId, nodeId, personalAccessToken, owner } = demo;
   const version = `2.0.${uploads}`;
-  const { upload } = await registerVersion({
-    publisherId,
-    nodeId,
-    node: {},
-    version: { version },
-    tokenHash: hashPersonalAccessToken(personalAccessToken),
-    caller: { userId: owner, isAdmin: false },
-    deadline: Date.now() + 10_000,
-  });
+  const { upload } = await registerVersion(
+    { deadline: Date.now() + 10_000 },
+    {
+      publisherId,
+      nodeId,
+      node: {},
+      version: { version },
+      tokenHash: hashPersonalAccessToken(personalAccessToken),
+      caller: { userId: owner, isAdmin: false },
+    },
+  );
   const key = stagingKey(upload);
   await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: await demoArchive(version) }));
   return key;

@@ -24,14 +24,14 @@ export async function seed(): Promise<boolean> {
   await putPersonalAccessToken({ publisherId, hash: tokenHash, label: 'demo', expiresAt });
 
   const caller = { userId: owner, isAdmin: false };
-  const deadline = Date.now() + 10_000;
+  const context = { deadline: Date.now() + 10_000 };
   const node = { name: 'Demo Node', description: 'A node to try the service with.', tags: ['demo'] };
   for (const label of [version, '1.1.0']) {
     const input = { version: label, changelog: `Changes of ${label}`, dependencies: ['numpy>=2'] };
-    const publication = { publisherId, nodeId, node, version: input, tokenHash, caller, deadline };
-    const key = stagingKey((await registerVersion(publication)).upload);
+    const publication = { publisherId, nodeId, node, version: input, tokenHash, caller };
+    const key = stagingKey((await registerVersion(context, publication)).upload);
     await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: await demoArchive(label) }));
-    await finalizeUpload(key, { id: 'seed', deadline });
+    await finalizeUpload(context, key, 'seed');
   }
   const changes = {
     description: 'Loads an image',
@@ -39,6 +39,6 @@ export async function seed(): Promise<boolean> {
     return_types: 'IMAGE',
     policy: 'HostNodePolicyActive',
   } as const;
-  await changeHostNode({ nodeId, version, hostNodeName, changes, caller, deadline });
+  await changeHostNode(context, { nodeId, version, hostNodeName, changes, caller });
   return true;
 }

@@ -9,11 +9,12 @@ const finished = ['published', 'completed'];
  * imported after the environment is set. Only work from before this start is done: events bring the rest.
  */
 export async function sweepAtStart(start: number, say: (sentence: string) => void): Promise<void> {
-  const sweep = { from: 0, to: start, deadline: Date.now() + limitMs };
-  for (const { nodeId, version, finding } of await sweepUploads(sweep)) {
+  const context = { deadline: Date.now() + limitMs };
+  const period = { from: 0, to: start };
+  for (const { nodeId, version, finding } of await sweepUploads(context, period)) {
     if (finished.includes(finding))
       say(`The upload of ${nodeId} ${version} was left over by an earlier start: ${finding}.`);
   }
-  for (const { nodeId, version, finding } of await sweepExtractions(sweep))
+  for (const { nodeId, version, finding } of await sweepExtractions(context, period))
     say(`The host nodes of ${nodeId} ${version} were left over by an earlier start: ${finding}.`);
 }

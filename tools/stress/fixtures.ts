@@ -1,6 +1,7 @@
 import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
-import type { Condition } from '../../lib/store/expressions.ts';
+import type { NodeVersionRecord } from '../../lib/registry/records.ts';
+import { present } from '../../lib/store/expressions.ts';
 import { update } from '../../lib/store/write.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
@@ -30,14 +31,18 @@ export async function seed(): Promise<void> {
 
 /** Lets the time pass for which a finalizer that died keeps others from its upload. */
 export async function expireChecks(nodeId: string, version: string): Promise<void> {
-  const existing: Condition = [['pk', 'exists']];
-  await update(nodeVersionKey(nodeId, version), { checked_until: 0 }, existing, Date.now() + 10_000);
+  await update<NodeVersionRecord>(
+    { deadline: Date.now() + 10_000 },
+    nodeVersionKey(nodeId, version),
+    { checked_until: 0 },
+    present,
+  );
 }
 
 /** Runs the scheduled sweep over everything published since then. Returns the nodes with unfinished versions. */
 export async function sweep(since: number): Promise<string[]> {
   const soon = Date.now() + 60_000;
-  return (await sweepUploads({ from: since, to: soon, deadline: soon })).map(({ nodeId }) => nodeId);
+  return (await sweepUploads({ deadline: soon }, { from: since, to: soon })).map(({ nodeId }) => nodeId);
 }
 
 export interface PublisherFixture {

@@ -161,7 +161,7 @@ class Trial {
     verifyNotifications(task, notifications, followed);
     this.#run.report.count('notifications', notifications.length);
     this.#run.report.count(`tasks that ended in ${task.state ?? 'silence'}`);
-    const usage = await readUsage(caller, String(task.attempt), Date.now() + 5000);
+    const usage = await readUsage({ deadline: Date.now() + 5000 }, caller, String(task.attempt));
     const isOver = task.state === 'success' || task.state === 'failed';
     assert.equal(usage?.final_state, isOver ? task.state : undefined, 'the final state of the usage record');
     assert.equal(usage?.final_at, isOver ? notifications.at(-1)?.at : undefined);

@@ -58,7 +58,9 @@ function streamOf(written: readonly NotificationRecord[]): DynamoDBStreamEvent {
 
 async function makeDue(record: NotificationRecord): Promise<void> {
   const pending_since = new Date().toISOString();
-  await update(record, { pending_since }, [['result', '=', 'pending']], Date.now() + 5000);
+  await update<NotificationRecord>({ deadline: Date.now() + 5000 }, record, { pending_since }, [
+    ['result', '=', 'pending'],
+  ]);
 }
 
 const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));

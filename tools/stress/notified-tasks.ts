@@ -26,14 +26,17 @@ export interface Stored {
 
 export async function stored({ ticket }: Place): Promise<Stored> {
   const hash = ticketHash(ticket);
-  const task = await readTask(hash, Date.now() + 5000);
+  const task = await readTask({ deadline: Date.now() + 5000 }, hash);
   assert.ok(task, 'a task that the provider knows is stored');
   const notifications: NotificationRecord[] = [];
   const range = {
     partition: ['pk', ticketKey(hash).pk],
     sort: ['sk', 'begins with', 'NOTIFICATION#'],
   } as const;
-  for await (const page of query({ partition: [...range.partition], sort: [...range.sort] }))
+  for await (const page of query(
+    { deadline: Date.now() + 5000 },
+    { partition: [...range.partition], sort: [...range.sort] },
+  ))
     notifications.push(...page.map((item) => notificationRecord(item)));
   return { task, notifications };
 }

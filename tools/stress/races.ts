@@ -213,9 +213,9 @@ const races: Record<string, (race: Race) => Promise<void>> = {
 /** What an extractor does: the second one does not find the host node, the fourth one does. */
 async function extract(archive: ExtractedArchive, by: number): Promise<void> {
   const nodes = new Map(by === 2 ? [] : [['host', extractedFields(`read by ${by}`)]]);
-  const deadline = Date.now() + maxRaceMs;
-  await writeHostNodes(archive, { nodes, by }, deadline);
-  await removeOtherHostNodes(archive, new Set(nodes.keys()), deadline);
+  const context = { deadline: Date.now() + maxRaceMs };
+  await writeHostNodes(context, archive, { nodes, by });
+  await removeOtherHostNodes(context, archive, new Set(nodes.keys()));
 }
 
 function extractedFields(text: string): ExtractedFields {

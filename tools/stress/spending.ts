@@ -128,7 +128,7 @@ async function verifyAccounts(
   spenders: readonly { user: string; limits: SetLimits }[],
 ): Promise<void> {
   const sweptFrom = Date.now() + 60 * 60 * 1000;
-  const swept = await sweepHolds(Date.now() + 10_000, sweptFrom);
+  const swept = await sweepHolds({ deadline: Date.now() + 10_000 }, sweptFrom);
   for (const { finding } of swept) report.count(`holds ${finding}`);
   for (const { user, limits } of spenders) {
     const ledger = simulation.received.filter(
@@ -145,7 +145,7 @@ async function verifyAccount(
   ledger: readonly Received[],
 ): Promise<void> {
   const caller = `user:${user}`;
-  const account = accountRecord((await get(Date.now() + 5000, keyOfAccount(caller)))[0]);
+  const account = accountRecord((await get({ deadline: Date.now() + 5000 }, keyOfAccount(caller)))[0]);
   const today = new Date().toISOString().slice(0, 10);
   const records = await listUsage({ from: yesterdayOf(today), to: today, caller });
   const spent = sumOf(ledger.map(creditsOf));

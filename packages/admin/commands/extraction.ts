@@ -56,7 +56,7 @@ export const sweep = command({
     requireBucket(bucket);
     const { sweepExtractions } = await import('../../../lib/uploads/sweep-extractions.ts');
     const now = Date.now();
-    const swept = await sweepExtractions({ from: 0, to: now, deadline: now + limitMs });
+    const swept = await sweepExtractions({ deadline: now + limitMs }, { from: 0, to: now });
     const data = swept.map(({ nodeId, version, finding, error }) => ({
       node_id: nodeId,
       version,

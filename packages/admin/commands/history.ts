@@ -2,7 +2,7 @@ import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import { nodeKey, publisherKey } from '../../../lib/store/keys.ts';
 import { table } from '../../../tools/command-line/table.ts';
 import { command } from '../command.ts';
-import { listHistory, newDeadline } from '../registry/administration.ts';
+import { listHistory, newContext } from '../registry/administration.ts';
 import { readNode, readPublisher } from '../registry/records.ts';
 
 export const ofPublisher = command({
@@ -14,7 +14,7 @@ export const ofPublisher = command({
   options: {},
   examples: ['history publisher acme', 'history publisher acme --json'],
   async run({ publisher: id }) {
-    await readPublisher(id, newDeadline());
+    await readPublisher(newContext(), id);
     return answer(await listHistory(publisherKey(id)), `Nothing was changed about "${id}".`);
   },
 });
@@ -26,7 +26,7 @@ export const ofNode = command({
   options: {},
   examples: ['history node demo-node'],
   async run({ node: nodeId }) {
-    await readNode(nodeId, newDeadline());
+    await readNode(newContext(), nodeId);
     return answer(await listHistory(nodeKey(nodeId)), `Nothing was changed about "${nodeId}".`);
   },
 });

@@ -29,7 +29,7 @@ export const sweep = command({
     // The bucket's module reads the environment when it is loaded, and no other command needs the S3 client.
     const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
     const now = Date.now();
-    const swept = await sweepUploads({ from: 0, to: now, deadline: now + limitMs });
+    const swept = await sweepUploads({ deadline: now + limitMs }, { from: 0, to: now });
     const data = swept.map(({ nodeId, version, versionId, finding, since, reason, error }) => ({
       node_id: nodeId,
       version,

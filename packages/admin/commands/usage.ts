@@ -59,7 +59,7 @@ export const sweep = command({
   options: {},
   examples: ['usage sweep'],
   async run() {
-    const swept = await sweepHolds(Date.now() + sweepMs);
+    const swept = await sweepHolds({ deadline: Date.now() + sweepMs });
     const data = swept.map(({ caller, attempt, finding, error }) => ({
       caller: shownCaller(caller),
       at: new Date(timeOf(attempt)).toISOString(),

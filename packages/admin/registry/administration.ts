@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
+import type { Context } from '../../../lib/context.ts';
 import { type HistoryRecord, historyRecord } from '../../../lib/registry/records.ts';
 import type { Item } from '../../../lib/store/attribute-values.ts';
 import { absent } from '../../../lib/store/expressions.ts';
 import { historyKey, type Key } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
-import { transact, type Write } from '../../../lib/store/write.ts';
+import { putting, transact, type Write } from '../../../lib/store/write.ts';
 
 /*
  * What only the admin command line does, and no endpoint. All of it reads, decides, and writes on the condition that
@@ -16,8 +17,8 @@ import { transact, type Write } from '../../../lib/store/write.ts';
 
 const patienceMs = 10_000;
 
-export function newDeadline(): number {
-  return Date.now() + patienceMs;
+export function newContext(): Context {
+  return { deadline: Date.now() + patienceMs };
 }
 
 /** One change, as its history tells it; `of` is the publisher or node whose history it belongs to. */
@@ -34,14 +35,14 @@ export interface Change {
  */
 export function administer<Result>(
   decide: (
-    deadline: number,
+    context: Context,
   ) => Promise<{ done: Result } | { change: Change; writes: Write[]; result: Result }>,
 ): Promise<Result> {
-  const deadline = newDeadline();
-  return untilWritten(deadline, async () => {
-    const decision = await decide(deadline);
+  const context = newContext();
+  return untilWritten(context, async () => {
+    const decision = await decide(context);
     if ('done' in decision) return decision.done;
-    const failed = await transact([...decision.writes, historyOf(decision.change)], deadline);
+    const failed = await transact(context, [...decision.writes, historyOf(decision.change)]);
     return failed.length === 0 ? decision.result : undefined;
   });
 }
@@ -56,7 +57,7 @@ export function historyOf({ of, action, subject, detail }: Change): Write {
     subject,
     ...(detail !== undefined && { detail }),
   };
-  return { put: record, when: absent };
+  return putting(record, absent);
 }
 
 /** What administrators changed about a publisher or a node, the latest first. */
@@ -68,7 +69,7 @@ export async function listHistory(key: Key): Promise<HistoryRecord[]> {
 /** Every item of a partition whose sort key begins as the given one does, in the order of their sort keys. */
 export async function listItems({ pk, sk }: Key): Promise<Item[]> {
   const items: Item[] = [];
-  for await (const page of query({ partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
+  for await (const page of query(newContext(), { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
     items.push(...page);
   return items;
 }

@@ -1,3 +1,5 @@
+import type { Changes } from '../../../lib/store/expressions.ts';
+import type { Context } from '../../../lib/context.ts';
 import {
   type ExtractedArchive,
   finishExtraction,
@@ -21,37 +23,42 @@ import { Refusal } from './refusal.ts';
 
 /** Of entries that an extraction does not find any more, only what a person wrote stays. */
 export async function removeOtherHostNodes(
+  context: Context,
   { nodeId, version }: ExtractedArchive,
   names: ReadonlySet<string>,
-  deadline: number,
 ): Promise<string[]> {
   const removed: string[] = [];
   for (const item of await listItems(hostNodeKey(nodeId, version, ''))) {
     const entry = hostNodeRecord(item);
     if (names.has(entry.host_node_name) || entry.extracted_by === undefined) continue;
-    await removeExtracted(entry, deadline);
+    await removeExtracted(context, entry);
     removed.push(entry.host_node_name);
   }
   return removed;
 }
 
-async function removeExtracted(entry: HostNodeRecord, deadline: number): Promise<void> {
+async function removeExtracted(context: Context, entry: HostNodeRecord): Promise<void> {
   let current: HostNodeRecord | undefined = entry;
-  await untilWritten(deadline, async () => {
+  await untilWritten(context, async () => {
     if (current?.extracted_by === undefined) return true;
     const unchanged = unchangedSince(current);
     const touched = touchedFields(current);
     const result =
       touched.length === 0
-        ? await remove(current, unchanged, deadline)
-        : await update(current, { ...cleared(touched), extracted_by: null }, unchanged, deadline);
+        ? await remove<HostNodeRecord>(context, current, unchanged)
+        : await update<HostNodeRecord>(
+            context,
+            current,
+            { ...cleared(touched), extracted_by: null },
+            unchanged,
+          );
     if (result.written) return true;
-    current = result.found && hostNodeRecord(result.found);
+    current = result.found;
     return undefined;
   });
 }
 
-function cleared(touched: readonly string[]): object {
+function cleared(touched: readonly string[]): Changes<HostNodeRecord> {
   const kept = [...touched, 'policy'];
   const extracted = Object.keys(HostNode.shape).filter((field) => !kept.includes(field));
   return Object.fromEntries(extracted.map((field) => [field, null]));
@@ -77,17 +84,17 @@ export async function extractNodeVersion(
   const found = await readHostNodes(archive_key, record.node_id);
   if (!found) throw new Refusal(`${what} has no archive in the bucket.`);
   const archive = { nodeId: record.node_id, version: record.version, versionId: record.id, sha256 };
-  const deadline = Date.now() + writingMs;
-  if (!(await writeHostNodes(archive, found, deadline)))
+  const context = { deadline: Date.now() + writingMs };
+  if (!(await writeHostNodes(context, archive, found)))
     throw new Refusal(`${what} has more host nodes than could be written in time. Run this again.`);
-  const removed = await removeOtherHostNodes(archive, new Set(found.nodes.keys()), deadline);
+  const removed = await removeOtherHostNodes(context, archive, new Set(found.nodes.keys()));
   const change = {
     of: nodeKey(nodeId),
     action: 'node-version extract',
     subject: `${record.node_id} ${record.version}`,
     detail: `${found.status}: ${found.nodes.size} host nodes by extractor ${extractor}, ${removed.length} removed`,
   };
-  if (!(await finishExtraction(archive, found, deadline, [historyOf(change)])))
+  if (!(await finishExtraction(context, archive, found, [historyOf(change)])))
     throw new Refusal(`${what} was read by a newer extractor meanwhile.`);
   return { record: await showNodeVersion(nodeId, version), found, removed };
 }

@@ -9,16 +9,14 @@ import {
   ownedNodeRecord,
 } from '../../../lib/registry/records.ts';
 import { compareVersions, normalizeVersion } from '../../../lib/schemas/version-label.ts';
-import { withChanges } from '../../../lib/store/expressions.ts';
+import { type Changes, withChanges } from '../../../lib/store/expressions.ts';
 import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
-import { transact, update, type Write } from '../../../lib/store/write.ts';
-import { administer, listItems, newDeadline } from './administration.ts';
+import { transact, update, type Write, updating } from '../../../lib/store/write.ts';
+import { administer, listItems, newContext } from './administration.ts';
 import { noSuchVersion, readNode, readVersions } from './records.ts';
 import { Refusal } from './refusal.ts';
-
-type VersionChanges = { [Field in keyof NodeVersionRecord]?: NodeVersionRecord[Field] | null };
 
 /*
  * The states of a version as administrators move it; the way from pending to active is the upload's:
@@ -31,7 +29,7 @@ type VersionChanges = { [Field in keyof NodeVersionRecord]?: NodeVersionRecord[F
  */
 
 export async function listNodeVersions(nodeId: string): Promise<NodeVersionRecord[]> {
-  await readNode(nodeId, newDeadline());
+  await readNode(newContext(), nodeId);
   return (await readVersions(nodeId)).sort((a, b) => compareVersions(b.version, a.version));
 }
 
@@ -92,7 +90,7 @@ function withBan(
   current: NodeVersionRecord,
   subject: BanSubject,
   reason: string,
-): VersionChanges | undefined {
+): Changes<NodeVersionRecord> | undefined {
   if (current.bans?.[subject] === reason) return undefined;
   const { status, status_reason, status_reason_code, pending_shard, pending_since } = current;
   return {
@@ -108,7 +106,7 @@ function withBan(
   };
 }
 
-function withoutBan(current: NodeVersionRecord, subject: BanSubject): VersionChanges | undefined {
+function withoutBan(current: NodeVersionRecord, subject: BanSubject): Changes<NodeVersionRecord> | undefined {
   if (current.bans?.[subject] === undefined) return undefined;
   const { [subject]: _, ...bans } = current.bans;
   if (Object.keys(bans).length > 0) return shownBan(bans);
@@ -124,7 +122,7 @@ function withoutBan(current: NodeVersionRecord, subject: BanSubject): VersionCha
 const banCodes = { version: 'banned', node: 'node_banned', publisher: 'publisher_banned' } as const;
 
 /** Of several bans, the one closest to the version is shown. */
-function shownBan(bans: NonNullable<NodeVersionRecord['bans']>): VersionChanges {
+function shownBan(bans: NonNullable<NodeVersionRecord['bans']>): Changes<NodeVersionRecord> {
   const subject =
     (['version', 'node', 'publisher'] as const).find((name) => bans[name] !== undefined) ?? 'version';
   return {
@@ -153,11 +151,11 @@ async function changeStatus(
   nodeId: string,
   version: string,
   change: { action: string; detail?: string },
-  decide: (current: NodeVersionRecord) => VersionChanges | undefined,
+  decide: (current: NodeVersionRecord) => Changes<NodeVersionRecord> | undefined,
 ): Promise<NodeVersionRecord> {
   const normal = normalizeVersion(version);
-  const changed = await administer(async (deadline) => {
-    const node = await readNode(nodeId, deadline);
+  const changed = await administer(async (context) => {
+    const node = await readNode(context, nodeId);
     const versions = await readVersions(nodeId);
     const current = versions.find((each) => each.version === normal);
     if (!current) throw noSuchVersion(nodeId, version);
@@ -167,7 +165,7 @@ async function changeStatus(
     const after = versions.map((each) => (each === current ? result : each));
     return {
       change: { of: nodeKey(nodeId), subject: `${node.id} ${current.version}`, ...change },
-      writes: [latestWrite(node, after), { update: current, changes, when: onRevision(current) }],
+      writes: [latestWrite(node, after), updating<NodeVersionRecord>(current, changes, onRevision(current))],
       result,
     };
   });
@@ -178,30 +176,32 @@ async function changeStatus(
 /** Changes each version of a node for itself, and the node's latest version once, at the end. */
 async function changeVersions(
   nodeId: string,
-  decide: (current: NodeVersionRecord) => VersionChanges | undefined,
+  decide: (current: NodeVersionRecord) => Changes<NodeVersionRecord> | undefined,
 ): Promise<void> {
   for (const { version } of await readVersions(nodeId)) {
     const key = nodeVersionKey(nodeId, version);
-    const deadline = newDeadline();
-    await untilWritten(deadline, async () => {
-      const [item] = await get(deadline, key);
+    const context = newContext();
+    await untilWritten(context, async () => {
+      const [item] = await get(context, key);
       const current = nodeVersionRecord(item);
       const changes = current && decide(current);
       if (!changes) return true;
-      return (await update(key, changes, onRevision(current), deadline)).written || undefined;
+      return (
+        (await update<NodeVersionRecord>(context, key, changes, onRevision(current))).written || undefined
+      );
     });
   }
   await refreshLatest(nodeId);
 }
 
 function refreshLatest(nodeId: string): Promise<true> {
-  const deadline = newDeadline();
-  return untilWritten(deadline, async () => {
-    const node = await readNode(nodeId, deadline);
+  const context = newContext();
+  return untilWritten(context, async () => {
+    const node = await readNode(context, nodeId);
     const versions = await readVersions(nodeId);
     const latest = latestOf(versions);
     if (isDeepStrictEqual(latest && shownVersion(latest), node.latest_version)) return true;
-    await transact([latestWrite(node, versions)], deadline);
+    await transact(context, [latestWrite(node, versions)]);
     return undefined;
   });
 }
@@ -209,7 +209,7 @@ function refreshLatest(nodeId: string): Promise<true> {
 function latestWrite(node: NodeRecord, versions: readonly NodeVersionRecord[]): Write {
   const latest = latestOf(versions);
   const changes = { latest_version: latest ? shownVersion(latest) : null };
-  return { update: node, changes, when: onRevision(node) };
+  return updating<NodeRecord>(node, changes, onRevision(node));
 }
 
 function onRevision({ revision }: { revision: number }): [['revision', '=', number]] {

@@ -1,3 +1,4 @@
+import { updating } from '../../../lib/store/write.ts';
 import {
   hostNodeRecord,
   type NodeRecord,
@@ -8,14 +9,14 @@ import { HostNode } from '../../../lib/schemas/host-node.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { administer, listItems, newDeadline } from './administration.ts';
+import { administer, listItems, newContext } from './administration.ts';
 import { banVersionsOfNode, unbanVersionsOfNode } from './node-versions.ts';
 import { noSuchVersion, readNode, readPublisher } from './records.ts';
 import { Refusal } from './refusal.ts';
 
 export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
-  const node = await readNode(nodeId, newDeadline());
-  return { node, publisher: await readPublisher(node.publisher_id, newDeadline()) };
+  const node = await readNode(newContext(), nodeId);
+  return { node, publisher: await readPublisher(newContext(), node.publisher_id) };
 }
 
 /** Stops updates of a node, its host nodes and new versions, and the downloads of those that it has. */
@@ -37,8 +38,8 @@ export async function unbanNode(nodeId: string): Promise<void> {
 
 export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {
   const normal = normalizeVersion(version);
-  await readNode(nodeId, newDeadline());
-  const [found] = normal ? await get(newDeadline(), nodeVersionKey(nodeId, normal)) : [];
+  await readNode(newContext(), nodeId);
+  const [found] = normal ? await get(newContext(), nodeVersionKey(nodeId, normal)) : [];
   if (!normal || !found) throw noSuchVersion(nodeId, version);
   const items = await listItems(hostNodeKey(nodeId, normal, ''));
   return items.map((item) => shownFields<HostNode>(hostNodeRecord(item), HostNode));
@@ -54,14 +55,14 @@ async function changeNodeStatus(
   change: { action: string; detail?: string },
   decide: (node: NodeRecord) => StatusChange | undefined,
 ): Promise<void> {
-  await administer(async (deadline) => {
-    const node = await readNode(nodeId, deadline);
+  await administer(async (context) => {
+    const node = await readNode(context, nodeId);
     if (node.status === 'NodeStatusDeleted') throw new Refusal(`The node "${node.id}" is deleted.`);
     const changes = decide(node);
     if (!changes) return { done: node };
     return {
       change: { of: nodeKey(nodeId), subject: node.id, ...change },
-      writes: [{ update: node, changes, when: [['revision', '=', node.revision]] }],
+      writes: [updating<NodeRecord>(node, changes, [['revision', '=', node.revision]])],
       result: node,
     };
   });

@@ -1,10 +1,10 @@
 import { memberOf } from '../../../lib/registry/publishers.ts';
 import type { Member, PublisherRecord } from '../../../lib/registry/records.ts';
 import type { PublisherRole } from '../../../lib/schemas/publisher.ts';
-import { absent, withChanges } from '../../../lib/store/expressions.ts';
+import { absent, type Changes, withChanges } from '../../../lib/store/expressions.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
-import { transact } from '../../../lib/store/write.ts';
-import { administer, historyOf, newDeadline } from './administration.ts';
+import { transact, putting, updating } from '../../../lib/store/write.ts';
+import { administer, historyOf, newContext } from './administration.ts';
 import { banVersionsOfPublisher, unbanVersionsOfPublisher } from './node-versions.ts';
 import { readPublisher } from './records.ts';
 import { Refusal } from './refusal.ts';
@@ -30,11 +30,11 @@ export async function createPublisher({ id, name, description, website }: NewPub
     revision: 1,
   };
   const created = historyOf({ of: key, action: 'publisher create', subject: id });
-  return (await transact([{ put: record, when: absent }, created], newDeadline())).length === 0;
+  return (await transact(newContext(), [putting(record, absent), created])).length === 0;
 }
 
 export function showPublisher(publisherId: string): Promise<PublisherRecord> {
-  return readPublisher(publisherId, newDeadline());
+  return readPublisher(newContext(), publisherId);
 }
 
 /** Stops updates and new versions of a publisher, and the downloads of all that it has published. */
@@ -112,22 +112,20 @@ function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
   );
 }
 
-type PublisherChanges = { [Field in keyof PublisherRecord]?: PublisherRecord[Field] | null };
-
 /** The one way to change a publisher: every write names the revision it was decided on, and makes the next. */
 function changePublisher(
   publisherId: string,
   change: { action: string; subject: string; detail?: string | undefined },
-  decide: (publisher: PublisherRecord) => PublisherChanges | undefined,
+  decide: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
 ): Promise<PublisherRecord> {
   const key = publisherKey(publisherId);
-  return administer(async (deadline) => {
-    const publisher = await readPublisher(publisherId, deadline);
+  return administer(async (context) => {
+    const publisher = await readPublisher(context, publisherId);
     const changes = decide(publisher);
     if (!changes) return { done: publisher };
     return {
       change: { of: key, ...change },
-      writes: [{ update: key, changes, when: [['revision', '=', publisher.revision]] }],
+      writes: [updating<PublisherRecord>(key, changes, [['revision', '=', publisher.revision]])],
       result: withChanges(publisher, changes),
     };
   });

@@ -1,3 +1,4 @@
+import type { Context } from '../../../lib/context.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
@@ -13,15 +14,15 @@ import { Refusal } from './refusal.ts';
 
 /** What an administrator names, or a sentence that says that there is no such thing. */
 
-export async function readPublisher(publisherId: string, deadline: number): Promise<PublisherRecord> {
-  const [item] = await get(deadline, publisherKey(publisherId));
+export async function readPublisher(context: Context, publisherId: string): Promise<PublisherRecord> {
+  const [item] = await get(context, publisherKey(publisherId));
   const publisher = publisherRecord(item);
   if (!publisher) throw new Refusal(`There is no publisher "${publisherId}".`);
   return publisher;
 }
 
-export async function readNode(nodeId: string, deadline: number): Promise<NodeRecord> {
-  const [item] = await get(deadline, nodeKey(nodeId));
+export async function readNode(context: Context, nodeId: string): Promise<NodeRecord> {
+  const [item] = await get(context, nodeKey(nodeId));
   const node = nodeRecord(item);
   if (!node) throw new Refusal(`There is no node "${nodeId}".`);
   if (!isSameNodeId(node.id, nodeId))

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type TokenRecord, tokenRecord } from '../../../lib/registry/records.ts';
 import { absent } from '../../../lib/store/expressions.ts';
 import { personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts';
-import { transact } from '../../../lib/store/write.ts';
-import { administer, historyOf, listItems, newDeadline } from './administration.ts';
+import { transact, putting, checking, updating } from '../../../lib/store/write.ts';
+import { administer, historyOf, listItems, newContext } from './administration.ts';
 import { showPublisher } from './publishers.ts';
 import { Refusal } from './refusal.ts';
 
@@ -27,14 +27,11 @@ export async function putPersonalAccessToken({
   const token = { id: randomUUID(), label, created_at: new Date().toISOString(), expires_at: expiresAt };
   const record: TokenRecord = { ...personalAccessTokenKey(publisherId, hash), ...token, revision: 1 };
   const of = publisherKey(publisherId);
-  const [place] = await transact(
-    [
-      { put: record, when: absent },
-      { check: of, when: [['pk', 'exists']] },
-      historyOf({ of, action: 'token create', subject: token.id, detail: label }),
-    ],
-    newDeadline(),
-  );
+  const [place] = await transact(newContext(), [
+    putting(record, absent),
+    checking(of, [['pk', 'exists']]),
+    historyOf({ of, action: 'token create', subject: token.id, detail: label }),
+  ]);
   if (place === undefined) return token;
   throw new Refusal(
     place === 0 ? 'This token is stored already.' : `There is no publisher "${publisherId}".`,
@@ -57,7 +54,7 @@ export async function revokePersonalAccessToken(publisherId: string, id: string)
     const revoked_at = new Date().toISOString();
     return {
       change: { of: publisherKey(publisherId), action: 'token revoke', subject: id, detail: token.label },
-      writes: [{ update: token, changes: { revoked_at }, when: [['revoked_at', 'absent']] }],
+      writes: [updating<TokenRecord>(token, { revoked_at }, [['revoked_at', 'absent']])],
       result: revoked_at,
     };
   });

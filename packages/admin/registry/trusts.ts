@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { putting, checking, updating } from '../../../lib/store/write.ts';
 import type { TrustRecord } from '../../../lib/registry/records.ts';
 import { readTrusts } from '../../../lib/registry/trusts.ts';
 import { absent } from '../../../lib/store/expressions.ts';
 import { isSameNodeId, publisherKey, trustKey } from '../../../lib/store/keys.ts';
-import { administer } from './administration.ts';
+import { administer, newContext } from './administration.ts';
 import { showPublisher } from './publishers.ts';
 import { Refusal } from './refusal.ts';
 
@@ -26,7 +27,9 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
   const { issuer, repository, workflow, environment, ref, nodeId } = wanted;
   await showPublisher(publisherId);
   return administer(async () => {
-    const trusts = (await readTrusts(publisherId)).filter(({ revoked_at }) => revoked_at === undefined);
+    const trusts = (await readTrusts(newContext(), publisherId)).filter(
+      ({ revoked_at }) => revoked_at === undefined,
+    );
     const same = trusts.find((trust) => isSame(trust, wanted));
     if (same) throw new Refusal(`"${publisherId}" trusts these jobs already, by the trust ${same.id}.`);
     if (trusts.length >= maxTrusts)
@@ -46,10 +49,7 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
     const of = publisherKey(publisherId);
     return {
       change: { of, action: 'trust add', subject: id, detail: describeTrust(trust) },
-      writes: [
-        { put: record, when: absent },
-        { check: of, when: [['pk', 'exists']] },
-      ],
+      writes: [putting(record, absent), checking(of, [['pk', 'exists']])],
       result: trust,
     };
   });
@@ -58,7 +58,7 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
 /** The trusts of a publisher, those that were removed among them, oldest first. */
 export async function listTrusts(publisherId: string): Promise<Trust[]> {
   await showPublisher(publisherId);
-  const trusts = await readTrusts(publisherId);
+  const trusts = await readTrusts(newContext(), publisherId);
   return trusts.map(visibleTrust).sort((a, b) => a.created_at.localeCompare(b.created_at));
 }
 
@@ -89,7 +89,7 @@ function visibleTrust(trust: TrustRecord): Trust {
 export async function removeTrust(publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);
   return administer(async () => {
-    const trust = (await readTrusts(publisherId)).find((each) => each.id === id);
+    const trust = (await readTrusts(newContext(), publisherId)).find((each) => each.id === id);
     if (!trust) throw new Refusal(`The publisher "${publisherId}" has no trust with the id "${id}".`);
     if (trust.revoked_at !== undefined) return { done: trust.revoked_at };
     const revoked_at = new Date().toISOString();
@@ -100,7 +100,7 @@ export async function removeTrust(publisherId: string, id: string): Promise<stri
         subject: id,
         detail: describeTrust(trust),
       },
-      writes: [{ update: trust, changes: { revoked_at }, when: [['revoked_at', 'absent']] }],
+      writes: [updating<TrustRecord>(trust, { revoked_at }, [['revoked_at', 'absent']])],
       result: revoked_at,
     };
   });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { putting, updating } from '../../../lib/store/write.ts';
 import { callerHash } from '../../../lib/caller-hash.ts';
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import { type AccountRecord, accountRecord, keyOfAccount, type Terms } from '../../../lib/spend/account.ts';
@@ -7,7 +8,7 @@ import { type Key, termsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { typedRead } from '../../../lib/store/typed-read.ts';
 import type { Clause } from '../../../lib/store/expressions.ts';
-import { administer, listHistory, listItems, newDeadline } from '../registry/administration.ts';
+import { administer, listHistory, listItems, newContext } from '../registry/administration.ts';
 
 /** Lists a caller with terms of its own: accounts themselves are found by their caller only. */
 interface TermsRecord extends Key {
@@ -16,7 +17,7 @@ interface TermsRecord extends Key {
 }
 
 const termsRecord = typedRead<TermsRecord>();
-const always: Clause[] = [['caller', '<>', '']];
+const always: Clause<TermsRecord>[] = [['caller', '<>', '']];
 
 export interface CallerTerms {
   caller: string;
@@ -64,16 +65,18 @@ function changeTerms(
   change: (terms: Terms) => Terms,
 ): Promise<ChangedTerms> {
   const key = keyOfAccount(caller);
-  return administer(async (deadline) => {
-    const account = accountRecord((await get(deadline, key))[0]);
+  return administer(async (context) => {
+    const account = accountRecord((await get(context, key))[0]);
     const terms = { ...change(account?.terms ?? { id: '', limits: {} }), id: randomUUID() };
-    const seen: Clause = account?.terms ? [['terms', 'id'], '=', account.terms.id] : ['terms', 'absent'];
+    const seen: Clause<AccountRecord> = account?.terms
+      ? [['terms', 'id'], '=', account.terms.id]
+      : ['terms', 'absent'];
     const listed: TermsRecord = { ...termsKey(callerHash(caller)), caller, terms };
     return {
       change: { of: key, action, subject: caller, detail },
       writes: [
-        { update: key, changes: { caller, terms }, when: [seen] },
-        { put: listed, when: { anyOf: [[['pk', 'absent']], always] } },
+        updating<AccountRecord>(key, { caller, terms }, [seen]),
+        putting(listed, { anyOf: [[['pk', 'absent']], always] }),
       ],
       result: { caller, terms, hasPaid: hasPaid(account) },
     };
@@ -91,7 +94,7 @@ export async function showTerms(
   caller: string,
 ): Promise<{ account: AccountRecord | undefined; history: HistoryRecord[] }> {
   const key = keyOfAccount(caller);
-  const [item] = await get(newDeadline(), key);
+  const [item] = await get(newContext(), key);
   return { account: accountRecord(item), history: await listHistory(key) };
 }
 

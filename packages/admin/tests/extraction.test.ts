@@ -53,14 +53,16 @@ describe('node-version extract', () => {
     const others = { function: null, return_names: null, return_types: null, description: null };
     const fields = { ...nothing, ...others, category: 'before' };
     const nodes = new Map(['Kept', 'Gone', 'Edited'].map((name) => [name, fields]));
-    await writeHostNodes(before, { nodes, by: 0 }, Date.now() + 10_000);
-    await changeHostNode({
-      ...before,
-      hostNodeName: 'Edited',
-      changes: { category: 'theirs' },
-      caller: { userId: 'demo-owner', isAdmin: false },
-      deadline: Date.now() + 10_000,
-    });
+    await writeHostNodes({ deadline: Date.now() + 10_000 }, before, { nodes, by: 0 });
+    await changeHostNode(
+      { deadline: Date.now() + 10_000 },
+      {
+        ...before,
+        hostNodeName: 'Edited',
+        changes: { category: 'theirs' },
+        caller: { userId: 'demo-owner', isAdmin: false },
+      },
+    );
     const { stdout } = await admin('node-version', 'extract', 'again', '1.0.0');
 
     expect(stdout).toMatch(/Host nodes +success: 2 by extractor \d+ at/);

@@ -15,12 +15,13 @@ import {
 } from '../../../tests/support/notifications.ts';
 import { startReceiver } from '../../../tests/support/receiver.ts';
 
-const run = () => deliverDue(Date.now() + 60_000);
+const run = () => deliverDue({ deadline: Date.now() + 60_000 });
 
 beforeEach(async () => {
   await emptyOutbox();
-  const failed = await listShard(failedShard, Date.now() + 1000, 1000);
-  for (const { pk, sk } of failed) await remove({ pk, sk }, [['pk', 'exists']], Date.now() + 5000);
+  const failed = await listShard({ deadline: Date.now() + 5000 }, failedShard, Date.now() + 1000, 1000);
+  for (const { pk, sk } of failed)
+    await remove({ deadline: Date.now() + 5000 }, { pk, sk }, [['pk', 'exists']]);
 });
 
 /** A notification that no attempt can deliver. */
@@ -150,7 +151,7 @@ describe('notification keys', () => {
   });
 
   test('says that nothing signs where no notification is relayed', async () => {
-    await remove(signingKeysKey, [['pk', 'exists']], Date.now() + 5000);
+    await remove({ deadline: Date.now() + 5000 }, signingKeysKey, [['pk', 'exists']]);
 
     expect(await admin('notification', 'keys')).toMatchObject({
       status: 1,

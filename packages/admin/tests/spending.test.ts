@@ -142,7 +142,13 @@ describe('the name of a caller', () => {
 async function leaveHold(user: string, minutesAgo: number): Promise<void> {
   const at = Date.now() - minutesAgo * 60_000;
   const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
-  await reserve({ caller: `user:${user}`, attempt, at, ceiling: 50, deadline: Date.now() + 5000 });
+  await reserve({
+    caller: `user:${user}`,
+    attempt,
+    at,
+    ceiling: 50,
+    context: { deadline: Date.now() + 5000 },
+  });
 }
 
 describe('what running tasks hold', () => {

@@ -71,7 +71,11 @@ describe('uploads sweep', () => {
 
   test('makes an active version the latest if a finalizer stopped before it did', async () => {
     const upload = await publish('half-done', '1.0.0');
-    await activateVersion(upload, { key: 'a.zip', sizeBytes: 1, sha256: 'x' }, Date.now() + 5000);
+    await activateVersion({ deadline: Date.now() + 5000 }, upload, {
+      key: 'a.zip',
+      sizeBytes: 1,
+      sha256: 'x',
+    });
     expect(await storedNode('half-done')).not.toHaveProperty('latest_version');
 
     expect(await sweep()).toMatchObject({ 'half-done': 'completed' });

@@ -82,7 +82,11 @@ describe('usage compare', () => {
   test('lists every record of a task id that several have', async () => {
     await pay(user, 'relight-image');
     const [record] = await usageOf(user);
-    await put({ ...record, sk: `${record?.sk}-2`, pk: `${record?.pk}` }, absent, Date.now() + 5000);
+    await put(
+      { deadline: Date.now() + 5000 },
+      { ...record, sk: `${record?.sk}-2`, pk: `${record?.pk}` },
+      absent,
+    );
     const result = await adminJson(...(await bill(`${record?.task_id},1`)), ...only('relightImage'));
 
     expect(result).toMatchObject({ matched: 0, totals: { billed: 1, recorded: 2, difference: -1 } });

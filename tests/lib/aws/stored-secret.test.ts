@@ -34,7 +34,7 @@ process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = address;
 const holdsParameter = (value: string) => {
   answer = { status: 200, content: { Parameter: { Name: '/node-registry/key', Value: value } } };
 };
-const deadline = () => Date.now() + 5000;
+const soon = () => ({ deadline: Date.now() + 5000 });
 
 beforeEach(() => {
   asked.length = 0;
@@ -56,7 +56,7 @@ describe('a literal secret', () => {
       const key = storedSecret(value);
       key.forget();
 
-      expect(await key.read(deadline())).toBe(value);
+      expect(await key.read(soon())).toBe(value);
       expect(asked).toEqual([]);
     },
   );
@@ -66,7 +66,7 @@ describe('a secret by reference', () => {
   test('is read from SSM with decryption', async () => {
     holdsParameter('from-ssm');
 
-    expect(await storedSecret('ssm:/node-registry/key').read(deadline())).toBe('from-ssm');
+    expect(await storedSecret('ssm:/node-registry/key').read(soon())).toBe('from-ssm');
     expect(asked[0]?.method).toBe('POST');
     expect(asked[0]?.headers).toMatchObject({
       'x-amz-target': 'AmazonSSM.GetParameter',
@@ -78,14 +78,14 @@ describe('a secret by reference', () => {
   test('is read from Secrets Manager', async () => {
     answer = { status: 200, content: { SecretString: 'from-secrets-manager\n' } };
 
-    expect(await storedSecret('secretsmanager:prod/key').read(deadline())).toBe('from-secrets-manager');
+    expect(await storedSecret('secretsmanager:prod/key').read(soon())).toBe('from-secrets-manager');
     expect(asked[0]?.headers['x-amz-target']).toBe('secretsmanager.GetSecretValue');
     expect(JSON.parse(String(asked[0]?.body))).toEqual({ SecretId: 'prod/key' });
   });
 
   test.each(['ssm', 'secretsmanager'])('is requested with a valid signature for %s', async (service) => {
     answer = { status: 200, content: { Parameter: { Value: 'x' }, SecretString: 'x' } };
-    await storedSecret(`${service}:key`).read(deadline());
+    await storedSecret(`${service}:key`).read(soon());
 
     expect(asked[0]?.headers.authorization).toBe(expectedSignature(service, asked[0] as Asked));
   });
@@ -97,8 +97,8 @@ describe('a secret by reference', () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
     expect(asked).toHaveLength(1);
 
-    await Promise.all([key.read(deadline()), key.read(deadline())]);
-    await key.read(deadline());
+    await Promise.all([key.read(soon()), key.read(soon())]);
+    await key.read(soon());
     expect(asked).toHaveLength(1);
   });
 
@@ -106,29 +106,29 @@ describe('a secret by reference', () => {
     answer = { status: 400, content: { __type: 'ThrottlingException' } };
     const key = storedSecret('ssm:/node-registry/key');
 
-    await expect(key.read(deadline())).rejects.toMatchObject({
+    await expect(key.read(soon())).rejects.toMatchObject({
       code: 'unavailable',
       cause: new Error('ssm answered 400 ThrottlingException without a value for ssm:/node-registry/key.'),
     });
     holdsParameter('there now');
-    expect(await key.read(deadline())).toBe('there now');
+    expect(await key.read(soon())).toBe('there now');
   });
 
   test('is waited for only until the deadline of the request', async () => {
     answer = { status: 500, content: {} };
     const key = storedSecret('ssm:/node-registry/key');
-    await key.read(deadline()).catch(() => {});
+    await key.read(soon()).catch(() => {});
     answer = 'never';
     const began = performance.now();
 
-    await expect(key.read(Date.now() + 200)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(key.read({ deadline: Date.now() + 200 })).rejects.toMatchObject({ code: 'unavailable' });
     expect(performance.now() - began).toBeLessThan(1500);
   });
 
   test('is not taken from an answer that is an error', async () => {
     answer = { status: 400, content: { Parameter: { Value: 'no key' } } };
 
-    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
+    await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
       cause: new Error('ssm answered 400 without a value for ssm:/key.'),
     });
   });
@@ -136,7 +136,7 @@ describe('a secret by reference', () => {
   test('is never quoted in the error about a reply that cannot be read', async () => {
     answer = { status: 200, content: '{"Parameter":{"Value":"half a sec' };
 
-    await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
+    await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
       code: 'unavailable',
       cause: new Error('ssm answered 200 without a value for ssm:/key.'),
     });
@@ -179,13 +179,13 @@ describe('a secret by reference', () => {
         { level: 'error', event: 'secret', causes: [`Error: ${sentence}`] },
       ]);
       expect(loggedLines.join()).not.toMatch(/hidden|aGlkZGVu/);
-      await expect(key.read(deadline())).rejects.toMatchObject({
+      await expect(key.read(soon())).rejects.toMatchObject({
         code: 'internal_error',
         payment: 'refused',
         cause: new Error(sentence),
       });
       answer = { status: 200, content: { Parameter: { Value: 'plain' }, SecretString: 'plain' } };
-      expect(await key.read(deadline())).toBe('plain');
+      expect(await key.read(soon())).toBe('plain');
     },
   );
 
@@ -193,7 +193,7 @@ describe('a secret by reference', () => {
     'is taken as it is where it only begins like one: %j',
     async (value) => {
       holdsParameter(value);
-      expect(await storedSecret('ssm:/key').read(deadline())).toBe(value.trim());
+      expect(await storedSecret('ssm:/key').read(soon())).toBe(value.trim());
     },
   );
 
@@ -201,7 +201,7 @@ describe('a secret by reference', () => {
     'that is no header’s may have any characters: %j',
     async (value) => {
       holdsParameter(`\n${value}\n`);
-      expect(await storedSecret('ssm:/key').read(deadline())).toBe(value);
+      expect(await storedSecret('ssm:/key').read(soon())).toBe(value);
     },
   );
 
@@ -210,7 +210,7 @@ describe('a secret by reference', () => {
     async (content) => {
       answer = { status: 200, content };
 
-      await expect(storedSecret('ssm:/key').read(deadline())).rejects.toMatchObject({
+      await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
         code: 'unavailable',
         cause: new Error('ssm answered 200 without a value for ssm:/key.'),
       });
@@ -232,12 +232,12 @@ describe('a key that the provider rejects', () => {
     };
     const request = { path: '/v1/ai/image-relight', body: { image: 'AAAA' } };
     const call = async () => {
-      const prepared = new ProviderCall(provider, { ...request, deadline: deadline() });
+      const prepared = new ProviderCall(provider, { ...request, context: soon() });
       await prepared.prepare();
       return prepared.send();
     };
 
-    await provider.key.read(deadline());
+    await provider.key.read(soon());
     holdsParameter('new-key');
     const minuteLater = Date.now() + 60_000;
     jest.spyOn(Date, 'now').mockReturnValue(minuteLater);
@@ -255,7 +255,7 @@ describe('a key that the provider rejects', () => {
   ])('keeps its value while the store %s, says so, and is read again later', async (_, failing) => {
     holdsParameter('old-key');
     const key = storedSecret('ssm:/key');
-    await key.read(deadline());
+    await key.read(soon());
     const clock = jest.spyOn(Date, 'now');
     const began = Date.now();
     const forgetAt = (later: number) => {
@@ -265,10 +265,14 @@ describe('a key that the provider rejects', () => {
     loggedLines.length = 0;
     answer = failing;
     forgetAt(10_000);
-    const all = [key.read(Date.now() + 300), key.read(Date.now() + 300), key.read(Date.now() + 300)];
+    const all = [
+      key.read({ deadline: Date.now() + 300 }),
+      key.read({ deadline: Date.now() + 300 }),
+      key.read({ deadline: Date.now() + 300 }),
+    ];
 
     expect(await Promise.all(all)).toEqual(['old-key', 'old-key', 'old-key']);
-    expect(await key.read(deadline())).toBe('old-key');
+    expect(await key.read(soon())).toBe('old-key');
     expect(asked).toHaveLength(2);
     expect(loggedLines.map((line) => JSON.parse(line)).at(-1)).toMatchObject({
       level: 'warn',
@@ -276,14 +280,14 @@ describe('a key that the provider rejects', () => {
     });
     holdsParameter('new-key');
     forgetAt(20_000);
-    expect(await key.read(deadline())).toBe('new-key');
+    expect(await key.read(soon())).toBe('new-key');
   });
 
   test('is read again at most every five seconds', async () => {
     holdsParameter('revoked');
     const key = storedSecret('ssm:/key');
     for (let count = 0; count < 10; count += 1) {
-      await key.read(deadline());
+      await key.read(soon());
       key.forget();
     }
 

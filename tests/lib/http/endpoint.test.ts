@@ -161,8 +161,8 @@ describe('the deadline of an endpoint', () => {
     ['29 seconds without a context', {}, 29_000],
   ])('ends a handler a second before %s', async (_, context, limitMs) => {
     const deadlines: number[] = [];
-    const { handler } = open({ parameters: z.object({}) }, async ({ deadline }) => {
-      deadlines.push(deadline - Date.now());
+    const { handler } = open({ parameters: z.object({}) }, async ({ context }) => {
+      deadlines.push(context.deadline - Date.now());
       return { body: {} };
     });
     await handler(sampleEvent('relight-image'), context as Context);

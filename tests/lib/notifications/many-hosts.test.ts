@@ -45,7 +45,7 @@ describe('a caller that names hundreds of hosts, none of which is ever found,', 
     await writeSilent(400);
     const good = await writeGood();
     // Time for one round of names that are never found.
-    const running = deliverDue(Date.now() + 15_500);
+    const running = deliverDue({ deadline: Date.now() + 15_500 });
 
     expect(await arrivalMs(running)).toBeLessThan(3000);
     expect(await running).toMatchObject({ due: 402, left: 392, errors: [] });
@@ -55,6 +55,6 @@ describe('a caller that names hundreds of hosts, none of which is ever found,', 
   test('does not delay those of another caller in the same batch of the stream', async () => {
     const written = [...(await writeSilent(8)), ...(await writeGood())];
 
-    expect(await arrivalMs(deliverNew(written, Date.now() + 30_000))).toBeLessThan(2000);
+    expect(await arrivalMs(deliverNew({ deadline: Date.now() + 30_000 }, written))).toBeLessThan(2000);
   }, 20_000);
 });

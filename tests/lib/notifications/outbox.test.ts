@@ -9,7 +9,7 @@ test('what waits for its turn takes less than a kilobyte, however long its addre
     ),
   );
   const waiting: object[] = [];
-  for await (const batch of readWaiting(written, Date.now() + 5000)) waiting.push(...batch);
+  for await (const batch of readWaiting({ deadline: Date.now() + 5000 }, written)) waiting.push(...batch);
 
   expect(waiting).toHaveLength(2);
   for (const each of waiting) expect(JSON.stringify(each).length).toBeLessThan(1000);

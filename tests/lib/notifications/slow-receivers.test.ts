@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterAll(() => Promise.all([receiver.stop(), other.stop()]));
 
-const run = (remainingMs = 60_000) => deliverDue(Date.now() + remainingMs);
+const run = (remainingMs = 60_000) => deliverDue({ deadline: Date.now() + remainingMs });
 const receivedOf = ({ id }: NotificationRecord) =>
   other.received.filter(({ headers }) => headers['webhook-id'] === id);
 

@@ -43,14 +43,14 @@ async function attempt({
   work,
   beforeWork,
 }: Attempt): Promise<Answer> {
-  const deadline = Date.now() + remainingMs;
-  const claim = new IdempotencyKey({ key, scope, request, attempt: randomUUID(), deadline });
+  const context = { deadline: Date.now() + remainingMs };
+  const claim = new IdempotencyKey({ key, scope, request, attempt: randomUUID(), context });
   const waiting = { name: 'waiting', prepare: async () => void (await beforeWork?.()) };
   const send = async () => {
     sends += 1;
     return { answer: work ? await work() : done };
   };
-  return runRequest({ participants: [claim, waiting], isPaid: true, send, deadline }, { isSent: false });
+  return runRequest({ participants: [claim, waiting], isPaid: true, send, context }, { isSent: false });
 }
 
 function outcome(promise: Promise<Answer>): Promise<string | number> {
@@ -100,7 +100,12 @@ describe('an idempotency claim', () => {
   });
 
   test('has the SHA-256 of its scope and key, and nothing that shows them', async () => {
-    const key = new IdempotencyKey({ key: 'hashed', ...olgas, attempt: 'a', deadline: Date.now() + 9000 });
+    const key = new IdempotencyKey({
+      key: 'hashed',
+      ...olgas,
+      attempt: 'a',
+      context: { deadline: Date.now() + 9000 },
+    });
 
     expect(key.keyHash).toBe(hash('sha256', 'user:olga\nhashed'));
   });
@@ -325,7 +330,12 @@ describe('an idempotency claim', () => {
 
   test('keeps no answer after another request took the key over', async () => {
     const [now, deadline] = [Date.now(), Date.now() + 10_000];
-    const slow = new IdempotencyKey({ key: 'overtaken', ...olgas, attempt: randomUUID(), deadline });
+    const slow = new IdempotencyKey({
+      key: 'overtaken',
+      ...olgas,
+      attempt: randomUUID(),
+      context: { deadline },
+    });
     await slow.prepare();
     const clock = jest.spyOn(Date, 'now').mockReturnValue(now + 20_000);
     await attempt({ key: 'overtaken' });

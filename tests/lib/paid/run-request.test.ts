@@ -38,7 +38,7 @@ function run(
     if (error) throw error;
     return { answer };
   };
-  return runRequest({ participants, isPaid, send, deadline: Date.now() + 1000 }, progress);
+  return runRequest({ participants, isPaid, send, context: { deadline: Date.now() + 1000 } }, progress);
 }
 
 describe('a request with participants', () => {

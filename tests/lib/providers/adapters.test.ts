@@ -44,7 +44,7 @@ afterAll(() => {
   server.close();
 });
 
-const deadline = () => Date.now() + 5000;
+const soon = () => ({ deadline: Date.now() + 5000 });
 
 async function sent(call: ProviderCall): ReturnType<ProviderCall['send']> {
   await call.prepare();
@@ -61,12 +61,12 @@ const relightRequest = {
 } as const;
 
 async function relight() {
-  const { task, reply } = await sent(relightCall(relightRequest, deadline()));
+  const { task, reply } = await sent(relightCall(soon(), relightRequest));
   return relightReply(task, reply);
 }
 
 async function video(request: { model?: string; prompt?: string } = {}): Promise<Record<string, unknown>> {
-  const { task, reply } = await sent(videoCall(textToVideo, request, deadline()));
+  const { task, reply } = await sent(videoCall(soon(), textToVideo, request));
   const { required, echoes } = videoReply(textToVideo, task, reply, { ...request });
   return { ...required, ...echoes };
 }
@@ -122,7 +122,7 @@ describe('the image provider', () => {
     reply = { body: { data: { task_id: 'task-1' }, more: 'x'.repeat(2_500_000) } };
     const request = { ...relightRequest, image: 'A'.repeat(300_000) };
 
-    await expect(sent(relightCall(request, deadline()))).rejects.toMatchObject({
+    await expect(sent(relightCall(soon(), request))).rejects.toMatchObject({
       code: 'provider_invalid_reply',
     });
   });

@@ -90,17 +90,21 @@ type Fault = 'before' | 'after' | 'crash';
 let storeCalls = 0;
 
 /**
- * Makes the store fail at one of its calls: before the write, after it, or there and at every later call, as if the
- * invocation had died.
+ * Makes the store fail at one of its calls, also when that is sent again: before the write, after it, or there and at
+ * every later call, as if the invocation had died.
  */
 function failStore(at: number, fault: Fault): void {
   storeCalls = 0;
+  const seen: string[] = [];
   dynamodb.middlewareStack.add(
     (next) => async (args) => {
-      storeCalls += 1;
-      const strikes = storeCalls === at || (fault === 'crash' && storeCalls > at);
+      const input = JSON.stringify(args.input);
+      if (!seen.includes(input)) seen.push(input);
+      storeCalls = seen.length;
+      const place = seen.indexOf(input) + 1;
+      const strikes = place === at || (fault === 'crash' && place > at);
       if (!strikes) return next(args);
-      if (fault === 'after' || (fault === 'crash' && storeCalls === at)) await next(args);
+      if (fault === 'after' || (fault === 'crash' && place === at)) await next(args);
       throw Object.assign(new Error('the store is gone'), { name: 'TimeoutError' });
     },
     { step: 'initialize', name: 'fault' },

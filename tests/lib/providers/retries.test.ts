@@ -58,7 +58,11 @@ describe('a second attempt at a provider', () => {
   test('follows a failed connection', async () => {
     const fields: Record<string, unknown> = {};
     const provider = providerAt(await closedPort());
-    const call = new ProviderCall(provider, { path: '/x', body: {}, deadline: Date.now() + 5000 });
+    const call = new ProviderCall(provider, {
+      path: '/x',
+      body: {},
+      context: { deadline: Date.now() + 5000 },
+    });
     await call.prepare();
     const work = withLogFields(fields, () => call.send());
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { Context } from '../../../lib/context.ts';
 import {
   type ExtractedArchive,
   findExtractionState,
@@ -28,7 +29,7 @@ import {
 
 const caller = { userId: 'admin', isAdmin: true };
 const sha256 = 'a'.repeat(64);
-const inTime = () => Date.now() + 30_000;
+const inTime = () => ({ deadline: Date.now() + 30_000 });
 
 beforeAll(() => addPublisher('acme', {}));
 
@@ -73,19 +74,19 @@ const stored = (nodeId: string) => {
 };
 
 const edit = (nodeId: string, hostNodeName: string, changes: object) =>
-  changeHostNode({ nodeId, version: '1.0.0', hostNodeName, changes, caller, deadline: inTime() });
+  changeHostNode(inTime(), { nodeId, version: '1.0.0', hostNodeName, changes, caller });
 
 /** What an extraction does, by an event or by the administration, which also removes what is not found any more. */
 async function extract(archive: ExtractedArchive, by: number, names: readonly string[]): Promise<void> {
-  if ((await findExtractionState(archive, by, inTime())) !== 'awaited') return;
-  await writeHostNodes(archive, found(by, names), inTime());
-  await removeOtherHostNodes(archive, new Set(names), inTime());
-  await finishExtraction(archive, found(by, names), inTime());
+  if ((await findExtractionState(inTime(), archive, by)) !== 'awaited') return;
+  await writeHostNodes(inTime(), archive, found(by, names));
+  await removeOtherHostNodes(inTime(), archive, new Set(names));
+  await finishExtraction(inTime(), archive, found(by, names));
 }
 
 describe('the admin tags of a version', () => {
   const finish = (archive: ExtractedArchive, by: number, tags: string[]) =>
-    finishExtraction(archive, { ...found(by, []), tags }, inTime());
+    finishExtraction(inTime(), archive, { ...found(by, []), tags });
 
   test('keep an administrator’s own, and lose what the extraction before had added', async () => {
     const archive = await addExtractable('tagged', { tags_admin: ['reviewed', 'calls-exec'] });
@@ -107,7 +108,7 @@ describe('the end of an extraction', () => {
   test('takes the version off the list of what is due, with its reason', async () => {
     const archive = await addExtractable('finished');
     const reason = 'It lists no nodes.';
-    const isNoted = await finishExtraction(archive, { ...found(1, []), status: 'failed', reason }, inTime());
+    const isNoted = await finishExtraction(inTime(), archive, { ...found(1, []), status: 'failed', reason });
 
     expect(isNoted).toBe(true);
     expect(await stored('finished')).toMatchObject({
@@ -121,7 +122,7 @@ describe('the end of an extraction', () => {
     const archive = await addExtractable('repaired', { host_node_extract_reason: 'before' });
     const latest_version = { id: archive.versionId, version: '1.0.0', host_node_extract_reason: 'before' };
     await setFields({ pk: 'NODE#repaired', sk: 'NODE' }, { latest_version });
-    await finishExtraction(archive, found(1, []), inTime());
+    await finishExtraction(inTime(), archive, found(1, []));
 
     expect(await stored('repaired')).not.toHaveProperty('host_node_extract_reason');
     expect((await storedNode('repaired'))?.latest_version).toEqual({
@@ -138,26 +139,26 @@ describe('the end of an extraction', () => {
     const nodeId = label.replaceAll(' ', '-');
     const archive = await addExtractable(nodeId);
 
-    expect(await finishExtraction({ ...archive, ...other }, found(1, []), inTime())).toBe(false);
+    expect(await finishExtraction(inTime(), { ...archive, ...other }, found(1, []))).toBe(false);
     expect(await stored(nodeId)).toMatchObject({ host_node_extract_status: 'pending' });
   });
 
   test('changes nothing after a newer extractor', async () => {
     const archive = await addExtractable('newer');
-    await finishExtraction(archive, found(2, ['a']), inTime());
+    await finishExtraction(inTime(), archive, found(2, ['a']));
 
-    expect(await finishExtraction(archive, found(1, []), inTime())).toBe(false);
+    expect(await finishExtraction(inTime(), archive, found(1, []))).toBe(false);
     expect(await stored('newer')).toMatchObject({ extraction: { by: 2, nodes: 1 } });
   });
 
   test('in a ban leaves nothing due once the ban is lifted and the sweep has looked', async () => {
     const archive = await addExtractable('banned-meanwhile');
     await banNodeVersion('banned-meanwhile', '1.0.0', 'test');
-    await finishExtraction(archive, found(1, []), inTime());
+    await finishExtraction(inTime(), archive, found(1, []));
     await unbanNodeVersion('banned-meanwhile', '1.0.0');
-    const listed = () => findListedVersions('extraction', '2000', '9999', inTime());
+    const listed = () => findListedVersions(inTime(), 'extraction', '2000', '9999');
     expect((await listed()).map(({ nodeId }) => nodeId)).toContain('banned-meanwhile');
-    await unlistExtracted(archive, inTime());
+    await unlistExtracted(inTime(), archive);
 
     expect((await listed()).map(({ nodeId }) => nodeId)).not.toContain('banned-meanwhile');
   });
@@ -166,7 +167,7 @@ describe('the end of an extraction', () => {
 describe('a host node that a newer extraction does not find', () => {
   test('is removed, but for what a person wrote', async () => {
     const archive = await addExtractable('shrinking');
-    await writeHostNodes(archive, found(1, ['stays', 'goes', 'edited', 'banned']), inTime());
+    await writeHostNodes(inTime(), archive, found(1, ['stays', 'goes', 'edited', 'banned']));
     await edit('shrinking', 'edited', { category: 'theirs', description: null });
     await edit('shrinking', 'banned', { policy: 'HostNodePolicyBanned' });
     await extract(archive, 2, ['stays']);
@@ -181,20 +182,20 @@ describe('a host node that a newer extraction does not find', () => {
 
 test('an entry of a newer extractor is not written over by an older one that ends later', async () => {
   const archive = await addExtractable('older-late');
-  await writeHostNodes(archive, found(2, ['entry']), inTime());
-  await writeHostNodes(archive, found(1, ['entry']), inTime());
+  await writeHostNodes(inTime(), archive, found(2, ['entry']));
+  await writeHostNodes(inTime(), archive, found(1, ['entry']));
 
   expect(await listHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
 });
 
 test('an edit of an entry that was removed and made again is not written over', async () => {
   const archive = await addExtractable('made-again');
-  await writeHostNodes(archive, found(1, ['entry']), inTime());
+  await writeHostNodes(inTime(), archive, found(1, ['entry']));
   const replaced = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
-    await removeOtherHostNodes(archive, new Set(), inTime());
+    await removeOtherHostNodes(inTime(), archive, new Set());
     await edit('made-again', 'entry', { category: 'theirs' });
   });
-  await writeHostNodes(archive, found(2, ['entry']), inTime());
+  await writeHostNodes(inTime(), archive, found(2, ['entry']));
 
   expect(replaced.happened()).toBe(true);
   expect(await listHostNodes('made-again', '1.0.0')).toMatchObject([{ category: 'theirs' }]);
@@ -329,7 +330,7 @@ describe('the entries of a version', () => {
 
   test('are written again only where they differ, though a person changed some', async () => {
     const archive = await addExtractable('same-again');
-    const write = () => writeHostNodes(archive, found(1, ['kept', 'edited', 'banned', 'new']), inTime());
+    const write = () => writeHostNodes(inTime(), archive, found(1, ['kept', 'edited', 'banned', 'new']));
     await edit('same-again', 'kept', {});
     await edit('same-again', 'edited', { category: 'theirs', description: null });
     await edit('same-again', 'banned', { policy: 'HostNodePolicyBanned' });
@@ -345,10 +346,12 @@ describe('the entries of a version', () => {
   test('that there is no time for are left to the next run, which writes only these', async () => {
     const archive = await addExtractable('no-time');
     const nodes = new Map(nodesOf(700, 'a'));
-    const write = (deadline: number) => writeHostNodes(archive, { by: 1, nodes }, deadline);
-    expect(await write(Date.now() + 1_000)).toBe(false);
+    const write = (context: Context) => writeHostNodes(context, archive, { by: 1, nodes });
+    expect(await write({ deadline: Date.now() + 1_000 })).toBe(false);
     expect(await listHostNodes('no-time', '1.0.0')).toEqual([]);
-    const first = await writesOf(async () => expect(await write(Date.now() + 3_500)).toBe(false));
+    const first = await writesOf(async () =>
+      expect(await write({ deadline: Date.now() + 3_500 })).toBe(false),
+    );
     const second = await writesOf(async () => expect(await write(inTime())).toBe(true));
 
     expect(first).toBeGreaterThan(0);
@@ -365,9 +368,9 @@ describe('the entries of a version', () => {
     const archive = await addExtractable(`paced-${count}`);
     const first = new Map(nodesOf(499, 'a'));
     const began = performance.now();
-    await writeHostNodes(archive, { by: 1, nodes: first }, inTime());
+    await writeHostNodes(inTime(), archive, { by: 1, nodes: first });
     const promptMs = performance.now() - began;
-    await writeHostNodes(archive, { by: 2, nodes: new Map([...first, ...nodesOf(count, text)]) }, inTime());
+    await writeHostNodes(inTime(), archive, { by: 2, nodes: new Map([...first, ...nodesOf(count, text)]) });
     const pacedMs = performance.now() - began - promptMs;
 
     expect(pacedMs).toBeGreaterThan(leastMs);

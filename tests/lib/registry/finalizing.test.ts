@@ -22,9 +22,9 @@ import { publish, storedVersion } from '../../support/uploads.ts';
 
 const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
 const tooLarge = { status_reason_code: 'archive_refused', status_reason: 'too large' } as const;
-const deadline = () => Date.now() + 10_000;
-const activate = (upload: Upload) => activateVersion(upload, archive, deadline());
-const complete = ({ nodeId, version }: Upload) => completeVersion(nodeId, version, deadline());
+const soon = () => ({ deadline: Date.now() + 10_000 });
+const activate = (upload: Upload) => activateVersion(soon(), upload, archive);
+const complete = ({ nodeId, version }: Upload) => completeVersion(soon(), nodeId, version);
 
 beforeAll(async () => {
   await seed();
@@ -53,8 +53,8 @@ const meetings: Meeting[] = [
 describe('activateVersion', () => {
   test('makes the version of an awaited upload active', async () => {
     const upload = await publish('awaited', '1.0.0');
-    expect(await findUploadState(upload, deadline())).toBe('awaited');
-    expect(await keepPending(upload, tooLarge, deadline())).toBe(true);
+    expect(await findUploadState(soon(), upload)).toBe('awaited');
+    expect(await keepPending(soon(), upload, tooLarge)).toBe(true);
     expect(await storedVersion('awaited', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusPending',
       ...tooLarge,
@@ -81,9 +81,9 @@ describe('activateVersion', () => {
       await meeting.before?.(upload);
       const before = await storedVersion(nodeId, '1.0.0');
 
-      expect(await findUploadState(upload, deadline())).toBe(state);
+      expect(await findUploadState(soon(), upload)).toBe(state);
       expect(await activate(upload)).toBe(state);
-      expect(await keepPending(upload, tooLarge, deadline())).toBe(false);
+      expect(await keepPending(soon(), upload, tooLarge)).toBe(false);
       expect(await storedVersion(nodeId, '1.0.0')).toEqual(before);
     },
   );
@@ -121,7 +121,7 @@ describe('activateVersion', () => {
         status_reason_code: code,
         status_reason: `The archive was not published: ${sentence} Once that has changed, publish this version again.`,
       };
-      expect(await findUploadState(upload, deadline())).toEqual(expected);
+      expect(await findUploadState(soon(), upload)).toEqual(expected);
       expect(await activate(upload)).toEqual(expected);
       expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
         status: 'NodeVersionStatusPending',
@@ -175,9 +175,8 @@ describe('activateVersion', () => {
 
   test('fails with unavailable when the store is down', async () => {
     const upload = await publish('store-down', '1.0.0');
-    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () =>
-      Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' })),
-    );
+    const hang = () => Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' }));
+    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, hang, 4);
 
     await expect(activate(upload)).rejects.toMatchObject({ code: 'unavailable' });
   });

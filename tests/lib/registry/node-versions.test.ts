@@ -9,8 +9,8 @@ import { addVersion } from '../../support/registry.ts';
 
 const version = '1.0.0';
 const maxNodeId = 'x'.repeat(200);
+const inTime = () => ({ deadline: Date.now() + 10_000 });
 const options = {
-  deadline: Date.now() + 10_000,
   downloadUrl: (key: string) => `https://cdn/${key}`,
   maxBytes: 6e6,
 };
@@ -33,8 +33,9 @@ function watchReads(
 /** Looks up the version of each node, with no time for a second try. */
 function find(...nodeIds: string[]) {
   return findNodeVersions(
+    { deadline: Date.now() - 1 },
     nodeIds.map((node_id) => ({ node_id, version })),
-    { ...options, deadline: Date.now() - 1 },
+    options,
   );
 }
 
@@ -57,7 +58,7 @@ describe('findNodeVersions', () => {
   });
 
   test('answers an error for a label that is not a version', async () => {
-    expect(await findNodeVersions([{ node_id: maxNodeId, version: 'nightly' }], options)).toEqual([
+    expect(await findNodeVersions(inTime(), [{ node_id: maxNodeId, version: 'nightly' }], options)).toEqual([
       { status: 'error', error_message: 'The version is not a semantic version such as 1.2.3.' },
     ]);
   });
@@ -128,7 +129,7 @@ describe('a bulk of large versions', () => {
       keys += RequestItems?.[tableName()]?.Keys?.length ?? 0;
     });
     const pairs = Array.from({ length: count }, (_, index) => ({ node_id: nodeId(index), version }));
-    const found = await findNodeVersions(pairs, options);
+    const found = await findNodeVersions(inTime(), pairs, options);
 
     expect(found.filter(({ status }) => status === 'success').length).toBeGreaterThan(50);
     expect(found).toContainEqual({
@@ -153,7 +154,7 @@ describe('a bulk of which only the first are small', () => {
       return send();
     });
     // Of 100 chosen by chance about 80 are stored, which fills the answer; 55 or fewer would take a lifetime of runs.
-    const found = await findNodeVersions(pairs, { ...options, maxBytes: 55 * changelog.length });
+    const found = await findNodeVersions(inTime(), pairs, { ...options, maxBytes: 55 * changelog.length });
 
     expect(requests).toBe(1);
     expect(found.filter(({ status }) => status === 'success').length).toBeGreaterThan(55);

@@ -34,8 +34,8 @@ beforeEach(async () => {
 
 function change(changes: NodeInput, ifMatch?: string) {
   const caller = { userId: 'olga', isAdmin: false };
-  const deadline = Date.now() + 5000;
-  return changeNode({ publisherId: 'acme', nodeId: 'some-node', changes, caller, ifMatch, deadline });
+  const context = { deadline: Date.now() + 5000 };
+  return changeNode(context, { publisherId: 'acme', nodeId: 'some-node', changes, caller, ifMatch });
 }
 
 /** Runs some work right before each write of a node, after the change was decided. Counts the writes. */

@@ -6,7 +6,7 @@ import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { addListedVersion, addVersion, uploadOf } from '../../support/registry.ts';
 
-const inTime = () => Date.now() + 10_000;
+const inTime = () => ({ deadline: Date.now() + 10_000 });
 const late = Object.assign(new Error('late'), { name: 'TimeoutError' });
 
 /** Changes the input or the answer of one command to the store. */
@@ -35,7 +35,7 @@ describe('dueWork', () => {
 
 describe('findListedVersions', () => {
   const [from, to] = ['2020-01-01', '2020-01-31'];
-  const find = () => findListedVersions('upload', from, to, inTime());
+  const find = () => findListedVersions(inTime(), 'upload', from, to);
 
   beforeAll(async () => {
     await addListedVersion('acme', 'third', '2020-01-30', { pending_shard: '0' });
@@ -102,7 +102,7 @@ describe('findListedVersions', () => {
     const Keys = [toAttributes(nodeVersionKey('first', '1.0.0'))];
     change('BatchGetItemCommand', { answered: { UnprocessedKeys: { [tableName()]: { Keys } } } });
 
-    await expect(findListedVersions('upload', from, to, Date.now() - 1)).rejects.toMatchObject({
+    await expect(findListedVersions({ deadline: Date.now() - 1 }, 'upload', from, to)).rejects.toMatchObject({
       code: 'unavailable',
     });
   });

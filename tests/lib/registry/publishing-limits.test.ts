@@ -115,7 +115,7 @@ describe('429 too_many_requests', () => {
     await addNode(publisherId, `n-${publisherId}`);
     const names = Array.from({ length: 700 }, (_, patch) => `pending:0.0.${patch}:NODE#n-${publisherId}`);
     const record = { ...publishingKey(publisherId), ...Object.fromEntries(names.map((name) => [name, '-'])) };
-    await put(record, absent, Date.now() + 5000);
+    await put({ deadline: Date.now() + 5000 }, record, absent);
     expect((await publish('n')).status).toBe(201);
     const left = Object.keys((await storedItem(record.pk, record.sk)) ?? {});
 
@@ -167,7 +167,7 @@ describe('what a publisher began to publish', () => {
     const addition = { publisherId, nodeId: 'a', version: '1.0.0', isNewNode: false };
 
     for (const record of [undefined, { ...publishingKey(publisherId), revision: 1, 'pending:1.0.0:x': '-' }])
-      expect(await requireRoom(record, addition, Date.now() + 10_000)).toEqual([]);
+      expect(await requireRoom({ deadline: Date.now() + 10_000 }, record, addition)).toEqual([]);
   });
 
   test('is unavailable where the store does not return all of it in time', async () => {
@@ -182,7 +182,7 @@ describe('what a publisher began to publish', () => {
     }));
     const addition = { publisherId, nodeId: 'n', version: '1.0.3', isNewNode: false };
 
-    await expect(requireRoom(record, addition, Date.now() - 1)).rejects.toMatchObject({
+    await expect(requireRoom({ deadline: Date.now() - 1 }, record, addition)).rejects.toMatchObject({
       code: 'unavailable',
     });
   });

@@ -21,7 +21,7 @@ import {
   storedNode,
 } from '../../support/registry.ts';
 
-type Publication = Extract<Parameters<typeof registerVersion>[0], { tokenHash: string }>;
+type Publication = Extract<Parameters<typeof registerVersion>[1], { tokenHash: string }>;
 
 const tokens: Record<string, string> = {};
 
@@ -37,16 +37,18 @@ afterEach(() => {
 
 function publish(nodeId: string, publication: Partial<Publication> = {}) {
   const publisherId = publication.publisherId ?? 'acme';
-  return registerVersion({
-    publisherId,
-    nodeId,
-    node: {},
-    version: { version: '1.0.0' },
-    tokenHash: String(tokens[publisherId]),
-    caller: undefined,
-    deadline: Date.now() + 10_000,
-    ...publication,
-  });
+  return registerVersion(
+    { deadline: Date.now() + 10_000 },
+    {
+      publisherId,
+      nodeId,
+      node: {},
+      version: { version: '1.0.0' },
+      tokenHash: String(tokens[publisherId]),
+      caller: undefined,
+      ...publication,
+    },
+  );
 }
 
 const storedVersion = (nodeId: string) => storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0');
@@ -287,7 +289,7 @@ describe('the personal access token of a publish', () => {
       () => publish('revoked-meanwhile', { tokenHash }),
     );
 
-    expect(await findUploadState(upload, Date.now() + 5000)).toMatchObject({
+    expect(await findUploadState({ deadline: Date.now() + 5000 }, upload)).toMatchObject({
       status_reason_code: 'token_revoked',
     });
   });
@@ -310,7 +312,7 @@ describe('the personal access token of a publish', () => {
     expect(await uses()).toBe(first);
 
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
-    await publish('used', { tokenHash, deadline: Date.now() + 10_000 });
+    await publish('used', { tokenHash });
     expect(await uses()).not.toBe(first);
   });
 

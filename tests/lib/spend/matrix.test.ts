@@ -155,7 +155,7 @@ async function buyDuring(task: Task, user: string | undefined): Promise<Result> 
 async function check(task: Task, state: LimitState, user: string | undefined): Promise<void> {
   const caller = user === undefined ? 'anonymous' : `user:${user}`;
   const { ceiling, price } = task;
-  await remove(keyOfAccount(caller), [['pk', 'exists']], Date.now() + 5000);
+  await remove({ deadline: Date.now() + 5000 }, keyOfAccount(caller), [['pk', 'exists']]);
   if (state.after) expect((await buy(task, user)).status).toBe(200);
   await setLimits(caller, state.limits(ceiling ?? price, price));
   if (state.isBlocked) await blockCaller(caller, 'test');

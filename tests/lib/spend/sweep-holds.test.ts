@@ -7,7 +7,7 @@ import { completeUsage, openUsage, type UsageResult } from '../../../lib/spend/u
 import { storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, usageOf } from '../../support/spending.ts';
 
-const soon = () => Date.now() + 5000;
+const soon = () => ({ deadline: Date.now() + 5000 });
 const anHour = 60 * 60 * 1000;
 
 /** What an invocation leaves that dies after so many of its writes. */
@@ -16,11 +16,11 @@ async function leave(writes: 'hold' | 'hold and record' | UsageResult): Promise<
   const caller = `user:${user}`;
   const at = Date.now();
   const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
-  await reserve({ caller, attempt, at, ceiling: 50, deadline: soon() });
+  await reserve({ caller, attempt, at, ceiling: 50, context: soon() });
   if (writes === 'hold') return user;
   const request = { operation: 'textToVideo', requestId: 'r', keyHash: undefined };
-  await openUsage({ caller, attempt, ceiling: 50, ...request, deadline: soon() });
-  if (typeof writes === 'object') await completeUsage(caller, attempt, writes, soon());
+  await openUsage({ caller, attempt, ceiling: 50, ...request, context: soon() });
+  if (typeof writes === 'object') await completeUsage(soon(), caller, attempt, writes);
   return user;
 }
 

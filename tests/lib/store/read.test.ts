@@ -1,12 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Context } from '../../../lib/context.ts';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
-import { get, readBatches } from '../../../lib/store/read.ts';
+import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { answerInTurn } from '../../support/intercept.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
 const [a, b] = [nodeKey('a'), nodeKey('b')];
+const unanswered = Object.assign(new Error('no answer'), { name: 'TimeoutError' });
 const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
 
 fakeWaits();
@@ -22,10 +24,10 @@ const left = (...keys: object[]) => ({
   UnprocessedKeys: { [tableName()]: { Keys: keys.map((key) => toAttributes({ ...key })) } },
 });
 
-async function readAll(keys: Parameters<typeof readBatches>[0], deadline: number) {
+async function readAll(context: Context, keys: Parameters<typeof readBatches>[1]) {
   const items: object[] = [];
   const unread: object[] = [];
-  for await (const batch of readBatches(keys, { deadline })) {
+  for await (const batch of readBatches(context, keys)) {
     items.push(...batch.items);
     unread.push(...batch.unread);
   }
@@ -36,7 +38,7 @@ describe('readBatches', () => {
   test('requests 100 keys at a time', async () => {
     const keys = Array.from({ length: 201 }, (_, index) => nodeKey(`node${index}`));
     const asked = answerInTurn(dynamodb, {});
-    await timed(readAll(keys, inSeconds(9)));
+    await timed(readAll(inSeconds(9), keys));
 
     expect(asked).toEqual([
       request(...keys.slice(0, 100)),
@@ -47,7 +49,7 @@ describe('readBatches', () => {
 
   test('requests keys that did not fit into an answer without a long wait', async () => {
     const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, found(b));
-    const { result, ms } = await timed(readAll([a, b], inSeconds(9)));
+    const { result, ms } = await timed(readAll(inSeconds(9), [a, b]));
 
     expect(asked).toEqual([request(a, b), request(b)]);
     expect(result).toEqual({
@@ -62,20 +64,37 @@ describe('readBatches', () => {
 
   test('retries with doubling waits when the store answers none of the keys', async () => {
     const asked = answerInTurn(dynamodb, left(a, b), left(a, b), left(a, b), found(a, b));
-    const { result, ms } = await timed(readAll([a, b], inSeconds(9)));
+    const { result, ms } = await timed(readAll(inSeconds(9), [a, b]));
 
     expect(asked).toHaveLength(4);
     expect(result?.items).toHaveLength(2);
     expect(ms).toBe(20 + 40 + 80);
   });
 
-  test('gives up the keys of a batch that fails three times', async () => {
-    const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, throttled);
-    const { result, ms } = await timed(readAll([a, b], inSeconds(9)));
+  test('waits until the deadline for a store that throttles', async () => {
+    const asked = answerInTurn(
+      dynamodb,
+      { ...found(a), ...left(b) },
+      throttled,
+      throttled,
+      throttled,
+      throttled,
+      found(b),
+    );
+    const { result, ms } = await timed(readAll(inSeconds(9), [a, b]));
+
+    expect(result?.items).toHaveLength(2);
+    expect(asked).toHaveLength(6);
+    expect(ms).toBe(20 + 20 + 40 + 80 + 160);
+  });
+
+  test('gives up the keys of a batch that is not answered four times', async () => {
+    const asked = answerInTurn(dynamodb, { ...found(a), ...left(b) }, unanswered);
+    const { result, ms } = await timed(readAll(inSeconds(9), [a, b]));
 
     expect(result).toEqual({ items: [{ ...a, found: true }], unread: [b] });
-    expect(asked).toHaveLength(1 + 3);
-    expect(ms).toBe(20 + 40 + 80);
+    expect(asked).toHaveLength(1 + 4);
+    expect(ms).toBe(20 + 20 + 40 + 80);
   });
 
   test.each([
@@ -83,7 +102,7 @@ describe('readBatches', () => {
     [59, 2],
   ])('retries until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
     const asked = answerInTurn(dynamodb, left(a));
-    const { result } = await timed(readAll([a], Date.now() + remainingMs));
+    const { result } = await timed(readAll({ deadline: Date.now() + remainingMs }, [a]));
 
     expect(asked).toHaveLength(times);
     expect(result?.unread).toEqual([a]);
@@ -91,7 +110,7 @@ describe('readBatches', () => {
 
   test('does not retry after a failure other than an overload', async () => {
     const asked = answerInTurn(dynamodb, new Error('wrong'));
-    const { error } = await timed(readAll([a], inSeconds(9)));
+    const { error } = await timed(readAll(inSeconds(9), [a]));
 
     expect([error, asked.length]).toEqual([new Error('wrong'), 1]);
   });
@@ -109,4 +128,45 @@ test('get fails when one key cannot be read', async () => {
   const { error } = await timed(get(inSeconds(1), a, b));
 
   expect(error).toMatchObject({ code: 'unavailable' });
+});
+
+test('get names the call that was not answered', async () => {
+  answerInTurn(dynamodb, unanswered);
+  const { error } = await timed(get(inSeconds(9), a));
+
+  expect(error).toMatchObject({
+    code: 'unavailable',
+    reason: 'DynamoDB BatchGetItem: unanswered',
+    cause: unanswered,
+  });
+});
+
+describe('query', () => {
+  const range = { partition: ['pk', 'NODE#a'], sort: ['sk', 'begins with', 'VERSION#'] } as const;
+
+  test('reads page after page, and waits for a store that throttles', async () => {
+    const [first, second] = [toAttributes({ ...a }), toAttributes({ ...b })];
+    const asked = answerInTurn(
+      dynamodb,
+      throttled,
+      { Items: [first], LastEvaluatedKey: first },
+      { Items: [second] },
+    );
+    const { result } = await timed(Array.fromAsync(query(inSeconds(9), range)));
+
+    expect(result).toEqual([[a], [b]]);
+    expect(asked).toEqual([
+      expect.objectContaining({ ConsistentRead: true, ScanIndexForward: true }),
+      expect.not.objectContaining({ ExclusiveStartKey: expect.anything() }),
+      expect.objectContaining({ ExclusiveStartKey: first }),
+    ]);
+  });
+
+  test('gives up at the deadline', async () => {
+    const asked = answerInTurn(dynamodb, throttled);
+    const { error } = await timed(Array.fromAsync(query({ deadline: Date.now() + 59 }, range)));
+
+    expect(error).toMatchObject({ code: 'unavailable', reason: 'DynamoDB Query: throttled' });
+    expect(asked).toHaveLength(2);
+  });
 });

@@ -4,17 +4,23 @@ import {
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Context } from '../../../lib/context.ts';
 import { toAttributes } from '../../../lib/store/attribute-values.ts';
-import { absent } from '../../../lib/store/expressions.ts';
-import { nodeKey } from '../../../lib/store/keys.ts';
+import { absent, Plus, present } from '../../../lib/store/expressions.ts';
+import { type Key, nodeKey } from '../../../lib/store/keys.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import { put, remove, transact, update } from '../../../lib/store/write.ts';
+import { checking, put, remove, transact, update, updating } from '../../../lib/store/write.ts';
 import { answerInTurn } from '../../support/intercept.ts';
 import { SilentServer } from '../../support/silent-server.ts';
 import { fakeWaits, inSeconds, timed } from '../../support/timed.ts';
 
+interface Letters extends Key {
+  a: number;
+}
+
 const key = nodeKey('a');
+const unanswered = Object.assign(new Error('no answer'), { name: 'TimeoutError' });
 const throttled = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
 
 fakeWaits();
@@ -34,10 +40,10 @@ const canceledByThrottling = canceled({ Code: 'ThrottlingError' });
 
 /** Every write that can conflict with a transaction, and DynamoDB's answer then. */
 const writes = [
-  ['put', conflict, (deadline: number) => put({ ...key, a: 1 }, absent, deadline)],
-  ['update', conflict, (deadline: number) => update(key, { a: 1 }, absent, deadline)],
-  ['remove', conflict, (deadline: number) => remove(key, [['pk', 'exists']], deadline)],
-  ['transact', canceledByConflict, (deadline: number) => transact([{ check: key, when: absent }], deadline)],
+  ['put', conflict, (context: Context) => put(context, { ...key, a: 1 }, absent)],
+  ['update', conflict, (context: Context) => update<Letters>(context, key, { a: 1 }, absent)],
+  ['remove', conflict, (context: Context) => remove(context, key, [['pk', 'exists']])],
+  ['transact', canceledByConflict, (context: Context) => transact(context, [checking(key, absent)])],
 ] as const;
 
 describe.each(writes)('%s in conflict with a transaction', (_, collision, write) => {
@@ -50,31 +56,77 @@ describe.each(writes)('%s in conflict with a transaction', (_, collision, write)
     expect(ms).toBe(20 + 40);
   });
 
-  test('gives up with conflict after twenty attempts', async () => {
-    const asked = answerInTurn(dynamodb, collision);
-    const { error, ms } = await timed<unknown>(write(inSeconds(60)));
-
-    expect(error).toMatchObject({ code: 'conflict', cause: collision });
-    expect(asked).toHaveLength(20);
-    expect(ms).toBe(20 + 40 + 80 + 160 + 320 + 14 * 500);
-  });
-
   test.each([
     [60, 3],
     [59, 2],
   ])('is retried until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
     const asked = answerInTurn(dynamodb, collision);
-    const { error } = await timed<unknown>(write(Date.now() + remainingMs));
+    const { error } = await timed<unknown>(write({ deadline: Date.now() + remainingMs }));
 
     expect(error).toMatchObject({ code: 'conflict' });
     expect(asked).toHaveLength(times);
   });
+});
 
-  test('answers unavailable to an overload, without retries of our own', async () => {
+describe.each(writes)('%s to a store that throttles', (_, __, write) => {
+  test('is retried until it succeeds', async () => {
+    const asked = answerInTurn(dynamodb, throttled, throttled, {});
+    const { error, ms } = await timed<unknown>(write(inSeconds(9)));
+
+    expect(error).toBeUndefined();
+    expect(asked).toHaveLength(3);
+    expect(ms).toBe(20 + 40);
+  });
+
+  test('gives up with unavailable at the deadline', async () => {
     const asked = answerInTurn(dynamodb, throttled);
-    const { error } = await timed<unknown>(write(inSeconds(9)));
+    const { error } = await timed<unknown>(write({ deadline: Date.now() + 59 }));
 
     expect(error).toMatchObject({ code: 'unavailable', cause: throttled });
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe.each(writes)('%s without an answer', (_, __, write) => {
+  test('is sent four times at most, and not fewer after a throttle', async () => {
+    const asked = answerInTurn(dynamodb, unanswered, unanswered, unanswered, throttled, unanswered);
+    const { error } = await timed<unknown>(write(inSeconds(60)));
+
+    expect(error).toMatchObject({ code: 'unavailable', cause: unanswered });
+    expect(asked).toHaveLength(4 + 4);
+  });
+
+  test('is the same request each time', async () => {
+    const asked = answerInTurn(dynamodb, unanswered, {});
+    await timed<unknown>(write(inSeconds(9)));
+
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toEqual(asked[0]);
+  });
+});
+
+describe('an addition', () => {
+  const add = () => update<Letters>(inSeconds(9), key, { a: new Plus(1) }, present);
+
+  test.each([
+    ['throttled', throttled],
+    ['in conflict', conflict],
+  ])('is sent again when it was %s', async (_, error) => {
+    const asked = answerInTurn(dynamodb, error, {});
+    await timed(add());
+
+    expect(asked).toHaveLength(2);
+  });
+
+  test('is not sent again without an answer, because it may have been applied', async () => {
+    const asked = answerInTurn(dynamodb, unanswered);
+    const { error } = await timed(add());
+
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      cause: unanswered,
+      reason: 'DynamoDB UpdateItem: unanswered',
+    });
     expect(asked).toHaveLength(1);
   });
 });
@@ -95,7 +147,7 @@ describe('put, update and remove', () => {
   test('update answers the whole record after the change', async () => {
     answerInTurn(dynamodb, { Attributes: toAttributes({ a: 1, b: 2 }) });
 
-    expect((await timed(update(key, { a: 1 }, absent, inSeconds(9)))).result).toEqual({
+    expect((await timed(update<Letters>(inSeconds(9), key, { a: 1 }, absent))).result).toEqual({
       written: true,
       item: { a: 1, b: 2 },
     });
@@ -106,22 +158,22 @@ describe('transact', () => {
   test('answers nothing when everything is written', async () => {
     const asked = answerInTurn(dynamodb, {});
 
-    expect(await timed(transact([], inSeconds(9)))).toEqual({ result: [], ms: 0 });
-    expect(asked).toEqual([{ TransactItems: [] }]);
+    expect(await timed(transact(inSeconds(9), []))).toEqual({ result: [], ms: 0 });
+    expect(asked).toEqual([{ TransactItems: [], ClientRequestToken: expect.any(String) }]);
   });
 
   test('answers the indexes of the conditions that failed, even after a conflict with another transaction', async () => {
     answerInTurn(dynamodb, canceled({ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }));
 
-    expect(await timed(transact([], inSeconds(9)))).toEqual({ result: [1], ms: 0 });
+    expect(await timed(transact(inSeconds(9), []))).toEqual({ result: [1], ms: 0 });
   });
 
-  test('is retried when it was canceled for throttling, and then answers unavailable', async () => {
+  test('is retried until the deadline when it was canceled for throttling, and then answers unavailable', async () => {
     const asked = answerInTurn(dynamodb, canceledByThrottling);
-    const { error } = await timed(transact([], inSeconds(60)));
+    const { error } = await timed(transact({ deadline: Date.now() + 59 }, []));
 
     expect(error).toMatchObject({ code: 'unavailable', cause: canceledByThrottling });
-    expect(asked).toHaveLength(20);
+    expect(asked).toHaveLength(2);
   });
 
   const wrong = canceled({ Code: 'None' }, { Code: 'ValidationError', Message: 'A key is empty.' });
@@ -136,7 +188,7 @@ describe('transact', () => {
     ['no reason', silent, { code: 'unavailable', cause: silent }],
   ])('maps a cancellation for %s', async (_, cancellation, expected) => {
     const asked = answerInTurn(dynamodb, cancellation);
-    const { error } = await timed(transact([], inSeconds(9)));
+    const { error } = await timed(transact(inSeconds(9), []));
 
     expect(error).toMatchObject(expected);
     expect(asked).toHaveLength(1);
@@ -148,8 +200,31 @@ describe('transact', () => {
   ])('fails with the original error when the request is wrong %s', async (_, error) => {
     answerInTurn(dynamodb, error);
 
-    expect((await timed(transact([], inSeconds(9)))).error).toBe(error);
+    expect((await timed(transact(inSeconds(9), []))).error).toBe(error);
   });
+});
+
+test('a misspelled attribute does not compile', () => {
+  const misspelled = [
+    // @ts-expect-error
+    () => update<Letters>(inSeconds(1), key, { aa: 1 }, present),
+    // @ts-expect-error
+    () => update<Letters>(inSeconds(1), key, { a: 'text' }, present),
+    // @ts-expect-error
+    () => update<Letters>(inSeconds(1), key, {}, [['aa', 'exists']]),
+    // @ts-expect-error
+    () => update<Letters>(inSeconds(1), key, {}, [['a', '=', 'text']]),
+    // @ts-expect-error: without the type of the record
+    () => update(inSeconds(1), key, { a: 1 }, present),
+    // @ts-expect-error
+    () => updating<Letters>(key, { aa: 1 }, present),
+    // @ts-expect-error
+    () => checking<Letters>(key, [['aa', 'absent']]),
+    // @ts-expect-error
+    () => put({ ...key, a: 1 }, [['aa', 'exists']]),
+  ];
+
+  expect(misspelled).toHaveLength(8);
 });
 
 describe('untilWritten', () => {
@@ -174,7 +249,9 @@ describe('untilWritten', () => {
     expect((await timed(untilWritten(inSeconds(60), lose))).error).toMatchObject({ code: 'conflict' });
     expect(rounds).toBe(100);
 
-    expect((await timed(untilWritten(Date.now(), lose))).error).toMatchObject({ code: 'conflict' });
+    expect((await timed(untilWritten({ deadline: Date.now() }, lose))).error).toMatchObject({
+      code: 'conflict',
+    });
     expect(rounds).toBe(101);
   });
 });
@@ -184,7 +261,7 @@ describe('a store that accepts a request and never answers', () => {
 
   afterEach(() => store.stop());
 
-  test('is given up after five seconds and three attempts', async () => {
+  test('is given up after eight seconds, two for each of four calls', async () => {
     await store.listen();
     dynamodb.middlewareStack.add(
       (next) => (args) => {
@@ -193,14 +270,15 @@ describe('a store that accepts a request and never answers', () => {
       },
       { step: 'finalizeRequest', priority: 'low', name: 'redirected' },
     );
-    const { error, ms } = await store.outwait(() => transact([], inSeconds(60)), {
-      leapMs: 4900,
-      maxMs: 20_000,
+    const { error, ms } = await store.outwait(() => transact(inSeconds(60), []), {
+      leapMs: 1900,
+      maxMs: 12_000,
     });
     dynamodb.middlewareStack.remove('redirected');
 
     expect(error).toMatchObject({ code: 'unavailable' });
-    expect(store.asked).toBe(3);
-    expect(ms).toBeGreaterThanOrEqual(15_000);
+    expect(store.asked).toBe(4);
+    expect(ms).toBeGreaterThanOrEqual(8_000);
+    expect(ms).toBeLessThan(11_000);
   });
 });

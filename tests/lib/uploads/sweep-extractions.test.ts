@@ -26,8 +26,8 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const sweep = (deadline = Date.now() + 60_000) =>
-  sweepExtractions({ from: 0, to: Date.now() + hourMs, deadline });
+const sweep = (context = { deadline: Date.now() + 60_000 }) =>
+  sweepExtractions(context, { from: 0, to: Date.now() + hourMs });
 
 /** A published version whose event about its archive got lost some hours ago. */
 async function lose(nodeId: string, hours = 1): Promise<void> {
@@ -99,7 +99,7 @@ test('a sweep goes on after a failure, and then fails, so that Lambda repeats it
 test('an extraction that has no time to write its entries is finished by the sweep', async () => {
   await lose('slow');
   const { archive_key } = await storedVersion('slow', '1.0.0');
-  expect(await extractArchive(String(archive_key), Date.now() + 1_900)).toBe('unfinished');
+  expect(await extractArchive({ deadline: Date.now() + 1_900 }, String(archive_key))).toBe('unfinished');
   expect(await storedVersion('slow', '1.0.0')).toMatchObject({ host_node_extract_status: 'pending' });
 
   expect(await sweep()).toContainEqual(expect.objectContaining({ nodeId: 'slow', finding: 'success' }));
@@ -109,7 +109,7 @@ test('a sweep begins no extraction that might not end in its time', async () => 
   jest.restoreAllMocks();
   await lose('late');
 
-  expect(await sweep(Date.now() + 5000)).toContainEqual({
+  expect(await sweep({ deadline: Date.now() + 5000 })).toContainEqual({
     nodeId: 'late',
     version: '1.0.0',
     finding: 'unvisited',

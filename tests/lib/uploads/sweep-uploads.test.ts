@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Context } from '../../../lib/context.ts';
 import { hashPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import { sweepUploads } from '../../../lib/uploads/sweep-uploads.ts';
@@ -10,7 +11,7 @@ import { put } from '../../support/uploads.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const day = (date: string) => Date.parse(`${date}T00:00:00.000Z`);
-const inTime = () => Date.now() + 10_000;
+const inTime = () => ({ deadline: Date.now() + 10_000 });
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -33,8 +34,8 @@ async function addListed(nodeId: string, since: string, fields: object = {}): Pr
 
 describe('sweepUploads', () => {
   const since = day('2021-01-01');
-  const sweep = (deadline: number) =>
-    sweepUploads({ from: since - hourMs, to: since + hourMs, deadline }).then((swept) =>
+  const sweep = (context: Context) =>
+    sweepUploads(context, { from: since - hourMs, to: since + hourMs }).then((swept) =>
       swept.map(({ nodeId, finding }) => [nodeId, finding]),
     );
 
@@ -48,7 +49,7 @@ describe('sweepUploads', () => {
   ])('reports after %d ms that an upload that did not arrive is %s', async (ms, finding) => {
     jest.spyOn(Date, 'now').mockReturnValue(since + ms);
 
-    expect(await sweep(since + hourMs)).toEqual([['never-came', finding]]);
+    expect(await sweep({ deadline: since + hourMs })).toEqual([['never-came', finding]]);
   });
 
   test('completes active versions, finalizes uploads that arrived, and goes on after a failure', async () => {
@@ -63,7 +64,7 @@ describe('sweepUploads', () => {
       if (JSON.stringify(input).includes('failing')) throw failure;
       return send();
     });
-    const swept = await sweepUploads({ from: at, to: at, deadline: inTime() });
+    const swept = await sweepUploads(inTime(), { from: at, to: at });
 
     const findings = swept.map(({ nodeId, finding, error }) => [nodeId, { finding, error }]);
     expect(Object.fromEntries(findings)).toEqual({
@@ -81,7 +82,7 @@ describe('sweepUploads', () => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now);
 
-    expect(await sweep(now + ms)).toEqual([['never-came', finding]]);
+    expect(await sweep({ deadline: now + ms })).toEqual([['never-came', finding]]);
   });
 
   test.each([
@@ -103,7 +104,7 @@ describe('sweepUploads', () => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now);
 
-    expect(await sweepUploads({ from: at, to: at, deadline: now + seconds * 1000 })).toEqual([
+    expect(await sweepUploads({ deadline: now + seconds * 1000 }, { from: at, to: at })).toEqual([
       expect.objectContaining({ nodeId, finding }),
     ]);
   });

@@ -59,8 +59,8 @@ describe('an S3 event', () => {
 
     const deadline = now + remainingMs - secondMs;
     expect(calls).toEqual([
-      ['a b+c', { id: 'an-event', deadline }],
-      ['é f ', { id: 'an-event', deadline }],
+      [{ deadline }, 'a b+c', 'an-event'],
+      [{ deadline }, 'é f ', 'an-event'],
     ]);
   });
 
@@ -83,7 +83,7 @@ describe('an S3 event', () => {
   test('goes on after a record that fails, and then fails with every error', async () => {
     const failure = new Error('S3 is down.');
     const work = handle(eventAbout('bad', 'good', 'bad'), {
-      finalize: async (key) => {
+      finalize: async (_, key) => {
         if (key === 'bad') throw failure;
         return 'published';
       },
@@ -126,7 +126,7 @@ describe('a scheduled event', () => {
     await handle(
       {},
       {
-        sweep: async (call) => {
+        sweep: async (...call) => {
           calls.push(call);
           return [];
         },
@@ -134,7 +134,7 @@ describe('a scheduled event', () => {
     );
 
     const deadline = now + remainingMs - secondMs;
-    expect(calls).toEqual([{ from: now - 6 * hourMs, to: now - 60 * secondMs, deadline }]);
+    expect(calls).toEqual([[{ deadline }, { from: now - 6 * hourMs, to: now - 60 * secondMs }]]);
     expect(lines()).toEqual([
       expect.objectContaining({ level: 'info', event: 'sweep', versions: 0, failed: 0, sweep_findings: 0 }),
     ]);
@@ -147,14 +147,14 @@ describe('a scheduled event', () => {
       await handle(
         { from },
         {
-          sweep: async (call) => {
+          sweep: async (...call) => {
             calls.push(call);
             return [];
           },
         },
       );
 
-      expect(calls).toMatchObject([{ from: Date.parse(from), to: now - 60 * secondMs }]);
+      expect(calls).toMatchObject([[{}, { from: Date.parse(from), to: now - 60 * secondMs }]]);
     },
   );
 

@@ -1,0 +1,37 @@
+interface PendingCall {
+  name: string;
+  began: number;
+}
+
+/** What the work for one request or event may use; the first parameter of whatever waits for a store or a network. */
+export interface Context {
+  /** Milliseconds since the epoch by which everything must be done. */
+  readonly deadline: number;
+  /** The calls that have not answered yet, so that work that runs out of time can name them. */
+  readonly pending?: Set<PendingCall>;
+}
+
+export function contextUntil(deadline: number): Context {
+  return { deadline, pending: new Set() };
+}
+
+/** Makes a call to a store or a provider, under a name that a log line can show. */
+export async function calling<Result>(
+  { pending }: Context,
+  name: string,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  const entry = { name, began: Date.now() };
+  pending?.add(entry);
+  try {
+    return await call();
+  } finally {
+    pending?.delete(entry);
+  }
+}
+
+/** Which calls are still waited for, and for how long. */
+export function pendingCalls({ pending }: Context): string {
+  const calls = [...(pending ?? [])].map(({ name, began }) => `${name} for ${Date.now() - began} ms`);
+  return `waiting: ${calls.join(', ') || 'for no call'}`;
+}
