@@ -102,6 +102,27 @@ describe('docs/publishing.md, pasted as printed', () => {
   }, 60_000);
 });
 
+describe('npm run verify-stage', () => {
+  test('passes every check on the local stack but the two that only AWS can pass', async () => {
+    const env = {
+      ...stack.environment,
+      NODE_REGISTRY_ACCESS_TOKEN: stack.token('OWNER'),
+      NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+    };
+    const image = ['--paid', 'https://example.com/picture.png'];
+    const target = ['--url', stack.apiUrl, '--publisher', demo.publisherId];
+    const command = run('npm', ['run', '--silent', 'verify-stage', '--', ...target, ...image], { env });
+    const { code, stdout } = await command.catch((error) => error);
+
+    const lines = stdout.trim().split('\n');
+    expect(lines.filter((line: string) => !line.startsWith('ok  '))).toEqual([
+      expect.stringMatching(/^FAIL {2}large headers get the gateway’s 431: /),
+      expect.stringMatching(/^FAIL {2}a download has the headers of the distribution: /),
+    ]);
+    expect([code, lines.length]).toEqual([1, 11]);
+  }, 60_000);
+});
+
 describe('a CI job without a stored secret', () => {
   const tool = async (...args: string[]) =>
     (await run('npm', ['run', '--silent', ...args], { env: stack.environment })).stdout.trim();

@@ -1,0 +1,205 @@
+// npm run verify-stage -- --url URL --publisher ID [--paid IMAGE]
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ZipFile } from 'yazl';
+import { createCommand, runCommand } from '../command-line/command.ts';
+
+/*
+ * What a developer's machine cannot show of a stage: how API Gateway, CloudFront, IAM and both providers treat its
+ * requests. It needs no AWS credentials, only what a publisher has.
+ */
+
+interface Options {
+  url: string;
+  publisher: string;
+  /** The URL of an image to relight. Asks for two paid tasks. */
+  paid?: string;
+}
+
+interface Version {
+  status: string;
+  downloadUrl: string;
+}
+
+/** The fields of all endpoints that a check compares. */
+interface Body {
+  error?: string;
+  signedUrl?: string;
+  host_node_name?: string;
+  node_versions?: { node_version?: Version }[];
+  task_id?: string;
+  data?: { task_id?: string };
+}
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+const nodeId = 'verify-stage';
+
+const command = createCommand({
+  name: 'npm run verify-stage --',
+  summary: 'Checks a deployed stage from outside',
+  notes: `Reads NODE_REGISTRY_ACCESS_TOKEN (of an owner of the publisher) and NODE_REGISTRY_TOKEN (a personal access token). Each run publishes another version of a node ${nodeId}.`,
+  examples: ['--url https://api.example.com --publisher acme --paid https://example.com/picture.png'],
+})
+  .requiredOption('--url <URL>', 'The address of the API')
+  .requiredOption('--publisher <ID>', 'The publisher to publish with')
+  .option(
+    '--paid <IMAGE>',
+    'Also relight the image with this URL and make a second of video, which costs money',
+  )
+  .action(verify);
+
+async function verify({ url, publisher, paid }: Options): Promise<void> {
+  const bearer = { authorization: `Bearer ${fromEnvironment('NODE_REGISTRY_ACCESS_TOKEN')}` };
+  const personalAccessToken = fromEnvironment('NODE_REGISTRY_TOKEN');
+  const version = `0.0.${Math.floor(Date.now() / 1000)}`;
+  const at = (path: string) => `${url.replace(/\/$/, '')}${path}`;
+
+  await check('an empty bulk request gets 200', async () => {
+    expectEqual((await send('POST', at('/bulk/nodes/versions'), {}, { node_versions: [] })).status, 200);
+  });
+  await check('an unknown route gets our own 404', async () => {
+    const { status, body } = await send('GET', at('/nowhere'));
+    expectEqual([status, body.error], [404, 'route_not_found']);
+  });
+  await check('large headers get the gateway’s 431', async () => {
+    const headers = { 'x-large': 'x'.repeat(11_000) };
+    expectEqual((await send('GET', at('/bulk/nodes/versions'), headers)).status, 431);
+  });
+  await check('a preflight request gets 204 with the allowed headers', async () => {
+    const asked = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'idempotency-key',
+    };
+    const { status, headers } = await send('OPTIONS', at('/bulk/nodes/versions'), {
+      origin: 'https://app.example.com',
+      ...asked,
+    });
+    expectEqual(
+      [status, /idempotency-key/i.test(headers.get('access-control-allow-headers') ?? '')],
+      [204, true],
+    );
+  });
+  await check('a request without a token gets 401 and says how to authenticate', async () => {
+    const { status, headers } = await send('PUT', at(`/publishers/${publisher}/nodes/${nodeId}`), {}, {});
+    const names = ['www-authenticate', 'x-amzn-remapped-www-authenticate'];
+    expectEqual([status, names.some((name) => headers.has(name))], [401, true]);
+  });
+
+  let signedUrl = '';
+  await check('a publish gets 201: its transaction is within the role’s conditions', async () => {
+    const { status, body } = await send(
+      'POST',
+      at(`/publishers/${publisher}/nodes/${nodeId}/versions`),
+      bearer,
+      {
+        node: { name: 'Verify stage' },
+        node_version: { version },
+        personal_access_token: personalAccessToken,
+      },
+    );
+    expectEqual([status, body.error], [201, undefined]);
+    signedUrl = body.signedUrl ?? '';
+  });
+  await check('ten uploads at once activate the version', async () => {
+    const body = await archive(version);
+    const put = { method: 'PUT', body, headers: { 'content-type': 'application/zip' } };
+    const uploads = await Promise.all(Array.from({ length: 10 }, () => fetch(signedUrl, put)));
+    expectEqual(new Set(uploads.map(({ status }) => status)), new Set([200]));
+    expectEqual((await published(at, version)).status, 'NodeVersionStatusActive');
+  });
+  await check('a host node’s name arrives as it was sent', async () => {
+    const path = `/nodes/${nodeId}/versions/${version}/host-nodes/a%252Fb%252Bc%252F%252Fd`;
+    expectEqual((await send('PUT', at(path), bearer, {})).body.host_node_name, 'a/b+c//d');
+  });
+  await check('a download has the headers of the distribution', async () => {
+    const { status, headers } = await fetch((await published(at, version)).downloadUrl, { method: 'HEAD' });
+    const names = ['x-content-type-options', 'content-security-policy'];
+    expectEqual([status, ...names.map((name) => headers.has(name))], [200, true, true]);
+  });
+
+  if (paid === undefined) return;
+  await check('the image provider starts a task', async () => {
+    const { status, body } = await send('POST', at('/proxy/image-provider/v1/ai/image-relight'), bearer, {
+      image: paid,
+    });
+    expectEqual([status, typeof body.data?.task_id], [200, 'string']);
+  });
+  await check('the video provider starts a task', async () => {
+    const task = { model: 'vidq2-turbo', prompt: 'A paper boat', duration: 1, resolution: '540p' };
+    const { status, body } = await send('POST', at('/proxy/video-provider/text2video'), bearer, task);
+    expectEqual([status, typeof body.task_id], [200, 'string']);
+  });
+}
+
+async function check(name: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+    process.stdout.write(`ok    ${name}\n`);
+  } catch (error) {
+    process.exitCode = 1;
+    process.stdout.write(`FAIL  ${name}: ${(error as Error).message}\n`);
+  }
+}
+
+async function send(
+  method: string,
+  url: string,
+  headers: Record<string, string> = {},
+  body?: object,
+): Promise<Reply> {
+  const json = body && {
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  };
+  const response = await fetch(url, { method, headers, ...json, signal: AbortSignal.timeout(35_000) });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: isJson(text) ? JSON.parse(text) : {} };
+}
+
+function isJson(text: string): boolean {
+  return /^[[{]/.test(text);
+}
+
+/** The version once it is active, or as it is after a minute. */
+async function published(at: (path: string) => string, version: string): Promise<Version> {
+  const pairs = { node_versions: [{ node_id: nodeId, version }] };
+  for (let second = 0; second < 60; second += 1) {
+    const { body } = await send('POST', at('/bulk/nodes/versions'), {}, pairs);
+    const found = body.node_versions?.[0]?.node_version;
+    if (found?.status === 'NodeVersionStatusActive') return found;
+    await pause(1000);
+  }
+  throw new Error(`${nodeId} ${version} did not become active in a minute`);
+}
+
+/** It has no host nodes, so that any name of one is accepted. */
+async function archive(version: string): Promise<Uint8Array> {
+  const zip = new ZipFile();
+  zip.addBuffer(Buffer.from(`Published by npm run verify-stage as ${version}.\n`), 'README.md');
+  zip.end();
+  return buffer(zip.outputStream);
+}
+
+function expectEqual(actual: unknown, expected: unknown): void {
+  const show = (value: unknown) => JSON.stringify(value instanceof Set ? [...value] : value);
+  if (show(actual) !== show(expected)) throw new Error(`expected ${show(expected)}, got ${show(actual)}`);
+}
+
+function fromEnvironment(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`Set ${name}.`);
+  return value;
+}
+
+try {
+  const status = await runCommand(command, process.argv.slice(2));
+  if (status !== 0) process.exitCode = status;
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}
