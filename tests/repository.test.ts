@@ -187,7 +187,8 @@ test.each(sources('functions'))('%s imports from lib only', (file) => {
 });
 
 describe('the documents', () => {
-  const documents = ['README.md', ...readdirSync('docs').map((file) => `docs/${file}`)]
+  const packages = readdirSync('packages').map((name) => `packages/${name}/README.md`);
+  const documents = ['README.md', ...packages, ...readdirSync('docs').map((file) => `docs/${file}`)]
     .filter((file) => file.endsWith('.md'))
     .map((file) => [file, readFileSync(file, 'utf8')] as const);
   const reference = readFileSync('docs/reference.md', 'utf8');

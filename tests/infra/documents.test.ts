@@ -92,6 +92,6 @@ describe('the documents for operators', () => {
         .slice(1) ?? [];
 
     expect(items.length).toBeGreaterThanOrEqual(6);
-    for (const item of items) expect(item).toMatch(/^\*\*[^*]+\.\*\* [\s\S]*`[\s\S]*(?:curl|aws) [\s\S]*`/);
+    for (const item of items) expect(item).toMatch(/^\*\*[^*]+\*\*[\s\S]*`[\s\S]*(?:curl|aws) [\s\S]*`/);
   });
 });
