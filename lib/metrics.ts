@@ -42,17 +42,32 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
       fields: { code: line.code ?? 'ok', requests: 1 },
     },
     ...(line.idempotent_replay ? [replay] : []),
-    ...(line.provider === undefined ? [] : [providerCall(line)]),
+    ...(line.provider === undefined ? [] : [providerCall(line), ...charged(line)]),
     ...(line.credits_above_ceiling === undefined ? [] : [aboveCeiling]),
   ],
   upload: (line) => [counted('uploads'), ...milliseconds('lag_ms', line)],
   delivery: (line) => [counted('deliveries'), ...milliseconds('delivery_lag_ms', line)],
   delivery_run: (line) => milliseconds('oldest_due_ms', line),
-  sweep: () => [{ dimensions: [], metrics: { sweep_findings: 'Count' } }],
+  sweep: (line) => [swept('uploads', line)],
+  extraction_sweep: (line) => [swept('host-nodes', line)],
+  sweep_holds: (line) => [swept('spending', line)],
 };
 
 function counted(name: string): Measurement {
   return { dimensions: ['outcome'], metrics: { [name]: 'Count' }, fields: { [name]: 1 } };
+}
+
+/** Each sweep leaves a line, even if it finds nothing. */
+function swept(sweep: string, { sweep_findings, versions, holds, unvisited }: Fields): Measurement {
+  return {
+    dimensions: ['sweep'],
+    metrics: { sweep_findings: 'Count', sweep_unvisited: 'Count' },
+    fields: {
+      sweep,
+      sweep_findings: sweep_findings ?? versions ?? holds ?? 0,
+      sweep_unvisited: unvisited ?? 0,
+    },
+  };
 }
 
 /** Of a field that is a number. */
@@ -88,6 +103,7 @@ function providerCall({ code, credits }: Fields): Measurement {
       provider_calls: 'Count',
       provider_errors: 'Count',
       provider_credentials_refused: 'Count',
+      provider_quota_exhausted: 'Count',
       provider_ms: 'Milliseconds',
       ...(typeof credits === 'number' && { credits: 'Count' }),
     },
@@ -95,6 +111,12 @@ function providerCall({ code, credits }: Fields): Measurement {
       provider_calls: 1,
       provider_errors: providerFaults.has(code as ErrorCode) ? 1 : 0,
       provider_credentials_refused: code === 'provider_credentials' ? 1 : 0,
+      provider_quota_exhausted: code === 'provider_quota' ? 1 : 0,
     },
   };
+}
+
+/** What both providers charge together has a bound of its own. */
+function charged({ credits }: Fields): Measurement[] {
+  return typeof credits === 'number' ? [{ dimensions: [], metrics: { credits: 'Count' } }] : [];
 }

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import type { Contract } from '../lib/contract.ts';
 import { errorCatalog } from '../lib/errors.ts';
 import { StatusReasonCode } from '../lib/schemas/node-version.ts';
+import { alarmTable, withAlarmTable } from '../tools/documents/alarms.ts';
 import { configurationDocument } from '../tools/documents/configuration.ts';
 
 /** Keeps functions, events, routes and documents in step with the code. */
@@ -203,6 +204,13 @@ describe('the documents', () => {
     );
 
     expect(reference.match(/^\| \d{3} \| `\w+` \|.*$/gm)).toEqual(rows);
+  });
+
+  test('docs/runbook.md has the alarms that npm run configuration writes', () => {
+    const runbook = readFileSync('docs/runbook.md', 'utf8');
+
+    expect(withAlarmTable(runbook)).toBe(runbook);
+    expect(runbook).toContain(alarmTable());
   });
 
   test('docs/configuration.md is what npm run configuration writes', async () => {

@@ -11,6 +11,7 @@ export interface Framework {
     service: string;
     custom: Custom;
     provider: {
+      timeout: number;
       environment: Record<string, unknown>;
       compiledCloudFormationTemplate: Template;
     };
@@ -50,6 +51,8 @@ interface FrameworkFunction {
   /** The function is in the template only where this condition holds. */
   condition?: string;
   environment?: Record<string, unknown>;
+  /** In seconds, if it is not that of all. */
+  timeout?: number;
   events: Record<string, unknown>[];
   /** Where it is set, events invoke the function under this alias. */
   targetAlias?: { name: string; logicalId: string };

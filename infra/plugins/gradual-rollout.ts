@@ -1,6 +1,7 @@
 import type { Framework } from './framework.ts';
-import { upperFirst } from './function-resources.ts';
+import { alarmId } from './function-resources.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
+import { upperFirst } from '../template/alarms.ts';
 
 const aliasName = 'live';
 
@@ -43,7 +44,7 @@ function addResources(framework: Framework): void {
     const id = upperFirst(name);
     const version = String(service.getFunction(name).versionLogicalId);
     Object.assign(resources, {
-      [`${id}DeploymentGroup`]: deploymentGroup(id, rollout),
+      [`${id}DeploymentGroup`]: deploymentGroup(rollbackAlarms(name, resources), rollout),
       [`${id}LiveAlias`]: alias(id, version),
     });
   }
@@ -76,7 +77,12 @@ function role(prefix: string) {
   };
 }
 
-function deploymentGroup(id: string, rollout: string) {
+/** A failing provider is not the function's fault, so only crashes and unknown faults take a release back. */
+function rollbackAlarms(name: string, resources: Record<string, unknown>): string[] {
+  return [`faults-${name}`, `internal-errors-${name}`].map(alarmId).filter((id) => id in resources);
+}
+
+function deploymentGroup(alarms: readonly string[], rollout: string) {
   return {
     Type: 'AWS::CodeDeploy::DeploymentGroup',
     Properties: {
@@ -84,7 +90,7 @@ function deploymentGroup(id: string, rollout: string) {
       ServiceRoleArn: { 'Fn::GetAtt': ['RolloutRole', 'Arn'] },
       DeploymentConfigName: `CodeDeployDefault.${rollout}`,
       DeploymentStyle: { DeploymentType: 'BLUE_GREEN', DeploymentOption: 'WITH_TRAFFIC_CONTROL' },
-      AlarmConfiguration: { Enabled: true, Alarms: [{ Name: { Ref: `${id}FaultsAlarm` } }] },
+      AlarmConfiguration: { Enabled: true, Alarms: alarms.map((id) => ({ Name: { Ref: id } })) },
       AutoRollbackConfiguration: {
         Enabled: true,
         Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_STOP_ON_REQUEST'],

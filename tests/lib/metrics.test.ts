@@ -122,14 +122,23 @@ describe('the metrics of a request', () => {
     ['a failure of the provider', 500, { provider_errors: 1, provider_credentials_refused: 0 }],
     ['a rejected key', 401, { provider_errors: 0, provider_credentials_refused: 1 }],
     ['a request that it rejects', 422, { provider_errors: 0, provider_credentials_refused: 0 }],
-    ['an account without credits', 402, { provider_errors: 0, provider_credentials_refused: 0 }],
+    [
+      'an account without credits',
+      402,
+      { provider_errors: 0, provider_credentials_refused: 0, provider_quota_exhausted: 1 },
+    ],
   ])('count %s under the right metric', async (_, status, expected) => {
     if (status) misbehave({ kind: 'status', status });
     await relight();
 
     expect(metricsOf(lines('request')[0] as Line)[1]).toEqual({
       dimensions: { provider: 'image' },
-      values: { provider_calls: 1, provider_ms: expect.any(Number), ...expected },
+      values: {
+        provider_calls: 1,
+        provider_ms: expect.any(Number),
+        provider_quota_exhausted: 0,
+        ...expected,
+      },
     });
   });
 
@@ -161,6 +170,7 @@ describe('the metrics of a request', () => {
     expect(first?.map(({ dimensions }) => Object.keys(dimensions))).toEqual([
       ['function', 'code'],
       ['provider'],
+      [],
     ]);
     expect(second).toEqual([
       { dimensions: { function: 'relightImage', code: 'ok' }, values: { requests: 1 } },
@@ -195,7 +205,9 @@ describe('the metrics of the finalizer', () => {
   test('count the findings of a sweep, even when there are none', async () => {
     await finalizeUpload({ source: 'aws.events' } as Parameters<typeof finalizeUpload>[0], context);
 
-    expect(lines('sweep').map(metricsOf)).toEqual([[{ dimensions: {}, values: { sweep_findings: 0 } }]]);
+    expect(lines('sweep').map(metricsOf)).toEqual([
+      [{ dimensions: { sweep: 'uploads' }, values: { sweep_findings: 0, sweep_unvisited: 0 } }],
+    ]);
   });
 });
 

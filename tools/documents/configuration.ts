@@ -6,9 +6,11 @@ import { parametersOfVariables } from '../../infra/parameters/environment-proble
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { variables } from '../../infra/parameters/variables.ts';
 import type { Variables } from '../../lib/config.ts';
+import { withAlarmTable } from './alarms.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 
 const file = 'docs/configuration.md';
+const runbook = 'docs/runbook.md';
 
 const introduction = `# Configuration
 
@@ -84,5 +86,6 @@ function table(heading: string[], rows: string[][]): string[] {
 
 if (import.meta.main) {
   await writeFile(file, await configurationDocument());
-  process.stdout.write(`Wrote ${file}.\n`);
+  await writeFile(runbook, withAlarmTable(await readFile(runbook, 'utf8')));
+  process.stdout.write(`Wrote ${file} and the alarms of ${runbook}.\n`);
 }

@@ -1,0 +1,311 @@
+import { readdirSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import type { Part } from '../../infra/plugins/references.ts';
+import { withMetrics } from '../../lib/metrics.ts';
+import { setVariables } from '../support/variables.ts';
+import { asText } from './intrinsics.ts';
+import { ofType, type Packaged, packagedStage, properties } from './packaging.ts';
+
+/*
+ * The alarms of the packaged templates, held to what AWS documents about metrics and alarms. Each rule has the page that
+ * states it. What only AWS can show is in docs/runbook.md.
+ */
+
+const prefix = 'node-registry-prod-';
+const own = 'node-registry/prod';
+let plain: Packaged;
+let full: Packaged;
+
+beforeAll(async () => {
+  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+}, 120_000);
+
+function alarmsOf(stage: Packaged): Part[] {
+  return ofType(stage, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
+}
+
+function namesOf(alarms: readonly Part[]): string[] {
+  return alarms.map(({ AlarmName }) => AlarmName.replace(prefix, '')).sort();
+}
+
+/** The names of all alarms of both stages that break a rule. */
+function breaking(rule: (alarm: Part) => boolean): string[] {
+  return [...new Set(namesOf([...alarmsOf(plain), ...alarmsOf(full)].filter((alarm) => !rule(alarm))))];
+}
+
+interface Watched {
+  namespace: string;
+  name: string;
+  dimensions: Record<string, string>;
+  statistic: string;
+  seconds: number;
+}
+
+/** Each metric that an alarm looks at, whether by itself or in an expression. */
+function watched(alarm: Part): Watched[] {
+  const single = { Metric: alarm, Stat: alarm.Statistic ?? alarm.ExtendedStatistic, Period: alarm.Period };
+  const stats = alarm.Metrics?.flatMap((part: Part) => part.MetricStat ?? []) ?? [single];
+  return stats.map(({ Metric, Stat, Period }: Part) => ({
+    namespace: Metric.Namespace,
+    name: Metric.MetricName,
+    dimensions: Object.fromEntries(
+      (Metric.Dimensions ?? []).map(({ Name, Value }: Part) => [Name, asText(Value)]),
+    ),
+    statistic: Stat,
+    seconds: Period,
+  }));
+}
+
+const windowOf = (alarm: Part) => alarm.EvaluationPeriods * Number(watched(alarm)[0]?.seconds);
+const looksAt = (alarm: Part, namespace: string, name: string) =>
+  watched(alarm).some((metric) => metric.namespace === namespace && metric.name === name);
+
+const functions = readdirSync('functions').map((file) =>
+  file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+);
+const eventFunctions = ['finalizeUpload', 'extractHostNodes', 'deliverNotifications'];
+const ofRelay = ['receiveNotification', 'deliverNotifications'];
+
+function expectedNames(isFull: boolean): string[] {
+  const deployed = functions.filter((name) => isFull || !ofRelay.includes(name));
+  const routed = deployed.filter((name) => !eventFunctions.includes(name));
+  return [
+    ...deployed.map((name) => `faults-${name}`),
+    ...routed.flatMap((name) => [`internal-errors-${name}`, `slow-${name}`]),
+    ...['server-errors', 'repeated-server-errors', 'client-errors', 'function-throttles'],
+    ...['table', 'index'].flatMap((place) => [`${place}-read-throttles`, `${place}-write-throttles`]),
+    ...['image', 'video'].flatMap((provider) =>
+      ['credentials', 'quota', 'errors'].map((what) => `${provider}-provider-${what}`),
+    ),
+    ...['credits-per-hour', 'credit-ceiling', 'bucket-size'],
+    ...['finalize-upload-dead-letters', 'extract-host-nodes-dead-letters', 'sweep-findings-uploads'],
+    ...['uploads', 'host-nodes', 'spending'].flatMap((it) => [
+      `sweep-missing-${it}`,
+      `sweep-unvisited-${it}`,
+    ]),
+    ...(isFull ? ['notification-failures', 'notification-backlog', 'reserved-throttles'] : []),
+  ].sort();
+}
+
+/** On work that leaves a line at each run. */
+const presence = /^(?:sweep-missing-.*|notification-backlog)$/;
+
+describe('the alarms', () => {
+  test('are exactly these in a stage with defaults', () => {
+    expect(namesOf(alarmsOf(plain))).toEqual(expectedNames(false));
+  });
+
+  test('are exactly these in a stage with everything', () => {
+    expect(namesOf(alarmsOf(full))).toEqual(expectedNames(true));
+  });
+
+  // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html: the timestamp of an error is that of the
+  // invocation, so the error of a time-out appears in a period that ended long ago.
+  test('see the fault of every function for as long as its time-out and three minutes after it', () => {
+    const faults = alarmsOf(full).filter((alarm) => looksAt(alarm, 'AWS/Lambda', 'Errors'));
+
+    expect(namesOf(faults)).toEqual(functions.map((name) => `faults-${name}`).sort());
+    for (const alarm of faults) {
+      const [metric] = watched(alarm);
+      const id = String(metric?.dimensions.FunctionName).slice(2, -1);
+      expect(id).toBe(
+        `${alarm.AlarmName.replace(`${prefix}faults-`, '').replace(/^./, (letter: string) => letter.toUpperCase())}LambdaFunction`,
+      );
+      expect(windowOf(alarm)).toBeGreaterThanOrEqual(properties(full, id).Timeout + 180);
+      expect([alarm.DatapointsToAlarm, alarm.EvaluationPeriods, alarm.Threshold]).toEqual([1, 10, 0]);
+    }
+  });
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html, FILL: a metric that is reported
+  // with a delay has no value in the last period, where FILL puts one, so the alarm is stuck. An M out of N alarm is not.
+  // Where one of the metrics is not filled, a period without data stays one.
+  test('fill in every metric of an expression only if M of N periods suffice', () => {
+    const isFilledWhole = ({ Metrics = [] }: Part) => {
+      const { Expression } = Metrics.find((part: Part) => part.Expression) ?? {};
+      const ids = Metrics.filter((part: Part) => part.MetricStat).map(({ Id }: Part) => Id);
+      return ids.length > 0 && ids.every((id: string) => Expression.includes(`FILL(${id}, `));
+    };
+
+    expect(
+      breaking((alarm) => !isFilledWhole(alarm) || alarm.DatapointsToAlarm < alarm.EvaluationPeriods),
+    ).toEqual([]);
+    expect(namesOf(alarmsOf(full).filter(isFilledWhole))).toEqual([
+      'function-throttles',
+      'reserved-throttles',
+    ]);
+  });
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html: a metric that has data
+  // only when something happens is to be treated as not breaching where it has none.
+  test('treat a period without data as quiet, except those on work that must run', () => {
+    const treats = (alarm: Part) => (presence.test(namesOf([alarm])[0] ?? '') ? 'missing' : 'notBreaching');
+
+    expect(breaking((alarm) => alarm.TreatMissingData === treats(alarm))).toEqual([]);
+  });
+
+  // The same page: CloudWatch looks at the last periods only, and data that comes after a period was evaluated is seen as
+  // long as that period is among them.
+  test('look at more periods than they need, except those on work that must run', () => {
+    const hasRoom = (alarm: Part) => alarm.DatapointsToAlarm < alarm.EvaluationPeriods;
+
+    expect(breaking((alarm) => hasRoom(alarm) || presence.test(namesOf([alarm])[0] ?? ''))).toEqual([]);
+  });
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/percentiles-with-low-samples.html: below 10 / (1 - p)
+  // samples, 200 for a p95, an alarm on a percentile is evaluated only if it says so.
+  test('evaluate a percentile of few samples', () => {
+    const isPercentile = ({ ExtendedStatistic }: Part) => ExtendedStatistic !== undefined;
+
+    expect(
+      breaking((alarm) => !isPercentile(alarm) || alarm.EvaluateLowSampleCountPercentile === 'evaluate'),
+    ).toEqual([]);
+    expect(namesOf(alarmsOf(full).filter(isPercentile))).toEqual(
+      functions
+        .filter((name) => !eventFunctions.includes(name))
+        .map((name) => `slow-${name}`)
+        .sort(),
+    );
+  });
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html: whole minutes, and at most a
+  // day, or seven days where a period has an hour or more.
+  test('have periods that CloudWatch allows', () => {
+    const day = 86_400;
+    const isAllowed = (alarm: Part) =>
+      watched(alarm).every(({ seconds }) => seconds % 60 === 0) &&
+      windowOf(alarm) <= (Number(watched(alarm)[0]?.seconds) < 3600 ? day : 7 * day);
+
+    expect(breaking(isAllowed)).toEqual([]);
+  });
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
+  test('have at most ten metrics in an expression', () => {
+    expect(breaking((alarm) => watched(alarm).length <= 10)).toEqual([]);
+  });
+
+  // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html (Sum for Errors and Throttles),
+  // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html and
+  // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
+  test('take the statistic that AWS documents for a metric, with its dimensions', () => {
+    const documented: Record<string, [statistic: string, ...dimensions: string[][]]> = {
+      'AWS/Lambda Errors': ['Sum', ['FunctionName']],
+      'AWS/Lambda Throttles': ['Sum', [], ['FunctionName']],
+      'AWS/Lambda Duration': ['p95', ['FunctionName']],
+      'AWS/ApiGateway 4xx': ['Sum', ['ApiId']],
+      'AWS/ApiGateway 5xx': ['Sum', ['ApiId']],
+      'AWS/ApiGateway Count': ['Sum', ['ApiId']],
+      // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html: those of an index have
+      // its name, and are not in those of the table.
+      'AWS/DynamoDB ReadThrottleEvents': ['Sum', ['TableName'], ['TableName', 'GlobalSecondaryIndexName']],
+      'AWS/DynamoDB WriteThrottleEvents': ['Sum', ['TableName'], ['TableName', 'GlobalSecondaryIndexName']],
+      'AWS/SQS ApproximateNumberOfMessagesVisible': ['Maximum', ['QueueName']],
+      'AWS/S3 BucketSizeBytes': ['Maximum', ['BucketName', 'StorageType']],
+    };
+    const found = alarmsOf(full)
+      .flatMap(watched)
+      .filter(({ namespace }) => namespace.startsWith('AWS/'));
+
+    expect(new Set(found.map(({ namespace, name }) => `${namespace} ${name}`))).toEqual(
+      new Set(Object.keys(documented)),
+    );
+    for (const { namespace, name, statistic, dimensions } of found) {
+      const [stat, ...sets] = documented[`${namespace} ${name}`] ?? [];
+      expect(statistic).toBe(stat);
+      expect(sets).toContainEqual(Object.keys(dimensions));
+    }
+  });
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html, Dimensions: CloudWatch treats
+  // each combination of dimensions as a metric of its own, so an alarm has exactly those with which a line was logged.
+  test('look at metrics of our own with exactly the dimensions that the log lines give them', () => {
+    setVariables({ METRICS_NAMESPACE: own });
+    const paid = { provider: 'image', credits: 1, credits_above_ceiling: 1, provider_ms: 1 };
+    const logged = [
+      { event: 'request', function: 'relightImage', code: 'internal_error', ...paid },
+      { event: 'delivery', outcome: 'failed', delivery_lag_ms: 1 },
+      { event: 'delivery_run', oldest_due_ms: 1 },
+      ...['sweep', 'extraction_sweep', 'sweep_holds'].map((event) => ({ event })),
+    ].flatMap((fields) => {
+      const line: Part = withMetrics(fields);
+      return line._aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }: Part) =>
+        Metrics.map(({ Name }: Part) => [Name, ...Dimensions[0]].join()),
+      );
+    });
+    const metrics = alarmsOf(full)
+      .flatMap(watched)
+      .filter(({ namespace }) => !namespace.startsWith('AWS/'));
+
+    expect(new Set(metrics.map(({ namespace }) => namespace))).toEqual(new Set([own]));
+    for (const { name, dimensions } of metrics)
+      expect(logged).toContain([name, ...Object.keys(dimensions)].join());
+  });
+
+  test('tell in their description what they mean, where to look and what to do, in the length that CloudWatch takes', () => {
+    expect(
+      breaking(({ AlarmDescription: it }) => /^[A-Z].+\. Look at: .+\. .+\.$/.test(it) && it.length <= 1024),
+    ).toEqual([]);
+  });
+
+  test('notify the topic when they begin and when they end, where there is one', () => {
+    const topic = [parameterSets.full.alarmTopicArn];
+
+    expect(
+      alarmsOf(plain)
+        .flatMap((it) => [it.AlarmActions, it.OKActions])
+        .filter(Boolean),
+    ).toEqual([]);
+    for (const { AlarmActions, OKActions } of alarmsOf(full))
+      expect([AlarmActions, OKActions]).toEqual([topic, topic]);
+  });
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html and alarm-actions.html: a new alarm
+  // begins with INSUFFICIENT_DATA, goes there again if all data of its range is missing, and acts only on a change.
+  test('notify when work that must run leaves no lines any more, and not before its first run', () => {
+    const topic = [parameterSets.full.alarmTopicArn];
+    const acting = alarmsOf(full).filter(({ InsufficientDataActions }) => InsufficientDataActions);
+
+    expect(namesOf(acting)).toEqual(expectedNames(true).filter((name) => presence.test(name)));
+    for (const { InsufficientDataActions } of acting) expect(InsufficientDataActions).toEqual(topic);
+  });
+
+  test('leave out what meets a reservation of the stage from the throttles of the account', () => {
+    const [account] = alarmsOf(full).filter((it) => it.AlarmName === `${prefix}function-throttles`);
+    const names = [
+      'relightImage',
+      'textToVideo',
+      'extendVideo',
+      'multiframeVideo',
+      'finalizeUpload',
+      'extractHostNodes',
+    ];
+
+    expect(account.Metrics[0].Expression).toBe(
+      `FILL(all, 0)${names.map((name) => ` - FILL(${name}, 0)`).join('')}`,
+    );
+    expect(account.Metrics).toHaveLength(8);
+  });
+});
+
+test('costs of the account have a budget that is notified, where one is given', () => {
+  expect(ofType(plain, 'AWS::Budgets::Budget')).toEqual([]);
+  expect(properties(full, 'AccountBudget').Budget.BudgetLimit).toMatchObject({ Amount: '100', Unit: 'USD' });
+});
+
+describe('the dashboard', () => {
+  test.each([
+    ['default', 11],
+    ['full', 14],
+  ] as const)('of the %s stage gives every widget its place, its region and metrics', async (set, count) => {
+    const stage = await packagedStage(set);
+    const { widgets } = JSON.parse(asText(properties(stage, 'Dashboard').DashboardBody));
+
+    expect(widgets).toHaveLength(count);
+    for (const { type, x, width, properties: shown } of widgets) {
+      expect(type).toBe('metric');
+      expect(x + width).toBeLessThanOrEqual(24);
+      expect(shown).toMatchObject({ region: expect.any(String), title: expect.any(String) });
+      expect(shown.metrics.length).toBeGreaterThan(0);
+    }
+  });
+});
