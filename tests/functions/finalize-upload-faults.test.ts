@@ -13,7 +13,7 @@ import {
   planOf,
   revive,
   underPlan,
-} from '../../tools/stress/wire-faults.ts';
+} from '../support/wire-faults.ts';
 import { invoke } from '../support/invoke.ts';
 import { storedNode } from '../support/registry.ts';
 import { download, finalizeAs, sha256, storedVersion } from '../support/uploads.ts';

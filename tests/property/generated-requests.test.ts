@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { expect, test } from '@jest/globals';
+import { seed } from '../support/access-fixtures.ts';
+import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
+import { call } from '../support/endpoints.ts';
+import { type GeneratedRequest, generatedRequests, requestsAtBounds } from '../support/generated-requests.ts';
+import type { Result } from '../support/invoke.ts';
+import { check, count, counts, runsOf } from '../support/property-runs.ts';
+import { simulation } from '../support/proxies.ts';
+import { readTable, restoreTable, watchWrites } from '../support/table-image.ts';
+
+const weight = 40;
+
+/**
+ * Generated requests: no answer of 500 or above, each one according to docs/openapi.json, nothing accepted that the
+ * document does not allow, and no trace of a rejected request in the table or at a provider. Every request meets the
+ * same table, so that a failure can be replayed.
+ */
+test('no generated request gets a 5xx, or an answer that docs/openapi.json does not allow', async () => {
+  await seed();
+  const before = await readTable();
+  const document = await readApiDocument();
+  const writes = watchWrites();
+  const unhandled: unknown[] = [];
+  const onRejection = (reason: unknown) => void unhandled.push(reason);
+  process.on('unhandledRejection', onRejection);
+  // The bounds of all fields, and as many requests more.
+  const examples = requestsAtBounds(document).slice(0, runsOf(weight / 2));
+  try {
+    await check(
+      generatedRequests(document),
+      async (request) => {
+        writes.done.length = 0;
+        simulation.reset();
+        const answer = await call(request.name, request);
+        count(`answered ${answer.status}`);
+        const written = [...writes.done];
+        if (written.length > 0) {
+          const after = await readTable();
+          await restoreTable(before, after);
+          for (const [key, { state }] of after)
+            assert.ok(!['running', 'sent'].includes(String(state?.S)), `${key} is never released`);
+        }
+        verify(document, request, answer);
+        if (answer.status < 400) return;
+        // Every request with an Idempotency-Key writes and removes its record.
+        const others = written.filter((write) => !write.includes('IDEMPOTENCY#'));
+        assert.deepEqual(others, [], `rejected, but written: ${answer.text}`);
+        const isSent = simulation.received.length > 0;
+        assert.ok(!isSent || answer.body.error.startsWith('provider_'), `rejected, but sent: ${answer.text}`);
+      },
+      { weight, examples },
+    );
+  } finally {
+    process.off('unhandledRejection', onRejection);
+    writes.stop();
+  }
+
+  expect(unhandled).toEqual([]);
+  expect(counts['answered 200']).toBeGreaterThan(runsOf(weight) / 20);
+  expect(counts['answered 400']).toBeGreaterThan(runsOf(weight) / 8);
+});
+
+function verify(document: ApiDocument, request: GeneratedRequest, answer: Result): void {
+  const { name, text, isBase64Encoded } = request;
+  assert.ok(answer.status < 500, `a 5xx: ${answer.text}`);
+  document.verify(name, answer);
+  assert.ok(!/\n\s+at |node_modules|\.[jt]s:\d/.test(answer.text), `an answer with a stack: ${answer.text}`);
+  if (answer.status >= 300) return;
+  const body = isBase64Encoded ? Buffer.from(text, 'base64').toString() : text;
+  const isTaken = body.isWellFormed() && document.takes(name, JSON.parse(body));
+  assert.ok(isTaken, `accepted, against the document: ${answer.text}`);
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, test } from '@jest/globals';
+import { fc } from '../support/properties.ts';
+import { type ExtractedArchive, writeHostNodes } from '../../lib/registry/extraction.ts';
+import type { ExtractedFields } from '../../lib/registry/host-node-entries.ts';
+import { removeOtherHostNodes } from '../../packages/admin/registry/extraction.ts';
+import { banNode } from '../../packages/admin/registry/nodes.ts';
+import { seed } from '../support/access-fixtures.ts';
+import type { Result } from '../support/invoke.ts';
+import { download, finalize, registry, upload } from '../support/demo-registry.ts';
+import { check } from '../support/property-runs.ts';
+import { injectFaults, planOf, underPlan } from '../support/wire-faults.ts';
+
+const maxCallers = 10;
+const maxRaceMs = 30_000;
+const maxAttempts = 10;
+
+/**
+ * When each caller starts, in milliseconds, and which of its calls to the store is late, if any: the first, a read,
+ * or the second, a write. Shrinking searches for fewer callers that still fail.
+ */
+const timings = fc.array(fc.record({ start: fc.nat(3), lateCall: fc.nat(2) }), {
+  minLength: 2,
+  maxLength: maxCallers,
+  size: 'max',
+});
+
+/** Runs `work` once for each caller, all at the same time. */
+type Meet = (work: (caller: number) => Promise<Result>) => Promise<Result[]>;
+
+interface Race {
+  nodeId: string;
+  meet: Meet;
+  callers: number;
+}
+
+const nodeFields = {
+  author: 'set',
+  name: 'set',
+  description: 'set',
+  license: 'set',
+  icon: 'https://example.com/',
+  tags: ['set'],
+};
+const hostFields = ['category', 'description', 'function', 'input_types', 'return_names', 'return_types'];
+
+const races: Record<string, (race: Race) => Promise<void>> = {
+  async publish({ nodeId, meet }) {
+    const answers = await meet(() => registry.publish(nodeId, '1.1.0'));
+    const ids = new Set(done(answers).map(({ body }) => body.node_version.id));
+    assert.equal(ids.size, 1, 'concurrent publishes of one version have one id');
+    expectOnly(answers, [201, 409]);
+  },
+
+  async 'different-fields'({ nodeId, meet }) {
+    const sent = Object.entries(nodeFields);
+    const fieldOf = (caller: number) => sent[caller % sent.length] as [string, unknown];
+    const answers = await meet((caller) => registry.update(nodeId, Object.fromEntries([fieldOf(caller)])));
+    const { body } = await registry.update(nodeId, {});
+    for (const [caller, { status }] of answers.entries())
+      if (status === 200) assert.deepEqual(body[fieldOf(caller)[0]], fieldOf(caller)[1], 'a field was lost');
+    expectOnly(answers, [200]);
+  },
+
+  async 'if-match'({ nodeId, meet }) {
+    const { headers } = await registry.update(nodeId, {});
+    const match = { 'if-match': String(headers.etag) };
+    const answers = await meet((caller) => registry.update(nodeId, { author: `caller ${caller}` }, match));
+    const winners = done(answers).map(({ body }) => body.author);
+    const { body } = await registry.update(nodeId, {});
+    assert.deepEqual(winners, [body.author], 'If-Match has one winner');
+    expectOnly(answers, [200, 412]);
+  },
+
+  /**
+   * Each caller reads the list, adds itself, and writes on the condition that no other caller did in between. Reading
+   * is an update without fields, which moves the revision too, so that some callers never get through.
+   */
+  async append({ nodeId, meet }) {
+    const append = async (caller: number): Promise<Result> => {
+      for (let attempt = 1; ; attempt += 1) {
+        const { body, headers } = await registry.update(nodeId, {});
+        const tags = [...(body.tags ?? []), `caller ${caller}`];
+        const answer = await registry.update(nodeId, { tags }, { 'if-match': String(headers.etag) });
+        if (answer.status !== 412 || attempt === maxAttempts) return answer;
+      }
+    };
+    const answers = await meet(append);
+    const { body } = await registry.update(nodeId, {});
+    assert.equal(new Set(body.tags).size, done(answers).length, 'an appended tag was lost');
+    assert.equal(body.tags.length, done(answers).length, 'a tag was appended twice');
+    expectOnly(answers, [200, 412]);
+  },
+
+  async 'host-node'({ nodeId, meet }) {
+    const fieldOf = (caller: number) => String(hostFields[caller % hostFields.length]);
+    const answers = await meet((caller) =>
+      registry.editHostNode(nodeId, '1.0.0', 'host', { [fieldOf(caller)]: `caller ${caller}` }),
+    );
+    const { body } = await registry.editHostNode(nodeId, '1.0.0', 'host', {});
+    for (const [caller, { status }] of answers.entries())
+      if (status === 200) assert.ok(fieldOf(caller) in body, `${fieldOf(caller)} was lost`);
+    expectOnly(answers, [200, 409]);
+  },
+
+  async finalize({ nodeId, meet }) {
+    const urls: string[] = [];
+    for (let resumed = 0; resumed < 2; resumed += 1)
+      urls.push(String((await registry.publish(nodeId, '1.0.0')).body.signedUrl));
+    const archives = await Promise.all(urls.map((_, index) => registry.archive(`upload ${index}`)));
+    await Promise.all(urls.map((url, index) => upload(url, archives[index] as Buffer)));
+    // Every second event is about the superseded upload; the last one is about the other.
+    await meet((caller) => finalize(urls[caller % 2] as string).then(() => registry.update(nodeId, {})));
+    await finalize(urls[1] as string);
+    const { node_version: version } = await registry.version(nodeId, '1.0.0');
+    assert.deepEqual(await download(version.downloadUrl), archives[1], 'the newest upload is published');
+    const { body } = await registry.update(nodeId, {});
+    assert.equal(body.latest_version?.id, version.id, 'the published version is the latest');
+  },
+
+  /** Versions that become active at the same time: the highest stable one ends as the latest. */
+  async latest({ nodeId, meet, callers }) {
+    const labels = Array.from({ length: callers }, (_, index) =>
+      index % 3 === 2 ? `2.0.0-beta.${index}` : `1.${index + 1}.0`,
+    );
+    const urls = await Promise.all(
+      labels.map(async (label) => String((await registry.publish(nodeId, label)).body.signedUrl)),
+    );
+    await Promise.all(urls.map(async (url, index) => upload(url, await registry.archive(`${index}`))));
+    await meet((caller) => finalize(urls[caller] as string).then(() => registry.update(nodeId, {})));
+    const { body } = await registry.update(nodeId, {});
+    const highest = labels.findLast((label) => !label.includes('-'));
+    assert.equal(body.latest_version?.version, highest, 'the highest stable version is the latest');
+  },
+
+  /** Every other caller is an extraction, by one of two extractors; what people write at the same time stays. */
+  async extraction({ nodeId, meet }) {
+    const archive = { nodeId, version: '1.0.0', versionId: '', sha256: '' };
+    const edits: [field: string, text: string, answer: Result][] = [];
+    await meet(async (caller) => {
+      if (caller % 2 === 1) {
+        await extract(archive, (caller % 4) + 1);
+        return registry.editHostNode(nodeId, '1.0.0', 'another', {});
+      }
+      const [field, text] = [String(hostFields[(caller / 2) % hostFields.length]), `caller ${caller}`];
+      const answer = await registry.editHostNode(nodeId, '1.0.0', 'host', { [field]: text });
+      edits.push([field, text, answer]);
+      return answer;
+    });
+    const { body } = await registry.editHostNode(nodeId, '1.0.0', 'host', {});
+    for (const [field] of edits) {
+      const texts = edits.filter(([name, , { status }]) => name === field && status === 200);
+      const isKept = texts.length === 0 || texts.some(([, text]) => text === body[field]);
+      assert.ok(isKept, `an edit of ${field} was lost to ${body[field]}`);
+    }
+    expectOnly(
+      edits.map(([, , answer]) => answer),
+      [200, 409],
+    );
+  },
+
+  /** An update may be written before the ban or be rejected; after the ban, nothing is written. */
+  async ban({ nodeId, meet }) {
+    let whenBanned: string | undefined;
+    const [answers] = await Promise.all([
+      meet((caller) => registry.update(nodeId, { author: `caller ${caller}` })),
+      banNode(nodeId, 'test').then(async () => {
+        whenBanned = (await registry.nodeForAdmin(nodeId)).author;
+      }),
+    ]);
+    assert.equal((await registry.nodeForAdmin(nodeId)).author, whenBanned, 'a banned node was updated');
+    assert.equal((await registry.update(nodeId, {})).body.error, 'node_banned', 'the ban was lost');
+    expectOnly(answers, [200, 403]);
+  },
+};
+
+/** What an extractor does: the second one does not find the host node, the fourth one does. */
+async function extract(archive: ExtractedArchive, by: number): Promise<void> {
+  const nodes = new Map(by === 2 ? [] : [['host', extractedFields(`read by ${by}`)]]);
+  const context = { deadline: Date.now() + maxRaceMs };
+  await writeHostNodes(context, archive, { nodes, by });
+  await removeOtherHostNodes(context, archive, new Set(nodes.keys()));
+}
+
+function extractedFields(text: string): ExtractedFields {
+  const texts = { category: text, description: text, function: text, input_types: text };
+  const flags = { deprecated: false, experimental: false, output_is_list: [false] };
+  return { ...texts, ...flags, return_names: text, return_types: text };
+}
+
+function done(answers: readonly Result[]): Result[] {
+  return answers.filter(({ status }) => status < 300);
+}
+
+function expectOnly(answers: readonly Result[], statuses: readonly number[]): void {
+  for (const { status, text } of answers)
+    assert.ok(statuses.includes(status), `a race must not be answered with ${text}`);
+}
+
+describe('concurrent callers', () => {
+  let faults: { stop: () => void };
+  let number = 0;
+
+  beforeAll(async () => {
+    await seed();
+    faults = await injectFaults();
+  });
+
+  afterAll(() => faults.stop());
+
+  test.each(Object.entries(races))(
+    'lose no update, and exactly one wins where only one can: %s',
+    async (name, race) => {
+      await check(
+        timings,
+        async (callers) => {
+          number += 1;
+          const nodeId = `race-${number}`;
+          await registry.publish(nodeId, '1.0.0');
+          const meet: Meet = (work) =>
+            Promise.all(
+              callers.map(async ({ start, lateCall }, caller) => {
+                await pause(start);
+                const plan = planOf([{ at: lateCall, kind: 'delay', lasts: false }]);
+                return underPlan(plan, () => work(caller));
+              }),
+            );
+          await race({ nodeId, meet, callers: callers.length });
+        },
+        // Edits against extractions are the one race that a machine has with people.
+        { weight: name === 'extraction' ? 0.5 : 0.2 },
+      );
+    },
+  );
+});

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { seed } from '../support/access-fixtures.ts';
+import { type ApiDocument, readApiDocument } from '../support/api-document.ts';
+import { type Scene, scenarios } from '../support/fault-scenarios.ts';
+import { type LogReader, readLog } from '../support/log-reader.ts';
+import { fc } from '../support/properties.ts';
+import { check, counts } from '../support/property-runs.ts';
+import { verifierOf } from '../support/verify-faults.ts';
+import { faultKinds, injectFaults, strikesIn } from '../support/wire-faults.ts';
+
+const callsOfFinalizer = 12;
+
+describe('when a call from the functions to a store fails', () => {
+  let document: ApiDocument;
+  let log: LogReader;
+  let faults: { stop: () => void };
+
+  beforeAll(async () => {
+    await seed();
+    document = await readApiDocument();
+    log = readLog();
+    faults = await injectFaults();
+  });
+
+  afterAll(() => {
+    faults.stop();
+    log.stop();
+  });
+
+  // Scenarios mostly wait for retries, so they run concurrently, each on its own nodes.
+  test('nothing is half written, no success is lost, and nothing gets stuck', async () => {
+    const verify = verifierOf(document, log);
+    await Promise.all(
+      Object.entries(scenarios).map(([name, { calls, run: scenario }]) => {
+        let number = 0;
+        const values = fc.record({
+          // Each invocation of the scenario gets the next of these plans, and the last ones get none.
+          plans: fc.array(strikesIn(calls), { minLength: 1, maxLength: 8, size: 'max' }),
+          eventPlans: fc.array(strikesIn(callsOfFinalizer), { maxLength: 6, size: 'max' }),
+          isBad: fc.nat(7).map((draw) => draw === 7),
+          event: fc.constantFrom<Scene['event']>('prompt', 'doubled', 'late', 'lost'),
+        });
+        return check(values, ({ plans, eventPlans, isBad, event }) => {
+          number += 1;
+          const nodeId = `${name}-${number}`;
+          return scenario({ nodeId, plans: [...plans], eventPlans: [...eventPlans], isBad, event, verify });
+        });
+      }),
+    );
+
+    for (const kind of faultKinds) expect(counts[`faults: ${kind}`]).toBeGreaterThan(0);
+    expect(log.leaks).toEqual([]);
+  });
+});

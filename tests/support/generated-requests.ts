@@ -1,0 +1,151 @@
+import { fc } from './properties.ts';
+import type { ApiDocument } from './api-document.ts';
+import { damaged } from './damaged-texts.ts';
+import { endpointNames, type EndpointRequest } from './endpoints.ts';
+import { sampleEvent } from './invoke.ts';
+import { anyText, oddValue } from './odd-values.ts';
+import { SchemaValues } from './schema-arbitrary.ts';
+import { bearer } from './tokens.ts';
+
+export interface GeneratedRequest extends EndpointRequest {
+  name: string;
+  text: string;
+}
+
+/** Requests: most have one error, some have several, and some are valid. */
+export function generatedRequests(document: ApiDocument): fc.Arbitrary<GeneratedRequest> {
+  const headers = headersWith(authorizations());
+  return fc.oneof(
+    ...endpointNames.map((name) =>
+      fc
+        .record({
+          text: bodyTexts(document, name),
+          encoding: fc.oneof(
+            { weight: 28, arbitrary: fc.constant('none') },
+            { weight: 2, arbitrary: fc.constantFrom('base64', 'only said to be base64') },
+          ),
+          headers,
+          path: mostly(3, fc.constant<'sample'>('sample'), paths(name)),
+        })
+        .map(({ text, encoding, headers, path }) => ({
+          name,
+          text: encoding === 'base64' ? Buffer.from(text).toString('base64') : text,
+          isBase64Encoded: encoding !== 'none',
+          headers,
+          ...(path !== 'sample' && { path }),
+        })),
+    ),
+  );
+}
+
+/** The sample of every operation with one field at a bound or beyond it. */
+export function requestsAtBounds(document: ApiDocument): GeneratedRequest[] {
+  const values = new SchemaValues(document.schemas, false);
+  return endpointNames.flatMap((name) =>
+    values.edgesOf(document.bodyOf(name)).map((field) => ({
+      name,
+      text: JSON.stringify({ ...JSON.parse(String(sampleEvent(name).body)), ...field }),
+    })),
+  );
+}
+
+/** The first one this many times as often as the second. A failure shrinks to the first one if possible. */
+function mostly<A, B>(weight: number, usual: fc.Arbitrary<A>, odd: fc.Arbitrary<B>): fc.Arbitrary<A | B> {
+  return fc.oneof({ withCrossShrink: true }, { weight, arbitrary: usual }, { weight: 1, arbitrary: odd });
+}
+
+function bodyTexts(document: ApiDocument, name: string): fc.Arbitrary<string> {
+  const text = String(sampleEvent(name).body);
+  const sent = JSON.parse(text);
+  const schema = document.bodyOf(name);
+  const [exact, odd] = [new SchemaValues(document.schemas, false), new SchemaValues(document.schemas, true)];
+  // A made-up personal access token is rejected before anything else is checked.
+  const withToken = (body: unknown, keepsToken: boolean) =>
+    typeof body === 'object' && 'personal_access_token' in sent && !keepsToken
+      ? { ...body, personal_access_token: sent.personal_access_token }
+      : body;
+  const whole = (values: SchemaValues) =>
+    fc
+      .tuple(values.of(schema), fc.nat(9))
+      .map(([body, draw]) => JSON.stringify(withToken(body, draw === 9)) ?? '');
+  // All fields but one are those of the sample, so that no other error hides that one's.
+  const oneField = fc.oneof(...exact.fieldsOf(schema)).map((field) => JSON.stringify({ ...sent, ...field }));
+  return fc.oneof(
+    { withCrossShrink: true },
+    { weight: 1, arbitrary: fc.constant(text) },
+    { weight: 4, arbitrary: oneField },
+    { weight: 3, arbitrary: damaged(fc.constant(text)) },
+    { weight: 1, arbitrary: whole(exact) },
+    { weight: 3, arbitrary: whole(odd) },
+    { weight: 1, arbitrary: damaged(whole(odd)) },
+  );
+}
+
+/** By default the sample's own is sent. */
+function authorizations(): fc.Arbitrary<Record<string, unknown>> {
+  const [head = '', claims = '', signature = ''] = bearer('demo-owner').slice(7).split('.');
+  const made = oddValue.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'));
+  const parts = fc.oneof(
+    made.map((part) => [part, claims, signature]),
+    made.map((part) => [head, part, signature]),
+    made.map((part) => [head, claims, part]),
+    made.map((part) => [part, part, part]),
+    fc.constantFrom(['', '', ''], [head, claims], [head, claims, signature, signature]),
+  );
+  const damagedTokens = parts.map((part) => `Bearer ${part.join('.')}`);
+  const texts = fc.constantFrom('', 'Bearer', 'Bearer ', undefined, `bearer  ${head}.${claims},${head}`);
+  return fc.oneof(
+    { withCrossShrink: true },
+    { weight: 35, arbitrary: fc.constant({}) },
+    { weight: 8, arbitrary: fc.constant({ authorization: bearer('root', { admin: true }) }) },
+    {
+      weight: 5,
+      arbitrary: fc.oneof(damagedTokens, texts, anyText(40)).map((authorization) => ({ authorization })),
+    },
+  );
+}
+
+const headerNames = [
+  ...['content-type', 'idempotency-key', 'if-match', 'x-request-id', 'host', 'user-agent', '__proto__'],
+];
+const headerValues = fc.oneof(
+  fc.constantFrom(
+    ...[undefined, '', ' ', '\0', 'a,b', 'application/json', 'application/json,application/json', '*'],
+    ...['"1"', 'W/"1"', '"1", "2"', 'k'.repeat(255), 'k'.repeat(256), 'x'.repeat(9000)],
+  ),
+  anyText(20),
+);
+
+function headersWith(authorization: fc.Arbitrary<Record<string, unknown>>) {
+  const others = fc
+    .array(fc.tuple(fc.constantFrom(...headerNames), headerValues), { minLength: 1, maxLength: 3 })
+    .map((entries): Record<string, unknown> => Object.fromEntries(entries));
+  const key = fc.constant({ 'idempotency-key': 'generated' });
+  const sent = fc
+    .tuple(authorization, mostly(4, fc.constant({}), key), mostly(3, fc.constant({}), others))
+    .map((parts) => Object.assign({}, ...parts) as Record<string, unknown>);
+  return mostly(100, sent, fc.constant(undefined));
+}
+
+const oddParameter = fc.oneof(
+  fc.constantFrom(
+    ...['', '.', '..', 'DEMO-node', 'demo_node', 'demo.node', 'constructor', '__proto__', 'x'.repeat(2000)],
+    ...['%2F', 'a/b', '\0', '\ud800', '1.0.0', 'v1', '1.0.0+x', '1'.repeat(64), `1.0.0-${'a.'.repeat(28)}a`],
+  ),
+  anyText(200),
+  anyText(260),
+  anyText(5),
+);
+
+/** A path's parameters, each of them from the sample, odd or missing; or none at all. */
+function paths(name: string): fc.Arbitrary<Record<string, unknown> | undefined> {
+  const model: Record<string, fc.Arbitrary<unknown>> = {};
+  for (const [key, value] of Object.entries(sampleEvent(name).pathParameters ?? { extra: 'x' }))
+    model[key] = mostly(1, fc.constant(value), oddParameter);
+  const whole = fc.record(model);
+  return fc.oneof(
+    { weight: 7, arbitrary: whole },
+    { weight: 2, arbitrary: fc.record(model, { requiredKeys: [] }) },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  );
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import type { TaskState } from '../../lib/schemas/video.ts';
+import type { EndpointRequest } from './endpoints.ts';
+import { type Answer, wrongAnswers } from './notified-receiver.ts';
+import { fc } from './properties.ts';
+import { type Strike, strikesIn } from './wire-faults.ts';
+
+/** What a provider, or somebody who would like to be one, calls. */
+export interface ProviderCall {
+  /** Which of the history's tasks it is about. */
+  task: number;
+  kind: 'genuine' | 'forged' | 'crossed' | 'oversized' | 'unreadable';
+  state: TaskState;
+  /** How often the same call arrives, at the same moment. */
+  copies: number;
+  /** Whether it arrives together with the call before it. */
+  isTogether: boolean;
+  strikes: readonly Strike[];
+}
+
+const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
+
+export interface PaidTask {
+  operation: (typeof operations)[number];
+  hasAddress: boolean;
+  strikes: readonly Strike[];
+  /** How the caller's receiver answers its first notifications. */
+  answers: readonly Answer[];
+}
+
+export interface History {
+  tasks: PaidTask[];
+  calls: ProviderCall[];
+  /** The faults of each of the first runs of the delivery. */
+  deliveries: readonly (readonly Strike[])[];
+}
+
+/** The calls to the store of an invocation; most invocations meet no fault. */
+const strikes = (calls: number) =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: strikesIn(calls) });
+
+/** Together they leave one of the eight attempts of a notification that succeeds. */
+const maxWrongAnswers = 4;
+const maxFaultyRuns = 3;
+
+/** An attempt waits ten seconds for a receiver that hangs, so few do. */
+const answer: fc.Arbitrary<Answer> = fc.oneof(
+  { weight: 200, arbitrary: fc.constantFrom(...wrongAnswers) },
+  { weight: 40, arbitrary: fc.constant(410 as const) },
+  { weight: 1, arbitrary: fc.constant('hang' as const) },
+);
+
+export const histories: fc.Arbitrary<History> = fc.record({
+  tasks: fc.array(
+    fc.record({
+      operation: fc.constantFrom(...operations),
+      hasAddress: fc.nat(5).map((draw) => draw > 0),
+      strikes: strikes(6),
+      answers: fc.array(answer, { maxLength: maxWrongAnswers }),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  calls: fc.array(
+    fc.record({
+      task: fc.nat(2),
+      kind: fc.oneof(
+        { weight: 8, arbitrary: fc.constant('genuine' as const) },
+        { weight: 3, arbitrary: fc.constantFrom('forged', 'crossed', 'oversized', 'unreadable') },
+      ),
+      state: fc.constantFrom('created', 'queueing', 'processing', 'success', 'failed'),
+      copies: fc.integer({ min: 1, max: 3 }),
+      isTogether: fc.boolean(),
+      strikes: strikes(3),
+    }),
+    { maxLength: 12, size: 'max' },
+  ),
+  deliveries: fc.array(strikesIn(24), { maxLength: maxFaultyRuns, size: 'max' }),
+});
+
+export const ranks: Record<TaskState, number> = {
+  created: 0,
+  queueing: 1,
+  processing: 2,
+  success: 3,
+  failed: 3,
+};
+
+/** How the image provider says it; it has no word for a task that waits. */
+const imageWords: Record<TaskState, string> = {
+  created: 'CREATED',
+  queueing: 'CREATED',
+  processing: 'IN_PROGRESS',
+  success: 'COMPLETED',
+  failed: 'FAILED',
+};
+
+/** The state that a call is read as. */
+export function stateSaid(provider: string, { state }: ProviderCall): TaskState {
+  return provider === 'image' && state === 'queueing' ? 'created' : state;
+}
+
+export interface Place {
+  provider: string;
+  ticket: string;
+}
+
+/** The request of a call; no two calls have the same body. */
+export function requestOf({ provider, ticket }: Place, call: ProviderCall, number: number): EndpointRequest {
+  const said = provider === 'image' ? { status: imageWords[call.state] } : { state: call.state };
+  const body = { ...said, number };
+  const path = { provider, ticket };
+  switch (call.kind) {
+    case 'genuine':
+      return { path, body };
+    case 'forged':
+      return { path: { ...path, ticket: randomBytes(32).toString('base64url') }, body };
+    case 'crossed':
+      return {
+        path: { ...path, provider: provider === 'image' ? 'video' : 'image' },
+        body: { ...body, ...both },
+      };
+    case 'oversized':
+      return { path, body: { ...body, padding: 'x'.repeat(64 * 1024) } };
+    case 'unreadable':
+      return { path, text: JSON.stringify(body).slice(1) };
+  }
+}
+
+/** In the words of either provider. */
+const both = { status: 'COMPLETED', state: 'success' };

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { createPublicKey, verify } from 'node:crypto';
+import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { handler } from '../../functions/deliver-notifications.ts';
+import type { NotificationRecord } from '../../lib/notifications/records.ts';
+import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
+import { update } from '../../lib/store/write.ts';
+import { type Arrival, forbiddenPath, type Receivers } from './notified-receiver.ts';
+import { count } from './property-runs.ts';
+import { planOf, type Strike, underPlan } from './wire-faults.ts';
+
+type DeliveryEvent = Parameters<typeof handler>[0];
+type Read = () => Promise<NotificationRecord[]>;
+
+/** Enough for every wrong answer of a script and every fault of the plans, with some to spare. */
+const maxRuns = 16;
+const scheduled = { source: 'aws.events' } as DeliveryEvent;
+
+/**
+ * Delivers what is due until nothing waits any more, with a fault plan for each of the first runs: at once, as the table's
+ * stream has it, and then each time as if the next attempt had become due.
+ */
+export async function deliver(
+  read: Read,
+  plans: readonly (readonly Strike[])[],
+): Promise<NotificationRecord[]> {
+  const written = await read();
+  await runOnce(streamOf(written), plans[0] ?? []);
+  for (let run = 1; run < maxRuns; run += 1) {
+    const waiting = (await read()).filter(({ result }) => result === 'pending');
+    if (waiting.length === 0) return read();
+    await Promise.all(waiting.map(makeDue));
+    await runOnce(scheduled, plans[run] ?? []);
+  }
+  throw new Error('a notification waits for ever');
+}
+
+/** An invocation that a fault interrupts rejects, so that an alarm rings; one without a fault never does. */
+async function runOnce(event: DeliveryEvent, strikes: readonly Strike[]): Promise<void> {
+  const plan = planOf(strikes);
+  const context = { getRemainingTimeInMillis: () => 60_000 };
+  const outcome = await underPlan(plan, () => handler(event, context)).then(
+    () => 'done',
+    (error: unknown) => {
+      if (plan.struck.length === 0) throw error;
+      return 'interrupted';
+    },
+  );
+  count(`delivery runs ${outcome}`);
+  for (const kind of plan.struck) count(`faults of deliveries: ${kind}`);
+}
+
+function streamOf(written: readonly NotificationRecord[]): DynamoDBStreamEvent {
+  const keys = written.map(({ pk, sk }) => ({ pk: { S: pk }, sk: { S: sk } }));
+  return { Records: keys.map((Keys) => ({ eventName: 'INSERT', dynamodb: { Keys } })) };
+}
+
+async function makeDue(record: NotificationRecord): Promise<void> {
+  const pending_since = new Date().toISOString();
+  await update<NotificationRecord>({ deadline: Date.now() + 5000 }, record, { pending_since }, [
+    ['result', '=', 'pending'],
+  ]);
+}
+
+const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
+
+/** Every notification has arrived, signed and with its one id; nothing has arrived that is no notification. */
+export function verifyArrivals(notifications: readonly NotificationRecord[], { arrivals }: Receivers): void {
+  const byId = new Map(notifications.map((notification) => [notification.id, notification]));
+  for (const arrival of arrivals) {
+    const notification = byId.get(String(arrival.headers['webhook-id']));
+    assert.notEqual(arrival.path, forbiddenPath, 'a redirect was followed');
+    assert.ok(notification, 'something arrived that is no notification');
+    assert.equal(arrival.body, notification.body, 'another body arrived');
+    assert.equal(new URL(notification.address).pathname, arrival.path, 'it arrived somewhere else');
+    assert.ok(isSigned(arrival), 'a notification is not signed');
+  }
+  const arrived = new Set(arrivals.map(({ headers }) => headers['webhook-id']));
+  for (const { id, result, attempts } of notifications) {
+    count(`notifications ${result}`);
+    assert.ok(arrived.has(id), `a notification did not arrive, and is ${result} after ${attempts} attempts`);
+    assert.ok(result === 'delivered' || result === 'gone', `a notification is ${result}`);
+  }
+  for (const _ of arrivals) count('arrivals');
+}
+
+function isSigned({ headers, body }: Arrival): boolean {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
+  const bytes = Buffer.from(String(signature).replace('v1a,', ''), 'base64');
+  const content = Buffer.from(signedContent(String(id), Number(timestamp), body));
+  return signingKey !== undefined && verify(null, content, createPublicKey(signingKey.privateKey), bytes);
+}

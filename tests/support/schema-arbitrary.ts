@@ -1,0 +1,138 @@
+import { fc } from './properties.ts';
+import { anyText, oddValue } from './odd-values.ts';
+
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: JsonSchema[];
+  allOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  additionalProperties?: JsonSchema | boolean;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  maxLength?: number;
+  format?: string;
+}
+
+/** Sometimes this value, otherwise the usual one. A failure shrinks to the usual one if that fails too. */
+function seldom(times: number, odd: fc.Arbitrary<unknown>, usual: fc.Arbitrary<unknown>) {
+  const weighted = [
+    { weight: times - 1, arbitrary: usual },
+    { weight: 1, arbitrary: odd },
+  ];
+  return fc.oneof({ withCrossShrink: true }, ...weighted);
+}
+
+/** Generates values of a schema of the API document; with `isOdd`, sometimes almost valid ones, at any depth. */
+export class SchemaValues {
+  readonly #schemas: Record<string, JsonSchema>;
+  readonly #isOdd: boolean;
+
+  constructor(schemas: Record<string, JsonSchema>, isOdd: boolean) {
+    this.#schemas = schemas;
+    this.#isOdd = isOdd;
+  }
+
+  of(schema: JsonSchema, name = 'value'): fc.Arbitrary<unknown> {
+    const exact = this.#exact(schema, name);
+    return this.#isOdd ? seldom(15, oddValue, exact) : exact;
+  }
+
+  /** For each field of an object, an object with only that field. */
+  fieldsOf({ $ref, properties = {} }: JsonSchema): fc.Arbitrary<Record<string, unknown>>[] {
+    if ($ref) return this.fieldsOf(this.#resolve($ref));
+    return Object.entries(properties).map(([name, schema]) =>
+      this.of(schema, name).map((value) => ({ [name]: value })),
+    );
+  }
+
+  /** For each bounded field of an object, an object with only that field, at each bound and beyond it. */
+  edgesOf({ $ref, properties = {} }: JsonSchema): Record<string, unknown>[] {
+    if ($ref) return this.edgesOf(this.#resolve($ref));
+    return Object.entries(properties).flatMap(([name, { minimum, maximum, maxLength }]) => [
+      ...(minimum === undefined ? [] : [{ [name]: minimum }, { [name]: minimum - 1 }]),
+      ...(maximum === undefined ? [] : [{ [name]: maximum }, { [name]: maximum + 1 }]),
+      ...(maxLength === undefined
+        ? []
+        : [0, 1].map((more) => ({ [name]: (maxLength > 10_000 ? 'x' : '🙂').repeat(maxLength + more) }))),
+    ]);
+  }
+
+  #resolve($ref: string): JsonSchema {
+    return this.#schemas[$ref.split('/').at(-1) ?? ''] ?? {};
+  }
+
+  #exact(schema: JsonSchema, name: string): fc.Arbitrary<unknown> {
+    if (schema.$ref) return this.#exact(this.#resolve(schema.$ref), name);
+    if (schema.const !== undefined) return fc.constant(schema.const);
+    if (schema.enum) return fc.constantFrom(...schema.enum);
+    const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
+    if (choices) return fc.oneof(...choices.map((choice) => this.#exact(choice, name)));
+    const types = [schema.type ?? 'string'].flat();
+    return fc.oneof(...types.map((type) => this.#typed(type, schema, name)));
+  }
+
+  #typed(type: string, schema: JsonSchema, name: string): fc.Arbitrary<unknown> {
+    if (type === 'object') return this.#object(schema);
+    if (type === 'array') return this.#list(schema, name);
+    if (type === 'integer' || type === 'number') return numbers(schema, type);
+    if (type === 'boolean') return fc.boolean();
+    return type === 'null' ? fc.constant(null) : texts(schema, name);
+  }
+
+  #object({ properties = {}, required = [], additionalProperties }: JsonSchema): fc.Arbitrary<object> {
+    const model: Record<string, fc.Arbitrary<unknown>> = {};
+    for (const [name, schema] of Object.entries(properties)) model[name] = this.of(schema, name);
+    if (typeof additionalProperties === 'object') model.de = this.of(additionalProperties, 'de');
+    const whole = fc.record(model, { requiredKeys: required.filter((name) => name in model) });
+    const extra = fc
+      .tuple(whole, anyText(10), oddValue)
+      .map(([object, key, value]) => ({ ...object, [key]: value }));
+    const some = fc.oneof(
+      { weight: 2, arbitrary: extra },
+      { weight: 1, arbitrary: fc.record(model, { requiredKeys: [] }) },
+    );
+    return seldom(15, some, whole) as fc.Arbitrary<object>;
+  }
+
+  #list({ items = {}, minItems = 0, maxItems = 4 }: JsonSchema, name: string): fc.Arbitrary<unknown[]> {
+    const item = this.of(items, name);
+    const short = fc.array(item, { minLength: minItems, maxLength: Math.min(maxItems, minItems + 4) });
+    // One item too many, all with one value, because a list may have a thousand items.
+    const long = item.map((value) => Array.from({ length: maxItems + 1 }, () => value));
+    return seldom(30, long, short) as fc.Arbitrary<unknown[]>;
+  }
+}
+
+function numbers({ minimum = -1000, maximum = 1000 }: JsonSchema, type: string): fc.Arbitrary<number> {
+  const whole = fc.integer({ min: minimum, max: Math.min(maximum, minimum + 1_000_000) });
+  const edges = fc.constantFrom(minimum - 1, maximum + 1, minimum, maximum);
+  const usual =
+    type === 'number'
+      ? fc.oneof(
+          whole,
+          whole.map((value) => value + 0.5),
+        )
+      : whole;
+  return seldom(3, edges, usual) as fc.Arbitrary<number>;
+}
+
+const images = ['iVBOR/w0K+Ggo=', 'https://example.com/a.png', 'data:image/png;base64,AA=='];
+const versions = ['1.0.0', '1.1', 'v2', '3.0.0-rc.1', '0.0.1+b', 'nightly', '1'.repeat(70)];
+
+function texts({ format, maxLength }: JsonSchema, name: string): fc.Arbitrary<string> {
+  if (format === 'uri') return fc.constantFrom('https://example.com/a.png', 'http://localhost:1/?x=y#z', '');
+  if (format === 'date-time') return fc.constant('2026-11-20T12:00:00.000Z');
+  if (name === 'version') return fc.constantFrom(...versions);
+  if (/image|lightmap/.test(name)) return fc.constantFrom(...images);
+  if (maxLength === undefined) return anyText(40);
+  const longest = fc.nat(1).map((more) => '🙂'.repeat(maxLength + more));
+  return seldom(maxLength > 10_000 ? 60 : 15, longest, anyText(40)) as fc.Arbitrary<string>;
+}

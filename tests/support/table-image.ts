@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type AttributeValue,
+  BatchWriteItemCommand,
+  GetItemCommand,
+  paginateScan,
+  type ScanCommandOutput,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
+
+interface Key {
+  pk: string;
+  sk: string;
+}
+
+export type StoredItem = Record<string, AttributeValue>;
+
+/** Every item of the table in its stored form, by key: two images are equal only if every byte is. */
+export type TableImage = ReadonlyMap<string, StoredItem>;
+
+export async function readTable(): Promise<TableImage> {
+  const image = new Map<string, StoredItem>();
+  const pages: AsyncIterable<ScanCommandOutput> = paginateScan(
+    { client: dynamodb },
+    { TableName: tableName(), ConsistentRead: true },
+  );
+  for await (const { Items = [] } of pages) for (const item of Items) image.set(nameOf(item), item);
+  return image;
+}
+
+export async function readItem(key: Key): Promise<StoredItem | undefined> {
+  const command = new GetItemCommand({
+    TableName: tableName(),
+    Key: attributesOf(key),
+    ConsistentRead: true,
+  });
+  return (await dynamodb.send(command)).Item;
+}
+
+/** The keys of the items that were added, removed or changed. */
+export function differences(before: TableImage, after: TableImage): string[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => !isDeepStrictEqual(before.get(name), after.get(name)));
+}
+
+/** Restores an earlier image of the table; `now` is the current one. */
+export async function restoreTable(image: TableImage, now: TableImage): Promise<void> {
+  const requests = differences(image, now).map((name): WriteRequest => {
+    const item = image.get(name);
+    const { pk, sk } = (item ?? now.get(name)) as { pk: AttributeValue; sk: AttributeValue };
+    return item ? { PutRequest: { Item: item } } : { DeleteRequest: { Key: { pk, sk } } };
+  });
+  const maxBatch = 25;
+  for (let start = 0; start < requests.length; start += maxBatch) {
+    const batch = { [tableName()]: requests.slice(start, start + maxBatch) };
+    await dynamodb.send(new BatchWriteItemCommand({ RequestItems: batch }));
+  }
+}
+
+/** Removes everything that an earlier check has stored. */
+export async function emptyTable(): Promise<void> {
+  await restoreTable(new Map(), await readTable());
+}
+
+export interface WatchedWrites {
+  /** Every write that the table accepted, as it was sent. */
+  done: string[];
+  stop: () => void;
+}
+
+/** Records what the functions write. */
+export function watchWrites(): WatchedWrites {
+  const name = 'watchWrites';
+  const done: string[] = [];
+  dynamodb.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const result = await next(args);
+        if (!/^(?:BatchGet|Get|Query|Scan)/.test(String(commandName)))
+          done.push(`${commandName} ${JSON.stringify(args.input)}`);
+        return result;
+      },
+    { step: 'initialize', name },
+  );
+  return { done, stop: () => dynamodb.middlewareStack.remove(name) };
+}
+
+/** The key of an item in a table image. */
+export function nameOf({ pk, sk }: StoredItem): string {
+  return `${pk?.S} ${sk?.S}`;
+}
+
+export function attributesOf({ pk, sk }: Key): StoredItem {
+  return { pk: { S: pk }, sk: { S: sk } };
+}

@@ -1,0 +1,158 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { s3 } from '../../lib/bucket/bucket.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { fc } from './properties.ts';
+
+/**
+ * The faults of one call to DynamoDB or S3, below the SDK's own retries: throttled, late, lost
+ * before it arrived or after it was carried out, or answered with something unreadable. `die` ends the
+ * invocation: no later call gets through.
+ */
+export const faultKinds = ['throttle', 'delay', 'drop before', 'drop after', 'garbage', 'die'] as const;
+type FaultKind = (typeof faultKinds)[number];
+
+export interface Strike {
+  /** The index of the call, counted over DynamoDB and S3 together. */
+  at: number;
+  kind: FaultKind;
+  /** Also fails the SDK's retries of the call, so that they cannot recover. */
+  lasts: boolean;
+}
+
+/** The faults of one invocation that makes about this many calls. */
+export function strikesIn(calls: number): fc.Arbitrary<Strike[]> {
+  const strike = fc.record({
+    at: fc.integer({ min: 1, max: calls }),
+    kind: fc.constantFrom(...faultKinds),
+    lasts: fc.nat(2).map((draw) => draw === 2),
+  });
+  return fc.array(strike, { minLength: 1, maxLength: 3 });
+}
+
+/** The faults of one piece of work. Each has its own plan, so that several can run at once. */
+export interface FaultPlan {
+  strikes: readonly Strike[];
+  calls: number;
+  struck: FaultKind[];
+  /** The call of each attempt: a retry of the SDK belongs to the same call. */
+  lasting: WeakMap<object, FaultKind>;
+  isDead: boolean;
+}
+
+const plans = new AsyncLocalStorage<FaultPlan>();
+const maxDelayMs = 60;
+
+export function planOf(strikes: readonly Strike[]): FaultPlan {
+  return { strikes, calls: 0, struck: [], lasting: new WeakMap(), isDead: false };
+}
+
+/** Applies the plan to the calls that `work` makes, and to no others. */
+export function underPlan<Result>(plan: FaultPlan, work: () => Promise<Result>): Promise<Result> {
+  return plans.run(plan, work);
+}
+
+/** Starts the next invocation, which is a new process on Lambda. */
+export function revive(): void {
+  const plan = plans.getStore();
+  if (plan) plan.isDead = false;
+}
+
+/** From now on, plans take effect. */
+export async function injectFaults(): Promise<{ stop: () => void }> {
+  await retryAtOnce(dynamodb);
+  await retryAtOnce(s3());
+  const name = 'wireFaults';
+  // The innermost step: the call has become a request, and its answer has not been read yet.
+  const options = { step: 'deserialize', priority: 'low', name } as const;
+  dynamodb.middlewareStack.add(
+    (next, call) => (args) => strike(call, () => next(args), rejections.dynamodb),
+    options,
+  );
+  s3().middlewareStack.add((next, call) => (args) => strike(call, () => next(args), rejections.s3), options);
+  return { stop: () => [dynamodb, s3()].forEach(({ middlewareStack }) => void middlewareStack.remove(name)) };
+}
+
+/** Applies the plan to a call without an SDK, such as a PUT to a signed URL. */
+export function overTheWire<Result>(call: () => Promise<Result>): Promise<Result> {
+  const wrapped = async () => ({ response: {}, result: await call() });
+  return strike({}, wrapped, () => {
+    throw lostConnection();
+  }).then(({ result }) => result);
+}
+
+/** The SDK would wait up to seconds before a retry, and there are thousands of faults. */
+async function retryAtOnce({
+  config,
+}: Pick<typeof dynamodb | ReturnType<typeof s3>, 'config'>): Promise<void> {
+  const backoff: unknown = Reflect.get(await config.retryStrategy(), 'retryBackoffStrategy');
+  if (typeof backoff !== 'object' || backoff === null) throw new Error('The SDK has changed how it retries.');
+  Object.assign(backoff, { computeNextBackoffDelay: () => 1 });
+}
+
+async function strike<Output extends { response: unknown }>(
+  call: object,
+  next: () => Promise<Output>,
+  throttled: () => object,
+): Promise<Output> {
+  const plan = plans.getStore();
+  const kind = plan && kindFor(plan, call);
+  if (!kind) return next();
+  switch (kind) {
+    case 'throttle':
+      return { response: throttled() } as Output;
+    case 'delay':
+      await pause(1 + ((plan.calls * 17) % maxDelayMs));
+      return next();
+    case 'drop after':
+      await discarded(next);
+      throw lostConnection();
+    case 'garbage':
+      return { ...(await discarded(next)), response: answer(200, '<html>Have a nice day</html>') };
+    case 'drop before':
+    case 'die':
+      throw lostConnection();
+  }
+}
+
+function kindFor(plan: FaultPlan, call: object): FaultKind | undefined {
+  if (plan.isDead) return 'die';
+  const lasting = plan.lasting.get(call);
+  // After a call was executed once, a retry that is also lost must not execute it again.
+  if (lasting) return lasting === 'drop after' ? 'drop before' : lasting;
+  plan.calls += 1;
+  const found = plan.strikes.find(({ at }) => at === plan.calls);
+  if (!found) return undefined;
+  plan.struck.push(found.kind);
+  if (found.kind === 'die') plan.isDead = true;
+  if (found.lasts) plan.lasting.set(call, found.kind);
+  return found.kind;
+}
+
+/** An unread answer would keep its connection, and the SDK has only a limited number of them. */
+async function discarded<Output extends { response: unknown }>(next: () => Promise<Output>): Promise<Output> {
+  const output = await next();
+  const { body } = output.response as { body?: unknown };
+  if (body instanceof Readable) body.resume();
+  return output;
+}
+
+const rejections = {
+  dynamodb: () =>
+    answer(400, '{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException"}'),
+  s3: () =>
+    answer(503, '<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>'),
+};
+
+function answer(statusCode: number, text: string): object {
+  return { statusCode, headers: {}, body: Readable.from([Buffer.from(text)]) };
+}
+
+function lostConnection(): Error {
+  return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+}
+
+export function isLostConnection(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'ECONNRESET';
+}
