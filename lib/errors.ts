@@ -8,7 +8,7 @@ export const errorCatalog = {
   unauthorized: { status: 401, message: 'Send a valid access token as "Authorization: Bearer <token>".' },
   invalid_personal_access_token: {
     status: 401,
-    message: 'The personal access token is unknown, revoked, expired or not one of this publisher.',
+    message: 'The personal access token is unknown, revoked or expired, or belongs to another publisher.',
   },
   forbidden: { status: 403, message: 'The caller may not do this for this publisher.' },
   node_banned: { status: 403, message: 'The node is banned.' },
@@ -18,69 +18,72 @@ export const errorCatalog = {
   publisher_not_found: { status: 404, message: 'There is no such publisher.' },
   node_not_found: { status: 404, message: 'There is no such node.' },
   node_version_not_found: { status: 404, message: 'There is no such node version.' },
-  version_exists: { status: 409, message: 'This version has been published; publish a new version instead.' },
+  version_exists: { status: 409, message: 'This version has been published. Publish a new version instead.' },
   node_id_taken: {
     status: 409,
-    message: 'The node id is taken: another node has it, or one that differs only in case or in -, _ and .',
+    message: 'The node ID is taken: another node has it, or one that differs only in case or in -, _ and .',
   },
-  conflict: { status: 409, message: 'Others changed the same record at the same time; try again.' },
+  conflict: { status: 409, message: 'The record was changed by another request. Try again.' },
   idempotency_in_flight: {
     status: 409,
-    message: 'A request with this Idempotency-Key is still running; try again with the same key.',
+    message: 'A request with this Idempotency-Key is still running. Try again with the same key.',
   },
   idempotency_consumed: {
     status: 409,
     message:
-      'A request with this Idempotency-Key was sent and its outcome is unknown; it is never sent again. Use a new key to start another task.',
+      'A request with this Idempotency-Key was sent, and its outcome is unknown. It is never sent again. Use a new key to start another task.',
   },
   idempotency_mismatch: {
     status: 409,
-    message: 'This Idempotency-Key was used for another request; use a new key.',
+    message: 'This Idempotency-Key was used for another request. Use a new key.',
   },
-  precondition_failed: { status: 412, message: 'The node has changed since the version named in If-Match.' },
+  precondition_failed: {
+    status: 412,
+    message: 'The node has changed since the response whose ETag is in If-Match.',
+  },
   request_too_large: {
     status: 413,
-    message: 'The request is larger than 6 MB; send large images by URL instead.',
+    message: 'The request is larger than 6 MB. Send images by URL, or fewer entries.',
   },
   record_too_large: {
     status: 413,
-    message: 'The record would be larger than the store accepts; shorten its texts and lists.',
+    message: 'The record would exceed what the store accepts. Shorten its texts and lists.',
   },
   unsupported_media_type: { status: 415, message: 'Send the body as Content-Type: application/json.' },
   provider_busy: {
     status: 429,
-    message: 'The provider accepts no more work at the moment; try again later.',
+    message: 'The provider accepts no more work at the moment. Try again later.',
   },
   budget_exhausted: {
     status: 429,
-    message: 'The budget of this caller for today is used up; it starts over at midnight UTC.',
+    message: 'The budget of this caller for today is used up. It starts over at midnight UTC.',
   },
-  too_many_requests: { status: 429, message: 'Too many requests; try again when Retry-After has passed.' },
+  too_many_requests: { status: 429, message: 'Too many requests. Try again when Retry-After has passed.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
   provider_failed: {
     status: 502,
     message:
-      'The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.',
+      'The provider failed after it received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.',
   },
-  provider_unreachable: { status: 502, message: 'The provider could not be reached; nothing was sent.' },
+  provider_unreachable: { status: 502, message: 'The provider could not be reached. Nothing was sent.' },
   provider_invalid_reply: {
     status: 502,
     message:
       'The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.',
   },
-  provider_credentials: { status: 502, message: 'The provider refused the credentials of this service.' },
+  provider_credentials: { status: 502, message: 'The provider rejected the credentials of this service.' },
   provider_quota: { status: 503, message: 'The account of this service at the provider is out of credits.' },
-  unavailable: { status: 503, message: 'The service is overloaded or a part of it is down; try again.' },
+  unavailable: { status: 503, message: 'The service is overloaded, or a part of it is down. Try again.' },
   provider_timeout: {
     status: 504,
     message:
-      'The provider did not answer in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.',
+      'The provider did not respond in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.',
   },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof errorCatalog;
 
-/** What an operation that calls a provider can answer besides the codes of every operation. */
+/** The codes of operations that call a provider, in addition to those of every operation. */
 export const providerErrors = [
   'provider_rejected',
   'provider_busy',
@@ -92,7 +95,7 @@ export const providerErrors = [
   'provider_timeout',
 ] as const satisfies readonly ErrorCode[];
 
-/** What an operation that costs something can answer before anything is sent. */
+/** The codes that stop a paid operation before anything is sent. */
 export const paidErrors = [
   'caller_blocked',
   'budget_exhausted',

@@ -63,7 +63,9 @@ const publisherFields = {
 
 const adminFields = {
   tags_admin: texts().with(
-    z.describe('Admin-only tags for security warnings and admin metadata; ignored from anyone else'),
+    z.describe(
+      'Tags for security warnings and admin metadata. Set by admins and the extraction of host nodes only; ignored from others',
+    ),
   ),
 };
 
@@ -75,12 +77,16 @@ const serviceFields = {
     .string()
     .with(z.describe('Why they could not be read, or not all of them; absent unless that failed')),
   createdAt: Timestamp.with(z.describe('Creation time of the version')),
-  downloadUrl: z.string().with(z.describe('Where the archive is downloaded; absent until it has arrived')),
+  downloadUrl: z
+    .string()
+    .with(z.describe('Where the archive is downloaded. Present only while the version is active or flagged')),
   id: z.string().with(z.describe('Unique identifier of the version')),
   node_id: z.string().with(z.describe('Owning node')),
   provenance: Provenance,
-  sha256: z.string().with(z.describe('SHA-256 of the archive in hexadecimal; absent until it has arrived')),
-  size_bytes: z.int().with(z.describe('Size of the archive; absent until it has arrived')),
+  sha256: z
+    .string()
+    .with(z.describe('SHA-256 of the archive in hexadecimal. Absent until the archive has been accepted')),
+  size_bytes: z.int().with(z.describe('Size of the archive. Absent until the archive has been accepted')),
   status: NodeVersionStatus,
   status_reason: z.string().with(z.describe('Why the version has its status, and what to do about it')),
   status_reason_code: StatusReasonCode,

@@ -21,7 +21,7 @@ export const Publisher = z
             z.object({
               id: z.string(),
               name: z.string(),
-              email: z.string().with(z.describe('Shown to members and admins only')),
+              email: z.string().with(z.describe('Shown to owners and admins only')),
             }),
           ),
         }),

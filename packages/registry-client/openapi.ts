@@ -490,7 +490,7 @@ export interface components {
             /** @description Operating systems supported */
             supported_os?: string[];
             tags?: string[];
-            /** @description Admin-only tags for security warnings and admin metadata; ignored from anyone else */
+            /** @description Tags for security warnings and admin metadata. Set by admins and the extraction of host nodes only; ignored from others */
             tags_admin?: string[];
             /**
              * @description Whether the host nodes have been read out of the archive
@@ -504,16 +504,16 @@ export interface components {
              * @description Creation time of the version
              */
             readonly createdAt?: string;
-            /** @description Where the archive is downloaded; absent until it has arrived */
+            /** @description Where the archive is downloaded. Present only while the version is active or flagged */
             readonly downloadUrl?: string;
             /** @description Unique identifier of the version */
             readonly id?: string;
             /** @description Owning node */
             readonly node_id?: string;
             readonly provenance?: components["schemas"]["Provenance"];
-            /** @description SHA-256 of the archive in hexadecimal; absent until it has arrived */
+            /** @description SHA-256 of the archive in hexadecimal. Absent until the archive has been accepted */
             readonly sha256?: string;
-            /** @description Size of the archive; absent until it has arrived */
+            /** @description Size of the archive. Absent until the archive has been accepted */
             readonly size_bytes?: number;
             /**
              * @description Pending until the archive has arrived and been checked
@@ -638,16 +638,16 @@ export interface components {
                  * @description Creation time of the version
                  */
                 readonly createdAt?: string;
-                /** @description Where the archive is downloaded; absent until it has arrived */
+                /** @description Where the archive is downloaded. Present only while the version is active or flagged */
                 readonly downloadUrl?: string;
                 /** @description Unique identifier of the version */
                 readonly id?: string;
                 /** @description Owning node */
                 readonly node_id?: string;
                 readonly provenance?: components["schemas"]["Provenance"];
-                /** @description SHA-256 of the archive in hexadecimal; absent until it has arrived */
+                /** @description SHA-256 of the archive in hexadecimal. Absent until the archive has been accepted */
                 readonly sha256?: string;
-                /** @description Size of the archive; absent until it has arrived */
+                /** @description Size of the archive. Absent until the archive has been accepted */
                 readonly size_bytes?: number;
                 /**
                  * @description Pending until the archive has arrived and been checked
@@ -673,7 +673,7 @@ export interface components {
                 /** @description Operating systems supported */
                 supported_os?: string[] | null;
                 tags?: string[] | null;
-                /** @description Admin-only tags for security warnings and admin metadata; ignored from anyone else */
+                /** @description Tags for security warnings and admin metadata. Set by admins and the extraction of host nodes only; ignored from others */
                 tags_admin?: string[] | null;
                 /** @description Version label: a semantic version of at most 64 characters; answered in normal form */
                 version: string;
@@ -702,7 +702,7 @@ export interface components {
                 user: {
                     id?: string;
                     name?: string;
-                    /** @description Shown to members and admins only */
+                    /** @description Shown to owners and admins only */
                     email?: string;
                 };
             }[];
@@ -1079,7 +1079,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `request_too_large`: The request is larger than 6 MB; send large images by URL instead. */
+            /** @description `request_too_large`: The request is larger than 6 MB. Send images by URL, or fewer entries. */
             413: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1118,7 +1118,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unavailable`: The service is overloaded or a part of it is down; try again. */
+            /** @description `unavailable`: The service is overloaded, or a part of it is down. Try again. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1191,7 +1191,7 @@ export interface operations {
             /**
              * @description `unauthorized`: Send a valid access token as "Authorization: Bearer &lt;token>".
              *
-             *     `invalid_personal_access_token`: The personal access token is unknown, revoked, expired or not one of this publisher.
+             *     `invalid_personal_access_token`: The personal access token is unknown, revoked or expired, or belongs to another publisher.
              */
             401: {
                 headers: {
@@ -1239,17 +1239,15 @@ export interface operations {
                 };
             };
             /**
-             * @description `version_exists`: This version has been published; publish a new version instead.
+             * @description `version_exists`: This version has been published. Publish a new version instead.
              *
-             *     `node_id_taken`: The node id is taken: another node has it, or one that differs only in case or in -, _ and .
+             *     `node_id_taken`: The node ID is taken: another node has it, or one that differs only in case or in -, _ and .
              *
-             *     `conflict`: Others changed the same record at the same time; try again.
+             *     `conflict`: The record was changed by another request. Try again.
              *
-             *     `idempotency_in_flight`: A request with this Idempotency-Key is still running; try again with the same key.
+             *     `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
-             *     `idempotency_consumed`: A request with this Idempotency-Key was sent and its outcome is unknown; it is never sent again. Use a new key to start another task.
-             *
-             *     `idempotency_mismatch`: This Idempotency-Key was used for another request; use a new key.
+             *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              */
             409: {
                 headers: {
@@ -1260,14 +1258,14 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch";
+                        error?: "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_mismatch";
                     };
                 };
             };
             /**
-             * @description `record_too_large`: The record would be larger than the store accepts; shorten its texts and lists.
+             * @description `record_too_large`: The record would exceed what the store accepts. Shorten its texts and lists.
              *
-             *     `request_too_large`: The request is larger than 6 MB; send large images by URL instead.
+             *     `request_too_large`: The request is larger than 6 MB. Send images by URL, or fewer entries.
              */
             413: {
                 headers: {
@@ -1294,7 +1292,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `too_many_requests`: Too many requests; try again when Retry-After has passed. */
+            /** @description `too_many_requests`: Too many requests. Try again when Retry-After has passed. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1321,7 +1319,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unavailable`: The service is overloaded or a part of it is down; try again. */
+            /** @description `unavailable`: The service is overloaded, or a part of it is down. Try again. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1443,7 +1441,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `conflict`: Others changed the same record at the same time; try again. */
+            /** @description `conflict`: The record was changed by another request. Try again. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1458,9 +1456,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `record_too_large`: The record would be larger than the store accepts; shorten its texts and lists.
+             * @description `record_too_large`: The record would exceed what the store accepts. Shorten its texts and lists.
              *
-             *     `request_too_large`: The request is larger than 6 MB; send large images by URL instead.
+             *     `request_too_large`: The request is larger than 6 MB. Send images by URL, or fewer entries.
              */
             413: {
                 headers: {
@@ -1500,7 +1498,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unavailable`: The service is overloaded or a part of it is down; try again. */
+            /** @description `unavailable`: The service is overloaded, or a part of it is down. Try again. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1621,7 +1619,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `conflict`: Others changed the same record at the same time; try again. */
+            /** @description `conflict`: The record was changed by another request. Try again. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1635,7 +1633,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `precondition_failed`: The node has changed since the version named in If-Match. */
+            /** @description `precondition_failed`: The node has changed since the response whose ETag is in If-Match. */
             412: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1649,9 +1647,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `record_too_large`: The record would be larger than the store accepts; shorten its texts and lists.
+             * @description `record_too_large`: The record would exceed what the store accepts. Shorten its texts and lists.
              *
-             *     `request_too_large`: The request is larger than 6 MB; send large images by URL instead.
+             *     `request_too_large`: The request is larger than 6 MB. Send images by URL, or fewer entries.
              */
             413: {
                 headers: {
@@ -1691,7 +1689,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unavailable`: The service is overloaded or a part of it is down; try again. */
+            /** @description `unavailable`: The service is overloaded, or a part of it is down. Try again. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1789,11 +1787,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running; try again with the same key.
+             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
-             *     `idempotency_consumed`: A request with this Idempotency-Key was sent and its outcome is unknown; it is never sent again. Use a new key to start another task.
+             *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              *
-             *     `idempotency_mismatch`: This Idempotency-Key was used for another request; use a new key.
+             *     `idempotency_consumed`: A request with this Idempotency-Key was sent, and its outcome is unknown. It is never sent again. Use a new key to start another task.
              */
             409: {
                 headers: {
@@ -1804,11 +1802,11 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch";
+                        error?: "idempotency_in_flight" | "idempotency_mismatch" | "idempotency_consumed";
                     };
                 };
             };
-            /** @description `request_too_large`: The request is larger than 6 MB; send large images by URL instead. */
+            /** @description `request_too_large`: The request is larger than 6 MB. Send images by URL, or fewer entries. */
             413: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1835,11 +1833,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `budget_exhausted`: The budget of this caller for today is used up; it starts over at midnight UTC.
+             * @description `budget_exhausted`: The budget of this caller for today is used up. It starts over at midnight UTC.
              *
-             *     `too_many_requests`: Too many requests; try again when Retry-After has passed.
+             *     `too_many_requests`: Too many requests. Try again when Retry-After has passed.
              *
-             *     `provider_busy`: The provider accepts no more work at the moment; try again later.
+             *     `provider_busy`: The provider accepts no more work at the moment. Try again later.
              */
             429: {
                 headers: {
@@ -1870,13 +1868,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `provider_failed`: The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
+             * @description `provider_failed`: The provider failed after it received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
-             *     `provider_unreachable`: The provider could not be reached; nothing was sent.
+             *     `provider_unreachable`: The provider could not be reached. Nothing was sent.
              *
              *     `provider_invalid_reply`: The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
-             *     `provider_credentials`: The provider refused the credentials of this service.
+             *     `provider_credentials`: The provider rejected the credentials of this service.
              */
             502: {
                 headers: {
@@ -1895,7 +1893,7 @@ export interface operations {
             /**
              * @description `provider_quota`: The account of this service at the provider is out of credits.
              *
-             *     `unavailable`: The service is overloaded or a part of it is down; try again.
+             *     `unavailable`: The service is overloaded, or a part of it is down. Try again.
              */
             503: {
                 headers: {
@@ -1912,7 +1910,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `provider_timeout`: The provider did not answer in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time. */
+            /** @description `provider_timeout`: The provider did not respond in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time. */
             504: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2011,11 +2009,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running; try again with the same key.
+             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
-             *     `idempotency_consumed`: A request with this Idempotency-Key was sent and its outcome is unknown; it is never sent again. Use a new key to start another task.
+             *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              *
-             *     `idempotency_mismatch`: This Idempotency-Key was used for another request; use a new key.
+             *     `idempotency_consumed`: A request with this Idempotency-Key was sent, and its outcome is unknown. It is never sent again. Use a new key to start another task.
              */
             409: {
                 headers: {
@@ -2026,11 +2024,11 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch";
+                        error?: "idempotency_in_flight" | "idempotency_mismatch" | "idempotency_consumed";
                     };
                 };
             };
-            /** @description `request_too_large`: The request is larger than 6 MB; send large images by URL instead. */
+            /** @description `request_too_large`: The request is larger than 6 MB. Send images by URL, or fewer entries. */
             413: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2057,11 +2055,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `budget_exhausted`: The budget of this caller for today is used up; it starts over at midnight UTC.
+             * @description `budget_exhausted`: The budget of this caller for today is used up. It starts over at midnight UTC.
              *
-             *     `too_many_requests`: Too many requests; try again when Retry-After has passed.
+             *     `too_many_requests`: Too many requests. Try again when Retry-After has passed.
              *
-             *     `provider_busy`: The provider accepts no more work at the moment; try again later.
+             *     `provider_busy`: The provider accepts no more work at the moment. Try again later.
              */
             429: {
                 headers: {
@@ -2092,13 +2090,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `provider_failed`: The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
+             * @description `provider_failed`: The provider failed after it received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
-             *     `provider_unreachable`: The provider could not be reached; nothing was sent.
+             *     `provider_unreachable`: The provider could not be reached. Nothing was sent.
              *
              *     `provider_invalid_reply`: The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
-             *     `provider_credentials`: The provider refused the credentials of this service.
+             *     `provider_credentials`: The provider rejected the credentials of this service.
              */
             502: {
                 headers: {
@@ -2117,7 +2115,7 @@ export interface operations {
             /**
              * @description `provider_quota`: The account of this service at the provider is out of credits.
              *
-             *     `unavailable`: The service is overloaded or a part of it is down; try again.
+             *     `unavailable`: The service is overloaded, or a part of it is down. Try again.
              */
             503: {
                 headers: {
@@ -2134,7 +2132,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `provider_timeout`: The provider did not answer in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time. */
+            /** @description `provider_timeout`: The provider did not respond in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time. */
             504: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2233,11 +2231,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running; try again with the same key.
+             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
-             *     `idempotency_consumed`: A request with this Idempotency-Key was sent and its outcome is unknown; it is never sent again. Use a new key to start another task.
+             *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              *
-             *     `idempotency_mismatch`: This Idempotency-Key was used for another request; use a new key.
+             *     `idempotency_consumed`: A request with this Idempotency-Key was sent, and its outcome is unknown. It is never sent again. Use a new key to start another task.
              */
             409: {
                 headers: {
@@ -2248,11 +2246,11 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch";
+                        error?: "idempotency_in_flight" | "idempotency_mismatch" | "idempotency_consumed";
                     };
                 };
             };
-            /** @description `request_too_large`: The request is larger than 6 MB; send large images by URL instead. */
+            /** @description `request_too_large`: The request is larger than 6 MB. Send images by URL, or fewer entries. */
             413: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2279,11 +2277,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `budget_exhausted`: The budget of this caller for today is used up; it starts over at midnight UTC.
+             * @description `budget_exhausted`: The budget of this caller for today is used up. It starts over at midnight UTC.
              *
-             *     `too_many_requests`: Too many requests; try again when Retry-After has passed.
+             *     `too_many_requests`: Too many requests. Try again when Retry-After has passed.
              *
-             *     `provider_busy`: The provider accepts no more work at the moment; try again later.
+             *     `provider_busy`: The provider accepts no more work at the moment. Try again later.
              */
             429: {
                 headers: {
@@ -2314,13 +2312,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `provider_failed`: The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
+             * @description `provider_failed`: The provider failed after it received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
-             *     `provider_unreachable`: The provider could not be reached; nothing was sent.
+             *     `provider_unreachable`: The provider could not be reached. Nothing was sent.
              *
              *     `provider_invalid_reply`: The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
-             *     `provider_credentials`: The provider refused the credentials of this service.
+             *     `provider_credentials`: The provider rejected the credentials of this service.
              */
             502: {
                 headers: {
@@ -2339,7 +2337,7 @@ export interface operations {
             /**
              * @description `provider_quota`: The account of this service at the provider is out of credits.
              *
-             *     `unavailable`: The service is overloaded or a part of it is down; try again.
+             *     `unavailable`: The service is overloaded, or a part of it is down. Try again.
              */
             503: {
                 headers: {
@@ -2356,7 +2354,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `provider_timeout`: The provider did not answer in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time. */
+            /** @description `provider_timeout`: The provider did not respond in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time. */
             504: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2455,11 +2453,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running; try again with the same key.
+             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
-             *     `idempotency_consumed`: A request with this Idempotency-Key was sent and its outcome is unknown; it is never sent again. Use a new key to start another task.
+             *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              *
-             *     `idempotency_mismatch`: This Idempotency-Key was used for another request; use a new key.
+             *     `idempotency_consumed`: A request with this Idempotency-Key was sent, and its outcome is unknown. It is never sent again. Use a new key to start another task.
              */
             409: {
                 headers: {
@@ -2470,11 +2468,11 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch";
+                        error?: "idempotency_in_flight" | "idempotency_mismatch" | "idempotency_consumed";
                     };
                 };
             };
-            /** @description `request_too_large`: The request is larger than 6 MB; send large images by URL instead. */
+            /** @description `request_too_large`: The request is larger than 6 MB. Send images by URL, or fewer entries. */
             413: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2501,11 +2499,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `budget_exhausted`: The budget of this caller for today is used up; it starts over at midnight UTC.
+             * @description `budget_exhausted`: The budget of this caller for today is used up. It starts over at midnight UTC.
              *
-             *     `too_many_requests`: Too many requests; try again when Retry-After has passed.
+             *     `too_many_requests`: Too many requests. Try again when Retry-After has passed.
              *
-             *     `provider_busy`: The provider accepts no more work at the moment; try again later.
+             *     `provider_busy`: The provider accepts no more work at the moment. Try again later.
              */
             429: {
                 headers: {
@@ -2536,13 +2534,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `provider_failed`: The provider failed after it had received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
+             * @description `provider_failed`: The provider failed after it received the request, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
-             *     `provider_unreachable`: The provider could not be reached; nothing was sent.
+             *     `provider_unreachable`: The provider could not be reached. Nothing was sent.
              *
              *     `provider_invalid_reply`: The provider sent a reply that could not be read, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.
              *
-             *     `provider_credentials`: The provider refused the credentials of this service.
+             *     `provider_credentials`: The provider rejected the credentials of this service.
              */
             502: {
                 headers: {
@@ -2561,7 +2559,7 @@ export interface operations {
             /**
              * @description `provider_quota`: The account of this service at the provider is out of credits.
              *
-             *     `unavailable`: The service is overloaded or a part of it is down; try again.
+             *     `unavailable`: The service is overloaded, or a part of it is down. Try again.
              */
             503: {
                 headers: {
@@ -2578,7 +2576,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `provider_timeout`: The provider did not answer in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time. */
+            /** @description `provider_timeout`: The provider did not respond in time, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time. */
             504: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -322,7 +322,9 @@ inBrowser(`the typed client on a page of another origin${note}`, () => {
         });
         const [entry] = await client.versions.bulk([{ node_id: 'browser-node', version: '1.0.0' }]);
         const task = await client.videos.fromText({ prompt: 'rain' });
-        const error = await client.videos.fromText({ duration: 99 }).catch((thrown) => thrown);
+        const error = await client.videos
+          .fromText({ model: 'vidq3-pro', duration: 99 })
+          .catch((thrown) => thrown);
         const { code, status, details, requestId } = error;
         const isNamed = typeof requestId === 'string';
         return { version, entry, state: task.state, error: { code, status, path: details[0].path, isNamed } };

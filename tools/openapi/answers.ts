@@ -25,15 +25,15 @@ export function describeAnswers(contract: Contract): JsonObject {
   };
 }
 
-/** What any operation can answer, beside what its contract lists. */
+/** Every code that an operation can return. */
 export function errorsOf(contract: Contract): ErrorCode[] {
   return [
     'invalid_request',
     ...(contract.access === 'anyone' ? [] : (['unauthorized'] as const)),
     ...contract.errors,
-    ...(contract.idempotent
-      ? (['idempotency_in_flight', 'idempotency_consumed', 'idempotency_mismatch'] as const)
-      : []),
+    ...(contract.idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
+    // Only a request that is sent to a provider can have an unknown outcome.
+    ...(contract.idempotent && contract.paid ? (['idempotency_consumed'] as const) : []),
     'request_too_large',
     'unsupported_media_type',
     'internal_error',

@@ -159,9 +159,9 @@ describe('the answer to the caller of a provider that failed', () => {
   });
 
   test.each<[Misbehavior, RegExp]>([
-    [{ kind: 'stall' }, /did not answer in time/],
+    [{ kind: 'stall' }, /did not respond in time/],
     [{ kind: 'reset' }, /connection .* was lost/],
-    [{ kind: 'status', status: 500 }, /failed after it had received the request/],
+    [{ kind: 'status', status: 500 }, /failed after it received the request/],
     [{ kind: 'html' }, /reply that could not be read/],
   ])('says after %j that the outcome is unknown and that the key is never sent again', async (one, what) => {
     misbehave(one);

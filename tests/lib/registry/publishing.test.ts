@@ -235,7 +235,7 @@ describe('a rejected publish', () => {
 describe('the message of a rejected publish', () => {
   test.each([
     ['told-deleted', 'The node was deleted, and its id cannot be used again; publish under another id.'],
-    ['told-active', 'This version has been published; publish a new version instead.'],
+    ['told-active', 'This version has been published. Publish a new version instead.'],
     ['told-banned', 'This version is banned; publish a new version instead.'],
   ])('of %s says what to do', async (nodeId, message) => {
     await addNode('acme', 'told-deleted', { status: 'NodeStatusDeleted' });
