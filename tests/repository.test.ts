@@ -183,8 +183,55 @@ describe('the rooms of lib', () => {
   });
 });
 
-test.each(sources('functions'))('%s imports from lib only', (file) => {
-  expect(importsOf(file).own.filter((target) => !target.startsWith('lib/'))).toEqual([]);
+/** What each room may import, beside itself and packages from npm. Tests may import everything, and nothing imports them. */
+const directions: Record<string, readonly string[]> = {
+  'packages/command-line': [],
+  'packages/host-nodes': ['lib/read-host-node.ts', 'lib/text-files.ts'],
+  'packages/registry-client': [],
+  'packages/admin': ['lib', 'packages/command-line'],
+  // The rules that it shares with the service.
+  'packages/publish-node': [
+    'packages/registry-client',
+    'packages/host-nodes',
+    'packages/command-line',
+    'lib',
+  ],
+  'packages/site': ['packages/registry-client'],
+  lib: ['packages/host-nodes'],
+  functions: ['lib'],
+  infra: ['lib', 'packages/command-line'],
+  tools: ['lib', 'functions', 'infra', 'packages'],
+};
+
+function isIn(file: string, room: string): boolean {
+  return file === room || file.startsWith(`${room}/`);
+}
+
+describe('imports', () => {
+  const rooms = [
+    'lib',
+    'functions',
+    'infra',
+    'tools',
+    ...readdirSync('packages').map((name) => `packages/${name}`),
+  ];
+
+  test('have a direction for every room', () => {
+    expect(rooms.filter((room) => !(room in directions))).toEqual([]);
+  });
+
+  test.each(rooms)('of %s point one way', (room) => {
+    const allowed = [room, ...(directions[room] ?? [])];
+    const wrong = sources(room)
+      .filter((file) => !/\/tests\//.test(file))
+      .flatMap((file) =>
+        importsOf(file)
+          .own.filter((target) => !allowed.some((each) => isIn(target, each)))
+          .map((target) => `${file} imports ${target}`),
+      );
+
+    expect(wrong).toEqual([]);
+  });
 });
 
 describe('the documents', () => {

@@ -1,4 +1,4 @@
-import { runCommand } from '../../tools/command-line/command.ts';
+import { runCommand } from '../command-line/command.ts';
 import { UsageError } from './command.ts';
 import { sentenceFor } from './faults.ts';
 import { createProgram } from './program.ts';

@@ -1,6 +1,6 @@
 import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
-import { createCommand, type Output } from '../../tools/command-line/command.ts';
-import { confirm } from '../../tools/command-line/confirm.ts';
+import { createCommand, type Output } from '../command-line/command.ts';
+import { confirm } from '../command-line/confirm.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Refusal } from './registry/refusal.ts';

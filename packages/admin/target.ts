@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import { Refusal } from './registry/refusal.ts';
-import { bucketName, localAddress, ports, tableName } from '../../tools/local/addresses.ts';
-import { isListening } from '../../tools/processes/ports.ts';
+import { isListening } from '../command-line/is-listening.ts';
+import { localAddress, localStores } from './local-stack.ts';
 
 const timeoutMs = 2000;
+const { tableName, bucketName } = localStores;
+const dynamodbUrl = localAddress(localStores.dynamodbPort);
 
 /**
  * Points the registry at the deployed table that --region and --table name, with the credentials that the AWS
@@ -20,8 +22,8 @@ export function chooseTarget(args: string[]): void {
   // A profile or a session of the shell would take precedence over the key of the local servers.
   delete process.env.AWS_PROFILE;
   delete process.env.AWS_SESSION_TOKEN;
-  process.env.AWS_ENDPOINT_URL_DYNAMODB ??= localAddress(ports.dynamodb);
-  process.env.AWS_ENDPOINT_URL_S3 ??= localAddress(ports.s3);
+  process.env.AWS_ENDPOINT_URL_DYNAMODB ??= dynamodbUrl;
+  process.env.AWS_ENDPOINT_URL_S3 ??= localAddress(localStores.s3Port);
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
@@ -35,7 +37,7 @@ export function chooseTarget(args: string[]): void {
 export function describeTarget(): string {
   const { AWS_ENDPOINT_URL_DYNAMODB: address, AWS_REGION, TABLE_NAME } = process.env;
   if (address === undefined) return `${TABLE_NAME} in ${AWS_REGION}`;
-  const isLocalStack = address === localAddress(ports.dynamodb) && TABLE_NAME === tableName;
+  const isLocalStack = address === dynamodbUrl && TABLE_NAME === tableName;
   return `${isLocalStack ? 'the local stack, ' : ''}${TABLE_NAME} at ${address}`;
 }
 
@@ -43,6 +45,6 @@ export function describeTarget(): string {
 export async function requireListening(): Promise<void> {
   const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (address === undefined || (await isListening(address, timeoutMs))) return;
-  const remedy = address === localAddress(ports.dynamodb) ? 'start it with npm start' : 'is it running?';
+  const remedy = address === dynamodbUrl ? 'start it with npm start' : 'is it running?';
   throw new Refusal(`Nothing listens on ${address}: ${remedy}`);
 }

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { createCommand, positiveNumber, runCommand } from '../../tools/command-line/command.ts';
+import { createCommand, positiveNumber, runCommand } from '../command-line/command.ts';
 import manifest from './package.json' with { type: 'json' };
 import { exitCodes } from './failure.ts';
 import { identities } from './identity.ts';

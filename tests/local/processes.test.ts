@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { findFreePort, isListening, isPortFree, listen } from '../../tools/processes/ports.ts';
+import { isListening } from '../../packages/command-line/is-listening.ts';
+import { findFreePort, isPortFree, listen } from '../../tools/processes/ports.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
 import { runProgram } from '../support/run-program.ts';
 

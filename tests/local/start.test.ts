@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import { partOf } from '../../tools/local/stack-processes.ts';
-import { isListening } from '../../tools/processes/ports.ts';
+import { isListening } from '../../packages/command-line/is-listening.ts';
 
 const run = promisify(execFile);
 

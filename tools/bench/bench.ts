@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Option } from 'commander';
-import { createCommand, positiveNumber, runCommand } from '../command-line/command.ts';
+import { createCommand, positiveNumber, runCommand } from '../../packages/command-line/command.ts';
 import { compareAndSave, readBaseline } from './baseline.ts';
 import { buildEndpoints, unpackFunctions } from './builds.ts';
 import { measureColdStarts, measurePeakMemory } from './cold.ts';

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { table } from '../command-line/table.ts';
+import { table } from '../../packages/command-line/table.ts';
 import type { Figure } from './figures.ts';
 
 export interface Report {

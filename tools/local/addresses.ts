@@ -1,5 +1,6 @@
-/** LOCAL_PORT_OFFSET is added to every port, so that two stacks can run side by side. */
-const offset = Number(process.env.LOCAL_PORT_OFFSET ?? 0);
+import { localAddress, localStores, portOffset as offset } from '../../packages/admin/local-stack.ts';
+
+export { localAddress };
 
 /** Where the parts of the local stack listen. */
 export const ports = {
@@ -10,8 +11,8 @@ export const ports = {
   pages: 3004 + offset,
   /** serverless-offline, which only the gateway in front of it calls. */
   functions: 3005 + offset,
-  s3: 4569 + offset,
-  dynamodb: 8000 + offset,
+  s3: localStores.s3Port,
+  dynamodb: localStores.dynamodbPort,
 } as const;
 
 /** The ports that must be free; that of a DynamoDB that runs already may be its own. */
@@ -44,18 +45,13 @@ function isUsable(port: number): boolean {
 /** Where the local stack keeps its data between starts. */
 export const localDirectory = process.env.LOCAL_DIRECTORY ?? '.local';
 
-export const tableName = 'node-registry-local';
-export const bucketName = 'node-registry-archives-local';
+export const { tableName, bucketName } = localStores;
 export const audience = 'node-registry';
 /** The sample events' tokens contain this name for a hundred years, so it does not move with the port. */
 export const issuerName = 'http://localhost:3001';
 
 /** The same issuer, and the same key, as the CI whose jobs `npm run token -- --ci` makes up. */
 export const ciIssuerName = `${issuerName}/ci`;
-
-export function localAddress(port: number): string {
-  return `http://localhost:${port}`;
-}
 
 const keySetUrl = `${localAddress(ports.issuer)}/.well-known/jwks.json`;
 

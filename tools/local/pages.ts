@@ -10,7 +10,8 @@ import {
   renderReferencePage,
   scriptFile,
 } from '../openapi/reference-page.ts';
-import { isListening, listen } from '../processes/ports.ts';
+import { isListening } from '../../packages/command-line/is-listening.ts';
+import { listen } from '../processes/ports.ts';
 import { demoArchive } from './demo-archive.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { isOwnPage, rejectForeign } from './local-only.ts';

@@ -1,6 +1,6 @@
 // npm run mutate -- FILE...
 import { readFileSync } from 'node:fs';
-import { createCommand, runCommand } from '../command-line/command.ts';
+import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 import { installPackages } from '../install/install-packages.ts';
 
 const command = createCommand({

@@ -1,4 +1,4 @@
-import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 const loopback = '127.0.0.1';
 
@@ -31,21 +31,4 @@ export async function isPortFree(port: number): Promise<boolean> {
   } finally {
     probe.close();
   }
-}
-
-/** Whether a server accepts connections at an address, decided within the given time. */
-export function isListening(address: string, timeoutMs: number): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(address);
-  return new Promise((resolve) => {
-    const socket = connect({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port) || (protocol === 'https:' ? 443 : 80),
-      timeout: timeoutMs,
-    });
-    const finish = (answer: boolean) => () => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.once('connect', finish(true)).once('error', finish(false)).once('timeout', finish(false));
-  });
 }

@@ -2,7 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ZipFile } from 'yazl';
-import { createCommand, runCommand } from '../command-line/command.ts';
+import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 
 /*
  * What a developer's machine cannot show of a stage: how API Gateway, CloudFront, IAM and both providers treat its

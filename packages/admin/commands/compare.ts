@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { table } from '../../../tools/command-line/table.ts';
-import { loadContracts } from '../../../tools/openapi/contracts.ts';
+import { table } from '../../command-line/table.ts';
+import { extendVideo } from '../../../lib/contracts/extend-video.ts';
+import { multiframeVideo } from '../../../lib/contracts/multiframe-video.ts';
+import { relightImage } from '../../../lib/contracts/relight-image.ts';
+import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { command, UsageError } from '../command.ts';
 import { Refusal } from '../registry/refusal.ts';
 import { readBill } from '../spend/bill.ts';
@@ -20,7 +23,7 @@ export const compare = command({
   },
   examples: ['usage compare bill.csv --from 2026-11-01 --to 2026-11-30 --operations relightImage'],
   async run({ bill }, { from, to, operations }) {
-    const only = await readOperations(operations);
+    const only = readOperations(operations);
     const period = periodOf(from, to);
     const billed = readBill(await readBytes(bill));
     const records = await listUsage(period);
@@ -32,14 +35,13 @@ export const compare = command({
   },
 });
 
-async function readOperations(names: string | undefined): Promise<string[]> {
-  const paid = (await loadContracts()).filter((contract) => contract.paid).map(({ name }) => name);
+const paid: string[] = [extendVideo, multiframeVideo, relightImage, textToVideo].map(({ name }) => name);
+
+function readOperations(names: string | undefined): string[] {
   const chosen = names?.split(',').map((name) => name.trim()) ?? paid;
   const unknown = chosen.find((name) => !paid.includes(name));
   if (unknown === undefined) return chosen;
-  throw new UsageError(
-    `"${unknown}" is no operation that costs something. Those are ${paid.sort().join(', ')}.`,
-  );
+  throw new UsageError(`"${unknown}" is no operation that costs something. Those are ${paid.join(', ')}.`);
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {

@@ -3,7 +3,7 @@ import { command, problemOf } from '../command.ts';
 import { textOf } from '../faults.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
 import { Refusal } from '../registry/refusal.ts';
-import { fields, table } from '../../../tools/command-line/table.ts';
+import { fields, table } from '../../command-line/table.ts';
 import { extractionOf } from './node-versions.ts';
 
 const options = {

@@ -1,6 +1,6 @@
 import { holdsOf } from '../../../lib/spend/account.ts';
 import type { Limits } from '../../../lib/spend/limits.ts';
-import { fields, table } from '../../../tools/command-line/table.ts';
+import { fields, table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
 import { callerOf, neverPaid, shownCaller } from '../spend/caller-name.ts';
 import { clearLimits, listTerms, setLimits, showTerms } from '../spend/terms.ts';

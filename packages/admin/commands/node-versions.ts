@@ -10,7 +10,7 @@ import { describeNodeVersion, showNodeVersion } from '../listing.ts';
 import { shownVersion } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { command, type Outcome } from '../command.ts';
-import { fields, table } from '../../../tools/command-line/table.ts';
+import { fields, table } from '../../command-line/table.ts';
 
 const reason = {
   value: 'TEXT',

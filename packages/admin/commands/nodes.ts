@@ -1,6 +1,6 @@
 import { banNode, showNode, unbanNode } from '../registry/nodes.ts';
 import { command } from '../command.ts';
-import { fields, table } from '../../../tools/command-line/table.ts';
+import { fields, table } from '../../command-line/table.ts';
 import { describeNode, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';

@@ -5,7 +5,7 @@ import type { PublisherRecord } from '../../../lib/registry/records.ts';
 import { Refusal } from '../registry/refusal.ts';
 import { PublisherId } from '../../../lib/schemas/names.ts';
 import { command, UsageError } from '../command.ts';
-import { fields, table } from '../../../tools/command-line/table.ts';
+import { fields, table } from '../../command-line/table.ts';
 
 export const create = command({
   parameters: ['publisher'],

@@ -9,7 +9,7 @@ import {
   revokePersonalAccessToken,
 } from '../registry/tokens.ts';
 import { command, UsageError } from '../command.ts';
-import { fields, table } from '../../../tools/command-line/table.ts';
+import { fields, table } from '../../command-line/table.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 const defaultDays = '365';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { NodeId } from '../../../lib/schemas/names.ts';
-import { table } from '../../../tools/command-line/table.ts';
+import { table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
 import { addTrust, listTrusts, removeTrust, type Trust } from '../registry/trusts.ts';
 

@@ -1,7 +1,7 @@
 import { Refusal } from '../registry/refusal.ts';
 import { command, problemOf } from '../command.ts';
 import { textOf } from '../faults.ts';
-import { table } from '../../../tools/command-line/table.ts';
+import { table } from '../../command-line/table.ts';
 
 const limitMs = 10 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 import { timeOf } from '../../../lib/spend/settle.ts';
 import { sweepHolds } from '../../../lib/spend/sweep-holds.ts';
-import { table } from '../../../tools/command-line/table.ts';
+import { table } from '../../command-line/table.ts';
 import { command, problemOf, UsageError } from '../command.ts';
 import { textOf } from '../faults.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';

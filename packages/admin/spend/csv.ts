@@ -1,3 +1,4 @@
+import { CsvError, parse } from 'csv-parse/sync';
 import { Refusal } from '../registry/refusal.ts';
 
 export interface Row {
@@ -11,26 +12,28 @@ const separators = ['\t', ';', ','];
 
 /** The rows of a CSV file that are not empty, whatever separates its cells and ends its lines. */
 export function parseCsv(text: string): Row[] {
-  const separator = separatorOf(text);
-  // A cell is quoted or not, and ends with a separator, a line or the text.
-  const cell = new RegExp(
-    `(?: *"([^"]*(?:""[^"]*)*)" *|([^"${separator}\\r\\n]*))(${separator}|\\r\\n|\\r|\\n|$)`,
-    'y',
-  );
   const rows: Row[] = [];
-  let row: Row = { line: 1, cells: [] };
-  let line = 1;
-  while (true) {
-    const [matched, quoted, plain = '', end] = cell.exec(text) ?? [];
-    if (matched === undefined)
-      throw new Refusal(`Line ${line} of the bill has a quotation mark that does not enclose a cell.`);
-    row.cells.push(quoted?.replaceAll('""', '"') ?? plain.trim());
-    line += matched.match(/\r\n|\r|\n/g)?.length ?? 0;
-    if (end === separator) continue;
-    if (row.cells.some((each) => each !== '')) rows.push(row);
-    if (end === '' || end === undefined) return rows;
-    row = { line, cells: [] };
+  try {
+    parse(text, {
+      delimiter: separatorOf(text),
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      skip_records_with_empty_values: true,
+      trim: true,
+      on_record: (cells: string[], { lines }) => {
+        // The parser tells the last line of a row.
+        rows.push({ line: lines - lineEndsIn(cells), cells });
+      },
+    });
+    return rows;
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new Refusal(`Line ${error.lines} of the bill has a quotation mark that does not enclose a cell.`);
   }
+}
+
+function lineEndsIn(cells: readonly string[]): number {
+  return cells.join('').match(/\r\n|\r|\n/g)?.length ?? 0;
 }
 
 /** One for the whole file, by its first line. */

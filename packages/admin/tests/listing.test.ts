@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { tableName } from '../../../lib/store/table.ts';
-import { confirm } from '../../../tools/command-line/confirm.ts';
+import { confirm } from '../../command-line/confirm.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../../../tests/support/registry.ts';
 import { runProgram } from '../../../tests/support/run-program.ts';

@@ -1,8 +1,8 @@
 // npm run extract -- --packs DIR [--expected FILE]
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { extractHostNodes } from '../extract-host-nodes.ts';
-import { createCommand, runCommand } from '../../../tools/command-line/command.ts';
 import { type Comparison, comparePack, type ExpectedPack, totals } from './compare.ts';
 import { readPack } from './read-pack.ts';
 
@@ -17,13 +17,10 @@ const maxLines = 40;
 /** As long as the deployed function gives a pack. */
 const maxMilliseconds = 8_000;
 
-const command = createCommand({
-  name: 'npm run extract --',
-  summary: 'Extract the host nodes of a folder of packs, without running them',
-  notes:
-    'A folder is named after its repository, with + for the slash. With --expected, the result is compared with what importing the packs says.',
-  examples: ['--packs packs --expected expected.json --verbose'],
-})
+const command = new Command('npm run extract --')
+  .description(
+    'Extract the host nodes of a folder of packs, without running them. A folder is named after its repository, with + for the slash. With --expected, the result is compared with what importing the packs says.',
+  )
   .requiredOption('--packs <DIR>', 'A folder with one folder for each pack')
   .option('--expected <FILE>', 'What importing the packs says, as JSON')
   .option('--verbose', 'Show what differs, and what the code calls')
@@ -34,14 +31,14 @@ async function extractAll({ packs, expected, verbose = false }: Options): Promis
   const results: (Comparison & { seconds: number })[] = [];
   const entries = await readdir(packs, { withFileTypes: true });
   const names = entries.filter((entry) => !entry.isFile()).map(({ name }) => name);
-  if (names.length === 0) command.error(`there is no folder in ${packs}`);
+  if (names.length === 0) reject(`There is no folder in ${packs}.`);
   for (const name of names.sort()) {
     const truth = truths.find(({ repository }) => repository.replace('/', '+') === name);
     results.push(await extractOne(join(packs, name), name, truth, verbose));
   }
   process.stdout.write(`${totals(results)}\n`);
   if (truths.length > 0 && results.every((result) => result.names === 0))
-    command.error(`no folder in ${packs} is named after a repository of ${expected}`);
+    reject(`No folder in ${packs} is named after a repository of ${expected}.`);
 }
 
 async function extractOne(folder: string, name: string, truth: ExpectedPack | undefined, verbose: boolean) {
@@ -74,4 +71,8 @@ async function extractOne(folder: string, name: string, truth: ExpectedPack | un
   return { ...result, seconds };
 }
 
-process.exitCode = await runCommand(command, process.argv.slice(2));
+function reject(sentence: string): never {
+  return command.error(`${sentence} See npm run extract -- --help`, { exitCode: 2 });
+}
+
+await command.parseAsync();

@@ -1,6 +1,6 @@
 // npm run publish-node -- …: npm starts it in the repository, and the person stands in another folder.
-import { localAddress, ports } from '../../tools/local/addresses.ts';
-import { runToExitCode } from './program.ts';
+import { runToExitCode } from '../../packages/publish-node/program.ts';
+import { localAddress, ports } from './addresses.ts';
 
 // The packed command knows nothing of this stack, whose ports may be moved.
 process.env.NODE_REGISTRY_URL ??= localAddress(ports.api);
