@@ -1,4 +1,4 @@
-/** What is wrong with an archive, as a sentence that says what its publisher must change. */
+/** A problem with an archive. Its sentence tells the publisher what to change. */
 export class ArchiveProblem extends Error {
   override readonly name = 'ArchiveProblem';
 
@@ -10,13 +10,13 @@ export class ArchiveProblem extends Error {
 const maxQuoteLength = 100;
 
 /**
- * No width, no ink or no direction of their own: they only make one name look like another. Emoji need the variation
- * selectors. The last two are annotation marks and the empty braille pattern.
+ * Characters without width, ink or direction of their own: they only make one name look like another. Emoji need the
+ * variation selectors. The last two are annotation marks and the empty braille pattern.
  */
 export const invisible = /[[\p{Default_Ignorable_Code_Point}--[\uFE00-\uFE0F]]\uFFF9-\uFFFB\u2800]/v;
 const unprintable = new RegExp(`[\\p{C}\\p{Zl}\\p{Zp}${invisible.source}]`, 'gv');
 
-/** A name out of the archive for such a sentence: it may be of any length and hold anything. */
+/** Shortens and cleans a name from the archive for such a sentence. */
 export function quote(name: string): string {
   const printable = name.slice(0, maxQuoteLength).replace(unprintable, '?');
   return `"${printable}${name.length > maxQuoteLength ? '…' : ''}"`;
@@ -30,7 +30,7 @@ export function damaged(name: string): ArchiveProblem {
   return new ArchiveProblem(`${quote(name)} is damaged. Make the zip again, and upload the whole file.`);
 }
 
-/** Some programs would read another size, or another end of the data, than the list of files has. */
+/** Some programs would read another size, or another end of the data, than the list of files states. */
 export function untrueSize(name: string): ArchiveProblem {
   return new ArchiveProblem(
     `${quote(name)} unpacks to another size than the zip states. Make the zip again.`,

@@ -1,6 +1,6 @@
-/** A stream of chunks, read in pieces of exact length; `watch` sees every byte of it once. */
+/** A stream of chunks, read in pieces of exact length. `watch` sees every byte once. */
 export class ByteSource {
-  /** How many bytes have been read. */
+  /** The number of bytes read so far. */
   position = 0;
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #watch: (chunk: Uint8Array) => void;
@@ -11,7 +11,7 @@ export class ByteSource {
     this.#watch = watch;
   }
 
-  /** The next bytes as they come, so that a piece of any length takes no more memory than a chunk. */
+  /** The next bytes as they arrive, so that a piece of any length takes no more memory than a chunk. */
   async *next(bytes: number): AsyncGenerator<Buffer> {
     for (let wanted = bytes; wanted > 0; ) {
       if (this.#left.length === 0 && !(await this.#readChunk())) throw new Error('The stream ended early.');
@@ -21,7 +21,7 @@ export class ByteSource {
     }
   }
 
-  /** The next bytes in one piece, which is copied only if it reaches over the end of a chunk. */
+  /** The next bytes in one piece, which is copied only if it crosses the end of a chunk. */
   async take(bytes: number): Promise<Buffer> {
     if (bytes <= this.#left.length) return this.#cut(bytes);
     const pieces: Buffer[] = [];
@@ -29,14 +29,14 @@ export class ByteSource {
     return Buffer.concat(pieces, bytes);
   }
 
-  /** Reads all that is left. */
+  /** Reads the rest of the stream. */
   async drain(): Promise<void> {
     do {
       this.#cut(this.#left.length);
     } while (await this.#readChunk());
   }
 
-  /** Lets go of the stream, read to its end or not. */
+  /** Releases the stream, whether or not it was read to its end. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

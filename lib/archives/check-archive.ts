@@ -5,8 +5,8 @@ import { readDirectory } from './directory.ts';
 import { ArchiveProblem } from './archive-problem.ts';
 
 /**
- * Checks an archive and returns its SHA-256; throws an ArchiveProblem if it must not be published. The cheap
- * questions come first: a bomb is known by its directory, before anything is unpacked.
+ * Checks an archive and returns its SHA-256. Throws an ArchiveProblem if it must not be published. Cheap checks come
+ * first: a bomb is recognized by its directory, before anything is unpacked.
  */
 export async function checkArchive(file: ArchiveFile): Promise<string> {
   const limits = config.archives();

@@ -7,8 +7,8 @@ import { readDescriptor, readLocalHeader } from './local-header.ts';
 import { readData } from './unpack.ts';
 
 /**
- * Reads the whole archive once, front to back, as programs do that unpack while they download: its digest comes
- * out, and every entry is what the directory says. Nothing is written anywhere.
+ * Reads the whole archive once, front to back, like programs that unpack while they download. Returns its digest, and
+ * checks that every entry matches the directory. Nothing is written.
  */
 export async function readContent(chunks: AsyncIterable<Uint8Array>, directory: Directory): Promise<string> {
   const hash = createHash('sha256');

@@ -11,7 +11,7 @@ export interface ArchiveLimits {
   MAX_UNPACKED_RATIO: number;
 }
 
-/** What the archive says of its content: the entries, and where their list begins. */
+/** The archive's directory: its entries, and the offset of their list. */
 export interface Directory {
   entries: ArchiveEntry[];
   start: number;
@@ -25,8 +25,8 @@ const zip64LocatorBytes = 20;
 const entryHeaderBytes = 46;
 
 /**
- * Reads and checks the zip's central directory. Programs that unpack differ in how they read an inconsistent
- * archive, so that one may show other files than another one runs. Therefore everything ambiguous is rejected.
+ * Reads and checks the zip's central directory. Programs read an inconsistent archive differently, so one may show
+ * other files than another one runs. Therefore everything ambiguous is rejected.
  */
 export async function readDirectory(file: ArchiveFile, limits: ArchiveLimits): Promise<Directory> {
   const reader = new ArchiveReader(file);
@@ -83,7 +83,7 @@ async function readEntries(
   return { entries, start };
 }
 
-/** Some programs go by the directory's size, or by the number of its entries on this one of several disks. */
+/** Some programs rely on the directory's size, or on its number of entries on this one of several disks. */
 function isWholeDirectory(record: Buffer, entries: number, bytes: number): boolean {
   return (
     record.readUInt16LE(6) === 0 && record.readUInt16LE(8) === entries && record.readUInt32LE(12) === bytes
@@ -119,7 +119,7 @@ function leadsOutside(): ArchiveProblem {
   );
 }
 
-/** What the zip reader itself gives up on. It has no codes; a sentence that it words differently means a damaged list. */
+/** The zip reader's own errors have no codes. A sentence that it words differently means a damaged list. */
 function problemOf(error: unknown): ArchiveProblem {
   if (error instanceof OutsideFile) return leadsOutside();
   const text = error instanceof Error ? error.message : '';

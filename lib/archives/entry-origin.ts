@@ -2,11 +2,11 @@ import type { Entry } from 'yauzl';
 import { ArchiveProblem, encrypted, fileAndFolder, quote, rarelyPacked } from './archive-problem.ts';
 
 /*
- * What an entry says of the program that made it, and of the one that unpacks it. Some programs skip an entry,
- * convert its name or make something other than a file of it because of these fields, and others never look at them.
+ * An entry names the program that made it and the version needed to unpack it. Because of these fields, some programs
+ * skip an entry, convert its name or create something other than a file. Others never look at them.
  */
 
-/** By the format's specification; Info-ZIP writes 11 for NTFS. */
+/** From the format's specification. Info-ZIP writes 11 for NTFS. */
 const unix = [3, 19];
 const systems = new Set([0, 10, 11, 14, ...unix]);
 
@@ -15,10 +15,10 @@ const attributes = { volumeLabel: 0x08, folder: 0x10 } as const;
 
 export const flags = { describedAfter: 0x8, utf8: 0x800 } as const;
 const anyEncryption = 0x2041;
-/** The first is how hard it was deflated. */
+/** The first one states the compression level. */
 const knownFlags = 0x6 | flags.describedAfter | flags.utf8;
 
-/** Of the format, times ten. All later ones, and bzip2 in 46, need methods that are refused anyway. */
+/** The format's version, times ten. Later ones, and bzip2 in 46, need methods that are rejected anyway. */
 const maxVersionNeeded = 45;
 
 /** The bytes that stay beyond ASCII when unzip converts a name. */
@@ -28,7 +28,7 @@ export function isMadeOnUnix(versionMadeBy: number): boolean {
   return unix.includes(versionMadeBy >>> 8);
 }
 
-/** Checks what an entry of the directory says besides its name and sizes. */
+/** Checks the fields of an entry other than its name and sizes. */
 export function checkOrigin(name: string, entry: Entry): void {
   const system = entry.versionMadeBy >>> 8;
   if (!systems.has(system)) {
@@ -43,7 +43,7 @@ export function checkOrigin(name: string, entry: Entry): void {
   if ((entry.generalPurposeBitFlag & ~knownFlags) !== 0) throw rarelyPacked(name);
 }
 
-/** Some programs look at the low byte only, some skip the entry, and some refuse the whole archive. */
+/** Some programs look at the low byte only, some skip the entry, and some reject the whole archive. */
 export function checkVersionNeeded(name: string, version: number): void {
   if (version > maxVersionNeeded) {
     throw new ArchiveProblem(`${quote(name)} needs a rare version of the zip format. Make it a plain zip.`);
@@ -51,8 +51,8 @@ export function checkVersionNeeded(name: string, version: number): void {
 }
 
 /**
- * Of names that were not made on Unix, unzip converts each byte from code page 850, even if they are marked as UTF-8.
- * Most become other letters beyond ASCII, but these become plain ones: a harmless name turns into "__init__.py".
+ * If a name was not made on Unix, unzip converts each byte from code page 850, even if the name is marked as UTF-8.
+ * Most bytes become other letters beyond ASCII, but these become ASCII: a harmless name turns into "__init__.py".
  */
 function checkConversion(name: string, bytes: Buffer): void {
   const isTurned = (part: string) => /[\x80-\xFF]/.test(part) && !beyondAscii.test(part);

@@ -5,12 +5,12 @@ import { checkOrigin, flags, isMadeOnUnix } from './entry-origin.ts';
 import { unicodeNameOf } from './extra-fields.ts';
 import { checkName } from './names.ts';
 
-/** What is kept of an entry of the directory; comments and extra fields may take megabytes. */
+/** The parts of a directory entry that are kept. Comments and extra fields may take megabytes. */
 export interface ArchiveEntry {
   name: string;
-  /** The name in programs that read what is not marked as UTF-8 in the code page of the first PCs. */
+  /** The name in programs that read unmarked names in the code page of the first PCs. */
   olderName: string;
-  /** The name in an extra field, if there is one: the same as above. */
+  /** The name in an extra field, if there is one. It equals the name above. */
   unicodeName: string | undefined;
   flags: number;
   method: number;
@@ -22,10 +22,10 @@ export interface ArchiveEntry {
 
 const methods = { stored: 0, deflated: 8 } as const;
 
-/** Nothing at all, deflated, takes two bytes; some programs pack folders so. */
+/** An empty deflate stream takes two bytes. Some programs pack folders that way. */
 const maxEmptyBytes = 2;
 
-/** Checks one entry by what the directory says of it. */
+/** Checks one entry by its fields in the directory. */
 export function archiveEntry(entry: Entry): ArchiveEntry {
   const names = namesOf(entry);
   checkName(names.name);
@@ -55,16 +55,16 @@ export function isStored({ method }: ArchiveEntry): boolean {
   return method === methods.stored;
 }
 
-/** The sizes and the checksum follow the data, for programs that did not know them in advance. */
+/** Sizes and checksum follow the data, for programs that did not know them in advance. */
 export function isDescribedAfter(entry: ArchiveEntry): boolean {
   return (entry.flags & flags.describedAfter) !== 0;
 }
 
 /**
  * Names beyond ASCII should be marked as UTF-8, but macOS and Info-ZIP on Unix write UTF-8 without the mark. Programs
- * then take it for UTF-8 or for code page 437. Both readings have the same ASCII characters, so folders, endings and
- * modules of Python keep their names; each reading is checked like a name of its own. Bytes that are not UTF-8 have
- * no common reading at all, and what was not made on Unix is converted by some programs.
+ * then read it as UTF-8 or as code page 437. Both readings have the same ASCII characters, so folders, extensions and
+ * Python modules keep their names. Each reading is checked like a name of its own. Bytes that are not UTF-8 have no
+ * common reading, and some programs convert names that were not made on Unix.
  */
 function namesOf({ generalPurposeBitFlag, fileNameRaw, extraFields, versionMadeBy }: Entry) {
   const name = fileNameRaw.toString('utf8');

@@ -6,15 +6,15 @@ const ids = { zip64: 0x0001, unicodePath: 0x7075 } as const;
 const unicodePathHeaderBytes = 5;
 
 /**
- * The name that an entry's extra fields give it next to its plain one. Extra fields can also state other sizes
- * and another place than the header has; both are refused, because not every program reads them.
+ * The name in an entry's extra fields. Extra fields can also state other sizes and another offset than the header. Both
+ * are rejected, because not every program reads them.
  */
 export function unicodeNameOf(fields: readonly ExtraField[], plainName: Buffer): string | undefined {
   if (fields.some(({ id }) => id === ids.zip64)) throw zip64();
   const [field, another] = fields.filter(({ id }) => id === ids.unicodePath);
   if (!field) return undefined;
   const { data } = field;
-  // A field with another checksum was made for another name: some programs ignore it, and some do not.
+  // A field with another checksum was made for another name. Some programs ignore it, and some do not.
   const isMeant =
     data.length > unicodePathHeaderBytes && data[0] === 1 && data.readUInt32LE(1) === crc32(plainName);
   if (another || !isMeant) throw twoNames(plainName.toString('utf8'));

@@ -6,18 +6,18 @@ import { checkVersionNeeded } from './entry-origin.ts';
 import { unicodeNameOf } from './extra-fields.ts';
 
 /*
- * Programs that unpack while they download know only what stands around an entry's data: a header before it, and
- * perhaps a descriptor after it. Both must agree with the directory, or those programs see other files.
+ * Programs that unpack while they download see only the header before an entry's data and perhaps a descriptor after
+ * it. Both must match the directory, or those programs see other files.
  */
 
 const localHeader = 0x04034b50;
 const localHeaderBytes = 30;
 const descriptor = 0x08074b50;
 
-/** The second has the signature before it, which the format leaves to the writer. */
+/** The second form has a signature, which the format leaves to the writer. */
 const descriptorBytes = { bare: 12, signed: 16 } as const;
 
-/** Reads up to where the entry's data begins; the next entry begins at `next`. */
+/** Reads up to the start of the entry's data. The next entry begins at `next`. */
 export async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, next: number): Promise<void> {
   if (source.position + localHeaderBytes > next) throw overlapping(entry.name);
   const header = await source.take(localHeaderBytes);
@@ -34,7 +34,7 @@ export async function readLocalHeader(source: ByteSource, entry: ArchiveEntry, n
   checkStated(entry, isDescribedAfter(entry) ? withLeftOpen(entry, stated) : stated);
 }
 
-/** Reads what stands between an entry's data and the next entry. */
+/** Reads the bytes between an entry's data and the next entry. */
 export async function readDescriptor(source: ByteSource, entry: ArchiveEntry, bytes: number): Promise<void> {
   if (!isDescribedAfter(entry)) {
     if (bytes > 0) throw hiddenBytes();
@@ -49,7 +49,7 @@ export async function readDescriptor(source: ByteSource, entry: ArchiveEntry, by
 }
 
 function checkNames(entry: ArchiveEntry, name: Buffer, extra: Buffer): void {
-  // The entry's name is valid UTF-8, so no other bytes read as it.
+  // The entry's name is valid UTF-8, so no other bytes decode to it.
   if (name.toString('utf8') !== entry.name) throw twoNames(entry.name);
   const fields = extraFields(entry, extra);
   if (unicodeNameOf(fields, name) !== entry.unicodeName) throw twoNames(entry.name);
@@ -65,7 +65,7 @@ function extraFields({ name }: ArchiveEntry, extra: Buffer) {
 
 type Sizes = Pick<ArchiveEntry, 'crc32' | 'packedBytes' | 'bytes'>;
 
-/** Header and descriptor have them in the same order. */
+/** Header and descriptor store them in the same order. */
 function readSizes(from: Buffer, at: number): Sizes {
   return {
     crc32: from.readUInt32LE(at),
@@ -74,7 +74,7 @@ function readSizes(from: Buffer, at: number): Sizes {
   };
 }
 
-/** Before data that a descriptor follows, zero means that a value was not known yet; some writers know one of them. */
+/** In a header that a descriptor follows, zero means an unknown value. Some writers know one of the values. */
 function withLeftOpen(entry: ArchiveEntry, stated: Sizes): Sizes {
   return {
     crc32: stated.crc32 || entry.crc32,

@@ -2,17 +2,17 @@ import { ArchiveProblem, fileAndFolder, invisible, quote } from './archive-probl
 
 const maxNameLength = 1000;
 const maxFolderDepth = 64;
-/** What the file systems of Linux and macOS take. */
+/** The limits of the file systems of Linux and macOS. */
 const maxSegmentBytes = 255;
 
-/** Windows takes these for something other than a name, cuts trailing dots and blanks, and opens devices. */
+/** Windows gives these characters another meaning, cuts trailing dots and spaces, and opens devices by name. */
 const notOnWindows = [
   /[<>:"|?*]/,
   /[. ](?:\/|$)/,
   /(?:^|\/)(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9\u00b9\u00b2\u00b3]) *(?:[./]|$)/i,
 ];
 
-/** Refuses a name that leaves the folder it is unpacked into, that a system cannot write, or that deceives. */
+/** Rejects a name that leaves the folder it is unpacked into, that a system cannot write, or that deceives a reader. */
 export function checkName(name: string): void {
   if (name === '') throw new ArchiveProblem('it has a file without a name. Make the zip again.');
   if (name.length > maxNameLength) {
@@ -74,7 +74,7 @@ function checkSegments(name: string): void {
   }
 }
 
-/** The number of a version on VMS: unzip cuts it off, whatever system the archive was made on. */
+/** A version number as on VMS. unzip cuts it off, whatever system the archive was made on. */
 function checkEnding(name: string): void {
   const [ending] = /;\d*(?=\/|$)/.exec(name) ?? [];
   if (ending !== undefined) {
@@ -85,9 +85,9 @@ function checkEnding(name: string): void {
 }
 
 /**
- * Refuses names that meet in one file once unpacked. Systems that ignore case, or spell accents their own way,
- * would keep one of the two, and which one depends on the program that unpacks. Sorted, names that meet are
- * neighbors: nothing comes between a file and what lies in a folder of its name.
+ * Rejects names that become one file once unpacked. Systems that ignore case, or normalize accents, keep only one of
+ * the two, and which one depends on the program. In sorted order such names are neighbors: nothing sorts between a file
+ * and the contents of a folder of the same name.
  */
 export function checkDistinct(names: readonly string[]): void {
   const sorted = names
@@ -107,15 +107,15 @@ interface Sortable {
   path: string;
 }
 
-/** Less than any character that a name may have. */
+/** Sorts before every character that a name may contain. */
 const separator = '\0';
 
 function sortable(name: string): string {
-  // Both ways, for letters of which only one way finds the partner: the Kelvin sign, the final sigma, the sharp s.
+  // Both directions: the Kelvin sign, the final sigma and the sharp s find their partner in only one.
   return name.normalize('NFC').toLowerCase().toUpperCase().replaceAll('/', separator);
 }
 
-/** Folders that differ only in case are two on Linux, and hold each other's files elsewhere. */
+/** Folders that differ only in case are two on Linux, and one on systems that ignore case. */
 function checkFolders(one: Sortable, next: Sortable): void {
   const shared = sharedFolders(one.path, next.path);
   const folder = one.name.split('/', shared).join('/');

@@ -1,19 +1,19 @@
 import { RandomAccessReader } from 'yauzl';
 import type { ArchiveFile } from './archive-file.ts';
 
-/** The zip reader asks for a few bytes at a time; each read of the file brings the neighborhood too. */
+/** The zip reader asks for a few bytes at a time, so each read of the file fetches a whole window. */
 const windowBytes = 256 * 1024;
 
-/** The zip reader was led to bytes that the archive does not have. */
+/** The archive points the zip reader to bytes that it does not have. */
 export class OutsideFile extends Error {
   override readonly name = 'OutsideFile';
 }
 
 type Callback = (error: Error | null) => void;
 
-/** Random access to an archive for the zip reader, of which it never holds more than one window. */
+/** Random access to an archive for the zip reader. Holds at most one window. */
 export class ArchiveReader extends RandomAccessReader {
-  /** Why the file could not be read, as opposed to what is wrong with its content. */
+  /** The error if the file could not be read, in contrast to a problem with its content. */
   failure: unknown;
   readonly #file: ArchiveFile;
   #window: Buffer = Buffer.alloc(0);

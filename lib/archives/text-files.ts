@@ -13,8 +13,8 @@ const localHeaderBytes = 30;
 const stored = 0;
 
 /**
- * The names of an archive's files, with the content of those that are text. Only these are read, in the order they
- * lie in, so that most of an archive full of images is never fetched. The archive has been checked before.
+ * The names of an archive's files, and the content of the text files. Only text files are read, in archive order, so
+ * that most of an archive full of images is never fetched. The archive has been checked before.
  */
 export async function readTextFiles(file: ArchiveFile): Promise<Map<string, string | undefined>> {
   const { entries } = await readDirectory(file, config.archives());

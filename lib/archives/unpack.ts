@@ -5,11 +5,11 @@ import { damaged, hiddenBytes, untrueSize } from './archive-problem.ts';
 import type { ByteSource } from './byte-source.ts';
 import { type ArchiveEntry, isStored } from './entry.ts';
 
-/** Up to here an entry is unpacked in one piece: a stream costs more than a small file's own bytes do. */
+/** Entries up to this size are unpacked in one piece: a stream costs more than a small file's bytes. */
 const maxWholeBytes = 1024 * 1024;
 const chunkBytes = 128 * 1024;
 
-/** Reads an entry's data and unpacks it into a counter, so that what the directory says of it is known to be true. */
+/** Reads an entry's data and unpacks it into a counter, so that the sizes in the directory are known to be true. */
 export async function readData(source: ByteSource, entry: ArchiveEntry): Promise<void> {
   const seen = { bytes: 0, crc32: 0 };
   const count = (chunk: Buffer) => {
@@ -40,13 +40,13 @@ function inflateWhole(packed: Buffer, entry: ArchiveEntry): Buffer {
   }
 }
 
-/** What comes of the option `info`, which the types do not know. */
+/** The result of the option `info`, which the types omit. */
 interface Inflated {
   buffer: Buffer;
   engine: { bytesWritten: number };
 }
 
-/** One byte more than is stated, so that a bomb goes off in the first piece and an honest file needs no second. */
+/** One byte more than stated, so that a bomb fails in the first piece and an honest file needs no second one. */
 function wholeOptions({ bytes }: ArchiveEntry): ZlibOptions {
   const minChunkBytes = 64;
   return { info: true, maxOutputLength: bytes + 1, chunkSize: Math.max(bytes + 1, minChunkBytes) };
