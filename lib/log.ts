@@ -5,12 +5,12 @@ type Fields = Record<string, unknown>;
 
 const requestFields = new AsyncLocalStorage<Fields>();
 
-/** Runs `work` with a set of fields that every log line inside it carries. */
+/** Runs `work` with fields that every log line inside it contains. */
 export function withLogFields<Result>(fields: Fields, work: () => Result): Result {
   return requestFields.run(fields, work);
 }
 
-/** Adds to the fields of the running request what is known only deep inside it, such as a provider's latency. */
+/** Adds fields to the running request that are known only deep inside it, such as a provider's latency. */
 export function note(fields: Fields): void {
   Object.assign(requestFields.getStore() ?? {}, fields);
 }
@@ -23,7 +23,7 @@ export function log(level: 'info' | 'warn' | 'error', event: string, fields: Fie
 
 const maxCauses = 8;
 
-/** An error and what caused it, as fields of a log line. */
+/** An error and its causes, as fields of a log line. */
 export function describeError(error: unknown): Fields {
   const causes: string[] = [];
   let current = error;

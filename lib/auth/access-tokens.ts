@@ -7,9 +7,9 @@ import { KeySets } from './key-sets.ts';
 import { RejectedToken, rejected, rejectionOf } from './token-rejections.ts';
 
 /**
- * The sample events carry tokens of this key, signed for a long time so that they run on any machine. Its
- * private half was thrown away, and no deployment accepts it, even if it finds its way into a key set: an
- * issuer on localhost is something only a developer's machine has.
+ * The sample events carry tokens of this key, with a long lifetime so that they work on any machine. Its private half
+ * was thrown away, and no deployment accepts it, even in a key set: only a developer's machine has an issuer on
+ * localhost.
  */
 const developmentKeyId = 'development';
 
@@ -21,7 +21,7 @@ const verification = config.atStart(
     const verifier = JwtVerifier.create(
       {
         issuer: environment.TOKEN_ISSUER,
-        // Checked below: not every issuer has it in `aud`.
+        // Checked below: not every issuer puts it into `aud`.
         audience: null,
         jwksUri: environment.TOKEN_JWKS_URL,
         graceSeconds: 5,
@@ -41,12 +41,12 @@ const verification = config.atStart(
 const bearer = /^Bearer +(.+?) *$/i;
 const jwt = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** The token of an Authorization header, of any kind; undefined if there is none. */
+/** The token of an Authorization header with any scheme. Undefined if there is none. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return bearer.exec(authorization ?? '')?.[1];
 }
 
-/** The caller that an Authorization header identifies; undefined if there is no such header. */
+/** The caller of an Authorization header. Undefined if there is no such header. */
 export async function authenticate(authorization: string | undefined): Promise<Caller | undefined> {
   if (authorization === undefined || authorization === '') return undefined;
   const token = bearerToken(authorization);
@@ -63,7 +63,7 @@ export async function authenticate(authorization: string | undefined): Promise<C
   }
 }
 
-/** What the verifier leaves to us. Issuers differ in where they put the audience: some name only a `client_id`. */
+/** The checks that the verifier leaves to us. Some issuers put the audience into `client_id` only. */
 function requireUsable(claims: Record<string, unknown>): void {
   const { sub, exp, aud, client_id, token_use } = claims;
   if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') throw new RejectedToken('malformed');
@@ -72,7 +72,7 @@ function requireUsable(claims: Record<string, unknown>): void {
   if (token_use === 'id' && config.tokens().ID_TOKENS === 'refused') throw new RejectedToken('id_token');
 }
 
-/** The claim may be nested (`realm_access.roles`), or have dots in its own name, as names that are URLs do. */
+/** The claim may be nested (`realm_access.roles`), or have dots in its name, as URLs do. */
 function isAdmin(claims: Record<string, unknown>): boolean {
   const { ADMIN_CLAIM, ADMIN_CLAIM_VALUE } = config.tokens();
   const nested = ADMIN_CLAIM.split('.').reduce<unknown>(

@@ -5,13 +5,16 @@ export type CiKind = 'github' | 'gitlab';
 
 type Claims = Record<string, unknown>;
 
-/** Where each kind of CI publishes its key set, from its issuer on. */
+/** The path of the key set of each kind of CI, relative to its issuer. */
 export const keySetPaths: Record<CiKind, string> = {
   github: '/.well-known/jwks',
   gitlab: '/oauth/discovery/keys',
 };
 
-/** The job that verified claims describe. All claims that identify it are required: a trust pins and compares every one. */
+/**
+ * The job that verified claims describe. All claims that identify it are required, because a trust pins and compares
+ * each.
+ */
 export function jobOf(kind: CiKind, claims: Claims): CiJob {
   return {
     issuer: required(claims, 'iss'),
@@ -24,7 +27,7 @@ export function jobOf(kind: CiKind, claims: Claims): CiJob {
 
 type Described = Omit<CiJob, 'issuer' | 'tokenId' | 'expiresAt' | 'environment'>;
 
-/** `workflow_ref` is the file that was triggered, also where the job itself stands in a workflow which that one uses. */
+/** `workflow_ref` is the file that was triggered, even if the job is in a workflow that this file uses. */
 function gitHubJob(claims: Claims): Described {
   const isOfPullRequest =
     /^pull_request/i.test(text(claims, 'event_name') ?? '') || text(claims, 'head_ref') !== undefined;
@@ -60,13 +63,13 @@ function gitLabJob(claims: Claims): Described {
   };
 }
 
-/** Anyone may propose a change of the workflow file, and its job runs before a maintainer has read it. */
+/** Anyone may propose a change of the workflow file, and its job runs before a maintainer reads it. */
 function lastingRef(ref: string): string {
   if (/^refs\/(?:pull|merge-requests)\//.test(ref)) throw new RejectedCiToken('pull_request');
   return ref;
 }
 
-/** A project can run a file of another one, whose owners would then publish in its name. */
+/** A project can run a file of another project, whose owners would then publish in its name. */
 function ownFile(file: RegExpExecArray | null, home: string): string {
   const [, owner = '', name = ''] = file ?? [];
   if (owner.toLowerCase() !== home.toLowerCase()) throw new RejectedCiToken('foreign_workflow');
@@ -79,7 +82,7 @@ function required(claims: Claims, name: string): string {
   return value;
 }
 
-/** Some issuers write ids as numbers. */
+/** Some issuers write IDs as numbers. */
 function text(claims: Claims, name: string): string | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);

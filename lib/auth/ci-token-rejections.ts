@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 
-/** Why an ID token of a CI is not accepted from any publisher. */
+/** The reasons why an ID token of a CI job is rejected for every publisher. */
 const rejections = {
   malformed: 'The CI token is malformed.',
   unknown_issuer: 'The CI token comes from an issuer that this registry does not accept.',

@@ -5,8 +5,8 @@ import { httpRequest } from '../http-request.ts';
 const refetchIntervalMs = 10_000;
 
 /**
- * The key sets of issuers. One is fetched for a key that is not in it, and at most once in an interval, so that
- * made-up key ids cannot flood an issuer. Keys that are known go on verifying while an issuer is down.
+ * The key sets of issuers. A set is fetched for an unknown key, at most once per interval, so that made-up key ids
+ * cannot flood an issuer. Known keys keep working while an issuer is down.
  */
 export class KeySets {
   readonly #blockedUntil = new Map<string, number>();
@@ -24,7 +24,7 @@ export class KeySets {
     },
   });
 
-  /** Whether a token could not be verified because its issuer did not answer. */
+  /** Whether a token could not be verified because its issuer did not respond. */
   isMissing(address: string, error: unknown): boolean {
     const isBlocked = error instanceof WaitPeriodNotYetEndedJwkError;
     return error instanceof FetchError || (isBlocked && this.#down.has(address));

@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib';
 import { ApiError } from '../errors.ts';
 
 /**
- * A personal access token reads `nrp_` + 32 random characters + 6 characters of checksum. The prefix lets
- * secret scanners find a leaked one, the checksum refuses a mistyped one without asking the store. 32
- * characters out of 62 are 190 random bits. Only the SHA-256 is ever stored.
+ * A personal access token is `nrp_`, 32 random characters and 6 characters of checksum. The prefix lets secret scanners
+ * find a leaked token, and the checksum rejects a mistyped one without reading the store. 32 characters out of 62 are
+ * 190 random bits. Only the SHA-256 is stored.
  */
 const prefix = 'nrp_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -16,7 +16,7 @@ const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLength}
 export function createPersonalAccessToken(): string {
   let secret = '';
   while (secret.length < secretLength) {
-    // Bytes past the last whole run of the alphabet are passed over, or some characters would be likelier.
+    // Bytes past the last whole run of the alphabet are skipped. Otherwise some characters would be likelier.
     secret += [...randomBytes(64)]
       .filter((byte) => byte < 248)
       .map((byte) => alphabet[byte % 62])
@@ -32,7 +32,7 @@ export function isWellFormed(token: string): boolean {
   );
 }
 
-/** The hash under which a token is stored; a mistyped token is refused here, without asking the store. */
+/** The hash under which a token is stored. Rejects a mistyped token without reading the store. */
 export function requireTokenHash(token: string): string {
   if (!isWellFormed(token)) throw new ApiError('invalid_personal_access_token');
   return hashPersonalAccessToken(token);

@@ -1,8 +1,8 @@
 import type { CiJob } from '../ci-job.ts';
 
 /**
- * The CI job that publishes, where the token is an ID token: it has two dots, and a personal access token has none.
- * Verifying one is loaded when it is needed: most cold starts meet a personal access token.
+ * The CI job that publishes, if the token is an ID token: it has two dots, and a personal access token has none. Its
+ * verifier is loaded on demand, because most cold starts get a personal access token.
  */
 export async function ciJobOf(token: string): Promise<CiJob | undefined> {
   if (token.split('.', 4).length !== 3) return undefined;

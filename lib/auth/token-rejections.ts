@@ -6,7 +6,7 @@ import {
 } from 'aws-jwt-verify/error';
 import { ApiError } from '../errors.ts';
 
-/** Why an access token is not accepted; each says no more than the caller's own token shows. */
+/** The reasons why an access token is rejected. None says more than the caller's own token shows. */
 const rejections = {
   malformed: 'The access token is malformed.',
   expired: 'The access token has expired.',
@@ -42,7 +42,7 @@ export function rejected(rejection: Rejection, cause?: unknown): ApiError {
   });
 }
 
-/** What the verifier's error means; a token of another issuer cannot have a signature that we know either. */
+/** Maps the verifier's error to a reason. A token of another issuer can't have a signature that we know either. */
 export function rejectionOf(error: unknown, token: string, issuer: string): Rejection {
   if (error instanceof RejectedToken) return error.rejection;
   const claimed = claimedIssuer(token);

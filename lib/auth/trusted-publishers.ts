@@ -9,8 +9,8 @@ import { RejectedCiToken } from './ci-token-rejections.ts';
 import { KeySets } from './key-sets.ts';
 
 /*
- * ID tokens of CI jobs. What follows from the token alone is checked here; whether a publisher trusts the job is
- * lib/registry/trusts.ts.
+ * ID tokens of CI jobs. This module checks the token alone; lib/registry/trusts.ts checks whether a publisher trusts
+ * the job.
  */
 
 interface Issuer {
@@ -33,7 +33,7 @@ const verification = config.configured(() => {
   const issuers = new Map(accepted.map((it) => [it.issuer, it]));
   const keySets = new KeySets();
   const verifier = JwtVerifier.create(
-    // The audience is checked below: the verifier would take a token that is for others too.
+    // The audience is checked below: the verifier would accept a token with further audiences.
     [...issuers.values()].map(({ issuer, keySetUrl }) => ({
       issuer,
       jwksUri: keySetUrl,
@@ -47,7 +47,7 @@ const verification = config.configured(() => {
 
 const maxTokenLength = 16_384;
 
-/** The job that an ID token proves: its issuer first, then signature, time and audience, then what it says. */
+/** The job of an ID token. Checks the issuer first, then signature, time and audience, then the claims. */
 export async function verifyCiToken(token: string): Promise<CiJob> {
   const { issuers, keySets, verifier } = verification();
   const issuer = issuers.get(claimedIssuer(token));

@@ -5,9 +5,9 @@ interface Credentials {
 }
 
 /**
- * Lambda hands a function its role's credentials in the environment, where they outlast the process, and the SDK's
- * clients keep what they read once. The SDK's full chain also looks for profiles, sign-ons and instance metadata that no
- * function has; it is a third of the SDK's size, and the deployed bundles carry this in its place.
+ * Lambda passes the role's credentials in the environment, and they outlast the process, so clients read them once. The
+ * SDK's full chain also looks for profiles, sign-ons and instance metadata, which no function has. It is a third of the
+ * SDK's size, so deployed bundles contain this in its place.
  */
 export async function environmentCredentials(): Promise<Credentials> {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;

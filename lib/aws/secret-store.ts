@@ -9,11 +9,10 @@ import { serviceHost } from './endpoints.ts';
 import { Sha256 } from './sha256.ts';
 
 /*
- * One signed POST reads a secret, with the signer that the upload URLs already use. A client of the SDK for
- * either store would be many times the size of a whole proxy function. This module is loaded only where a secret
- * is given by reference.
+ * One signed POST reads a secret, with the signer that upload URLs already use. An SDK client for either store would be
+ * many times the size of a whole proxy function. This module is loaded only if a secret is given by reference.
  */
-/** What a secret is used for, which decides what it may hold. */
+/** The use of a secret, which decides what characters it may contain. */
 export type SecretUse = 'header' | 'text';
 
 interface SecretStore {
@@ -43,7 +42,7 @@ const stores: Record<string, SecretStore> = {
 
 const maxReplyBytes = 256 * 1024;
 
-/** Reads one secret; fails with a sentence that names it, and never shows it. */
+/** Reads one secret. Errors name the secret and never show it. */
 export async function readSecret(
   store: string,
   name: string,
@@ -91,7 +90,7 @@ export async function readSecret(
 
 const missing: ReadonlySet<string> = new Set(['ParameterNotFound', 'ResourceNotFoundException']);
 
-/** The store may put the name of a namespace before that of the error. */
+/** The store may put a namespace before the error's name. */
 function errorType({ __type }: JsonObject): string {
   return typeof __type === 'string' ? __type.replace(/^.*#/, '') : '';
 }
@@ -111,8 +110,8 @@ function textProblem(secret: string, use: SecretUse): string | undefined {
 const isHeaderText = /^[\x20-\x7e]+$/;
 
 /**
- * No repetition cures it, so it is an error of the deployment, not an overload. It is logged when the function starts:
- * nobody has to wait for a request to learn that none will succeed.
+ * Retrying does not help, so it is an error of the deployment, not an overload. It is logged when the function starts,
+ * so that no request is needed to find it.
  */
 function wrongSecret(sentence: string): ApiError {
   const cause = new Error(sentence);
@@ -120,14 +119,14 @@ function wrongSecret(sentence: string): ApiError {
   return new ApiError('internal_error', { cause, payment: 'refused' });
 }
 
-/** Secrets Manager's console makes one unless its user chooses plain text. */
+/** Secrets Manager's console creates one unless its user chooses plain text. */
 function isJsonObject(secret: string): boolean {
   return secret.startsWith('{') && parseObject(Buffer.from(secret)) !== notAnObject;
 }
 
 const notAnObject: JsonObject = {};
 
-/** The parser's own error quotes what it could not read, which must not get into a log. */
+/** The parser's error quotes its input, which must not be logged. */
 function parseObject(body: Buffer): JsonObject {
   try {
     const content: unknown = JSON.parse(body.toString());

@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:cr
 
 type Secret = string | ArrayBuffer | ArrayBufferView;
 
-/** Node's own SHA-256 in the shape that the SDK's request signers ask for. */
+/** Node's own SHA-256 with the interface that the SDK's request signers expect. */
 export class Sha256 {
   readonly #hash;
   constructor(secret?: Secret) {
@@ -20,7 +20,7 @@ export class Sha256 {
 const keys = new Map<Secret, KeyObject>();
 const maxKeys = 50;
 
-/** Importing a key takes Node longer than using it, and the signers come with the same few for hours. */
+/** Importing a key takes longer than using it, and the signers use the same few keys for hours. */
 function importedKey(secret: Secret): KeyObject {
   const known = keys.get(secret);
   if (known) return known;

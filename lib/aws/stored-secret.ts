@@ -6,21 +6,22 @@ import type { SecretUse } from './secret-store.ts';
 export interface StoredSecret {
   read: (context: Context) => Promise<string>;
   /**
-   * It may have been replaced, such as a key that a provider refused: the next request reads it again, and keeps what it
-   * has where that fails. Anybody can send a wrong signature, and while the store is down that must not stop the others.
+   * The secret may have been replaced, for example after a provider rejected it. The next request reads it again, and
+   * keeps the old value if that fails. Anyone can send a wrong signature, which must not stop other requests while the
+   * store is down.
    */
   forget: () => void;
 }
 
 const reference = /^(ssm|secretsmanager):(.+)$/;
 
-/** One that was forgotten is read again at most this often, so that a revoked key does not flood the store. */
+/** The shortest interval between two reads after a rejection, so that a revoked key does not flood the store. */
 const minRereadIntervalMs = 5000;
 const readTimeoutMs = 3000;
 
 /**
- * The secret that a variable holds or refers to, such as a provider's key. A reference is read while the function loads,
- * in parallel with the rest, and a failed read is tried again by the request that needs the secret.
+ * The secret that a variable contains or refers to, such as a provider's key. A reference is read while the function
+ * loads, in parallel with everything else. If that fails, the request that needs the secret tries again.
  */
 export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecret {
   const [, store, name] = reference.exec(value) ?? [];
@@ -42,7 +43,7 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
   const begin = (timeoutMs: number): Promise<string> => {
     readAt = Date.now();
     reading = readAgain(timeoutMs);
-    // The request that needs the secret gets the failure; until then, nothing may be waiting for it.
+    // The request that needs the secret gets the error. Until then, nothing may be waiting for it.
     reading.catch(() => {});
     return reading;
   };
@@ -50,11 +51,11 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
 
   return {
     read: async (context) => {
-      // A read that began before this request may have been cut off while the function was frozen.
+      // A read that began before this request may have been interrupted while the function was frozen.
       const earlier = reading;
       const known = await earlier?.catch(() => undefined);
       if (known !== undefined) return known;
-      // Another request may have begun one meanwhile.
+      // Another request may have begun a read in the meantime.
       const current =
         reading === undefined || reading === earlier
           ? begin(Math.min(readTimeoutMs, context.deadline - Date.now()))

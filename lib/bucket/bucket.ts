@@ -25,15 +25,15 @@ export const s3 = config.configured(
         requestTimeout: 30_000,
         // Without it the limit above is only a warning.
         throwOnRequestTimeout: true,
-        // Ends a download that stands still.
+        // Ends a stalled download.
         socketTimeout: 10_000,
       },
     }),
 );
 
 /**
- * One version of an object. Every later read names it, so that all of them see the same bytes, even if another
- * object is put under the key. Its ETag is not enough: it is an MD5, and two archives can be made that share one.
+ * One version of an object. Every later read names it, so that all reads see the same bytes, even if another object is
+ * put under the key. The ETag is not enough: it is an MD5, and two archives can share one.
  */
 export class StoredObject {
   readonly key: string;
@@ -46,7 +46,7 @@ export class StoredObject {
     this.sizeBytes = sizeBytes;
   }
 
-  /** The bytes from `start` up to, not including, `end`. */
+  /** The bytes from `start` to `end`, excluding `end`. */
   async read(start: number, end: number): Promise<Buffer> {
     const bytes = await buffer(await read(this, `bytes=${start}-${end - 1}`));
     if (bytes.length !== end - start) throw new Error(`S3 sent ${bytes.length} of ${end - start} bytes.`);
@@ -58,7 +58,7 @@ export class StoredObject {
   }
 }
 
-/** The version that was looked up is gone; there may be another under the key. */
+/** The version that was looked up is gone. There may be another one under the key. */
 export class ObjectChanged extends Error {
   override readonly name = 'ObjectChanged';
 }
@@ -77,19 +77,19 @@ export async function findObject(key: string): Promise<StoredObject | undefined>
   }
 }
 
-/** Permanently removes exactly this version. It is not an error if it is already gone. */
+/** Permanently deletes exactly this version. It is no error if it is already gone. */
 export async function deleteObject(object: StoredObject): Promise<void> {
   await s3().send(new DeleteObjectCommand(whereOf(object)));
 }
 
 const maxCopies = 3;
 
-/** S3's answers to a copy that may succeed when it is repeated. A 200 with an error in its body is also a 5xx here. */
+/** S3's responses to a copy that may succeed on a retry. A 200 with an error in its body also becomes a 5xx here. */
 const passing = new Set([404, 409, 412, 500, 503]);
 
 /**
- * Copies inside S3. An existing target is not changed: its key names the same bytes. A copy can conflict with
- * another one to the same target (409, 412), or fail after S3 has answered 200; then the target decides.
+ * Copies inside S3. An existing target is not changed, because its key names the same bytes. A copy can conflict with
+ * another one to the same target (409, 412), or fail after S3 has returned 200. Then the target decides.
  */
 export async function copyOnce(object: StoredObject, target: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

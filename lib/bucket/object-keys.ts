@@ -14,7 +14,7 @@ export function stagingKey({ nodeId, version, versionId, uploadId }: Upload): st
   return `${stagingPrefix}${nodeId}/${version}/${versionId}/${uploadId}.zip`;
 }
 
-/** The upload that a staging key belongs to; undefined for any other key. */
+/** The upload of a staging key. Undefined for any other key. */
 export function uploadOf(key: string): Upload | undefined {
   const [, nodeId, version, versionId, uploadId] = stagingShape.exec(key) ?? [];
   if (!nodeId || !version || !versionId || !uploadId) return undefined;
@@ -23,7 +23,7 @@ export function uploadOf(key: string): Upload | undefined {
 
 const stagingShape = new RegExp(`^${stagingPrefix}([^/]+)/([^/]+)/([^/]+)/([^/]+)\\.zip$`);
 
-/** What the key of a published archive says. */
+/** The parts of the key of a published archive. */
 export interface PublishedKey {
   nodeId: string;
   version: string;
@@ -31,7 +31,7 @@ export interface PublishedKey {
   sha256: string;
 }
 
-/** The version that a published archive belongs to; undefined for any other key. */
+/** The version of a published archive's key. Undefined for any other key. */
 export function publishedKeyOf(key: string): PublishedKey | undefined {
   const [, nodeId, version, versionId, sha256] = archiveShape.exec(key) ?? [];
   if (!nodeId || !version || !versionId || !sha256) return undefined;

@@ -7,8 +7,8 @@ import { objectUrl } from './object-url.ts';
 const expiresInSeconds = 15 * 60;
 
 /*
- * The presigner alone signs a plain request. Signing a PutObjectCommand would take the whole S3 client, and
- * its defaults add the checksum of an empty body to the URL, with which S3 refuses every real upload.
+ * The presigner alone signs a plain request. Signing a PutObjectCommand would need the whole S3 client, whose defaults
+ * add the checksum of an empty body to the URL. S3 then rejects every real upload.
  */
 const presigner = config.configured(
   () =>
@@ -19,7 +19,7 @@ const presigner = config.configured(
     }),
 );
 
-/** A URL that takes one PUT of a zip archive under the given key, and asks nothing of it but its type. */
+/** A URL that accepts one PUT of a zip archive under the given key, and requires only its content type. */
 export async function signUpload(key: string): Promise<string> {
   const { protocol, hostname, host, pathname } = objectUrl(key);
   const signed = await presigner().presign(
