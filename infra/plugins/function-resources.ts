@@ -1,10 +1,11 @@
 import type { Framework, Resource } from './framework.ts';
 import { isSecretReader, secretStatements } from './secret-statement.ts';
 import { valuesOf } from '../parameters/stage-parameters.ts';
+import { savedQueries } from '../template/queries.ts';
 import { alarmProperties, alarmsOf, type Stage, upperFirst } from '../template/alarms.ts';
 
 /**
- * Every function's own role, and every alarm of the stage: one more function needs nothing but its entry in
+ * Every function's own role, and every alarm and saved query of the stage: one more function needs nothing but its entry in
  * serverless.yml and its statements in roles.yml.
  */
 export default class FunctionResources {
@@ -33,6 +34,21 @@ function addResources(framework: Framework): void {
       Type: 'AWS::CloudWatch::Alarm',
       Properties: alarmProperties(alarm, prefix, alarmTopicArn || undefined),
     };
+  Object.assign(resources, queries(framework));
+}
+
+/** Over the logs of every function that is deployed, and of the gateway. */
+function queries(framework: Framework): Record<string, Resource> {
+  const { service } = framework;
+  const groups = ['HttpApi', ...stageOf(framework).functions.map(({ name }) => upperFirst(name))];
+  const folder = `${service.service}/${framework.getProvider('aws').getStage()}`;
+  const entries = Object.entries(savedQueries).map(([name, QueryString]) => {
+    const id = name.split(' ').map(upperFirst).join('');
+    const LogGroupNames = groups.map((group) => ({ Ref: `${group}LogGroup` }));
+    const Properties = { Name: `${folder}/${name}`, QueryString, LogGroupNames };
+    return [`${id}Query`, { Type: 'AWS::Logs::QueryDefinition', Properties }] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** How an alarm is called in the template. */

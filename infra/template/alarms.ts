@@ -94,7 +94,7 @@ function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunc
   const faults: Alarm = {
     name: `faults-${name}`,
     meaning: 'An invocation crashed, ran out of time or memory, or failed an event.',
-    look: 'its `started` lines without a `request` line, its last lines before the crash, its `causes`',
+    look: '`sending` lines without a `request` line, its last lines before the crash, its `causes`',
     action:
       'Roll back if it began with a deployment. Events of uploads are tried three times: a brief failure of S3 or DynamoDB needs nothing.',
     metric: { ...ofLambda, name: 'Errors', statistic: 'Sum' },

@@ -20,6 +20,7 @@ import { errorAnswer, jsonAnswer } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
 import { endOf, reservedMs } from './deadline.ts';
 import { parseJsonBody } from './json-body.ts';
+import { log, note } from '../log.ts';
 import { logRequest } from './log-request.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
@@ -94,6 +95,8 @@ export function paidEndpoint<C extends Contract>(
       callOf({ ...call, body: given as BodyOf<C> }),
     );
     const send: PreparedRequest['send'] = async () => {
+      // What dies now, by time, memory or a kill, leaves no other line.
+      log('info', 'sending');
       const { task, reply } = await surrounding.call.send();
       return { answer: jsonAnswer(contract.status, replyOf(task, reply, call)), task };
     };
@@ -154,7 +157,7 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
   });
 
   return (event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> =>
-    logRequest(contract.name, event, (requestId) =>
+    logRequest(contract.name, event, invocation, (requestId) =>
       pipeline({ ...event, headers: event.headers ?? {}, requestId }, invocation),
     );
 }
@@ -188,5 +191,15 @@ function readRequest<C extends Contract>(
     ]);
     throw new ApiError('invalid_request', { details });
   }
+  note(namesIn(path.data));
   return { path: path.data as Call<C>['path'], body: body.data as Call<C>['body'] };
+}
+
+/** What a path names, as fields of the log line: `nodeId` is `node_id`. */
+function namesIn(path: Record<string, string>): Record<string, string> {
+  const names = Object.entries(path).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return Object.fromEntries(names);
 }

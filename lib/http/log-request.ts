@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { log, withLogFields } from '../log.ts';
 import type { Answer } from '../paid/participant.ts';
 import { requestIdOf } from './request-id.ts';
@@ -9,6 +9,7 @@ let isColdStart = true;
 export async function logRequest(
   name: string,
   { headers, requestContext, routeKey }: APIGatewayProxyEventV2,
+  { awsRequestId }: Pick<Invocation, 'awsRequestId'>,
   work: (requestId: string) => Promise<Answer>,
 ): Promise<Answer> {
   // `performance` would load a part of Node that nothing here needs otherwise, for one to two milliseconds.
@@ -20,6 +21,8 @@ export async function logRequest(
     request_id: requestId,
     // The access log knows only the gateway's own id.
     ...(requestId !== gatewayId && { gateway_request_id: gatewayId }),
+    // Lambda's own lines, such as that of a time-out, have only this one; the access log has it too.
+    function_request_id: awsRequestId,
     function: name,
     route: routeKey,
     cold_start: isColdStart,

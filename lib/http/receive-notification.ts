@@ -33,7 +33,7 @@ const ticketShape = /^[\w-]{43}$/;
  * Only the log line has the reason. No log line has the path, whose ticket is a secret.
  */
 export function receiveNotification(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
-  return logRequest('receiveNotification', event, (requestId) =>
+  return logRequest('receiveNotification', event, invocation, (requestId) =>
     takeCall(event, invocation).catch((error: unknown) => errorAnswer(error, requestId)),
   );
 }

@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import type { Answer } from '../paid/participant.ts';
@@ -6,8 +6,8 @@ import { errorAnswer } from './answer.ts';
 import { logRequest } from './log-request.ts';
 
 /** Answers in our own shape what the gateway would answer with a bare message. It needs no token and reads nothing. */
-export function unknownRoute(event: APIGatewayProxyEventV2): Promise<Answer> {
-  return logRequest('unknownRoute', event, async (requestId) => {
+export function unknownRoute(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
+  return logRequest('unknownRoute', event, invocation, async (requestId) => {
     note({ method: event.requestContext.http.method });
     return errorAnswer(new ApiError('route_not_found'), requestId);
   });

@@ -41,7 +41,7 @@ interface IdempotencyRecord extends Key {
 
 type AnswerPart = Required<Pick<IdempotencyRecord, 'bytes'>>;
 
-const idempotencyRecord = typedRead<IdempotencyRecord>();
+export const idempotencyRecord = typedRead<IdempotencyRecord>();
 
 interface KeyedRequest {
   key: string;

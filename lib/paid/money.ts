@@ -33,6 +33,7 @@ interface Spending extends Task {
   caller: string;
   requestId: string;
   keyHash: string | undefined;
+  ticketHash?: string | undefined;
   /** Who says what a task costs; see lib/contract.ts. */
   paid: 'by reply' | 'by price';
   context: Context;
@@ -138,7 +139,7 @@ export class Money implements Participant {
 export function moneyOf(
   { paid, name, secondsOf }: Contract,
   { attempt, caller, body, requestId, context }: PaidRequest,
-  keyHash: string | undefined,
+  { keyHash, ticketHash }: Pick<Spending, 'keyHash' | 'ticketHash'>,
 ): Money | undefined {
   if (paid === undefined) return undefined;
   const fields: JsonObject = { ...Object(body) };
@@ -150,6 +151,7 @@ export function moneyOf(
     seconds: secondsOf?.(fields),
     requestId,
     keyHash,
+    ticketHash,
     paid,
     context,
   });

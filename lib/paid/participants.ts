@@ -1,6 +1,7 @@
 import * as config from '../config.ts';
 import type { Contract } from '../contract.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
+import type { Money } from './money.ts';
 import type { Outgoing, PaidRequest, Participant } from './participant.ts';
 
 /** The modules of the participants that a stage uses. A stage that uses none loads no client of the store. */
@@ -31,8 +32,10 @@ export function participantsOf(
   key: IdempotencyKey | undefined,
   callOf: (body: unknown) => Outgoing,
 ): { participants: Participant[]; call: Outgoing } {
-  const spending = money?.moneyOf(contract, request, key?.keyHash);
+  let spending: Money | undefined;
   const relayed = relay?.relayOf(contract, request, () => spending?.usageName);
+  const names = { keyHash: key?.keyHash, ticketHash: relayed?.ticketHash };
+  spending = money?.moneyOf(contract, request, names);
   const call = callOf(relayed ? relayed.relayedBody : request.body);
   const participants = [key, relayed, call, spending].filter((each) => each !== undefined);
   return { participants, call };

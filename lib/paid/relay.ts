@@ -56,13 +56,17 @@ class Relay implements Participant {
     throw new ApiError('invalid_request', { details });
   }
 
+  /** Names the task in all that is stored for it. */
+  get ticketHash(): string {
+    return ticketHash(this.#ticket);
+  }
+
   /** The provider may notify before it answers. */
   async record(): Promise<void> {
     const { operation, caller, address, usageName, context } = this.#task;
     const now = Date.now();
-    const hash = ticketHash(this.#ticket);
     const record: TaskRecord = {
-      ...ticketKey(hash),
+      ...ticketKey(this.ticketHash),
       at: new Date(now).toISOString(),
       provider: this.#notifies.provider,
       operation,
@@ -73,7 +77,7 @@ class Relay implements Participant {
       revision: 1,
       ttl: ttlFrom(now),
     };
-    note({ ticket_hash: shownHash(hash) });
+    note({ ticket_hash: shownHash(this.ticketHash) });
     await put(context, record, absent);
   }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
+import { note } from '../log.ts';
 import { HostNode, type HostNodeInput } from '../schemas/host-node.ts';
 import { normalizeVersion } from '../schemas/version-label.ts';
 import { absent, type Condition, withChanges } from '../store/expressions.ts';
@@ -42,6 +43,7 @@ export function changeHostNode(
   const key = hostNodeKey(nodeId, normal, hostNodeName);
   return untilWritten(context, async () => {
     const { node, version, current, publisher } = await readAround(context, nodeId, normal, hostNodeName);
+    if (node) note({ publisher_id: node.publisher_id });
     if (!caller.isAdmin) requireLiveNode(node);
     if (!version) throw new ApiError('node_version_not_found');
     const fields = {

@@ -19,6 +19,8 @@ export interface UsageRecord extends Key, Task {
   request_id: string;
   /** The SHA-256 under which the answer is kept, where the request had an Idempotency-Key. */
   key_hash?: string | undefined;
+  /** Names the task that notifies this service of its states, if it does. */
+  ticket_hash?: string | undefined;
   state: UsageState;
   /** What is counted: what was reserved until it is known, then what the task cost. */
   credits: number;
@@ -44,13 +46,14 @@ interface Attempt extends Task {
   attempt: string;
   requestId: string;
   keyHash: string | undefined;
+  ticketHash?: string | undefined;
   ceiling: number;
   context: Context;
 }
 
 /** To be written before anything is sent. */
 export async function openUsage(opened: Attempt): Promise<void> {
-  const { caller, attempt, operation, model, seconds, requestId, keyHash, ceiling, context } = opened;
+  const { caller, attempt, operation, model, seconds, requestId, ceiling, context } = opened;
   const at = timeOf(attempt);
   const record: UsageRecord = {
     ...usageKey(callerHash(caller), attempt),
@@ -60,7 +63,8 @@ export async function openUsage(opened: Attempt): Promise<void> {
     model,
     seconds,
     request_id: requestId,
-    key_hash: keyHash,
+    key_hash: opened.keyHash,
+    ticket_hash: opened.ticketHash,
     state: 'reserved',
     credits: ceiling,
     ttl: Math.ceil(at / 1000) + keptForDays * 24 * 60 * 60,

@@ -11,6 +11,7 @@ import * as nodes from './commands/nodes.ts';
 import * as notifications from './commands/notifications.ts';
 import * as publishers from './commands/publishers.ts';
 import * as tokens from './commands/tokens.ts';
+import * as requests from './commands/requests.ts';
 import * as trusts from './commands/trusts.ts';
 import * as uploads from './commands/uploads.ts';
 import * as usage from './commands/usage.ts';
@@ -53,6 +54,7 @@ export const commands: Record<string, Command> = {
   'limit clear': limits.clear,
   'caller block': callers.block,
   'caller unblock': callers.unblock,
+  'request show': requests.show,
   'usage sum': usage.sum,
   'usage compare': compare,
   'usage sweep': usage.sweep,

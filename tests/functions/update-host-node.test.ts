@@ -6,6 +6,7 @@ import { HostNode } from '../../lib/schemas/host-node.ts';
 import { duringNextWrite } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
 import { invoke } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import {
   addNode,
   addPublisher,
@@ -243,4 +244,19 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       expect(await stored('Refused')).toBeUndefined();
     });
   });
+});
+
+test('logs the node, the version, the entry and the publisher', async () => {
+  loggedLines.length = 0;
+  await update({ category: 'logged' });
+
+  expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      event: 'request',
+      node_id: 'tools',
+      version: '1.0.0',
+      host_node_name: 'Load',
+      publisher_id: 'acme',
+    }),
+  ]);
 });

@@ -4,6 +4,7 @@ import { nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { Node } from '../../lib/schemas/node.ts';
 import { invoke } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
 import {
   addNode,
   addPublisher,
@@ -313,4 +314,13 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
     expect(byAdmin.status).toBe(200);
     expect(await storedItem('PUBLISHER#acme', 'PUBLISHER')).not.toHaveProperty('banned');
   });
+});
+
+test('logs the node and the publisher', async () => {
+  loggedLines.length = 0;
+  await update({ name: 'Logged' });
+
+  expect(loggedLines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ event: 'request', publisher_id: 'acme', node_id: 'Some.Node' }),
+  ]);
 });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { variables } from '../../infra/parameters/variables.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
+import { savedQueries } from '../../infra/template/queries.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
 import { asText } from './intrinsics.ts';
@@ -107,21 +108,23 @@ describe('the API', () => {
     expect(properties(plain, 'HttpApi').CorsConfiguration.AllowOrigins).toEqual({ 'Fn::Split': [',', '*'] });
   });
 
-  test('writes an access log line in JSON, with ids, latencies and what went wrong in an integration', () => {
+  // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html: these are ids, numbers,
+  // times and names of AWS's. The messages of errors and integrations are texts, and a quote in one ends the JSON.
+  test('writes an access log line that is JSON whatever was asked, with the ids that lead to the function', () => {
     const { AccessLogSettings } = properties(plain, 'HttpApiStage');
-    const format = JSON.parse(AccessLogSettings.Format);
+    const variables = [...AccessLogSettings.Format.matchAll(/"\$context\.([\w.]+)"/g)].map(
+      ([, name]) => name,
+    );
 
     expect(asText(AccessLogSettings.DestinationArn)).toBe(
       asText({ 'Fn::GetAtt': ['HttpApiLogGroup', 'Arn'] }),
     );
-    expect(format).toMatchObject({
-      request_id: '$context.requestId',
-      route: '$context.routeKey',
-      status: '$context.status',
-      latency_ms: '$context.responseLatency',
-      integration_latency_ms: '$context.integrationLatency',
-      integration_error: '$context.integrationErrorMessage',
-    });
+    expect(variables).toEqual([
+      ...['requestId', 'requestTime', 'identity.sourceIp', 'routeKey', 'status', 'responseLength'],
+      ...['responseLatency', 'integrationLatency', 'integrationStatus', 'integration.requestId'],
+      'error.responseType',
+    ]);
+    expect(Object.keys(JSON.parse(AccessLogSettings.Format))).toHaveLength(variables.length);
     expect(AccessLogSettings.Format).not.toContain('\n');
   });
 
@@ -184,6 +187,17 @@ describe('the API', () => {
     expect(properties(plain, 'HttpApi')).not.toHaveProperty('DisableExecuteApiEndpoint');
     expect(properties(full, 'HttpApi')).toMatchObject({ DisableExecuteApiEndpoint: true });
   });
+});
+
+test('saves queries over the logs of every function and of the gateway', () => {
+  const queries = ofType(full, 'AWS::Logs::QueryDefinition').map(([, it]) => it);
+  const groups = ['HttpApi', ...functionNames.map(upperFirst)].map((name) => `\${${name}LogGroup}`);
+
+  expect(queries.map(({ Name }) => Name)).toEqual(
+    Object.keys(savedQueries).map((name) => `node-registry/prod/${name}`),
+  );
+  for (const { LogGroupNames } of queries)
+    expect(LogGroupNames.map(asText).sort()).toEqual(groups.toSorted());
 });
 
 describe('the functions', () => {

@@ -1,0 +1,17 @@
+/*
+ * Questions to the logs of all functions and of the gateway, saved with the stage: CloudWatch, Logs Insights, Saved
+ * queries. Only the value in ID has to be replaced. Lines of Lambda itself, such as that of a time-out, have `@requestId`
+ * only, which is `function_request_id` in the other lines and in the access log.
+ */
+const found = 'fields @timestamp, @log, @message';
+
+export const savedQueries: Record<string, string> = {
+  'one request': `${found} | filter "ID" in [request_id, gateway_request_id, function_request_id, @requestId] | sort @timestamp`,
+  'one caller': `fields @timestamp, function, status, code, credits, request_id | filter principal = "ID" | sort @timestamp desc`,
+  'one node': `${found} | filter node_id = "ID" | sort @timestamp desc`,
+  'one task': `${found} | filter provider_task_id = "ID" or ticket_hash = "ID" | sort @timestamp`,
+  'requests that died after sending':
+    'filter event in ["sending", "request"] | stats count(*) as lines, min(@timestamp) as at by function_request_id, request_id, function | filter lines = 1 | sort at desc',
+  'faults by cause':
+    'filter event = "request" and status >= 500 | stats count(*) as requests by function, code, causes.0 | sort requests desc',
+};

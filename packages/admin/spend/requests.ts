@@ -1,0 +1,49 @@
+import {
+  type NotificationRecord,
+  notificationRecord,
+  readTask,
+  type TaskRecord,
+} from '../../../lib/notifications/records.ts';
+import { idempotencyRecord } from '../../../lib/paid/idempotency-key.ts';
+import type { UsageRecord } from '../../../lib/spend/usage-records.ts';
+import { idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
+import { get } from '../../../lib/store/read.ts';
+import { listItems, newContext } from '../registry/administration.ts';
+import { listUsage } from './usage.ts';
+
+/** What was stored for one attempt to buy something. */
+export interface FoundRequest {
+  usage: UsageRecord;
+  /** What became of its Idempotency-Key. The answer itself is the caller's. */
+  answer: { state: string; expires_at: string } | undefined;
+  task: TaskRecord | undefined;
+  notifications: Pick<NotificationRecord, 'id' | 'state' | 'at' | 'result' | 'attempts' | 'last_error'>[];
+}
+
+/** The attempts of a request; a caller may have chosen the same id for several. */
+export async function findRequest(
+  requestId: string,
+  period: { from: string; to: string },
+): Promise<FoundRequest[]> {
+  const usage = (await listUsage(period)).filter(({ request_id }) => request_id === requestId);
+  return Promise.all(usage.map(readAround));
+}
+
+async function readAround(usage: UsageRecord): Promise<FoundRequest> {
+  const { key_hash, ticket_hash } = usage;
+  const [answer, task, notifications] = await Promise.all([
+    key_hash === undefined ? undefined : readAnswer(key_hash),
+    ticket_hash === undefined ? undefined : readTask(newContext(), ticket_hash),
+    ticket_hash === undefined ? [] : listItems({ pk: ticketKey(ticket_hash).pk, sk: 'NOTIFICATION#' }),
+  ]);
+  const shown = notifications.map((item) => {
+    const { id, state, at, result, attempts, last_error } = notificationRecord(item);
+    return { id, state, at, result, attempts, ...(last_error !== undefined && { last_error }) };
+  });
+  return { usage, answer, task, notifications: shown };
+}
+
+async function readAnswer(keyHash: string): Promise<FoundRequest['answer']> {
+  const record = idempotencyRecord((await get(newContext(), idempotencyKey(keyHash)))[0]);
+  return record && { state: record.state, expires_at: new Date(record.expires_at).toISOString() };
+}
