@@ -1,4 +1,4 @@
-import { fields, table } from '../../../tools/command-line/table.ts';
+import { fields, table } from '../../command-line/table.ts';
 import { command } from '../command.ts';
 import { shownCaller } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
