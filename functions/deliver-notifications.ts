@@ -1,5 +1,6 @@
-// New notifications by the table's stream, and each minute those that are due again
-import { deliverDue, deliverNew } from '../lib/notifications/deliver.ts';
+// The messages of the queue, and each minute what is due to be handed to it
+import { deliver } from '../lib/notifications/deliver.ts';
 import { deliveryEvents } from '../lib/notifications/delivery-events.ts';
+import { handOverDue } from '../lib/notifications/hand-over.ts';
 
-export const handler = deliveryEvents({ deliverNew, deliverDue });
+export const handler = deliveryEvents({ deliver, handOverDue });

@@ -322,9 +322,9 @@ export const spending = concern(() => ({
 
 export const notifications = concern(() => ({
   NOTIFICATIONS: variable(
-    choice('direct', 'relay'),
+    choice('relay', 'direct'),
     'notifications',
-    'Who notifies callers of their tasks: `direct` gives the provider their address; with `relay` this service does.',
+    'Who notifies callers of their tasks: with `relay` this service does, and every task has a status address; `direct` gives the provider the caller’s address.',
   ),
 }));
 
@@ -359,11 +359,19 @@ export const notificationSignatures = concern(() => ({
   ),
 }));
 
+export const notificationQueue = concern(() => ({
+  NOTIFICATION_QUEUE_URL: variable(
+    address(),
+    undefined,
+    'The SQS queue of notifications that are to be sent; needed with `relay` only.',
+  ),
+}));
+
 export const deliveries = concern(() => ({
   NOTIFICATION_SIGNING_KEY: variable(
     secret,
     'notificationSigningKey',
-    'The Ed25519 key that signs notifications, `whsk_…`, or two while it is replaced, given as `imageProviderKey` is; only with `relay`.',
+    'The key that signs notifications, or two while it is replaced, given as `imageProviderKey` is. By default the stage makes one itself.',
   ),
 }));
 

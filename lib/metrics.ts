@@ -47,7 +47,7 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   ],
   upload: (line) => [counted('uploads'), ...milliseconds('lag_ms', line)],
   delivery: (line) => [counted('deliveries'), ...milliseconds('delivery_lag_ms', line)],
-  delivery_run: (line) => milliseconds('oldest_due_ms', line),
+  hand_over: (line) => milliseconds('oldest_due_ms', line),
   sweep: (line) => [swept('uploads', line)],
   extraction_sweep: (line) => [swept('host-nodes', line)],
   sweep_holds: (line) => [swept('spending', line)],

@@ -163,7 +163,8 @@ describe('the rooms of lib', () => {
 
   test.each([
     ['@middy', ['lib/http/endpoint.ts']],
-    ['@aws-sdk/client-s3', ['lib/bucket/bucket.ts']],
+    ['@aws-sdk/client-s3', ['lib/bucket/bucket.ts', 'lib/bucket/text-objects.ts']],
+    ['@aws-sdk/client-sqs', ['lib/notifications/queue.ts']],
   ])('use %s in one place only', (name, places) => {
     expect(files.filter((file) => importsOf(file).packages.some((each) => each.startsWith(name)))).toEqual(
       places,

@@ -79,8 +79,8 @@ const allowed: Record<string, Record<string, number>> = {
   'bulk-node-versions': endpoint,
   'publish-node-version': endpoint,
   'unknown-route': { zod: 28_000 },
-  'receive-notification': { zod: 28_000, 'the AWS SDK': 180_000 },
-  'deliver-notifications': { zod: 28_000, 'the AWS SDK': 180_000 },
+  'receive-notification': { zod: 28_000, 'the AWS SDK': 190_000 },
+  'deliver-notifications': { zod: 28_000, 'the AWS SDK': 300_000 },
   'finalize-upload': { zod: 28_000, yauzl: 25_000, pend: 1_000, 'the AWS SDK': 300_000 },
   'extract-host-nodes': {
     zod: 30_000,

@@ -28,7 +28,9 @@ const full = {
 export const parameterSets = {
   /** As little as can be given. */
   default: requiredParameters,
-  /** As few resources as possible. */
+  /** A stage whose providers notify callers themselves. */
+  direct: { ...requiredParameters, notifications: 'direct' },
+  /** Without a distribution. */
   minimal: { ...requiredParameters, downloadBaseUrl: 'https://cdn.example.com' },
   /** Everything that can be switched on. */
   full,

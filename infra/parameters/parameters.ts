@@ -125,9 +125,13 @@ export const parameters: Record<string, z.ZodMiniType> = {
   imageNotificationKeyHeader: optional(headerName, 'The header with that signature.'),
   videoNotificationKey: optional(secretName, 'The same for the video provider.'),
   videoNotificationKeyHeader: optional(headerName, 'The header with its signature.'),
-  notificationSigningKey: required(
+  notificationSigningKey: optional(
     secretName,
-    'Where the key is stored that signs notifications, or two while it is replaced; only with `relay`.',
+    'Where the key is stored that signs notifications, if not in a secret that the stage makes itself.',
+  ),
+  notificationConcurrency: required(
+    wholeNumber(2, 1000),
+    'How many invocations send notifications at the same time, each up to ten of them.',
   ),
   failedNotificationsAlarm: required(
     capacity,

@@ -18,6 +18,7 @@ export default class FinishTemplate {
         orderApi(template);
         giveVersionsBack(template);
         catchUndeliveredSchedules(template);
+        delaySchedules(template);
         dropNeedlessDependencies(template);
       },
     };
@@ -83,6 +84,11 @@ function catchUndeliveredSchedules(template: Template): void {
     for (const target of Properties.Targets as object[])
       Object.assign(target, { DeadLetterConfig: { Arn: { 'Fn::GetAtt': [queue, 'Arn'] } } });
   }
+}
+
+/** The table comes last, after a distribution that takes minutes: a schedule that begins before it would fail until then. */
+function delaySchedules(template: Template): void {
+  for (const [, rule] of ofType(template, 'AWS::Events::Rule')) wait(rule, 'Table');
 }
 
 /** What a reference enforces already. */

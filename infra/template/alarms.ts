@@ -409,9 +409,30 @@ function notificationAlarms(stage: Stage): Alarm[] {
     },
     {
       name: 'notification-backlog',
-      meaning: 'For 15 minutes, a notification was overdue by 15 minutes, or no run left a line.',
-      look: '`faults-deliverNotifications`, the signing key, the rule of the schedule, `left` of the `delivery_run` lines',
-      action: 'Remove the cause; what is due is then sent by itself.',
+      meaning: 'For 15 minutes, the oldest notification in the queue was older than 15 minutes.',
+      look: '`faults-deliverNotifications`, the signing key, the `delivery` lines by `host`',
+      action:
+        'Remove the cause. If one caller’s receivers hang, the others are not delayed: raise `notificationConcurrency`.',
+      metric: {
+        namespace: 'AWS/SQS',
+        name: 'ApproximateAgeOfOldestMessage',
+        statistic: 'Maximum',
+        dimensions: { QueueName: { 'Fn::GetAtt': ['Notifications', 'QueueName'] } },
+      },
+      seconds: 5 * minutes,
+      periods: [3, 3],
+      above: 900,
+    },
+    deadLetters(
+      'notification-dead-letters',
+      'NotificationsFailures',
+      'A message about a notification was given up after five receives, because of a fault of ours.',
+    ),
+    {
+      name: 'notification-runs',
+      meaning: 'For 15 minutes, a notification was overdue by 15 minutes, or no run handed over what is due.',
+      look: '`faults-deliverNotifications`, the signing key, the rule of the schedule, the `hand_over` lines',
+      action: 'Remove the cause; what is due is then handed over by itself.',
       metric: { ...own(stage, 'oldest_due_ms', {}), statistic: 'Maximum' },
       seconds: 5 * minutes,
       periods: [3, 3],

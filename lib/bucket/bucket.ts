@@ -147,6 +147,6 @@ function whereOf({ key, versionId }: StoredObject) {
   return { Bucket: bucketName(), Key: key, VersionId: versionId };
 }
 
-function statusOf(error: unknown): number | undefined {
+export function statusOf(error: unknown): number | undefined {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }

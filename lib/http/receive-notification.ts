@@ -51,12 +51,11 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
 
   const { receive } = await relaying.receiving;
   const contentType = headers['content-type'] ?? '';
-  const receipt = await receive({
+  const receipt = await receive(context, {
     provider,
     ticket,
     body: bytes.toString(),
     contentType: plainType.test(contentType) ? contentType : 'application/json',
-    context,
   }).catch(rejectOrTryAgain);
   if (receipt.result === 'rejected') throw rejection(receipt.reason);
   const { result, shownHash, state } = receipt;

@@ -20,9 +20,12 @@ export type AttemptResult =
   | { outcome: 'delivered' | 'gone'; status: number }
   | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };
 
-/** Of a whole attempt, from the look-up of the name to the end of the answer. */
-export const maxAttemptMs = 10_000;
-const maxLookupMs = 5_000;
+/**
+ * Of a whole attempt, from the look-up of the name to the end of the answer. It is also how long one caller's receivers
+ * that hang can keep another caller's notification waiting: no invocation holds its place for longer.
+ */
+const maxAttemptMs = 4000;
+const maxLookupMs = 2000;
 
 /** An answer says all that counts in its status; this much is read so that the receiver can finish writing it. */
 const maxAnswerBytes = 4096;
@@ -30,7 +33,9 @@ const maxAnswerBytes = 4096;
 /** What a header may hold; all that arrives is JSON. */
 const headerText = /^[\x20-\x7e]+$/;
 
-type Notification = Pick<NotificationRecord, 'id' | 'address' | 'body' | 'content_type'>;
+interface Notification extends Pick<NotificationRecord, 'id' | 'body' | 'content_type'> {
+  address: string;
+}
 
 /** Sends a notification to its receiver, once. */
 export async function attempt(

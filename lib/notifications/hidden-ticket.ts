@@ -1,6 +1,9 @@
 /** So few characters of a ticket give none away, and are found in no other text by chance. */
 const recognizedLength = 12;
 
+/** A longer address than ours stands in its place, so a text that repeats ours would grow without an end. */
+const maxShown = 8;
+
 /** How JSON may write a character, also where it is in a text that is JSON itself. */
 const escapeStart = '\\\\{1,8}u00';
 const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
@@ -9,15 +12,20 @@ const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[
  * A text of a provider without our address, whose ticket lets its holder speak for the provider: the caller's own stands
  * in its place. It is the text that is changed, not the JSON in it parsed and written again: numbers keep their digits.
  */
-export function hideTicket(text: string, ticket: string, address: string): string {
+export function hideTicket(text: string, ticket: string, address: string | undefined): string {
   const beginning = ticket.slice(0, recognizedLength);
   if (!text.includes(beginning) && !text.includes('\\u00')) return text;
   const spelled = [...beginning].map(spellings).join('');
   // Error texts are shortened, and may end in the middle of our address.
   const ours = new RegExp(`(https?(?:(?!https?)[^"\\s<>])*?)?${spelled}${ticketCharacter}*`, 'g');
   // No quotes and no backslashes: its place may be in JSON, however deep.
-  const inside = address.replace(/["\\\s]/g, encodeURIComponent);
-  return text.replace(ours, (_, start?: string) => (start === undefined ? '…' : inside));
+  const inside = address?.replace(/["\\\s]/g, encodeURIComponent) ?? '…';
+  let shown = 0;
+  return text.replace(ours, (_, start?: string) => {
+    if (start === undefined || shown === maxShown) return '…';
+    shown += 1;
+    return inside;
+  });
 }
 
 function spellings(character: string): string {

@@ -1,12 +1,16 @@
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject, type JsonObject, parseObject } from '../json-object.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { isTaskId } from '../task-id.ts';
+import { isWebAddress } from '../web-address.ts';
 import type { NotifyingProvider } from './records.ts';
 
-/** What a provider says about a task. */
-interface ProviderNotification {
+/** The fields that every notification has, read from the provider's own words. */
+export interface ProviderNotification {
   state: TaskState;
   taskId: string | undefined;
+  media: string[];
+  /** A sentence, if the task failed. */
+  error: string | undefined;
 }
 
 const stateFields = { image: 'status', video: 'state' } as const;
@@ -28,27 +32,72 @@ const states: Record<NotifyingProvider, ReadonlyMap<string, TaskState>> = {
   ]),
 };
 
-/** Reads a provider's body; undefined if it is no JSON object with a state that is known. */
+/** Ids may be numbers too long for a double, so they become strings before JSON is parsed. */
+const numericId = /("(?:task_id|id)"\s*:\s*)(-?\d+)(?=\s*[,}])/g;
+
+/** Reads a provider's body; undefined if it isn't a JSON object with a known state. */
 export function readNotification(
   provider: NotifyingProvider,
   text: string,
 ): ProviderNotification | undefined {
-  const body = parseObject(text);
+  const body = parseObject(text.replace(numericId, '$1"$2"'));
   if (body === undefined) return undefined;
   const parts = [body, body.data].filter(isObject);
   const words = parts.map((part) => part[stateFields[provider]]).filter((word) => typeof word === 'string');
   const state = words.map((word) => states[provider].get(word.toLowerCase())).find(Boolean);
+  if (state === undefined) return undefined;
   const ids = parts.flatMap(({ task_id, id }) => [task_id, id]);
-  return state && { state, taskId: ids.find(isTaskId) };
+  return {
+    state,
+    taskId: ids.find(isTaskId),
+    media: parts.flatMap(mediaIn),
+    error: state === 'failed' ? errorIn(parts) : undefined,
+  };
 }
 
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+/** A page shows these addresses, so they must be addresses of the web. */
+function mediaIn({ creations, generated }: JsonObject): string[] {
+  const items = [creations, generated].flatMap((list) => (Array.isArray(list) ? list : []));
+  const urls = items.map((item) => (isObject(item) ? item.url : item));
+  return urls.filter((url) => typeof url === 'string' && isWebAddress(url));
+}
+
+const maxErrorLength = 500;
+
+function errorIn(parts: readonly JsonObject[]): string {
+  const texts = parts.flatMap(({ error, message, err_msg, reason, err_code }) =>
+    [isObject(error) ? error.message : error, message, err_msg, reason, err_code].filter(
+      (text) => typeof text === 'string' && text.trim() !== '',
+    ),
+  );
+  const text = String(texts[0] ?? 'The provider could not finish the task.');
+  return text
+    .replace(/\p{C}+/gu, ' ')
+    .trim()
+    .slice(0, maxErrorLength);
+}
+
+/**
+ * The provider's text with the fields that every notification has. They stand in front of the provider's own, whose text
+ * stays as it came, so its numbers keep their digits. A field that the provider uses for something else is replaced.
+ */
+export function withCommonFields(
+  text: string,
+  { state, taskId, media, error }: ProviderNotification,
+): string {
+  const body = parseObject(text) ?? {};
+  const common = { task_id: taskId, state, media, error };
+  const lacking = Object.entries(common).filter(
+    ([name, value]) => value !== undefined && !isSame(body[name], value),
+  );
+  if (lacking.length === 0) return text;
+  const added = Object.fromEntries(lacking);
+  if (lacking.some(([name]) => name in body)) return JSON.stringify({ ...body, ...added });
+  return `${JSON.stringify(added).slice(0, -1)},${text.trimStart().slice(1)}`;
+}
+
+function isSame(theirs: unknown, ours: unknown): boolean {
+  return JSON.stringify(theirs) === JSON.stringify(ours);
 }
 
 const ranks: Record<TaskState, number> = { created: 0, queueing: 1, processing: 2, success: 3, failed: 3 };
@@ -56,6 +105,10 @@ const ranks: Record<TaskState, number> = { created: 0, queueing: 1, processing: 
 /** Whether a task moves on: states are never repeated or taken back, and a task ends once. */
 export function isForward(from: TaskState | undefined, to: TaskState): boolean {
   return from === undefined || ranks[from] < ranks[to];
+}
+
+export function isState(value: unknown): value is TaskState {
+  return typeof value === 'string' && Object.hasOwn(ranks, value);
 }
 
 export function isFinal(state: TaskState): boolean {

@@ -1,5 +1,6 @@
-import type { Context } from '../context.ts';
 import { callerHash } from '../caller-hash.ts';
+import type { Context } from '../context.ts';
+import { describeError, log } from '../log.ts';
 import { absent, present } from '../store/expressions.ts';
 import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/retries.ts';
@@ -7,7 +8,9 @@ import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { TaskState } from '../schemas/video.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
 import { hideTicket } from './hidden-ticket.ts';
-import { isFinal, isForward, readNotification } from './provider-notification.ts';
+import { listNow, lostAfterMs } from './outbox.ts';
+import { isFinal, isForward, readNotification, withCommonFields } from './provider-notification.ts';
+import { enqueue } from './queue.ts';
 import {
   type NotificationRecord,
   type NotifyingProvider,
@@ -19,6 +22,7 @@ import {
   ticketHash,
   ttlFrom,
 } from './records.ts';
+import { statusKey } from './status-key.ts';
 
 /** A call of a provider, with its body as it came. */
 interface ProviderCall {
@@ -26,7 +30,6 @@ interface ProviderCall {
   ticket: string;
   body: string;
   contentType: string;
-  context: Context;
 }
 
 type Receipt =
@@ -35,49 +38,83 @@ type Receipt =
 
 /**
  * Takes what a provider says about a task. A state that moves the task on is stored together with the notification
- * to be delivered, before the provider gets its answer. A state that does not changes nothing: providers repeat
- * their calls, and these arrive in any order.
+ * to be delivered, before the provider gets its answer, and then handed to the queue. A state that does not changes
+ * nothing: providers repeat their calls, and these arrive in any order.
  */
-export async function receive(call: ProviderCall): Promise<Receipt> {
+export async function receive(context: Context, call: ProviderCall): Promise<Receipt> {
+  const taken = await store(context, call);
+  if ('notification' in taken) await send(context, taken.notification);
+  return taken.receipt;
+}
+
+interface Taken {
+  receipt: Receipt;
+  /** What was stored, and is still to be sent. */
+  notification?: NotificationRecord;
+}
+
+async function store(context: Context, call: ProviderCall): Promise<Taken> {
   const said = readNotification(call.provider, call.body);
-  if (said === undefined) return { result: 'rejected', reason: 'state' };
-  const { state, taskId } = said;
+  if (said === undefined) return { receipt: { result: 'rejected', reason: 'state' } };
+  const { state } = said;
   const hash = ticketHash(call.ticket);
-  return untilWritten(call.context, async () => {
-    const task = await readTask(call.context, hash);
+  return untilWritten(context, async (): Promise<Taken | undefined> => {
+    const task = await readTask(context, hash);
     if (!task || task.provider !== call.provider || isExpired(task))
-      return { result: 'rejected', reason: 'unknown_ticket' };
-    if (!isForward(task.state, state)) return { result: 'repeated', shownHash: shownHash(hash), state };
+      return { receipt: { result: 'rejected', reason: 'unknown_ticket' } };
+    if (!isForward(task.state, state))
+      return { receipt: { result: 'repeated', shownHash: shownHash(hash), state } };
     const now = Date.now();
     const at = new Date(now).toISOString();
     const sequence = task.sequence + 1;
+    const taskId = task.task_id ?? said.taskId;
     const notification: NotificationRecord = {
       ...notificationKey(hash, sequence),
       id: notificationId(hash, sequence),
       caller_hash: callerHash(task.caller),
       address: task.address,
-      body: hideTicket(call.body, call.ticket, task.address),
+      status_key: statusKey(call.ticket),
+      body: bodyFor(task, call, taskId),
       content_type: call.contentType,
       state,
       at,
       attempts: 0,
       pending_shard: notifyShardOf(hash),
-      pending_since: at,
+      // Only if its message is lost is it handed over by this time.
+      pending_since: new Date(now + lostAfterMs).toISOString(),
       result: 'pending',
       ttl: ttlFrom(now),
     };
-    const changes = { state, sequence, task_id: task.task_id ?? taskId, ttl: ttlFrom(now) };
+    const changes = { state, sequence, task_id: taskId, ttl: ttlFrom(now) };
     const writes: Write[] = [
       updating<TaskRecord>(ticketKey(hash), changes, [['revision', '=', task.revision]]),
       putting(notification, absent),
     ];
     const isWritten = await writeWithUsage(
-      call.context,
+      context,
       writes,
       isFinal(state) ? usageOf(task, state, at) : undefined,
     );
-    return isWritten ? { result: 'written', shownHash: shownHash(hash), state } : undefined;
+    const receipt: Receipt = { result: 'written', shownHash: shownHash(hash), state };
+    return isWritten ? { receipt, notification } : undefined;
   });
+}
+
+/** The provider's own text, without our address, and with the fields that every notification has. */
+function bodyFor({ address }: TaskRecord, { provider, body, ticket }: ProviderCall, taskId?: string): string {
+  const text = hideTicket(body, ticket, address);
+  const said = readNotification(provider, text);
+  return said ? withCommonFields(text, { ...said, taskId }) : text;
+}
+
+/** It is stored, so whatever happens here, the provider has said it: what was not sent is found and handed over. */
+async function send(context: Context, notification: NotificationRecord): Promise<void> {
+  try {
+    await enqueue(context, notification);
+  } catch (error) {
+    log('warn', 'notification_not_queued', { notification: notification.id, ...describeError(error) });
+    await listNow(context, notification).catch(() => {});
+  }
 }
 
 /** Expiry is compared here: DynamoDB deletes expired records up to two days late. */

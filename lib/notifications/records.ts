@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { type Key, ticketKey } from '../store/keys.ts';
+import { type Key, notificationKey, ticketKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { windowSeconds } from '../windows.ts';
@@ -16,8 +16,8 @@ export interface TaskRecord extends Key {
   provider: NotifyingProvider;
   operation: string;
   caller: string;
-  /** Where the caller wants to be notified. */
-  address: string;
+  /** Where the caller wants to be notified, if at all. */
+  address?: string | undefined;
   /** The paid attempt, which with the caller names the usage record; undefined where the stage keeps none. */
   attempt?: string | undefined;
   /** As the provider's first notification that has it says. */
@@ -41,20 +41,24 @@ export async function readTask(context: Context, ticketHashed: string): Promise<
 export interface NotificationRecord extends Key {
   /** The same in every attempt, so that a receiver can recognize a repetition. */
   id: string;
-  /** The hash of who pays for the task: callers take turns when notifications are delivered. */
+  /** The hash of who pays for the task: the message group, so that no caller delays another's notifications. */
   caller_hash: string;
-  address: string;
-  /** The provider's body as it came, except that it has the caller's address where it had ours. */
+  /** Undefined where the caller only looks at the task's status. */
+  address?: string | undefined;
+  /** The object in the bucket that shows the task's status. */
+  status_key: string;
+  /** The provider's body with the common fields, and with the caller's address where it had ours. */
   body: string;
   content_type: string;
   state: TaskState;
   at: string;
   /** How many attempts were begun. */
   attempts: number;
-  /** Lists it in the index `pending` until its delivery has ended: by the time of the next attempt. */
+  /** Lists it in the index `pending` until its delivery has ended: by the time when it is handed to the queue again. */
   pending_shard?: string;
   pending_since?: string;
-  result: 'pending' | 'delivered' | 'gone' | 'failed';
+  /** `shown`: there is no address, and the status is all that the caller gets. */
+  result: 'pending' | 'delivered' | 'shown' | 'gone' | 'failed';
   /** A code of ours: what a receiver answers is not shown to anyone. */
   last_error?: string;
   last_status?: number;
@@ -84,6 +88,12 @@ export function shownHash(ticketHashed: string): string {
 /** Has all of the key, so that what a receiver reports can be found. */
 export function notificationId(ticketHashed: string, sequence: number): string {
   return `msg_${ticketHashed}_${sequence}`;
+}
+
+/** The key of the notification that an id names. */
+export function keyOfNotification(id: string): Key | undefined {
+  const [, hash = '', sequence] = /^msg_([0-9a-f]{64})_(\d{1,4})$/.exec(id) ?? [];
+  return sequence === undefined ? undefined : notificationKey(hash, Number(sequence));
 }
 
 /** The shards of the index `pending` that list due notifications. */

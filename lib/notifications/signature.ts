@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 
 /*
  * Standard Webhooks with its asymmetric scheme (`v1a`, Ed25519): receivers need the public key only, and a key that one of
@@ -15,23 +15,35 @@ export interface SigningKey {
 const keyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
 const seedBytes = 32;
 
-/** The keys in a secret: one `whsk_…`, or two, separated by blanks. Its errors never quote it. */
+/** The keys in a secret: one, or two, separated by blanks. Its errors never quote it. */
 export function readSigningKeys(secret: string): SigningKey[] {
   const texts = secret.split(/[\s,]+/).filter(Boolean);
   if (texts.length === 0 || texts.length > 2) throw new Error('The signing key must be one key or two.');
   return texts.map(readSigningKey);
 }
 
+/** A password of so many letters and digits, as Secrets Manager makes one, has more than 380 random bits. */
+const madeKey = /^[A-Za-z0-9]{64}$/;
+
 function readSigningKey(text: string): SigningKey {
+  const der = Buffer.concat([
+    keyHeader,
+    madeKey.test(text) ? hash('sha256', text, 'buffer') : readSeed(text),
+  ]);
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { privateKey, publicKey: `whpk_${Buffer.from(x, 'base64url').toString('base64')}` };
+}
+
+function readSeed(text: string): Buffer {
   const [, encoded = ''] = /^whsk_([A-Za-z0-9+/]+={0,2})$/.exec(text) ?? [];
   const bytes = Buffer.from(encoded, 'base64');
   // Some tools append the public key to the private one.
   if (bytes.length !== seedBytes && bytes.length !== 2 * seedBytes)
-    throw new Error('A signing key must be whsk_ and the base64 of 32 or 64 bytes.');
-  const der = Buffer.concat([keyHeader, bytes.subarray(0, seedBytes)]);
-  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return { privateKey, publicKey: `whpk_${Buffer.from(x, 'base64url').toString('base64')}` };
+    throw new Error(
+      'A signing key must be whsk_ and the base64 of 32 or 64 bytes, or 64 letters and digits.',
+    );
+  return bytes.subarray(0, seedBytes);
 }
 
 /** What is signed: the id and the time of the attempt as well, so that nobody can send an old one again as new. */

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
+import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import type { Condition } from '../store/expressions.ts';
 import { signingKeysKey } from '../store/keys.ts';

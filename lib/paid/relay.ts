@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { randomBytes } from 'node:crypto';
+import { downloadUrl } from '../bucket/download-url.ts';
 import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
@@ -7,6 +8,7 @@ import { note } from '../log.ts';
 import { hideTicket } from '../notifications/hidden-ticket.ts';
 import { readAddress } from '../notifications/receiver-address.ts';
 import { shownHash, type TaskRecord, ticketHash, ttlFrom } from '../notifications/records.ts';
+import { statusKey } from '../notifications/status-key.ts';
 import { absent } from '../store/expressions.ts';
 import { ticketKey } from '../store/keys.ts';
 import { put } from '../store/write.ts';
@@ -17,8 +19,8 @@ type Notifies = NonNullable<Contract['notifies']>;
 interface NewTask {
   operation: string;
   caller: string;
-  /** The caller's own. */
-  address: string;
+  /** The caller's own, if it wants to be notified. */
+  address: string | undefined;
   /** The name of the usage record, if the stage keeps one; known when it is recorded. */
   usageName: () => string | undefined;
   context: Context;
@@ -31,8 +33,9 @@ const whatAddressMustBe =
 const ticketBytes = 32;
 
 /**
- * A paid request whose caller wants to be notified, by this service: the provider gets an address of ours that only
- * it can know. Nothing stored or answered has that address, so nobody but the provider can speak for the task.
+ * A paid request whose provider notifies this service: it gets an address of ours that only it can know. Nothing stored or
+ * answered has that address, so only the provider can speak for the task. The answer says where its status is shown,
+ * and a caller that gave an address of its own is notified there.
  */
 class Relay implements Participant {
   readonly name = 'notifications';
@@ -51,7 +54,8 @@ class Relay implements Participant {
 
   /** Nothing is paid for if no notification could be sent to the caller's address. */
   async prepare(): Promise<undefined> {
-    if (readAddress(this.#task.address)) return;
+    const { address } = this.#task;
+    if (address === undefined || readAddress(address)) return;
     const details = [{ path: `body.${this.#notifies.field}`, message: whatAddressMustBe }];
     throw new ApiError('invalid_request', { details });
   }
@@ -81,9 +85,10 @@ class Relay implements Participant {
     await put(context, record, absent);
   }
 
-  /** An answer with the caller's own address where the provider repeats ours. */
+  /** An answer with the task's status address, and the caller's own address where the provider repeats ours. */
   inAnswer(answer: Answer): Answer {
-    return { ...answer, body: this.#restored(answer.body) };
+    const headers = { ...answer.headers, link: this.#statusLink };
+    return { ...answer, headers, body: this.#restored(answer.body) };
   }
 
   /** The same for what a provider says about a request that it did not take. */
@@ -96,9 +101,14 @@ class Relay implements Participant {
   #restored(text: string): string {
     return hideTicket(text, this.#ticket, this.#task.address);
   }
+
+  /** Where the task's status is shown (RFC 8288). */
+  get #statusLink(): string {
+    return `<${downloadUrl(statusKey(this.#ticket))}>; rel="status"`;
+  }
 }
 
-/** Undefined if the caller wants no notifications. */
+/** Undefined for an operation without a task. */
 export function relayOf(
   { notifies, name }: Contract,
   { caller, body, context }: PaidRequest,
@@ -106,6 +116,6 @@ export function relayOf(
 ): Relay | undefined {
   if (!notifies) return undefined;
   const address = new Map(Object.entries(Object(body))).get(notifies.field);
-  if (typeof address !== 'string') return undefined;
-  return new Relay(notifies, { operation: name, caller, address, usageName, context }, Object(body));
+  const given = typeof address === 'string' ? address : undefined;
+  return new Relay(notifies, { operation: name, caller, address: given, usageName, context }, Object(body));
 }

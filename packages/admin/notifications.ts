@@ -1,12 +1,13 @@
-import { failedShard, listDue, listShard } from '../../lib/notifications/outbox.ts';
+import { failedShard, listDue, listFirst } from '../../lib/notifications/outbox.ts';
 import {
+  keyOfNotification,
   type NotificationRecord,
   notificationRecord,
   notifyShardOf,
   signingKeysRecord,
   ttlFrom,
 } from '../../lib/notifications/records.ts';
-import { type Key, keyName, keyOf, notificationKey, signingKeysKey } from '../../lib/store/keys.ts';
+import { type Key, keyName, keyOf, signingKeysKey } from '../../lib/store/keys.ts';
 import { get, readBatches } from '../../lib/store/read.ts';
 import { update } from '../../lib/store/write.ts';
 import { newContext } from './registry/administration.ts';
@@ -20,7 +21,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** What was given up, the latest first. */
 export async function listFailed(): Promise<NotificationRecord[]> {
-  const keys = await listShard(newContext(), failedShard, Date.now() + dayMs, maxListed);
+  const keys = await listFirst(newContext(), failedShard, Date.now() + dayMs, maxListed);
   return (await readAll(keys)).reverse();
 }
 
@@ -37,10 +38,9 @@ async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
 }
 
 export async function readNotification(id: string): Promise<NotificationRecord> {
-  const [, hash = '', sequence] = /^msg_([0-9a-f]{64})_(\d{1,4})$/.exec(id) ?? [];
-  if (sequence === undefined)
-    throw new Refusal(`"${id}" is not the id of a notification, such as msg_0f3a…_2.`);
-  const record = notificationRecord((await get(newContext(), notificationKey(hash, Number(sequence))))[0]);
+  const key = keyOfNotification(id);
+  if (!key) throw new Refusal(`"${id}" is not the id of a notification, such as msg_0f3a…_2.`);
+  const record = notificationRecord((await get(newContext(), key))[0]);
   if (!record) throw new Refusal(`There is no notification ${id}; they are kept for 14 days.`);
   return record;
 }

@@ -1,15 +1,23 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { DynamoDBStreamEvent, EventBridgeEvent } from 'aws-lambda';
+import type { EventBridgeEvent } from 'aws-lambda';
+import { eventOf } from '../../tools/local/consume-queue.ts';
+import { deadLetters, queue, runQueue } from '../support/queue.ts';
 import { handler } from '../../functions/deliver-notifications.ts';
 import type { NotificationRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
-import { type Key, signingKeysKey } from '../../lib/store/keys.ts';
+import { signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
-import { emptyOutbox, makeDue, storedNotification, writeNotification } from '../support/notifications.ts';
+import {
+  emptyOutbox,
+  makeDue,
+  shownStatus,
+  storedNotification,
+  writeNotification,
+} from '../support/notifications.ts';
 import { type Answer, type Received, startReceiver } from '../support/receiver.ts';
 
 const receiver = await startReceiver();
@@ -31,18 +39,23 @@ beforeEach(async () => {
 
 afterAll(() => Promise.all([receiver.stop(), other.stop()]));
 
-function run(event: Parameters<typeof handler>[0] = schedule, remainingMs = 60_000): Promise<void> {
-  return handler(event, { getRemainingTimeInMillis: () => remainingMs });
+const run = () => runQueue(handler);
+
+async function handOver(remainingMs = 30_000): Promise<void> {
+  await handler(schedule, { getRemainingTimeInMillis: () => remainingMs });
 }
 
-/** What the table's stream says of items that were put. */
-function streamOf(...keys: Key[]): DynamoDBStreamEvent {
-  return {
-    Records: keys.map(({ pk, sk }) => ({
-      eventName: 'INSERT',
-      dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } },
-    })),
-  };
+/** Lets the time of the next attempt come. */
+async function nextAttempt(written: NotificationRecord): Promise<void> {
+  queue.skip(900_000);
+  await makeDue(written);
+  await handOver();
+  await run();
+}
+
+function expectWithin(value: number, min: number, max: number): void {
+  expect(value).toBeGreaterThanOrEqual(min);
+  expect(value).toBeLessThanOrEqual(max);
 }
 
 const lines = (event: string) =>
@@ -61,13 +74,13 @@ function isSigned({ headers, body }: Received): boolean {
 }
 
 describe('a notification', () => {
-  test('is posted as the provider sent it, signed, by the stream at once', async () => {
+  test('is posted as it was stored, and signed', async () => {
     const body = '{ "state": "success",\n "text": "größer ✓" }';
     const written = await writeNotification(`${receiver.url}/hook?key=1`, {
       body,
       content_type: 'application/json; charset=utf-8',
     });
-    await run(streamOf(written, written));
+    await run();
 
     expect(receiver.received).toHaveLength(1);
     const [received] = receiver.received as [Received];
@@ -89,15 +102,6 @@ describe('a notification', () => {
 
     expect(receiver.received[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
     expect(receiver.received[0]?.headers).not.toHaveProperty('x-injected');
-  });
-
-  test('whose writer had a clock a little ahead is delivered at once', async () => {
-    const written = await writeNotification(receiver.url, {
-      pending_since: new Date(Date.now() + 2000).toISOString(),
-    });
-    await run(streamOf(written));
-
-    expect(receivedOf(written)).toHaveLength(1);
   });
 
   test.each([200, 201, 202, 204, 299])('ends with the first %i', async (status) => {
@@ -147,7 +151,7 @@ describe('a notification', () => {
     expect(other.received).toEqual([]);
     await run();
     expect(receivedOf(written)).toHaveLength(1);
-    await makeDue(written);
+    queue.skip(5000);
     await run();
     expect(receivedOf(written)).toHaveLength(2);
     const stored = await storedNotification(written);
@@ -175,44 +179,63 @@ describe('a notification', () => {
     },
   );
 
-  test('is kept as failed, for 14 days, after eight attempts within 24 hours', async () => {
+  test('is kept as failed, for 14 days, after eight attempts within 21 hours', async () => {
     receiver.answers.push(500);
     const written = await writeNotification(receiver.url);
-    const waits: number[] = [];
-    for (let count = 1; count <= 8; count += 1) {
-      await run();
-      const { attempts, pending_since, result } = await storedNotification(written);
-      expect({ attempts, result }).toEqual({ attempts: count, result: count < 8 ? 'pending' : 'failed' });
-      if (count < 8) waits.push(Date.parse(String(pending_since)) - Date.now());
-      await makeDue(written);
-    }
     await run();
+    for (let count = 1; count < 8; count += 1) {
+      expect(await storedNotification(written)).toMatchObject({ attempts: count, result: 'pending' });
+      await nextAttempt(written);
+    }
 
     expect(receivedOf(written)).toHaveLength(8);
     expect(new Set(receivedOf(written).map(({ headers }) => headers['webhook-id'])).size).toBe(1);
-    const minutes = [1, 5, 30, 120, 300, 420, 564];
-    for (const [index, wait] of waits.entries()) {
-      expect(wait).toBeLessThanOrEqual(Number(minutes[index]) * 60_000);
-      expect(wait).toBeGreaterThan(Number(minutes[index]) * 48_000 - 2000);
-    }
-    expect(minutes.reduce((sum, next) => sum + next)).toBe(24 * 60);
-    const { result, ttl, last_status } = await storedNotification(written);
-    expect({ result, last_status }).toEqual({ result: 'failed', last_status: 500 });
-    expect(ttl - Date.now() / 1000).toBeGreaterThan(14 * 86_400 - 60);
+    const { result, attempts, ttl, last_status } = await storedNotification(written);
+    expect({ result, attempts, last_status }).toEqual({ result: 'failed', attempts: 8, last_status: 500 });
+    expectWithin(Math.round(ttl - Date.now() / 1000), 14 * 86_400 - 60, 14 * 86_400 + 1);
+    await nextAttempt(written);
+    expect(receivedOf(written)).toHaveLength(8);
   });
 
-  test('waits for a time of its own, so that what failed together does not come back together', async () => {
-    receiver.answers.push(503);
-    const written = await Promise.all(Array.from({ length: 20 }, () => writeNotification(receiver.url)));
-    await run();
-    const next = await Promise.all(
-      written.map(async (each) => (await storedNotification(each)).pending_since),
-    );
+  test.each([
+    [1, 5],
+    [2, 30],
+    [3, 300],
+  ])(
+    'waits in the queue after attempt %i, for %i seconds or up to a fifth less',
+    async (attempts, seconds) => {
+      receiver.answers.push(500);
+      const written = await writeNotification(receiver.url, { attempts: attempts - 1 });
+      await run();
 
-    // Two of them may meet in one millisecond.
-    expect(new Set(next).size).toBeGreaterThan(15);
-    expect(Math.max(...next.map(seconds)) - Math.min(...next.map(seconds))).toBeGreaterThan(3);
-  });
+      const [wait = 0] = queue.waits;
+      expect(queue.waits).toHaveLength(1);
+      expectWithin(wait, seconds * 0.8 - 1, seconds);
+      const { pending_since } = await storedNotification(written);
+      // Only a lost message is found by this.
+      const found = Date.parse(String(pending_since)) - Date.now();
+      expectWithin(found, seconds * 800 + 590_000, seconds * 1000 + 600_000);
+    },
+  );
+
+  test.each([
+    [4, 1800],
+    [5, 7200],
+    [6, 21_600],
+    [7, 43_200],
+  ])(
+    'waits in its record after attempt %i, for %i seconds or up to a fifth less',
+    async (attempts, seconds) => {
+      receiver.answers.push(500);
+      const written = await writeNotification(receiver.url, { attempts: attempts - 1 });
+      await run();
+
+      expect(queue.bodies).toEqual([]);
+      const { pending_since } = await storedNotification(written);
+      const wait = Date.parse(String(pending_since)) - Date.now();
+      expectWithin(wait, seconds * 800 - 5000, seconds * 1000);
+    },
+  );
 
   test('to an address that may not be called is given up at once', async () => {
     const written = await writeNotification('http://169.254.169.254/latest/meta-data/');
@@ -226,27 +249,81 @@ describe('a notification', () => {
   });
 });
 
-function seconds(time: string | undefined): number {
-  return Date.parse(String(time)) / 1000;
-}
+describe('a message', () => {
+  test('that comes twice leads to one attempt', async () => {
+    queue.faults.duplicates = 1;
+    const written = await writeNotification(receiver.url).finally(() => {
+      queue.faults.duplicates = 0;
+    });
 
-describe('two invocations', () => {
-  test('share what is due: each notification is sent once, and none is lost', async () => {
-    const written = await Promise.all(Array.from({ length: 60 }, () => writeNotification(receiver.url)));
-    await Promise.all([run(), run(), run(streamOf(...written))]);
-
-    expect(written.map((each) => receivedOf(each).length)).toEqual(written.map(() => 1));
-    for (const each of written)
-      expect(await storedNotification(each)).toMatchObject({ result: 'delivered', attempts: 1 });
+    expect(await run()).toBe(2);
+    expect(receivedOf(written)).toHaveLength(1);
+    expect(await storedNotification(written)).toMatchObject({ result: 'delivered', attempts: 1 });
   });
 
-  test('never both make the attempt that both have seen due', async () => {
+  test('that two invocations have at the same time leads to one attempt', async () => {
     const written = await writeNotification(receiver.url);
-    const meanwhile = beforeNext(dynamodb, /^UpdateItemCommand$/, () => run());
-    await run();
+    const message = { MessageId: '1', Body: JSON.stringify({ id: written.id, attempts: 0 }) };
+    const context = { getRemainingTimeInMillis: () => 30_000 };
+    const meanwhile = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
+      await handler(eventOf([message]), context);
+    });
+    await handler(eventOf([message]), context);
 
     expect(meanwhile.happened()).toBe(true);
     expect(receivedOf(written)).toHaveLength(1);
+  });
+
+  test('of an attempt that was made already makes none', async () => {
+    receiver.answers.push(500);
+    const written = await writeNotification(receiver.url);
+    await run();
+    const message = { MessageId: '1', Body: JSON.stringify({ id: written.id, attempts: 0 }) };
+    await handler(eventOf([message]), { getRemainingTimeInMillis: () => 30_000 });
+
+    expect(receivedOf(written)).toHaveLength(1);
+  });
+
+  test('about nothing that waits sends nothing', async () => {
+    await writeNotification(receiver.url, { result: 'delivered' });
+    const message = { MessageId: '1', Body: JSON.stringify({ id: `msg_${'0'.repeat(64)}_1`, attempts: 0 }) };
+    const result = await handler(eventOf([message]), { getRemainingTimeInMillis: () => 30_000 });
+    await run();
+
+    expect(result).toEqual({ batchItemFailures: [] });
+    expect(receiver.received).toEqual([]);
+  });
+
+  test.each(['{', '{}', '{"id":1,"attempts":0}', '[]'])(
+    'that cannot be read, %s, ends in the dead-letter queue after five receives',
+    async (body) => {
+      queue.send(body, { group: undefined, delaySeconds: 0 });
+      for (let receive = 1; receive <= 6; receive += 1) {
+        await run();
+        queue.skip(180_000);
+      }
+
+      expect(queue.bodies).toEqual([]);
+      expect(deadLetters.bodies).toContain(body);
+    },
+  );
+
+  test('comes again alone if only its own delivery was interrupted', async () => {
+    const written = await Promise.all(Array.from({ length: 3 }, () => writeNotification(receiver.url)));
+    const messages = written.map(({ id }) => ({ MessageId: id, Body: JSON.stringify({ id, attempts: 0 }) }));
+    const revive = intercept(dynamodb, async ({ command, input, send }) => {
+      if (command === 'BatchGetItemCommand' && JSON.stringify(input).includes(String(written[1]?.pk)))
+        throw new Error('the store is gone');
+      return send();
+    });
+    const result = await handler(eventOf(messages), { getRemainingTimeInMillis: () => 30_000 });
+    revive();
+
+    expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: written[1]?.id }] });
+    expect(written.map((each) => receivedOf(each).length)).toEqual([1, 0, 1]);
+    expect(lines('delivery')).toContainEqual(
+      expect.objectContaining({ level: 'error', outcome: 'interrupted', message: written[1]?.id }),
+    );
   });
 });
 
@@ -263,40 +340,159 @@ describe('an invocation that dies', () => {
 
   test('after it has sent a notification lets it be sent again, with the same id', async () => {
     const written = await writeNotification(receiver.url);
+    await run();
+    await emptyOutbox();
+    const again = await writeNotification(receiver.url);
     const revive = dieAfterSending();
-    await expect(run()).rejects.toThrow('1 deliveries were interrupted.');
+    await run();
     revive();
 
+    expect(receivedOf(again)).toHaveLength(1);
+    await nextAttempt(again);
+    expect(receivedOf(again)).toHaveLength(2);
+    expect(await storedNotification(again)).toMatchObject({ result: 'delivered', attempts: 2 });
     expect(receivedOf(written)).toHaveLength(1);
-    await makeDue(written);
-    await run();
-    expect(receivedOf(written)).toHaveLength(2);
-    expect(await storedNotification(written)).toMatchObject({ result: 'delivered', attempts: 2 });
   });
 
   test('in the last attempt leaves a notification that is given up, and says so', async () => {
     const written = await writeNotification(receiver.url, { attempts: 7 });
     const revive = dieAfterSending();
-    await expect(run()).rejects.toThrow();
-    revive();
-    await makeDue(written);
     await run();
+    revive();
+    await nextAttempt(written);
 
     expect(receivedOf(written)).toHaveLength(1);
     expect(await storedNotification(written)).toMatchObject({ result: 'failed', attempts: 8 });
     expect(lines('delivery')).toContainEqual(expect.objectContaining({ outcome: 'failed', attempt: 8 }));
   });
+});
 
-  test('with little time left starts nothing that it could not end', async () => {
+describe('the schedule', () => {
+  test('hands what is due to the queue once, and delivers nothing itself', async () => {
     const written = await writeNotification(receiver.url);
-    await run(schedule, 12_000);
+    await runQueue(async () => undefined);
+    await makeDue(written, 90_000);
+    await handOver();
+    await handOver();
 
     expect(receiver.received).toEqual([]);
-    expect(lines('delivery_run')).toEqual([expect.objectContaining({ due: 1, left: 1 })]);
+    expect(queue.bodies).toEqual([JSON.stringify({ id: written.id, attempts: 0 })]);
+    expect(lines('hand_over')).toEqual([
+      expect.objectContaining({ due: 1, handed: 1, interrupted: 0 }),
+      expect.objectContaining({ due: 0, handed: 0, interrupted: 0, oldest_due_ms: 0 }),
+    ]);
+    expectWithin(lines('hand_over')[0].oldest_due_ms, 90_000, 120_000);
     await run();
     expect(receivedOf(written)).toHaveLength(1);
   });
+
+  test('finds what was stored and never sent ten minutes later', async () => {
+    const written = await writeNotification(receiver.url);
+    await runQueue(async () => undefined);
+    const { pending_since } = await storedNotification(written);
+
+    expect(Date.parse(String(pending_since)) - Date.parse(written.at)).toBe(600_000);
+  });
+
+  test('begins no page that it could not end', async () => {
+    const written = await writeNotification(receiver.url);
+    await runQueue(async () => undefined);
+    await makeDue(written);
+    await handOver(5500);
+
+    expect(queue.bodies).toEqual([]);
+    await handOver();
+    expect(queue.bodies).toHaveLength(1);
+  });
+
+  test('throws if a list cannot be handed over, so that its alarm fires, and tries again', async () => {
+    const written = await writeNotification(receiver.url);
+    await runQueue(async () => undefined);
+    await makeDue(written);
+    const revive = intercept(dynamodb, async ({ command, send }) => {
+      if (command === 'UpdateItemCommand') throw new Error('the store is gone');
+      return send();
+    });
+    await expect(handOver()).rejects.toThrow(/^\d steps of the run failed\.$/);
+    revive();
+    await handOver();
+
+    expect(queue.bodies).toHaveLength(1);
+  });
 });
+
+describe('the status', () => {
+  test('is shown with the fields that every notification has, and nothing else of the provider', async () => {
+    const body = {
+      task_id: '1',
+      state: 'success',
+      media: ['https://videos.example/1.mp4'],
+      payload: 'private',
+    };
+    const written = await writeNotification(receiver.url, { body: JSON.stringify(body) });
+    await run();
+
+    const { content, cacheControl, contentType } = await shownStatus(written);
+    expect(content).toEqual({
+      ...{ task_id: '1', state: 'success', media: ['https://videos.example/1.mp4'] },
+      updated_at: written.at,
+    });
+    expect({ cacheControl, contentType }).toEqual({
+      cacheControl: 'public, max-age=2',
+      contentType: 'application/json',
+    });
+  });
+
+  test('is shown without a receiver, and ends the delivery', async () => {
+    const written = await writeNotification(undefined);
+    await run();
+
+    expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });
+    const stored = await storedNotification(written);
+    expect(stored).toMatchObject({ result: 'shown', attempts: 0 });
+    expect(stored).not.toHaveProperty('pending_shard');
+  });
+
+  test.each([
+    ['in order', ['processing', 'success']],
+    ['the other way round', ['success', 'processing']],
+  ] as const)('keeps the later state of two that are delivered %s', async (_, states) => {
+    const [first, second] = states;
+    const status_key = `status/${crypto.randomUUID()}.json`;
+    const written = await writeNotification(undefined, { status_key, ...said(first) });
+    await run();
+    await writeNotification(undefined, { status_key, ...said(second) });
+    await run();
+
+    expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });
+  });
+
+  test('keeps the later state of two that are delivered side by side', async () => {
+    const status_key = `status/${crypto.randomUUID()}.json`;
+    const states = ['created', 'queueing', 'processing', 'success'] as const;
+    const written = await Promise.all(
+      states.map((state) => writeNotification(undefined, { status_key, ...said(state) })),
+    );
+    await run();
+
+    expect((await shownStatus(written[0])).content).toMatchObject({ state: 'success' });
+  });
+
+  test('is shown before a receiver that hangs is called', async () => {
+    receiver.answers.push('hang');
+    const written = await writeNotification(receiver.url);
+    const running = run();
+    while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+
+    expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });
+    receiver.answers[0] = 204;
+    await running;
+  });
+});
+
+function said(state: NotificationRecord['state']) {
+  return { state, body: JSON.stringify({ task_id: '1', state, media: [] }) };
+}
 
 describe('the log', () => {
   test('has the host, the outcome and the status of a delivery, and how long it took since the change', async () => {
@@ -336,39 +532,10 @@ describe('the log', () => {
     expect(loggedLines.join()).not.toContain('private');
     expect(lines('delivery')).toEqual([expect.objectContaining({ outcome: 'again', status: 500 })]);
   });
-
-  test('has a line a minute, with the age of the oldest that is due', async () => {
-    await run();
-    expect(lines('delivery_run')).toEqual([expect.objectContaining({ due: 0, left: 0, oldest_due_ms: 0 })]);
-
-    const written = await writeNotification(receiver.url);
-    await makeDue(written, 90_000);
-    loggedLines.length = 0;
-    await run();
-    const [{ oldest_due_ms }] = lines('delivery_run');
-    expect(oldest_due_ms).toBeGreaterThanOrEqual(90_000);
-    expect(oldest_due_ms).toBeLessThan(100_000);
-  });
 });
 
-test('an event of the stream about nothing that waits sends nothing', async () => {
-  const written = await writeNotification(receiver.url, { result: 'delivered' });
-  await run(streamOf(written, { pk: 'TICKET#gone', sk: 'NOTIFICATION#0001' }));
-
-  expect(receiver.received).toEqual([]);
-});
-
-test('an event of the stream that comes again makes no attempt before its time', async () => {
-  receiver.answers.push(500);
-  const written = await writeNotification(receiver.url);
-  await run(streamOf(written));
-  await run(streamOf(written));
-
-  expect(receivedOf(written)).toHaveLength(1);
-});
-
-test('the public key of what is signed is stored for the administration', async () => {
-  await run();
+test('the schedule stores the public key for the administration, before there is anything to sign', async () => {
+  await handOver();
 
   expect(await storedNotification(signingKeysKey)).toMatchObject({ public_keys: signingKey?.publicKey });
 });

@@ -9,6 +9,8 @@ import { pendingIndex, usageKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { remove } from '../../lib/store/write.ts';
+import { statusKey } from '../../lib/notifications/status-key.ts';
+import { queue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { countRequests } from '../support/registry.ts';
@@ -43,7 +45,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(await storedTask(path.ticket)).toMatchObject({ state, sequence: 1 });
     });
 
-    test('comes after the notification is stored, with the body as it came, due at once', async () => {
+    test('comes after the notification is stored, with the body as it came and the common fields, and queued', async () => {
       const path = await started();
       const rawBody = '{ "id":"12", "state" : "processing",\n"n":1.50, "text":"\\u00e9 é" }';
       const before = new Date().toISOString();
@@ -60,10 +62,11 @@ describe('POST /notifications/{provider}/{ticket}', () => {
           id: `msg_${hash}_1`,
           caller_hash: callerHash(String(task?.caller)),
           address: hook,
-          body: rawBody,
+          status_key: statusKey(path.ticket),
+          body: rawBody.replace('{', '{"task_id":"12","media":[],'),
           content_type: 'application/json; charset=utf-8',
           state: 'processing',
-          at: notification?.pending_since,
+          at: expect.any(String),
           attempts: 0,
           pending_shard: `notify-${hash.slice(0, 1)}`,
           pending_since: expect.any(String),
@@ -71,7 +74,10 @@ describe('POST /notifications/{provider}/{ticket}', () => {
           ttl: expect.any(Number),
         },
       ]);
-      expect(String(notification?.pending_since) >= before).toBe(true);
+      const [at, pendingSince] = [String(notification?.at), String(notification?.pending_since)];
+      expect(at >= before).toBe(true);
+      expect(Date.parse(pendingSince) - Date.parse(at)).toBe(600_000);
+      expect(queue.bodies).toContain(JSON.stringify({ id: notification?.id, attempts: 0 }));
       expect(notifyShards).toContain(notification?.pending_shard);
       expect(await dueIn(String(notification?.pending_shard))).toContain(task?.pk);
     });
@@ -89,7 +95,8 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const { status } = await say(path, {}, changes(padded));
 
       expect(status).toBe(200);
-      expect((await notificationsOf(path.ticket)).map((each) => each.body === padded)).toEqual([true]);
+      const [notification] = await notificationsOf(path.ticket);
+      expect(notification?.body === padded.replace('{', '{"media":[],')).toBe(true);
     });
 
     test('keeps the task in each state once, and the final one for good', async () => {
@@ -118,13 +125,13 @@ describe('POST /notifications/{provider}/{ticket}', () => {
     test('keeps the task id that the provider named first', async () => {
       const path = await started();
       for (const [state, id] of [
-        ['created', 7],
-        ['queueing', 'first'],
+        ['created', 'task 1'],
+        ['queueing', 7],
         ['processing', 'second'],
       ])
         await say(path, { state, id });
 
-      expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: 'first' });
+      expect(await storedTask(path.ticket)).toMatchObject({ sequence: 3, task_id: '7' });
     });
 
     test.each([
@@ -142,7 +149,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
       expect(status).toBe(200);
       expect(task).not.toHaveProperty('task_id');
-      expect(notifications.map(({ body }) => body)).toEqual([rawBody]);
+      expect(notifications.map(({ body }) => body)).toEqual([rawBody.replace('{', '{"media":[],')]);
     });
 
     test('keeps a task id of 256 characters', async () => {
@@ -162,6 +169,22 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(await everythingOf(path)).toEqual(before);
       expect(requests).toEqual(['BatchGetItemCommand']);
       expect(lastLine()).toMatchObject({ status: 200, notification: 'repeated', task_state: 'created' });
+    });
+
+    test('is the answer while the queue is down: what is stored is handed over by the next run', async () => {
+      const path = await started();
+      queue.faults.isDown = true;
+      const before = new Date().toISOString();
+      const { status } = await say(path, { state: 'success' }).finally(() => {
+        queue.faults.isDown = false;
+      });
+      const [notification] = await notificationsOf(path.ticket);
+
+      expect(status).toBe(200);
+      expect(queue.bodies.join()).not.toContain(notification?.id);
+      const { pending_since = '' } = notification ?? {};
+      expect([pending_since >= before, pending_since <= new Date().toISOString()]).toEqual([true, true]);
+      expect(loggedLines.join()).toContain('"event":"notification_not_queued"');
     });
 
     test('writes each state once however many calls come at the same moment', async () => {

@@ -18,7 +18,7 @@ let plain: Packaged;
 let full: Packaged;
 
 beforeAll(async () => {
-  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+  [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
 }, 120_000);
 
 function alarmsOf(stage: Packaged): Part[] {
@@ -84,12 +84,17 @@ function expectedNames(isFull: boolean): string[] {
       `sweep-missing-${it}`,
       `sweep-unvisited-${it}`,
     ]),
-    ...(isFull ? ['notification-failures', 'notification-backlog', 'reserved-throttles'] : []),
+    ...(isFull
+      ? [
+          ...['failures', 'backlog', 'dead-letters', 'runs'].map((name) => `notification-${name}`),
+          'reserved-throttles',
+        ]
+      : []),
   ].sort();
 }
 
 /** On work that leaves a line at each run. */
-const presence = /^(?:sweep-missing-.*|notification-backlog)$/;
+const presence = /^(?:sweep-missing-.*|notification-runs)$/;
 
 describe('the alarms', () => {
   test('are exactly these in a stage with defaults', () => {
@@ -294,7 +299,7 @@ test('costs of the account have a budget that is notified, where one is given', 
 
 describe('the dashboard', () => {
   test.each([
-    ['default', 11],
+    ['direct', 11],
     ['full', 14],
   ] as const)('of the %s stage gives every widget its place, its region and metrics', async (set, count) => {
     const stage = await packagedStage(set);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a stage with', () => {
-  test.each(['default', 'minimal', 'full'] as const)(
+  test.each(['direct', 'minimal', 'full'] as const)(
     'the %s parameters has no error under CloudFormation’s schemas and cfn-lint’s rules, and no unexplained warning',
     async (set) => {
       const { errors, accepted, resources } = checkTemplate((await packagedStage(set)).file);
@@ -41,7 +41,7 @@ describe('the check finds', () => {
   let errors: string;
 
   beforeAll(async () => {
-    const { template } = await packagedStage('default');
+    const { template } = await packagedStage('direct');
     const { Resources } = template;
     Object.assign(Resources.Downloads?.Properties, { Speed: 1 });
     Object.assign(Resources.Table?.Properties, { TableName: '' });

@@ -62,7 +62,7 @@ describe('the documents for operators', () => {
   });
 
   test('count the alarms and the resources of a stage', async () => {
-    const [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+    const [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
     const alarms = ofType(plain, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
     const metrics = alarms.flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
       Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat),

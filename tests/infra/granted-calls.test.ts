@@ -22,6 +22,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { gitHub, gitHubToken, useCiIssuers } from '../support/ci.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
+import { runQueue } from '../support/queue.ts';
 import { writeNotification } from '../support/notifications.ts';
 import { addToken } from '../support/registry.ts';
 import { bearer } from '../support/tokens.ts';
@@ -138,6 +139,7 @@ const translations: Record<string, (input: Input) => Need[]> = {
     const place = IndexName === undefined ? '' : `${IndexName} `;
     return [{ action: 'dynamodb:Query', target: place + ExpressionAttributeValues[':partition'].S }];
   },
+  PutObjectCommand: ({ Key }) => [{ action: 's3:PutObject', target: Key }],
   HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
   GetObjectCommand: ({ Key, VersionId }) => [{ action: `s3:GetObject${suffix(VersionId)}`, target: Key }],
   DeleteObjectCommand: ({ Key, VersionId }) => [
@@ -260,6 +262,7 @@ async function deliver(): Promise<void> {
   const event = sampleEvent('deliver-notifications') as unknown as Parameters<typeof deliverNotifications>[0];
   await writeNotification('http://127.0.0.1:9/refused');
   needs.length = 0;
+  await runQueue(deliverNotifications);
   await deliverNotifications(event, context);
 }
 

@@ -27,7 +27,7 @@ const expected: Record<string, number> = {
 const onEvents: Record<string, object> = {
   'finalize-upload': { event: 'upload', outcome: 'unknown' },
   'extract-host-nodes': { event: 'extraction', outcome: 'unknown' },
-  'deliver-notifications': { event: 'delivery_run', due: 0, left: 0 },
+  'deliver-notifications': { event: 'hand_over', due: 0, handed: 0 },
 };
 const names = [...Object.keys(expected), ...Object.keys(onEvents)].sort();
 
@@ -38,7 +38,7 @@ let folder: string;
 
 beforeAll(async () => {
   [first, second, simulators, folder] = await Promise.all([
-    packagedStage('default'),
+    packagedStage('direct'),
     packagedStage('full'),
     startSimulators(),
     mkdtemp(join(tmpdir(), 'node-registry-unpacked-')),

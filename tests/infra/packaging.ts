@@ -33,7 +33,7 @@ export interface Packaged {
 const patienceMs = 110_000;
 
 /** The default and the full set are built apart, to be compared; the others come out of the full one's build. */
-const buildOf = { default: 'default', minimal: 'full', full: 'full', restarted: 'full' } as const;
+const buildOf = { direct: 'direct', minimal: 'full', full: 'full', restarted: 'full' } as const;
 
 /** A stage with one of the sets of parameters, packaged once for all test files of a run. */
 export async function packagedStage(set: keyof typeof buildOf): Promise<Packaged> {

@@ -35,7 +35,7 @@ describe('parameters together', () => {
     ],
     [
       'signatures of notifications that never come here',
-      { videoNotificationKey: 'ssm:/video-key' },
+      { videoNotificationKey: 'ssm:/video-key', notifications: 'direct' },
       'videoNotificationKey needs notifications=relay: otherwise no notification comes here whose signature it could check.',
     ],
     [

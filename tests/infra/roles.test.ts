@@ -138,6 +138,7 @@ describe('the roles', () => {
 
   test('let a presigned URL put under staging only, and only the finalizer publish', () => {
     expect(granting('s3:PutObject')).toEqual([
+      `DeliverNotificationsRole ${objects('status/*')}`,
       `FinalizeUploadRole ${objects('archives/*')}`,
       `PublishNodeVersionRole ${objects('staging/*')}`,
     ]);
@@ -145,11 +146,11 @@ describe('the roles', () => {
 
   test('let a proxy read the one secret of its own provider, and each half of notifications those of its signatures', () => {
     expect(granting('secretsmanager:GetSecretValue')).toEqual([
+      `DeliverNotificationsRole \${NotificationSigningKey}`,
       'ReceiveNotificationRole arn:aws:secretsmanager:us-east-1:210987654321:secret:video-notification-key-AbCdEf',
       `RelightImageRole ${own('secretsmanager')}:secret:image-key-??????`,
     ]);
     expect(granting('ssm:GetParameter')).toEqual([
-      `DeliverNotificationsRole ${own('ssm')}:parameter/node-registry/prod/notification-signing-key`,
       `ExtendVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
       `MultiframeVideoRole ${own('ssm')}:parameter/node-registry/prod/video-provider-key`,
       `ReceiveNotificationRole ${own('ssm')}:parameter/node-registry/prod/image-notification-key`,
@@ -165,15 +166,18 @@ describe('the roles', () => {
     ]);
   });
 
-  test('let what calls receivers reach the outbox, its key and its stream, and nothing else', () => {
+  test('let what calls receivers reach the outbox, its key, its queue and the statuses, and nothing else', () => {
     const allowed = (statements(stage.template).get('DeliverNotificationsRole') ?? []).map(inWords);
 
     expect(allowed.filter((words) => !/^Allow (?:logs|xray|kms|ssm):/.test(words))).toEqual([
       `Allow dynamodb:BatchGetItem, dynamodb:UpdateItem on \${Table.Arn} with keys TICKET#*`,
       `Allow dynamodb:UpdateItem on \${Table.Arn} with keys SIGNING#KEYS`,
-      expect.stringMatching(/^Deny dynamodb:UpdateItem on .+ address or .+ state or task_id$/),
+      expect.stringMatching(/^Deny dynamodb:UpdateItem on .+ address or .+ state or status_key or task_id$/),
       `Allow dynamodb:Query on \${Table.Arn}/index/pending with keys notify-*`,
-      expect.stringMatching(/^Allow dynamodb:DescribeStream, .+ on \$\{Table\.Arn\}\/stream\/\*$/),
+      `Allow sqs:SendMessage on \${Notifications.Arn}`,
+      `Allow sqs:ReceiveMessage, sqs:DeleteMessage, sqs:GetQueueAttributes on \${Notifications.Arn}`,
+      `Allow s3:GetObject, s3:PutObject on ${objects('status/*')}`,
+      `Allow secretsmanager:GetSecretValue on \${NotificationSigningKey}`,
     ]);
   });
 
@@ -190,7 +194,7 @@ describe('the roles', () => {
   });
 
   test('let the proxies write tickets only where the stage relays notifications', async () => {
-    const direct = await packagedStage('minimal');
+    const direct = await packagedStage('direct');
     const withTickets = ({ template }: Packaged) =>
       [...statements(template)].filter(([, list]) => JSON.stringify(list).includes('TICKET#'));
     const proxies = ['ExtendVideoRole', 'MultiframeVideoRole', 'RelightImageRole', 'TextToVideoRole'];

@@ -7,7 +7,7 @@ let full: Packaged;
 let restarted: Packaged;
 
 beforeAll(async () => {
-  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+  [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   restarted = await packagedStage('restarted');
 }, 120_000);
 

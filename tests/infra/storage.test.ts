@@ -9,7 +9,7 @@ let full: Packaged;
 let minimal: Packaged;
 
 beforeAll(async () => {
-  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+  [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   minimal = await packagedStage('minimal');
 }, 120_000);
 
@@ -41,10 +41,12 @@ describe('the table', () => {
     const needed = [...referencesOf(resource(full, 'Table')), ...[resource(full, 'Table').DependsOn].flat()];
 
     expect(needed).toEqual(expect.arrayContaining(before));
-    // Alarms, the page that shows them and what reads the stream come after it: they fail for no reason of the account's.
-    const after = Object.values(full.template.Resources).filter((it) => referencesOf(it).includes('Table'));
+    // Alarms, the page that shows them and schedules come after it: they fail for no reason of the account's.
+    const after = Object.values(full.template.Resources).filter(
+      (it) => referencesOf(it).includes('Table') || [it.DependsOn].flat().includes('Table'),
+    );
     expect(new Set(after.map(({ Type }) => Type))).toEqual(
-      new Set(['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Lambda::EventSourceMapping']),
+      new Set(['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Events::Rule']),
     );
   });
 
@@ -85,7 +87,7 @@ describe('the bucket', () => {
     });
   });
 
-  test('forgets abandoned uploads after two days, deleted archives after thirty, and archives never', () => {
+  test('forgets abandoned uploads after two days, statuses after seven, deleted archives after thirty, and archives never', () => {
     const rules: Part[] = properties(plain, 'S3BucketArchives').LifecycleConfiguration.Rules;
 
     expect(rules).toEqual([
@@ -95,9 +97,14 @@ describe('the bucket', () => {
         NoncurrentVersionExpiration: { NoncurrentDays: 1 },
         AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
       }),
+      expect.objectContaining({
+        Prefix: 'status/',
+        ExpirationInDays: 7,
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+      }),
       expect.objectContaining({ Prefix: 'archives/', NoncurrentVersionExpiration: { NoncurrentDays: 30 } }),
     ]);
-    expect(rules[1]).not.toHaveProperty('ExpirationInDays');
+    expect(rules[2]).not.toHaveProperty('ExpirationInDays');
   });
 
   test('takes uploads from browsers of the configured origins', () => {
@@ -135,13 +142,20 @@ describe('the bucket', () => {
     ]);
   });
 
-  test('is read by the world only through the distribution, over TLS, and only what is published', () => {
-    const [, , grant] = properties(plain, 'ArchivesPolicy').PolicyDocument.Statement;
+  test('is read by the world only through the distribution, over TLS, and only what is published and statuses', () => {
+    const [, , grant, missing] = properties(plain, 'ArchivesPolicy').PolicyDocument.Statement;
     const { DistributionConfig } = properties(plain, 'Downloads');
 
     expect(grant).toMatchObject({ Effect: 'Allow', Action: 's3:GetObject' });
-    expect(asText(grant.Resource)).toMatch(/\/archives\/\*$/);
+    expect(grant.Resource.map(asText)).toEqual([
+      expect.stringMatching(/\/archives\/\*$/),
+      expect.stringMatching(/\/status\/\*$/),
+    ]);
     expect(JSON.stringify(grant.Condition)).toContain('Downloads');
+    // With this right, S3 answers 404 for what is not there, and would answer a listing for the root.
+    expect(missing).toMatchObject({ Action: 's3:ListBucket', Condition: grant.Condition });
+    expect(DistributionConfig.DefaultRootObject).toBe('none');
+    expect(DistributionConfig.CustomErrorResponses).toEqual([{ ErrorCode: 404, ErrorCachingMinTTL: 2 }]);
     expect(DistributionConfig.DefaultCacheBehavior).toMatchObject({ ViewerProtocolPolicy: 'https-only' });
   });
 

@@ -14,7 +14,7 @@ let full: Packaged;
 const contracts = await loadContracts();
 
 beforeAll(async () => {
-  [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
+  [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
 }, 120_000);
 
 /** The one route that is for providers, and for no client. */
@@ -56,7 +56,7 @@ test('names that all regions of an account share have the region in them, so tha
 
 describe('the API', () => {
   test.each([
-    ['default', []],
+    ['direct', []],
     ['full', [[notifications, 'receiveNotification']]],
   ] as const)(
     'of the %s stage has exactly the routes of the contracts, one for the rest and, where it relays, one for providers, each to its own function by version 2.0',
@@ -210,7 +210,7 @@ describe('the functions', () => {
       );
 
       expect([Runtime, Architectures]).toEqual(['nodejs24.x', ['arm64']]);
-      const own = { finalizeUpload: 300, extractHostNodes: 120, deliverNotifications: 60 };
+      const own = { finalizeUpload: 300, extractHostNodes: 120, deliverNotifications: 30 };
       expect(Timeout).toBeLessThanOrEqual(own[name as keyof typeof own] ?? 29);
       expect(MemorySize).toBeGreaterThanOrEqual(512);
     },
@@ -258,25 +258,25 @@ describe('the functions', () => {
 
   test('receive and deliver notifications only where the stage relays them: otherwise nothing of it is deployed', () => {
     const parts =
-      /ReceiveNotification|DeliverNotifications|Notification(?:Failures|Backlog)Alarm|Stream(?:Arn|Spec)|TICKET#|notify-|NOTIFICATION_|\/notifications/g;
+      /ReceiveNotification|DeliverNotifications|Notification\w+Alarm|Notifications(?:Failures|Policy)|NotificationSigningKey|TICKET#|notify-|NOTIFICATION_|\/notifications/g;
     const found = (stage: Packaged) => new Set(JSON.stringify(stage.template).match(parts));
 
     expect(found(plain)).toEqual(new Set());
-    expect(found(full).size).toBe(10);
+    expect(found(full).size).toBe(14);
   });
 
-  test('deliver notifications at once and each minute', () => {
-    const [[, mapping] = []] = ofType(full, 'AWS::Lambda::EventSourceMapping');
+  test('deliver what the queue has, in batches that fail in part, and hand over each minute what is due', () => {
+    const mappings = ofType(full, 'AWS::Lambda::EventSourceMapping').map(([, it]) => it);
+    const [mapping] = mappings;
     const { ScheduleExpression, State } = properties(full, 'DeliverNotificationsEventsRuleSchedule1');
 
-    expect(properties(full, 'Table').StreamSpecification).toEqual({ StreamViewType: 'KEYS_ONLY' });
+    expect(mappings).toHaveLength(1);
     expect(mapping).toMatchObject({
-      EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
+      EventSourceArn: { 'Fn::GetAtt': ['Notifications', 'Arn'] },
       Enabled: true,
-    });
-    expect(JSON.parse(mapping.FilterCriteria.Filters[0].Pattern)).toEqual({
-      eventName: ['INSERT'],
-      dynamodb: { Keys: { sk: { S: [{ prefix: 'NOTIFICATION#' }] } } },
+      BatchSize: 10,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: 20 },
     });
     expect([ScheduleExpression, State]).toEqual(['rate(1 minute)', 'ENABLED']);
   });
@@ -284,11 +284,36 @@ describe('the functions', () => {
   test('that call receivers hold no key of a provider, and reach no receiver on localhost', () => {
     const { Variables } = properties(full, 'DeliverNotificationsLambdaFunction').Environment;
 
-    expect(Object.keys(Variables).filter((name) => /PROVIDER|BUCKET/.test(name))).toEqual([]);
+    expect(Object.keys(Variables).filter((name) => /PROVIDER/.test(name))).toEqual([]);
     expect(Variables).toMatchObject({
-      NOTIFICATION_SIGNING_KEY: 'ssm:/node-registry/prod/notification-signing-key',
+      NOTIFICATION_SIGNING_KEY: { 'Fn::Sub': `secretsmanager:\${NotificationSigningKey}` },
       NOTIFY_LOCALHOST: '',
     });
+  });
+
+  // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: at least six times the function's timeout.
+  test('that a queue calls end long before its messages are shown again, and give up after five receives', () => {
+    const { VisibilityTimeout, RedrivePolicy } = properties(full, 'Notifications');
+
+    expect(VisibilityTimeout).toBe(6 * properties(full, 'DeliverNotificationsLambdaFunction').Timeout);
+    expect(RedrivePolicy).toEqual({
+      deadLetterTargetArn: { 'Fn::GetAtt': ['NotificationsFailures', 'Arn'] },
+      maxReceiveCount: 5,
+    });
+  });
+
+  test('that a schedule calls are called only once the table is there, which comes last', () => {
+    const rules = Object.values(full.template.Resources).filter(({ Type }) => Type === 'AWS::Events::Rule');
+
+    expect(rules).toHaveLength(3);
+    for (const { DependsOn } of rules) expect([DependsOn].flat()).toContain('Table');
+  });
+
+  test('sign with a key that the stage makes itself, 64 letters and digits, and keeps', () => {
+    const { Type, Properties, DeletionPolicy } = resource(full, 'NotificationSigningKey');
+
+    expect([Type, DeletionPolicy]).toEqual(['AWS::SecretsManager::Secret', 'RetainExceptOnCreate']);
+    expect(Properties.GenerateSecretString).toEqual({ PasswordLength: 64, ExcludePunctuation: true });
   });
 
   test('are traced only where tracing is switched on', () => {

@@ -25,6 +25,7 @@ const needed = {
   notifications: {},
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
   notificationSignatures: {},
+  notificationQueue: { NOTIFICATION_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/notifications' },
   deliveries: { NOTIFICATION_SIGNING_KEY: 'ssm:/signing' },
   receivers: {},
   videoRules: {},
@@ -63,7 +64,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     REQUESTS_PER_MINUTE: 0,
     CREDIT_CEILINGS: [],
   },
-  notifications: { NOTIFICATIONS: 'direct' },
+  notifications: { NOTIFICATIONS: 'relay' },
   notificationSignatures: {
     IMAGE_NOTIFICATION_KEY_HEADER: 'x-signature',
     VIDEO_NOTIFICATION_KEY_HEADER: 'x-signature',

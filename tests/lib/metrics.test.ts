@@ -63,11 +63,9 @@ describe('the metrics of notifications', () => {
   });
 
   test('have the age of the oldest that is due, once a run', () => {
-    log('info', 'delivery_run', { due: 0, oldest_due_ms: 0 });
+    log('info', 'hand_over', { due: 0, oldest_due_ms: 0 });
 
-    expect(lines('delivery_run').map(metricsOf)).toEqual([
-      [{ dimensions: {}, values: { oldest_due_ms: 0 } }],
-    ]);
+    expect(lines('hand_over').map(metricsOf)).toEqual([[{ dimensions: {}, values: { oldest_due_ms: 0 } }]]);
   });
 });
 

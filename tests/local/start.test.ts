@@ -278,7 +278,7 @@ describe('serverless invoke local', () => {
     const events = {
       'finalize-upload': 'upload',
       'extract-host-nodes': 'extraction',
-      'deliver-notifications': 'delivery_run',
+      'deliver-notifications': 'hand_over',
     };
     const event = new Map(Object.entries(events)).get(name);
     if (event) expect(stdout).toContain(`"event":"${event}"`);

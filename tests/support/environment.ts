@@ -14,6 +14,8 @@ Object.assign(process.env, {
   VIDEO_PROVIDER_URL: 'http://localhost:3003/video',
   VIDEO_PROVIDER_KEY: 'video-key-of-the-tests',
   NOTIFICATION_SIGNING_KEY: `whsk_${Buffer.alloc(32, 'the key of the tests ').toString('base64')}`,
+  // Relaying is the default, and has tests of its own.
+  NOTIFICATIONS: 'direct',
   NOTIFY_LOCALHOST: 'accepted',
   // A test file has few publishers and many nodes.
   MAX_PENDING_VERSIONS: '1000',

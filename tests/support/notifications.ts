@@ -1,6 +1,10 @@
+import { queue, runQueue } from './queue.ts';
 import { randomBytes } from 'node:crypto';
+import { GetObjectCommand } from '@aws-sdk/client-s3';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { callerHash } from '../../lib/caller-hash.ts';
-import { listDue } from '../../lib/notifications/outbox.ts';
+import { listDue, lostAfterMs } from '../../lib/notifications/outbox.ts';
+import { enqueue } from '../../lib/notifications/queue.ts';
 import {
   type NotificationRecord,
   notificationId,
@@ -16,9 +20,9 @@ import { put, remove, update } from '../../lib/store/write.ts';
 
 const soon = () => ({ deadline: Date.now() + 5000 });
 
-/** A notification as the receiving half leaves it, due at once. */
+/** A notification as the receiving half leaves it, with its message in the queue. */
 export async function writeNotification(
-  address: string,
+  address: string | undefined,
   changes: Partial<NotificationRecord> = {},
 ): Promise<NotificationRecord> {
   const hash = ticketHash(randomBytes(32).toString('base64url'));
@@ -35,12 +39,14 @@ export async function writeNotification(
     at,
     attempts: 0,
     pending_shard: notifyShardOf(hash),
-    pending_since: at,
+    pending_since: new Date(now + lostAfterMs).toISOString(),
+    status_key: `status/${hash.slice(0, 27)}.json`,
     result: 'pending',
     ttl: ttlFrom(now),
     ...changes,
   };
   await put(soon(), record, absent);
+  await enqueue(soon(), record);
   return record;
 }
 
@@ -48,6 +54,13 @@ export async function storedNotification(key: Key): Promise<NotificationRecord> 
   const record = notificationRecord((await get(soon(), keyOf(key)))[0]);
   if (!record) throw new Error('There is no such notification.');
   return record;
+}
+
+/** The public status that a notification is to show. */
+export async function shownStatus(record: NotificationRecord | undefined) {
+  const command = new GetObjectCommand({ Bucket: bucketName(), Key: String(record?.status_key) });
+  const { Body, CacheControl: cacheControl, ContentType: contentType } = await s3().send(command);
+  return { content: JSON.parse(String(await Body?.transformToString())), cacheControl, contentType };
 }
 
 /** Makes the time of the next attempt come, as if this much had passed since. */
@@ -61,4 +74,6 @@ export async function emptyOutbox(): Promise<void> {
   const inTwoDays = Date.now() + 2 * 86_400_000;
   const left = await listDue(soon(), inTwoDays, 10_000);
   await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
+  queue.skip(2 * 86_400_000);
+  await runQueue(async () => undefined);
 }

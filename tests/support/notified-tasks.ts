@@ -6,16 +6,19 @@ import {
   type TaskRecord,
   ticketHash,
 } from '../../lib/notifications/records.ts';
+import { statusKey } from '../../lib/notifications/status-key.ts';
+import { readText } from '../../lib/bucket/text-objects.ts';
 import type { TaskState } from '../../lib/schemas/video.ts';
 import { ticketKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';
 import { type Place, ranks } from './notified-calls.ts';
 
-/** A task that a provider was asked for, and all that it said of it: each body, and the state that it means. */
+/** A task that a provider was asked for, and the states that it said of it. */
 export interface Followed extends Place {
   caller: string;
-  address: string;
-  said: Map<string, TaskState>;
+  address: string | undefined;
+  /** By the number of the call. */
+  said: Map<number, TaskState>;
 }
 
 /** What is stored of a task. */
@@ -71,9 +74,17 @@ export function verifyNotifications(
   assert.equal(new Set(notifications.map(({ id }) => id)).size, notifications.length, 'an id twice');
   for (const [index, { sk, body, state, address }] of notifications.entries()) {
     assert.equal(sk, `NOTIFICATION#000${index + 1}`);
-    assert.equal(said.get(body), state, 'a notification that the provider did not send');
+    assert.equal(said.get(JSON.parse(body).number), state, 'a notification that the provider did not send');
     assert.equal(address, wanted);
     const earlier = notifications[index - 1];
     assert.ok(!earlier || rankOf(earlier.state) < rankOf(state), 'a state moved back');
   }
+}
+
+/** The public status is the last state of the task, whatever order its notifications were delivered in. */
+export async function verifyStatus(place: Place): Promise<void> {
+  const { task } = await stored(place);
+  const key = statusKey(place.ticket);
+  const shown = await readText({ deadline: Date.now() + 5000 }, key);
+  assert.equal(shown && JSON.parse(shown.text).state, task.state, 'the status that is shown');
 }

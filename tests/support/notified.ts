@@ -3,6 +3,7 @@ import { type ProxyName, simulation } from './proxies.ts';
 import { handler } from '../../functions/receive-notification.ts';
 import { invoke, type Result } from './invoke.ts';
 import { loggedLines } from './logged-lines.ts';
+import './queue.ts';
 import { pay, spender } from './spending.ts';
 
 /** Where a provider notifies the service of one task. */

@@ -12,6 +12,7 @@ export const ports = {
   /** serverless-offline, which only the gateway in front of it calls. */
   functions: 3005 + offset,
   s3: localStores.s3Port,
+  sqs: 9324 + offset,
   dynamodb: localStores.dynamodbPort,
 } as const;
 
@@ -61,6 +62,7 @@ export const localEnvironment = {
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
   TOKEN_JWKS_URL: keySetUrl,
   CI_AUDIENCE: localAddress(ports.api),
+  NOTIFICATION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/notifications`,
   NOTIFICATION_URL: `${localAddress(ports.api)}/notifications`,
   // Anybody can sign with this one: it says so itself.
   NOTIFICATION_SIGNING_KEY: `whsk_${btoa('local development, not a secret!')}`,
@@ -71,4 +73,4 @@ export const localEnvironment = {
 };
 
 /** Whether the local stack notifies callers itself. */
-export const relaysNotifications = process.env.NOTIFICATIONS === 'relay';
+export const relaysNotifications = process.env.NOTIFICATIONS !== 'direct';

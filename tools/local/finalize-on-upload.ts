@@ -9,7 +9,7 @@ interface Bucket {
   onObjectCreated: (listener: (event: S3Event) => void) => void;
 }
 
-type Finalizer = (
+export type Finalizer = (
   event: S3Event,
   context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
 ) => Promise<void>;
@@ -56,7 +56,8 @@ async function invoke(event: S3Event, load: () => Promise<Finalizer>): Promise<v
   }
 }
 
-export async function loadFunction(name: 'finalize-upload' | 'extract-host-nodes'): Promise<Finalizer> {
+/** The handler of a function, from its bundle. */
+export async function loadFunction<Handler>(name: string): Promise<Handler> {
   const { handler } = await import(pathToFileURL(resolve(`dist/${name}/index.js`)).href);
   return handler;
 }

@@ -17,25 +17,26 @@ import {
 } from './addresses.ts';
 import { startApi } from './api.ts';
 import { banner } from './banner.ts';
+import { consumeQueue, type QueueHandler } from './consume-queue.ts';
 import { claimFolder } from './data-folder.ts';
-import { deliverOnWrite, loadDeliverer } from './deliver-on-write.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
-import { finalizeOnUpload, loadFunction } from './finalize-on-upload.ts';
+import { type Finalizer, finalizeOnUpload, loadFunction } from './finalize-on-upload.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
+import { startSqs } from './sqs.ts';
 
 const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3 and a token issuer, with a demo publisher. Data is kept under .local/ between starts.`;
 
 const environment = `
 Environment:
-  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one, which sends notifications within a minute, not at once
+  AWS_ENDPOINT_URL_DYNAMODB  another DynamoDB than the embedded one
   LOCAL_PORT_OFFSET          a number that is added to every port
   LOCAL_DIRECTORY            another folder for the data than .local: a new one, or that of an earlier stack
-  NOTIFICATIONS              relay has the service itself notify callers of their tasks`;
+  NOTIFICATIONS              direct has the simulated providers notify callers themselves`;
 
 interface Part {
   stop: () => Promise<void>;
@@ -123,9 +124,9 @@ async function startStores(): Promise<void> {
           port: dynamodb,
           file: `${localDirectory}/dynamodb.sqlite`,
           onEnd: stopWithout,
-          ...(relaysNotifications && { onPut: deliverOnWrite(() => started.promise.then(loadDeliverer)) }),
         }),
       ),
+    relaysNotifications && startQueue(),
     run(
       startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>
         finalizeOnUpload(
@@ -138,13 +139,26 @@ async function startStores(): Promise<void> {
   ]);
 }
 
+/** The queue of notifications is in memory: what an earlier stack has left is handed over by the schedule. */
+async function startQueue(): Promise<void> {
+  const sqs = startSqs(ports.sqs, {
+    notifications: { visibilitySeconds: 180, deadLetter: { queue: 'failures', maxReceiveCount: 5 } },
+    failures: { visibilitySeconds: 30 },
+  });
+  await run(sqs);
+  const queueUrl = (await sqs).queueUrl('notifications');
+  const load = () => loadStarted<QueueHandler>('deliver-notifications');
+  const mapping = { timeoutMs: 30_000, batchSize: 10, maximumConcurrency: 10 };
+  await run(Promise.resolve(consumeQueue({ queueUrl, load, ...mapping })));
+}
+
 /** The seed finalizes its own uploads, and two finalizers of one upload would conflict. */
-async function loadFinalizer() {
+async function loadFinalizer(): Promise<Finalizer> {
   return isSeeding ? async () => {} : loadStarted('finalize-upload');
 }
 
 /** What a function logs belongs below the banner. */
-async function loadStarted(name: Parameters<typeof loadFunction>[0]) {
+async function loadStarted<Handler>(name: string): Promise<Handler> {
   await started.promise;
   return loadFunction(name);
 }

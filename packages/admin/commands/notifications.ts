@@ -21,7 +21,7 @@ export const list = command({
     const records = waiting ? await listWaiting() : await listFailed();
     const rows = records.map((record) => [
       record.id,
-      URL.parse(record.address)?.host,
+      record.address === undefined ? undefined : URL.parse(record.address)?.host,
       record.state,
       record.attempts,
       why(record),

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { deliverDue } from '../../../lib/notifications/deliver.ts';
-import { failedShard, listShard } from '../../../lib/notifications/outbox.ts';
+import { handler } from '../../../functions/deliver-notifications.ts';
+import { failedShard, listFirst } from '../../../lib/notifications/outbox.ts';
 import { readSigningKeys } from '../../../lib/notifications/signature.ts';
 import { signingKeysKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
@@ -13,13 +13,18 @@ import {
   storedNotification,
   writeNotification,
 } from '../../../tests/support/notifications.ts';
+import { runQueue } from '../../../tests/support/queue.ts';
 import { startReceiver } from '../../../tests/support/receiver.ts';
 
-const run = () => deliverDue({ deadline: Date.now() + 60_000 });
+/** What the schedule hands over is delivered. */
+async function run(): Promise<void> {
+  await handler({} as Parameters<typeof handler>[0], { getRemainingTimeInMillis: () => 30_000 });
+  await runQueue(handler);
+}
 
 beforeEach(async () => {
   await emptyOutbox();
-  const failed = await listShard({ deadline: Date.now() + 5000 }, failedShard, Date.now() + 1000, 1000);
+  const failed = await listFirst({ deadline: Date.now() + 5000 }, failedShard, Date.now() + 1000, 1000);
   for (const { pk, sk } of failed)
     await remove({ deadline: Date.now() + 5000 }, { pk, sk }, [['pk', 'exists']]);
 });

@@ -47,7 +47,7 @@ async function modulesLoadedBy(name: string, environment: Record<string, string>
 
 describe('where notifications are direct', () => {
   test.each([...proxyNames, 'receive-notification'])('%s loads no module that relays them', async (name) => {
-    expect(await modulesLoadedBy(name, {})).toEqual([]);
+    expect(await modulesLoadedBy(name, { NOTIFICATIONS: 'direct' })).toEqual([]);
   });
 
   test.each(proxyNames)('%s gives the provider the caller’s own address and stores no task', async (name) => {
@@ -95,8 +95,19 @@ describe('where notifications are direct', () => {
 
 describe('where notifications are relayed', () => {
   test.each([
-    ['text-to-video', ['hidden-ticket.ts', 'receiver-address.ts', 'records.ts']],
-    ['receive-notification', ['hidden-ticket.ts', 'provider-notification.ts', 'receive.ts', 'records.ts']],
+    ['text-to-video', ['hidden-ticket.ts', 'receiver-address.ts', 'records.ts', 'status-key.ts']],
+    [
+      'receive-notification',
+      [
+        'hidden-ticket.ts',
+        'outbox.ts',
+        'provider-notification.ts',
+        'queue.ts',
+        'receive.ts',
+        'records.ts',
+        'status-key.ts',
+      ],
+    ],
   ])('%s loads only its part of the room', async (name, modules) => {
     const url = 'https://api.example.com/notifications';
 

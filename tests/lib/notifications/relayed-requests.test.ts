@@ -1,6 +1,8 @@
+import { hash, randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { notificationsOf, pathOf, storedTask } from '../../support/relay.ts';
 import { misbehave, proxyNames, type ProxyName, simulation } from '../../support/proxies.ts';
+import { statusKey } from '../../../lib/notifications/status-key.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { sampleBody } from '../../support/invoke.ts';
@@ -32,8 +34,9 @@ describe('a paid request whose caller gives an address, where notifications are 
 
       expect(status).toBe(200);
       expect(relayed.provider).toBe(name === 'relight-image' ? 'image' : 'video');
-      const { [fieldOf(name)]: _, ...rest } = sent;
-      expect(rest).toEqual(simulation.received[0]?.body);
+      const { [fieldOf(name)]: ours, ...rest } = simulation.received[0]?.body ?? {};
+      expect(sent).toEqual({ ...rest, [fieldOf(name)]: sent[fieldOf(name)] });
+      expect(ours).not.toBe(sent[fieldOf(name)]);
     },
   );
 
@@ -91,13 +94,15 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect(stored.some((input) => input.includes(hook))).toBe(true);
   });
 
-  test.each(proxyNames)('%s costs one write more than the same request without an address', async (name) => {
+  test.each(proxyNames)('%s costs one write for its task, with an address and without', async (name) => {
     const user = await spender();
     await pay(user, name);
     const without = await countRequests(() => pay(user, name));
     const relayed = await countRequests(() => payRelayed(user, name));
+    const counted = ['PutItemCommand', 'UpdateItemCommand', 'UpdateItemCommand', 'UpdateItemCommand'];
 
-    expect(relayed.requests.sort()).toEqual([...without.requests, 'PutItemCommand'].sort());
+    expect(relayed.requests.sort()).toEqual(['PutItemCommand', ...counted]);
+    expect(without.requests.sort()).toEqual(['PutItemCommand', ...counted]);
     expect(relayed.result.status).toBe(200);
   });
 
@@ -160,17 +165,53 @@ describe('a paid request whose caller gives an address, where notifications are 
 });
 
 describe('a paid request without an address', () => {
-  test.each(proxyNames)('%s stores no task', async (name) => {
-    const stored: string[] = [];
-    intercept(dynamodb, ({ input, send }) => {
-      stored.push(JSON.stringify(input));
-      return send();
-    });
-    await pay(await spender(), name, { body: { [fieldOf(name)]: '' } });
+  test.each(proxyNames)('%s stores a task whose caller is not notified', async (name) => {
+    const { status } = await pay(await spender(), name, { body: { [fieldOf(name)]: '' } });
+    const { ticket } = ticketSentTo(name);
 
-    expect(stored.length).toBeGreaterThan(3);
-    expect(stored.filter((input) => input.includes('TICKET#'))).toEqual([]);
-    expect(simulation.received[0]?.body).not.toHaveProperty(fieldOf(name));
+    expect(status).toBe(200);
+    expect(await storedTask(ticket)).toMatchObject({ sequence: 0 });
+    expect(await storedTask(ticket)).not.toHaveProperty('address');
     expect(sampleBody(name)).not.toHaveProperty(fieldOf(name));
+  });
+});
+
+describe('the status address', () => {
+  const shape = /^<http:\/\/localhost:\d+\/archives-[\w-]+\/(status\/[\w-]{27}\.json)>; rel="status"$/;
+
+  test.each(proxyNames)('of %s is in the answer, and comes from the ticket', async (name) => {
+    const { headers, text } = await pay(await spender(), name);
+    const { ticket } = ticketSentTo(name);
+    const [, key = ''] = shape.exec(String(headers.link)) ?? [];
+
+    expect(key).toBe(statusKey(ticket));
+    expect(text).not.toContain(key.slice('status/'.length, -5));
+  });
+
+  test('says nothing of the ticket or of its hash, which receivers see', async () => {
+    await payRelayed(await spender());
+    const { ticket } = ticketSentTo('text-to-video');
+    const name = statusKey(ticket).slice('status/'.length, -5);
+
+    expect(ticket).not.toContain(name);
+    for (const encoding of ['hex', 'base64url'] as const)
+      expect(hash('sha256', ticket, encoding)).not.toContain(name);
+    expect(new Set(Array.from({ length: 1000 }, () => statusKey(randomUUID()))).size).toBe(1000);
+  });
+
+  test('is the same in a replay', async () => {
+    const user = await spender();
+    const first = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k3' });
+    const again = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k3' });
+
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', link: first.headers.link });
+  });
+
+  test('is not in the answer of a task that the provider refuses', async () => {
+    misbehave({ kind: 'status', status: 422 });
+    const { status, headers } = await payRelayed(await spender());
+
+    expect(status).toBe(400);
+    expect(headers).not.toHaveProperty('link');
   });
 });

@@ -1,0 +1,53 @@
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import type { Context } from '../context.ts';
+import { bucketName, s3, statusOf } from './bucket.ts';
+
+interface TextObject {
+  text: string;
+  etag: string;
+}
+
+/** Undefined if there is none. Without the right to list the bucket, S3 answers 403 for an object that is not there. */
+export async function readText({ deadline }: Context, key: string): Promise<TextObject | undefined> {
+  try {
+    const command = new GetObjectCommand({ Bucket: bucketName(), Key: key });
+    const { Body, ETag = '' } = await s3().send(command, until(deadline));
+    return { text: (await Body?.transformToString()) ?? '', etag: ETag };
+  } catch (error) {
+    if (statusOf(error) === 404 || statusOf(error) === 403) return undefined;
+    throw error;
+  }
+}
+
+interface NewText {
+  key: string;
+  text: string;
+  cacheControl: string;
+  /** Of the object that it replaces; without one there must be none. */
+  etag: string | undefined;
+}
+
+/** Returns false, and writes nothing, if the object is not the one that was expected. */
+export async function writeIfMatches({ deadline }: Context, written: NewText): Promise<boolean> {
+  const { key, text, cacheControl, etag } = written;
+  try {
+    const command = new PutObjectCommand({
+      Bucket: bucketName(),
+      Key: key,
+      Body: text,
+      ContentType: 'application/json',
+      CacheControl: cacheControl,
+      ...(etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: etag }),
+    });
+    await s3().send(command, until(deadline));
+    return true;
+  } catch (error) {
+    // 409: another conditional write of the same object ran at the same time. 404: the object expired meanwhile.
+    if ([404, 409, 412].includes(Number(statusOf(error)))) return false;
+    throw error;
+  }
+}
+
+function until(deadline: number) {
+  return { abortSignal: AbortSignal.timeout(Math.max(1, deadline - Date.now())) };
+}

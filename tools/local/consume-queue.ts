@@ -1,0 +1,127 @@
+import {
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { Queue } from './sqs-queue.ts';
+
+export type QueueHandler = (
+  event: SQSEvent,
+  context: { getRemainingTimeInMillis: () => number },
+) => Promise<SQSBatchResponse | undefined>;
+
+interface EventSource {
+  queueUrl: string;
+  load: () => Promise<QueueHandler>;
+  /** As in serverless.yml. */
+  timeoutMs: number;
+  batchSize: number;
+  maximumConcurrency: number;
+}
+
+const waitSeconds = 5;
+
+/**
+ * Lets a queue call a function as Lambda's event source mapping does: batches side by side up to a number, and what the
+ * function does not report as failed is deleted. serverless-offline has none for SQS.
+ */
+export function consumeQueue(source: EventSource): { stop: () => Promise<void> } {
+  const client = new SQSClient({
+    endpoint: new URL(source.queueUrl).origin,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const stopping = new AbortController();
+  const workers = Array.from({ length: source.maximumConcurrency }, async () => {
+    while (!stopping.signal.aborted) await consumeBatch(client, source, stopping.signal);
+  });
+  const stop = async () => {
+    stopping.abort();
+    await Promise.all(workers);
+    client.destroy();
+  };
+  return { stop };
+}
+
+async function consumeBatch(client: SQSClient, source: EventSource, signal: AbortSignal): Promise<void> {
+  const { queueUrl: QueueUrl, load, timeoutMs, batchSize } = source;
+  const command = new ReceiveMessageCommand({
+    QueueUrl,
+    MaxNumberOfMessages: batchSize,
+    WaitTimeSeconds: waitSeconds,
+    MessageSystemAttributeNames: ['All'],
+  });
+  const { Messages = [] } = await client
+    .send(command, { abortSignal: signal })
+    .catch(() => ({ Messages: [] }));
+  if (Messages.length === 0) return;
+  const end = Date.now() + timeoutMs;
+  const context = { getRemainingTimeInMillis: () => end - Date.now() };
+  const result = await load()
+    .then((handler) => handler(eventOf(Messages), context))
+    // Nothing is deleted after a crash; the function has logged why.
+    .catch(() => ({
+      batchItemFailures: Messages.map(({ MessageId = '' }) => ({ itemIdentifier: MessageId })),
+    }));
+  const failed = failuresIn(result);
+  const Entries = Messages.filter(({ MessageId = '' }) => !failed.has(MessageId)).map(
+    ({ MessageId: Id, ReceiptHandle }) => ({ Id, ReceiptHandle }),
+  );
+  if (Entries.length > 0)
+    await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries })).catch(() => {});
+}
+
+/** Passes on what is visible now, batch by batch, to a handler in this process. Returns how many messages there were. */
+export async function drainQueue(queue: Queue, handler: QueueHandler): Promise<number> {
+  const never = new AbortController().signal;
+  const context = { getRemainingTimeInMillis: () => drainMs };
+  for (let messages = 0; ; ) {
+    const request = { max: 10, waitSeconds: 0, visibilitySeconds: queue.visibilitySeconds };
+    const received = await queue.receive(request, never);
+    if (received.length === 0) return messages;
+    messages += received.length;
+    const result = await handler(eventOf(received), context);
+    const failed = failuresIn(result);
+    for (const { MessageId, ReceiptHandle } of received)
+      if (!failed.has(MessageId)) queue.remove(ReceiptHandle);
+  }
+}
+
+const drainMs = 30_000;
+
+function failuresIn(result: SQSBatchResponse | undefined): Set<string> {
+  return new Set(result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+}
+
+/** What Lambda makes of messages. */
+export function eventOf(messages: readonly Pick<Message, 'MessageId' | 'Body'>[]): SQSEvent {
+  return { Records: messages.map(recordOf) };
+}
+
+function recordOf({
+  MessageId = '',
+  ReceiptHandle = '',
+  Body = '',
+  MD5OfBody = '',
+  Attributes,
+}: Message): SQSRecord {
+  return {
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    attributes: {
+      ApproximateReceiveCount: '1',
+      SentTimestamp: '0',
+      SenderId: 'local',
+      ApproximateFirstReceiveTimestamp: '0',
+      ...Attributes,
+    },
+    messageAttributes: {},
+    md5OfBody: MD5OfBody,
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:notifications',
+    awsRegion: 'us-east-1',
+  };
+}

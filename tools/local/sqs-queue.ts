@@ -1,0 +1,213 @@
+import { createHash, randomUUID } from 'node:crypto';
+
+/** An error that SQS answers. */
+export class SqsRefusal extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface Message {
+  id: string;
+  body: string;
+  group: string | undefined;
+  sentAt: number;
+  visibleAt: number;
+  receives: number;
+  /** That of the latest receive; an older one is stale. */
+  handle: string | undefined;
+  /** Shown once more, although it is deleted by then. */
+  isDuplicated: boolean;
+}
+
+interface DeadLetter {
+  maxReceiveCount: number;
+  send: (body: string, group: string | undefined) => void;
+}
+
+interface Request {
+  max: number;
+  waitSeconds: number;
+  visibilitySeconds: number;
+}
+
+/** A message as `ReceiveMessage` returns it. */
+interface Received {
+  MessageId: string;
+  ReceiptHandle: string;
+  Body: string;
+  MD5OfBody: string;
+  Attributes: Record<string, string>;
+}
+
+/** AWS refuses to show more of a standard queue at the same time. */
+const maxInFlight = 120_000;
+const lookAgainMs = 20;
+
+/** A standard queue: at least once, in any order, and fair to message groups. */
+export class Queue {
+  readonly visibilitySeconds: number;
+  /** How a test makes it misbehave: the share of messages that are shown twice, whether their order is lost, an outage. */
+  readonly faults = { duplicates: 0, isShuffled: false, isDown: false, random: Math.random };
+  readonly #deadLetter: DeadLetter | undefined;
+  readonly #messages = new Map<string, Message>();
+  readonly #byHandle = new Map<string, Message>();
+  #skippedMs = 0;
+  #isClosed = false;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(visibilitySeconds: number, deadLetter?: DeadLetter) {
+    this.visibilitySeconds = visibilitySeconds;
+    this.#deadLetter = deadLetter;
+  }
+
+  /** Lets this much time pass at once. */
+  skip(milliseconds: number): void {
+    this.#skippedMs += milliseconds;
+    this.#wake();
+  }
+
+  /** Answers everyone who still waits. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  /** The bodies of all messages that it still has. */
+  get bodies(): string[] {
+    return [...this.#messages.values()].map(({ body }) => body);
+  }
+
+  /** In how many seconds each message is visible that is not yet. */
+  get waits(): number[] {
+    const waits = [...this.#messages.values()].map(({ visibleAt }) => (visibleAt - this.#now()) / 1000);
+    return waits.filter((seconds) => seconds > 0);
+  }
+
+  send(body: string, { group, delaySeconds }: { group: string | undefined; delaySeconds: number }): string {
+    const id = randomUUID();
+    const now = this.#now();
+    this.#messages.set(id, {
+      ...{ id, body, group, sentAt: now, visibleAt: now + delaySeconds * 1000 },
+      ...{ receives: 0, handle: undefined, isDuplicated: this.faults.random() < this.faults.duplicates },
+    });
+    this.#wake();
+    return id;
+  }
+
+  /** Waits until there is a message, or for as long as the caller does. */
+  async receive({ max, waitSeconds, visibilitySeconds }: Request, signal: AbortSignal): Promise<Received[]> {
+    const end = Date.now() + waitSeconds * 1000;
+    for (;;) {
+      const taken = signal.aborted || this.#isClosed ? [] : this.#take(max, visibilitySeconds);
+      if (taken.length > 0 || signal.aborted || this.#isClosed || Date.now() >= end) return taken;
+      // A delay or a visibility ends without anybody's doing.
+      const tick = Promise.withResolvers<void>();
+      const timer = setTimeout(tick.resolve, lookAgainMs);
+      await Promise.race([this.#changed.promise, tick.promise]);
+      clearTimeout(timer);
+    }
+  }
+
+  /** A stale handle deletes nothing, and says so no more than AWS does. */
+  remove(handle: string): void {
+    const message = this.#byHandle.get(handle);
+    if (!message) return;
+    this.#byHandle.delete(handle);
+    if (message.isDuplicated)
+      Object.assign(message, { isDuplicated: false, handle: undefined, visibleAt: 0 });
+    else this.#messages.delete(message.id);
+    this.#wake();
+  }
+
+  changeVisibility(handle: string, seconds: number): void {
+    const message = this.#byHandle.get(handle);
+    if (!message || message.visibleAt <= this.#now())
+      throw new SqsRefusal('MessageNotInflight', 'The message is not in flight.');
+    message.visibleAt = this.#now() + seconds * 1000;
+    this.#wake();
+  }
+
+  attributes(): Record<string, string> {
+    const now = this.#now();
+    const all = [...this.#messages.values()];
+    const waiting = all.filter(({ visibleAt }) => visibleAt > now);
+    const inFlight = waiting.filter(({ handle }) => handle !== undefined).length;
+    return {
+      ApproximateNumberOfMessages: String(all.length - waiting.length),
+      ApproximateNumberOfMessagesNotVisible: String(inFlight),
+      ApproximateNumberOfMessagesDelayed: String(waiting.length - inFlight),
+      VisibilityTimeout: String(this.visibilitySeconds),
+    };
+  }
+
+  #take(max: number, visibilitySeconds: number): Received[] {
+    const now = this.#now();
+    const inFlight = [...this.#messages.values()].filter(
+      ({ handle, visibleAt }) => handle !== undefined && visibleAt > now,
+    );
+    if (inFlight.length >= maxInFlight)
+      throw new SqsRefusal('OverLimit', `More than ${maxInFlight} messages are in flight.`);
+    const visible = [...this.#messages.values()].filter((message) => this.#isVisible(message, now));
+    if (this.faults.isShuffled) visible.sort(() => this.faults.random() - 0.5);
+    const noisy = noisyGroups(inFlight, visible);
+    const quietFirst = [
+      ...visible.filter(({ group }) => !noisy.has(group)),
+      ...visible.filter(({ group }) => noisy.has(group)),
+    ];
+    return quietFirst.slice(0, max).map((message) => this.#show(message, now + visibilitySeconds * 1000));
+  }
+
+  /** A message that was received too often leaves for the dead-letter queue instead. */
+  #isVisible(message: Message, now: number): boolean {
+    if (message.visibleAt > now) return false;
+    if (!this.#deadLetter || message.receives < this.#deadLetter.maxReceiveCount) return true;
+    this.#messages.delete(message.id);
+    this.#deadLetter.send(message.body, message.group);
+    return false;
+  }
+
+  #show(message: Message, visibleAt: number): Received {
+    const { id, body, group, sentAt, handle: stale } = message;
+    if (stale !== undefined) this.#byHandle.delete(stale);
+    const handle = randomUUID();
+    this.#byHandle.set(handle, message);
+    Object.assign(message, { handle, visibleAt, receives: message.receives + 1 });
+    return {
+      MessageId: id,
+      ReceiptHandle: handle,
+      Body: body,
+      MD5OfBody: createHash('md5').update(body).digest('hex'),
+      Attributes: {
+        ApproximateReceiveCount: String(message.receives),
+        SentTimestamp: String(sentAt),
+        ...(group !== undefined && { MessageGroupId: group }),
+      },
+    };
+  }
+
+  #now(): number {
+    return Date.now() + this.#skippedMs;
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+}
+
+/**
+ * A group is noisy while it has more than its share of the messages in flight, and other groups are shown first
+ * (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html). It limits no group:
+ * where only noisy ones wait, they get everything.
+ */
+function noisyGroups(inFlight: readonly Message[], visible: readonly Message[]): Set<string | undefined> {
+  const counts = new Map<string | undefined, number>();
+  for (const { group } of inFlight) counts.set(group, (counts.get(group) ?? 0) + 1);
+  const groups = new Set([...counts.keys(), ...visible.map(({ group }) => group)]);
+  const share = inFlight.length / Math.max(1, groups.size);
+  return new Set([...counts].filter(([, count]) => count > share).map(([group]) => group));
+}

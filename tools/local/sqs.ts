@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { isObject, type JsonObject } from '../../lib/json-object.ts';
+import { listen } from '../processes/ports.ts';
+import { Queue, SqsRefusal } from './sqs-queue.ts';
+
+/*
+ * SQS over HTTP, as strict as AWS where this service relies on it. By hand: the servers on npm speak the query protocol,
+ * which today's SDK no longer does, and none of them shows a message again on demand.
+ */
+
+interface QueueSettings {
+  visibilitySeconds: number;
+  /** Where a message goes that was received this often and not deleted. */
+  deadLetter?: { queue: string; maxReceiveCount: number };
+}
+
+export interface Sqs {
+  url: string;
+  queueUrl: (name: string) => string;
+  queue: (name: string) => Queue;
+  stop: () => Promise<void>;
+}
+
+const account = '000000000000';
+const maxMessageBytes = 1_048_576;
+const maxBatch = 10;
+
+/** Starts queues in memory. */
+export async function startSqs(port: number, settings: Record<string, QueueSettings>): Promise<Sqs> {
+  const queues = new Map<string, Queue>();
+  for (const [name, { visibilitySeconds, deadLetter }] of Object.entries(settings)) {
+    const bury = deadLetter && {
+      maxReceiveCount: deadLetter.maxReceiveCount,
+      send: (body: string, group: string | undefined) =>
+        queues.get(deadLetter.queue)?.send(body, { group, delaySeconds: 0 }),
+    };
+    queues.set(name, new Queue(visibilitySeconds, bury));
+  }
+  const server = createServer(async (request, response) => {
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    const answer = await run(queues, request, gone.signal).catch((error: unknown) => {
+      if (error instanceof SqsRefusal) return error;
+      throw error;
+    });
+    const isRefused = answer instanceof SqsRefusal;
+    const type = { 'content-type': 'application/x-amz-json-1.0' };
+    const body = isRefused ? { __type: `com.amazonaws.sqs#${answer.code}`, message: answer.message } : answer;
+    const status = isRefused ? (answer.code === 'ServiceUnavailable' ? 503 : 400) : 200;
+    response.writeHead(status, type).end(JSON.stringify(body));
+  });
+  const used = await listen(server, port);
+  const url = `http://localhost:${used}`;
+  return {
+    url,
+    queueUrl: (name) => `${url}/${account}/${name}`,
+    queue: (name) => found(queues, name),
+    stop: async () => {
+      for (const queue of queues.values()) queue.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function found(queues: ReadonlyMap<string, Queue>, name: string): Queue {
+  const queue = queues.get(name);
+  if (!queue) throw new SqsRefusal('QueueDoesNotExist', 'The specified queue does not exist.');
+  return queue;
+}
+
+async function run(
+  queues: ReadonlyMap<string, Queue>,
+  request: IncomingMessage,
+  signal: AbortSignal,
+): Promise<object> {
+  const { authorization = '', 'x-amz-target': target = '' } = request.headers;
+  const input: unknown = JSON.parse(await text(request));
+  if (!/^AWS4-HMAC-SHA256 Credential=[^,]*\/sqs\/aws4_request, /.test(authorization))
+    throw new SqsRefusal('MissingAuthenticationToken', 'The request must be signed for sqs.');
+  const action = actions[String(target).replace('AmazonSQS.', '')];
+  if (!action || !isObject(input)) throw new SqsRefusal('InvalidAction', `Unknown target ${target}.`);
+  const name = new URL(string(input, 'QueueUrl')).pathname.split('/').at(-1) ?? '';
+  const queue = found(queues, name);
+  if (queue.faults.isDown) throw new SqsRefusal('ServiceUnavailable', 'The queue is down.');
+  return action(queue, input, signal);
+}
+
+type Action = (queue: Queue, input: JsonObject, signal: AbortSignal) => object | Promise<object>;
+
+const actions: Record<string, Action> = {
+  SendMessage: (queue, input) => send(queue, input),
+  SendMessageBatch: (queue, input) => batch(input, (entry) => send(queue, entry)),
+  ReceiveMessage: async (queue, input, signal) => ({
+    Messages: await queue.receive(
+      {
+        max: number(input, 'MaxNumberOfMessages', 1, 1, maxBatch),
+        waitSeconds: number(input, 'WaitTimeSeconds', 0, 0, 20),
+        visibilitySeconds: number(input, 'VisibilityTimeout', queue.visibilitySeconds, 0, 43_200),
+      },
+      signal,
+    ),
+  }),
+  DeleteMessage: (queue, input) => remove(queue, input),
+  DeleteMessageBatch: (queue, input) => batch(input, (entry) => remove(queue, entry)),
+  ChangeMessageVisibility: (queue, input) => changeVisibility(queue, input),
+  ChangeMessageVisibilityBatch: (queue, input) => batch(input, (entry) => changeVisibility(queue, entry)),
+  GetQueueAttributes: (queue) => ({ Attributes: queue.attributes() }),
+};
+
+// Tab, line feed, carriage return, and the characters of XML.
+const allowedText = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]+$/u;
+const groupShape = /^[\x21-\x7e]{1,128}$/;
+
+function send(queue: Queue, input: JsonObject): object {
+  const body = string(input, 'MessageBody');
+  if (Buffer.byteLength(body) > maxMessageBytes || !allowedText.test(body))
+    throw new SqsRefusal(
+      'InvalidMessageContents',
+      'The body is too long or has characters that are not allowed.',
+    );
+  const group = input.MessageGroupId === undefined ? undefined : string(input, 'MessageGroupId');
+  if (group !== undefined && !groupShape.test(group)) throw invalid('MessageGroupId');
+  const id = queue.send(body, { group, delaySeconds: number(input, 'DelaySeconds', 0, 0, 900) });
+  return { MessageId: id, MD5OfMessageBody: createHash('md5').update(body).digest('hex') };
+}
+
+function remove(queue: Queue, input: JsonObject): object {
+  queue.remove(string(input, 'ReceiptHandle'));
+  return {};
+}
+
+function changeVisibility(queue: Queue, input: JsonObject): object {
+  const seconds = number(input, 'VisibilityTimeout', -1, 0, 43_200);
+  queue.changeVisibility(string(input, 'ReceiptHandle'), seconds);
+  return {};
+}
+
+/** Each entry succeeds or fails by itself. */
+function batch(input: JsonObject, run: (entry: JsonObject) => object): object {
+  const entries = Array.isArray(input.Entries) ? input.Entries.filter(isObject) : [];
+  if (entries.length === 0) throw new SqsRefusal('EmptyBatchRequest', 'The batch has no entries.');
+  if (entries.length > maxBatch)
+    throw new SqsRefusal('TooManyEntriesInBatchRequest', `The batch has more than ${maxBatch} entries.`);
+  if (new Set(entries.map(({ Id }) => Id)).size < entries.length)
+    throw new SqsRefusal('BatchEntryIdsNotDistinct', 'Two entries have the same Id.');
+  const Successful: object[] = [];
+  const Failed: object[] = [];
+  for (const entry of entries) {
+    const Id = string(entry, 'Id');
+    try {
+      Successful.push({ Id, ...run(entry) });
+    } catch (error) {
+      if (!(error instanceof SqsRefusal)) throw error;
+      Failed.push({ Id, Code: error.code, Message: error.message, SenderFault: true });
+    }
+  }
+  return { Successful, ...(Failed.length > 0 && { Failed }) };
+}
+
+function string(input: JsonObject, name: string): string {
+  const value = input[name];
+  if (typeof value !== 'string' || value === '')
+    throw new SqsRefusal('MissingParameter', `${name} is missing.`);
+  return value;
+}
+
+function number(input: JsonObject, name: string, standard: number, min: number, max: number): number {
+  const value = input[name] ?? standard;
+  if (!Number.isInteger(value) || Number(value) < min || Number(value) > max) throw invalid(name);
+  return Number(value);
+}
+
+function invalid(name: string): SqsRefusal {
+  return new SqsRefusal('InvalidParameterValue', `The value of ${name} is not allowed.`);
+}
