@@ -420,7 +420,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
         dimensions: { QueueName: { 'Fn::GetAtt': ['Notifications', 'QueueName'] } },
       },
       seconds: 5 * minutes,
-      periods: [3, 3],
+      periods: [3, 4],
       above: 900,
     },
     deadLetters(

@@ -205,6 +205,7 @@ describe('the alarms', () => {
       'AWS/DynamoDB ReadThrottleEvents': ['Sum', ['TableName'], ['TableName', 'GlobalSecondaryIndexName']],
       'AWS/DynamoDB WriteThrottleEvents': ['Sum', ['TableName'], ['TableName', 'GlobalSecondaryIndexName']],
       'AWS/SQS ApproximateNumberOfMessagesVisible': ['Maximum', ['QueueName']],
+      'AWS/SQS ApproximateAgeOfOldestMessage': ['Maximum', ['QueueName']],
       'AWS/S3 BucketSizeBytes': ['Maximum', ['BucketName', 'StorageType']],
     };
     const found = alarmsOf(full)
@@ -229,7 +230,7 @@ describe('the alarms', () => {
     const logged = [
       { event: 'request', function: 'relightImage', code: 'internal_error', ...paid },
       { event: 'delivery', outcome: 'failed', delivery_lag_ms: 1 },
-      { event: 'delivery_run', oldest_due_ms: 1 },
+      { event: 'hand_over', oldest_due_ms: 1 },
       ...['sweep', 'extraction_sweep', 'sweep_holds'].map((event) => ({ event })),
     ].flatMap((fields) => {
       const line: Part = withMetrics(fields);
