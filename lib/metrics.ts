@@ -48,8 +48,7 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   upload: (line) => [counted('uploads'), ...milliseconds('lag_ms', line)],
   delivery: (line) => [counted('deliveries'), ...milliseconds('delivery_lag_ms', line)],
   hand_over: (line) => milliseconds('oldest_due_ms', line),
-  sweep: (line) => [swept('uploads', line)],
-  extraction_sweep: (line) => [swept('host-nodes', line)],
+  sweep: () => [{ dimensions: ['sweep'], metrics: sweepMetrics }],
   sweep_holds: (line) => [swept('spending', line)],
 };
 
@@ -58,15 +57,13 @@ function counted(name: string): Measurement {
 }
 
 /** Each sweep leaves a line, even if it finds nothing. */
-function swept(sweep: string, { sweep_findings, versions, holds, unvisited }: Fields): Measurement {
+const sweepMetrics = { sweep_findings: 'Count', sweep_unvisited: 'Count' } as const;
+
+function swept(sweep: string, { holds, unvisited }: Fields): Measurement {
   return {
     dimensions: ['sweep'],
-    metrics: { sweep_findings: 'Count', sweep_unvisited: 'Count' },
-    fields: {
-      sweep,
-      sweep_findings: sweep_findings ?? versions ?? holds ?? 0,
-      sweep_unvisited: unvisited ?? 0,
-    },
+    metrics: sweepMetrics,
+    fields: { sweep, sweep_findings: holds ?? 0, sweep_unvisited: unvisited ?? 0 },
   };
 }
 

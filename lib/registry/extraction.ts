@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
+import { dueWork, notDue } from '../store/due.ts';
 import { type Condition, withChanges } from '../store/expressions.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
@@ -8,7 +9,6 @@ import { untilWritten } from '../store/retries.ts';
 import { transact, update, updating, type Write } from '../store/write.ts';
 import type { ExtractedFields } from './host-node-entries.ts';
 import { touchedFields, unchangedSince } from './host-nodes.ts';
-import { dueWork } from './pending-versions.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
@@ -56,7 +56,7 @@ export async function findExtractionState(
   const [item] = await get(context, nodeVersionKey(archive.nodeId, archive.version));
   const version = nodeVersionRecord(item);
   if (version?.id !== archive.versionId) return 'unknown';
-  if (version.status === 'NodeVersionStatusPending' || dueWork(version) === 'upload') return 'early';
+  if (version.status === 'NodeVersionStatusPending' || dueWork(version) === 'uploads') return 'early';
   if (version.sha256 !== archive.sha256) return 'unknown';
   return version.extraction && version.extraction.by >= by ? 'extracted_before' : 'awaited';
 }
@@ -164,7 +164,7 @@ export async function finishExtraction(
     };
     const at = new Date().toISOString();
     const extraction = { by, at, nodes: nodes.size, open_fields: openFields, tags: added };
-    const unlisted = dueWork(version) === 'extraction' && { pending_shard: null, pending_since: null };
+    const unlisted = dueWork(version) === 'host-nodes' && notDue;
     const writes: Write[] = [
       updating<NodeVersionRecord>(version, { ...shown, extraction, ...unlisted }, onRevision(version)),
     ];
@@ -181,13 +181,8 @@ export async function finishExtraction(
 export async function unlistExtracted(context: Context, archive: ExtractedArchive): Promise<void> {
   const key = nodeVersionKey(archive.nodeId, archive.version);
   const version = nodeVersionRecord((await get(context, key))[0]);
-  if (!version?.extraction || dueWork(version) !== 'extraction') return;
-  await update<NodeVersionRecord>(
-    context,
-    key,
-    { pending_shard: null, pending_since: null },
-    onRevision(version),
-  );
+  if (!version?.extraction || dueWork(version) !== 'host-nodes') return;
+  await update<NodeVersionRecord>(context, key, notDue, onRevision(version));
 }
 
 function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { log, note } from '../log.ts';
 import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
+import { dueShard, dueWork } from '../store/due.ts';
 import type { Changes, Clause } from '../store/expressions.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
@@ -10,7 +11,7 @@ import { checking, transact, update, updating, type Write } from '../store/write
 import type { Upload } from '../upload.ts';
 import { latestOf } from './latest-version.ts';
 import { shownVersion } from './node-versions.ts';
-import { dueWork, extractionShard } from './pending-versions.ts';
+
 import { credentialKey } from './credentials.ts';
 import {
   type CredentialRecord,
@@ -178,12 +179,12 @@ export async function completeVersion(context: Context, nodeId: string, version:
     const [versionItem, nodeItem] = await get(context, versionKey, nodeKey(nodeId));
     const record = nodeVersionRecord(versionItem);
     const shard = record?.pending_shard;
-    const isLeft = shard !== undefined && dueWork(record) === 'upload';
+    const isLeft = shard !== undefined && dueWork(record) === 'uploads';
     if (!record || !isLeft || record.status === pending) return true;
     if (!(await moveLatest(context, record, nodeRecord(nodeItem)))) return undefined;
     const isDue = record.host_node_extract_status === 'pending';
     const listing = {
-      pending_shard: isDue ? extractionShard(shard) : null,
+      pending_shard: isDue ? dueShard('host-nodes', shard) : null,
       pending_since: isDue ? new Date().toISOString() : null,
     };
     await update<NodeVersionRecord>(context, versionKey, listing, [

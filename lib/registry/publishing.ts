@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import type { NodeInput } from '../schemas/node.ts';
 import { NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
+import { dueShard } from '../store/due.ts';
 import { absent, withChanges } from '../store/expressions.ts';
 import {
   isSameNodeId,
@@ -178,7 +179,7 @@ function pendingVersion(
     revision: (existing?.revision ?? 0) + 1,
     upload_id: randomUUID(),
     // Spread over sixteen partitions of the index, so that it carries as many publishes as the table does.
-    pending_shard: id.slice(0, 1),
+    pending_shard: dueShard('uploads', id),
     pending_since: now,
   };
   requireFits(record, maxVersionBytes);

@@ -174,30 +174,44 @@ const sortTests = {
   'begins with': 'begins_with(#sort, :bound0)',
 };
 
-/** Every item of a range, page by page, in the order of its sort key. A loop that has enough just ends. */
-export async function* query(
+interface Page {
+  items: Item[];
+  /** Where the next page begins after; undefined on the last one. */
+  last: AttributeMap | undefined;
+}
+
+/** One page of a range, in the order of its sort key. */
+export async function queryPage(
   context: Context,
   { index, partition, sort, descending = false }: Range,
-): AsyncGenerator<Item[]> {
+  { limit, after }: { limit?: number; after?: AttributeMap | undefined } = {},
+): Promise<Page> {
   const [sortName, comparison, ...bounds] = sort;
   const values = bounds.map((value, place) => [`:bound${place}`, toAttribute(value)] as const);
-  let start: AttributeMap | undefined;
+  const command = new QueryCommand({
+    TableName: tableName(),
+    ...(index !== undefined && { IndexName: index }),
+    KeyConditionExpression: `#partition = :partition AND ${sortTests[comparison]}`,
+    ExpressionAttributeNames: { '#partition': partition[0], '#sort': sortName },
+    ExpressionAttributeValues: Object.fromEntries([[':partition', toAttribute(partition[1])], ...values]),
+    ScanIndexForward: !descending,
+    ExclusiveStartKey: after,
+    Limit: limit,
+    // An index is eventually consistent, and refuses to be asked for more.
+    ConsistentRead: index === undefined,
+  });
+  const page = await send(context, 'Query', () => dynamodb.send(command)).catch((error: unknown) => {
+    throw storeError(error);
+  });
+  return { items: (page.Items ?? []).map(fromAttributes), last: page.LastEvaluatedKey };
+}
+
+/** Every item of a range, page by page. A loop that has enough just ends. */
+export async function* query(context: Context, range: Range): AsyncGenerator<Item[]> {
+  let after: AttributeMap | undefined;
   do {
-    const command = new QueryCommand({
-      TableName: tableName(),
-      ...(index !== undefined && { IndexName: index }),
-      KeyConditionExpression: `#partition = :partition AND ${sortTests[comparison]}`,
-      ExpressionAttributeNames: { '#partition': partition[0], '#sort': sortName },
-      ExpressionAttributeValues: Object.fromEntries([[':partition', toAttribute(partition[1])], ...values]),
-      ScanIndexForward: !descending,
-      ExclusiveStartKey: start,
-      // An index is eventually consistent, and refuses to be asked for more.
-      ConsistentRead: index === undefined,
-    });
-    const page = await send(context, 'Query', () => dynamodb.send(command)).catch((error: unknown) => {
-      throw storeError(error);
-    });
-    yield (page.Items ?? []).map(fromAttributes);
-    start = page.LastEvaluatedKey;
-  } while (start);
+    const { items, last } = await queryPage(context, range, { after });
+    yield items;
+    after = last;
+  } while (after);
 }

@@ -1,19 +1,69 @@
-import type { S3Event } from 'aws-lambda';
+import type { EventBridgeEvent, Context as Invocation, S3Event } from 'aws-lambda';
+import { type Context, contextUntil } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
+import { type Period, requireNoneFailed, type SweepReport } from '../store/due.ts';
 
-interface Wording {
-  /** The function's name, and that of its log line. */
+/** The schedule names no time. An administrator may, after a restore or a long failure. */
+type SweepEvent = EventBridgeEvent<'Scheduled Event', unknown> & { from?: unknown };
+
+interface Work {
+  /** The function's name, and that of the line of each object. */
   function: string;
   line: string;
-  /** What is said of those that failed. */
-  failed: string;
+  /** What became of the object under a key; `invocation` is the same in the retries of an event. */
+  handle: (context: Context, key: string, invocation: string) => Promise<string>;
+  sweep: (context: Context, period: Period) => Promise<SweepReport>;
+  /** How far back a scheduled sweep looks: several runs get their chance, and no refusal is checked for ever. */
+  lookBackMs: number;
+  /** The youngest work is left to its events and their retries. */
+  graceMs: number;
+  /** What another room has to do on the same schedule. */
+  alsoHourly?: (context: Context) => Promise<void>;
+}
+
+const reservedMs = 1000;
+
+/**
+ * A function for S3's events and for a schedule that makes up for lost ones. Both take no answer: a bad archive is a
+ * result like any other, and only what may go better next time is thrown, so that Lambda runs the event again, and in the
+ * end hands it to the dead-letter queue.
+ */
+export function objectEvents(work: Work) {
+  return async (
+    event: S3Event | SweepEvent,
+    invocation: Pick<Invocation, 'awsRequestId' | 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
+    const context = contextUntil(Date.now() + invocation.getRemainingTimeInMillis() - reservedMs);
+    if ('Records' in event) return handleObjects(context, event, invocation.awsRequestId, work);
+    // Neither of them may keep the other from its work.
+    const results = await Promise.allSettled([sweepAll(context, event, work), work.alsoHourly?.(context)]);
+    const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join(' '));
+    if (errors.length > 0) throw errors[0];
+  };
+}
+
+async function sweepAll(context: Context, event: SweepEvent, work: Work): Promise<void> {
+  requireNoneFailed(await work.sweep(context, sweepPeriod(event, work)));
+}
+
+/** What a sweep looks at: as far back as the schedule does, or as the event says, and not the youngest. */
+function sweepPeriod({ from }: SweepEvent, { lookBackMs, graceMs }: Work): Period {
+  const now = Date.now();
+  const to = now - graceMs;
+  if (from === undefined) return { from: now - lookBackMs, to };
+  // A time without a zone would be that of the machine.
+  const time = typeof from === 'string' && from.endsWith('Z') ? Date.parse(from) : Number.NaN;
+  if (time < to) return { from: time, to };
+  throw new Error('The event\'s "from" must be a past time such as "2026-11-20T00:00:00Z".');
 }
 
 /** Handles each object of an S3 event. One that fails does not take the others with it. */
-export async function forEachObject(
-  { function: functionName, line, failed }: Wording,
+async function handleObjects(
+  context: Context,
   { Records }: S3Event,
-  handle: (key: string) => Promise<string>,
+  invocation: string,
+  { function: name, line, handle }: Work,
 ): Promise<void> {
   const errors: unknown[] = [];
   for (const record of Records) {
@@ -22,9 +72,9 @@ export async function forEachObject(
       ms: Math.round((process.uptime() - started) * 1000),
       lag_ms: Date.now() - Date.parse(record.eventTime),
     });
-    await withLogFields({ function: functionName, key: record.s3.object.key }, async () => {
+    await withLogFields({ function: name, key: record.s3.object.key }, async () => {
       try {
-        const outcome = await handle(decodeKey(record.s3.object.key));
+        const outcome = await handle(context, decodeKey(record.s3.object.key), invocation);
         log('info', line, { outcome, ...duration() });
       } catch (error) {
         log('error', line, { outcome: 'failed', ...duration(), ...describeError(error) });
@@ -32,7 +82,8 @@ export async function forEachObject(
       }
     });
   }
-  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} ${failed}.`);
+  if (errors.length > 0)
+    throw new AggregateError(errors, `${errors.length} of ${Records.length} objects failed.`);
 }
 
 /** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */

@@ -1,33 +1,26 @@
-import type { Context } from '../context.ts';
 import { randomUUID } from 'node:crypto';
-import type { Period } from './sweep-period.ts';
+import { findObject } from '../bucket/bucket.ts';
 import { stagingKey } from '../bucket/object-keys.ts';
+import type { Context } from '../context.ts';
 import { completeVersion } from '../registry/finalizing.ts';
-import { findListedVersions, type ListedVersion } from '../registry/pending-versions.ts';
+import { type ListedVersion, readListedVersions } from '../registry/pending-versions.ts';
+import { type DueKey, type Period, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
 import { finalizeUpload, type UploadResult } from './finalize-upload.ts';
 
-/** As for an upload, or: `completed`, only the node's latest_version was left to do; `unvisited`, time ran out. */
-export type Finding =
-  | Exclude<UploadResult, 'postponed'>
-  | 'completed'
-  | 'waiting'
-  | 'abandoned'
-  | 'failed'
-  | 'unvisited';
+/** As for an upload, or: `completed`, only the node's latest_version was left to do. */
+type Finding = Exclude<UploadResult, 'postponed' | 'missing'> | 'completed' | 'waiting' | 'abandoned';
 
-interface Visit {
-  finding: Finding;
-  /** Why it failed. */
-  error?: unknown;
+type UploadSweep = Sweep<ListedUpload, Finding>;
+
+interface ListedUpload extends ListedVersion {
+  hasArrived: boolean;
 }
-
-export type Swept = ListedVersion & Visit;
 
 /** A signed URL takes uploads for fifteen minutes, and a large one may need as long again to arrive. */
 const patienceMs = 30 * 60 * 1000;
 
-/** Most visits find nothing under the key; a few at a time hide the way to S3 without filling the memory. */
-const maxVisitsAtOnce = 4;
+/** More would fill the memory with archives. */
+const visitsAtOnce = 4;
 
 /** Kept for a visit without a check: a sweep that Lambda kills writes no summary, and is run again twice. */
 const visitMs = 5_000;
@@ -38,52 +31,48 @@ const checkedBytesPerMs = 5_000;
 /** A sweep that has just begun takes an archive of any size. */
 const maxCheckMs = 120_000;
 
-/**
- * Finds versions whose events were lost and finishes them, newest first. One version that fails does not
- * stop the others. Everything it does may be done by events at the same time.
- */
-export async function sweepUploads(context: Context, { from, to }: Period): Promise<Swept[]> {
-  const listed = await findListedVersions(context, 'upload', timestamp(from), timestamp(to));
-  const swept: Swept[] = listed.map((version) => ({ ...version, finding: 'unvisited' }));
-  const left = swept.values();
-  const finalizer = randomUUID();
-  const visitNext = async () => {
-    for (const version of left) {
-      if (!hasTimeFor(context, 0)) return;
-      Object.assign(version, await visit(context, version, finalizer));
-    }
-  };
-  await Promise.all(Array.from({ length: maxVisitsAtOnce }, visitNext));
-  return swept;
-}
-
-function hasTimeFor(context: Context, sizeBytes: number): boolean {
-  const checkMs = Math.min(maxCheckMs, (maxVisitsAtOnce * sizeBytes) / checkedBytesPerMs);
-  return Date.now() + visitMs + checkMs <= context.deadline;
-}
-
-/** What was found; undefined where there was no time to look. */
-async function visit(
+/** Finds versions whose events were lost and finishes them, newest first, so that old spam never delays a recent loss. */
+export function sweepUploads(
   context: Context,
-  version: ListedVersion,
-  finalizer: string,
-): Promise<Visit | undefined> {
-  try {
-    if (version.awaits === undefined) {
-      await completeVersion(context, version.nodeId, version.version);
-      return { finding: 'completed' };
-    }
-    const result = await finalizeUpload(context, stagingKey(version.awaits), finalizer, (bytes) =>
-      hasTimeFor(context, bytes),
-    );
-    if (result === 'postponed') return undefined;
-    if (result !== 'missing') return { finding: result };
-    return { finding: Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting' };
-  } catch (error) {
-    return { finding: 'failed', error };
-  }
+  period: Period,
+  onVisited?: UploadSweep['onVisited'],
+): Promise<SweepReport> {
+  const finalizer = randomUUID();
+  const hasTimeFor = (sizeBytes: number) => {
+    const checkMs = Math.min(maxCheckMs, (visitsAtOnce * sizeBytes) / checkedBytesPerMs);
+    return Date.now() + visitMs + checkMs <= context.deadline;
+  };
+  return sweepDue<ListedUpload, Finding>(context, {
+    work: 'uploads',
+    period,
+    order: 'newest first',
+    visitsAtOnce,
+    hasTime: () => hasTimeFor(0),
+    read: (keys) => readUploads(context, keys),
+    visit: async (version) => {
+      if (!version.awaits) {
+        await completeVersion(context, version.nodeId, version.version);
+        return 'completed';
+      }
+      const result = version.hasArrived
+        ? await finalizeUpload(context, stagingKey(version.awaits), finalizer, hasTimeFor)
+        : 'missing';
+      if (result === 'postponed') return 'unvisited';
+      if (result !== 'missing') return result;
+      return Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting';
+    },
+    unexpected: ['published', 'completed'],
+    quiet: ['waiting', 'abandoned'],
+    nameOf: ({ nodeId, version }) => ({ node_id: nodeId, version }),
+    onVisited,
+  });
 }
 
-function timestamp(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
+/** Most uploads never came; they are looked for a page at a time, so that many do not delay the others. */
+async function readUploads(context: Context, keys: readonly DueKey[]): Promise<ListedUpload[]> {
+  const listed = await readListedVersions(context, keys);
+  const look = async ({ awaits }: ListedVersion) =>
+    // A failure is found again, and reported, by the visit.
+    awaits !== undefined && findObject(stagingKey(awaits)).then(Boolean, () => true);
+  return Promise.all(listed.map(async (version) => ({ ...version, hasArrived: await look(version) })));
 }

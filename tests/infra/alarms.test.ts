@@ -231,7 +231,7 @@ describe('the alarms', () => {
       { event: 'request', function: 'relightImage', code: 'internal_error', ...paid },
       { event: 'delivery', outcome: 'failed', delivery_lag_ms: 1 },
       { event: 'hand_over', oldest_due_ms: 1 },
-      ...['sweep', 'extraction_sweep', 'sweep_holds'].map((event) => ({ event })),
+      ...['sweep', 'sweep_holds'].map((event) => ({ event })),
     ].flatMap((fields) => {
       const line: Part = withMetrics(fields);
       return line._aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }: Part) =>

@@ -37,7 +37,9 @@ export async function expireChecks(nodeId: string, version: string): Promise<voi
 /** Runs the scheduled sweep over everything published since then. Returns the nodes with unfinished versions. */
 export async function sweep(since: number): Promise<string[]> {
   const soon = Date.now() + 60_000;
-  return (await sweepUploads({ deadline: soon }, { from: since, to: soon })).map(({ nodeId }) => nodeId);
+  const nodeIds: string[] = [];
+  await sweepUploads({ deadline: soon }, { from: since, to: soon }, ({ nodeId }) => nodeIds.push(nodeId));
+  return nodeIds;
 }
 
 export interface PublisherFixture {

@@ -25,7 +25,10 @@ export async function startRegistry() {
     const { handler } = await import('../../functions/finalize-upload.ts');
     await handler(event, context);
   };
-  const extract = async (event: S3Event, context: { getRemainingTimeInMillis: () => number }) => {
+  const extract = async (
+    event: S3Event,
+    context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
+  ) => {
     if (events.ofArchivesAreLost) return;
     const { handler } = await import('../../functions/extract-host-nodes.ts');
     await handler(event, context);

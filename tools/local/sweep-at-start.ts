@@ -11,10 +11,11 @@ const finished = ['published', 'completed'];
 export async function sweepAtStart(start: number, say: (sentence: string) => void): Promise<void> {
   const context = { deadline: Date.now() + limitMs };
   const period = { from: 0, to: start };
-  for (const { nodeId, version, finding } of await sweepUploads(context, period)) {
+  await sweepUploads(context, period, ({ nodeId, version }, { finding }) => {
     if (finished.includes(finding))
       say(`The upload of ${nodeId} ${version} was left over by an earlier start: ${finding}.`);
-  }
-  for (const { nodeId, version, finding } of await sweepExtractions(context, period))
-    say(`The host nodes of ${nodeId} ${version} were left over by an earlier start: ${finding}.`);
+  });
+  await sweepExtractions(context, period, ({ nodeId, version }, { finding }) =>
+    say(`The host nodes of ${nodeId} ${version} were left over by an earlier start: ${finding}.`),
+  );
 }

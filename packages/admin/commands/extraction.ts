@@ -56,18 +56,21 @@ export const sweep = command({
     requireBucket(bucket);
     const { sweepExtractions } = await import('../../../lib/uploads/sweep-extractions.ts');
     const now = Date.now();
-    const swept = await sweepExtractions({ deadline: now + limitMs }, { from: 0, to: now });
-    const data = swept.map(({ nodeId, version, finding, error }) => ({
-      node_id: nodeId,
-      version,
-      finding,
-      ...(error !== undefined && { error: textOf(error) }),
-    }));
+    const data: { node_id: string; version: string; finding: string; error?: string | undefined }[] = [];
+    const period = { from: 0, to: now };
+    const report = await sweepExtractions(
+      { deadline: now + limitMs },
+      period,
+      (entry, { finding, error }) => {
+        const { nodeId: node_id, version } = entry;
+        data.push({ node_id, version, finding, ...(error !== undefined && { error: textOf(error) }) });
+      },
+    );
     const rows = data.map(({ node_id, version, finding, error }) => [node_id, version, finding, error]);
-    const failed = swept.filter(({ finding }) => finding === 'error' || finding === 'unvisited').length;
+    const failed = report.failed + report.unvisited;
     return {
       data,
-      problem: problemOf(failed, swept.length),
+      problem: problemOf(failed, data.length),
       text: rows.length > 0 ? table(['NODE', 'VERSION', 'FOUND', 'ERROR'], rows) : 'No version waits for it.',
     };
   },

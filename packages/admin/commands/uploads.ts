@@ -8,7 +8,15 @@ const limitMs = 10 * 60 * 1000;
 /** The findings for which the earlier reason of the version still holds. */
 const standing = new Set(['waiting', 'abandoned']);
 
-const unfinished = new Set(['failed', 'unvisited']);
+interface Found {
+  node_id: string;
+  version: string;
+  version_id: string;
+  finding: string;
+  since: string;
+  reason?: string;
+  error?: string | undefined;
+}
 
 /** Only the finalizer may write archives there, whatever rights the person at the command line has. */
 function onlyTheFinalizer(): string {
@@ -29,16 +37,20 @@ export const sweep = command({
     // The bucket's module reads the environment when it is loaded, and no other command needs the S3 client.
     const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
     const now = Date.now();
-    const swept = await sweepUploads({ deadline: now + limitMs }, { from: 0, to: now });
-    const data = swept.map(({ nodeId, version, versionId, finding, since, reason, error }) => ({
-      node_id: nodeId,
-      version,
-      version_id: versionId,
-      finding,
-      since,
-      ...(standing.has(finding) && { reason }),
-      ...(error !== undefined && { error: textOf(error) }),
-    }));
+    const data: Found[] = [];
+    const report = await sweepUploads({ deadline: now + limitMs }, { from: 0, to: now }, (entry, visited) => {
+      const { nodeId: node_id, version, versionId: version_id, since, reason } = entry;
+      const { finding, error } = visited;
+      data.push({
+        node_id,
+        version,
+        version_id,
+        finding,
+        since,
+        ...(standing.has(finding) && { reason }),
+        ...(error !== undefined && { error: textOf(error) }),
+      });
+    });
     const rows = data.map(({ node_id, version, finding, since, reason, error }) => [
       node_id,
       version,
@@ -50,7 +62,7 @@ export const sweep = command({
       rows.length > 0
         ? table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows)
         : 'No version waits for its archive.';
-    const failed = swept.filter(({ finding }) => unfinished.has(finding)).length;
-    return { data, text, problem: problemOf(failed, swept.length) };
+    const failed = report.failed + report.unvisited;
+    return { data, text, problem: problemOf(failed, data.length) };
   },
 });

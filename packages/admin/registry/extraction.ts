@@ -7,7 +7,7 @@ import {
   writeHostNodes,
 } from '../../../lib/registry/extraction.ts';
 import { touchedFields, unchangedSince } from '../../../lib/registry/host-nodes.ts';
-import { dueWork } from '../../../lib/registry/pending-versions.ts';
+import { dueWork } from '../../../lib/store/due.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
@@ -77,7 +77,7 @@ export async function extractNodeVersion(
   const record = await showNodeVersion(nodeId, version);
   const { archive_key, sha256, extraction } = record;
   const what = `Version ${record.version} of "${record.node_id}"`;
-  if (archive_key === undefined || sha256 === undefined || dueWork(record) === 'upload')
+  if (archive_key === undefined || sha256 === undefined || dueWork(record) === 'uploads')
     throw new Refusal(`${what} is not published yet.`);
   if (extraction && extraction.by > extractor)
     throw new Refusal(`${what} was read by extractor ${extraction.by}, and this is ${extractor}: update it.`);

@@ -103,7 +103,7 @@ describe('uploads sweep', () => {
     const shown: Finding[] = JSON.parse(stdout);
 
     expect(shown).toContainEqual(
-      expect.objectContaining({ node_id: 'not-read', finding: 'failed', error: 'S3 is down.' }),
+      expect.objectContaining({ node_id: 'not-read', finding: 'error', error: 'S3 is down.' }),
     );
     expect(shown).toContainEqual(
       expect.objectContaining({
@@ -162,9 +162,9 @@ describe('the scheduled sweep', () => {
       if (JSON.stringify(input).includes('fails-first')) throw new Error('S3 is down.');
       return send();
     });
-    await expect(runSchedule()).rejects.toThrow(/^1 of \d+ versions could not be swept\.$/);
+    await expect(runSchedule()).rejects.toThrow(/^1 of \d+ visits of the sweep failed\.$/);
 
     expect(await storedVersion('comes-second', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
-    expect(loggedLines.join()).toContain('"node_id":"fails-first","version":"1.0.0","finding":"failed"');
+    expect(loggedLines.join()).toContain('"node_id":"fails-first","version":"1.0.0","finding":"error"');
   });
 });

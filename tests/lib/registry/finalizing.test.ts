@@ -6,7 +6,7 @@ import {
   findUploadState,
   keepPending,
 } from '../../../lib/registry/finalizing.ts';
-import { dueWork } from '../../../lib/registry/pending-versions.ts';
+import { dueWork } from '../../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import type { Upload } from '../../../lib/upload.ts';
@@ -184,7 +184,7 @@ describe('activateVersion', () => {
 
 /** Whether anything is left for the finalizer to do. */
 async function isLeft(nodeId: string, version: string): Promise<boolean> {
-  return dueWork(await storedVersion(nodeId, version)) === 'upload';
+  return dueWork(await storedVersion(nodeId, version)) === 'uploads';
 }
 
 describe('completeVersion', () => {

@@ -6,6 +6,7 @@ import { s3 } from '../../../lib/bucket/bucket.ts';
 import { sweepUploads } from '../../../lib/uploads/sweep-uploads.ts';
 import { intercept } from '../../support/intercept.ts';
 import { addListedVersion, addPublisher, addToken, storedNode, uploadOf } from '../../support/registry.ts';
+import { collected } from '../../support/sweeps.ts';
 import { put } from '../../support/uploads.ts';
 
 const minuteMs = 60_000;
@@ -33,23 +34,16 @@ async function addListed(nodeId: string, since: string, fields: object = {}): Pr
 }
 
 describe('sweepUploads', () => {
-  const since = day('2021-01-01');
-  const sweep = (context: Context) =>
-    sweepUploads(context, { from: since - hourMs, to: since + hourMs }).then((swept) =>
-      swept.map(({ nodeId, finding }) => [nodeId, finding]),
-    );
-
-  beforeAll(async () => {
-    await addListed('never-came', new Date(since).toISOString());
-  });
+  const sweep = (context: Context, from: number, to = from) => collected(sweepUploads, context, { from, to });
 
   test.each([
-    [30 * minuteMs, 'waiting'],
-    [30 * minuteMs + 1, 'abandoned'],
-  ])('reports after %d ms that an upload that did not arrive is %s', async (ms, finding) => {
-    jest.spyOn(Date, 'now').mockReturnValue(since + ms);
+    [29, 'waiting'],
+    [31, 'abandoned'],
+  ])('reports after %d minutes that an upload that did not arrive is %s', async (minutes, finding) => {
+    const since = Date.now() - minutes * minuteMs;
+    await addListed(finding, new Date(since).toISOString());
 
-    expect(await sweep({ deadline: since + hourMs })).toEqual([['never-came', finding]]);
+    expect(await sweep(inTime(), since)).toEqual({ [finding]: { finding } });
   });
 
   test('completes active versions, finalizes uploads that arrived, and goes on after a failure', async () => {
@@ -64,25 +58,25 @@ describe('sweepUploads', () => {
       if (JSON.stringify(input).includes('failing')) throw failure;
       return send();
     });
-    const swept = await sweepUploads(inTime(), { from: at, to: at });
 
-    const findings = swept.map(({ nodeId, finding, error }) => [nodeId, { finding, error }]);
-    expect(Object.fromEntries(findings)).toEqual({
+    expect(await sweep(inTime(), at)).toEqual({
       'half-done': { finding: 'completed' },
       'bad-archive': { finding: 'refused' },
-      failing: { finding: 'failed', error: failure },
+      failing: { finding: 'error', error: failure },
     });
     expect((await storedNode('half-done'))?.latest_version).toMatchObject({ version: '1.0.0' });
   });
 
   test.each([
-    [4_999, 'unvisited'],
-    [5_000, 'abandoned'],
-  ])('begins no visit that may not end in time: with %d ms left it is %s', async (ms, finding) => {
+    [4_999, {}],
+    [5_000, { 'never-came': { finding: 'abandoned' } }],
+  ])('begins no visit that may not end in time: with %d ms left it finds %j', async (ms, found) => {
+    const since = day('2021-01-01');
+    await addListed('never-came', new Date(since).toISOString());
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now);
 
-    expect(await sweep({ deadline: now + ms })).toEqual([['never-came', finding]]);
+    expect(await sweep({ deadline: now + ms }, since)).toEqual(found);
   });
 
   test.each([
@@ -104,8 +98,6 @@ describe('sweepUploads', () => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now);
 
-    expect(await sweepUploads({ deadline: now + seconds * 1000 }, { from: at, to: at })).toEqual([
-      expect.objectContaining({ nodeId, finding }),
-    ]);
+    expect(await sweep({ deadline: now + seconds * 1000 }, at)).toEqual({ [nodeId]: { finding } });
   });
 });

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { EventBridgeEvent, S3Event } from 'aws-lambda';
-import type { Swept } from '../../../lib/uploads/sweep-uploads.ts';
-import { uploadEvents } from '../../../lib/uploads/upload-events.ts';
+import type { SweepReport } from '../../../lib/store/due.ts';
+import { objectEvents } from '../../../lib/uploads/object-events.ts';
 import { sampleEvent } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 
-type Handlers = Parameters<typeof uploadEvents>[0];
+type Work = Parameters<typeof objectEvents>[0];
 
 const now = Date.parse('2026-11-20T12:00:10.000Z');
 const remainingMs = 60_000;
@@ -13,16 +13,19 @@ const secondMs = 1000;
 const hourMs = 3600 * secondMs;
 
 /** Hands an event to the handler at a fixed time; a step that the test does not provide must not run. */
-async function handle(event: S3Event | object, handlers: Partial<Handlers>): Promise<void> {
+async function handle(event: S3Event | object, work: Partial<Work>): Promise<void> {
   jest.spyOn(Date, 'now').mockReturnValue(now);
   jest.spyOn(process, 'uptime').mockReturnValueOnce(1.1).mockReturnValueOnce(1.1124);
   loggedLines.length = 0;
   const unexpected = () => Promise.reject(new Error('unexpected'));
-  const handler = uploadEvents({
-    finalize: unexpected,
+  const handler = objectEvents({
+    function: 'finalizeUpload',
+    line: 'upload',
+    handle: unexpected,
     sweep: unexpected,
-    alsoHourly: async () => {},
-    ...handlers,
+    lookBackMs: 6 * hourMs,
+    graceMs: 60 * secondMs,
+    ...work,
   });
   await handler(event as S3Event | EventBridgeEvent<'Scheduled Event', unknown>, {
     awsRequestId: 'an-event',
@@ -51,21 +54,21 @@ describe('an S3 event', () => {
   test('finalizes each decoded key, until a second before the invocation ends', async () => {
     const calls: unknown[] = [];
     await handle(eventAbout('a+b%2Bc', '%C3%A9+f+'), {
-      finalize: async (...call) => {
+      handle: async (...call) => {
         calls.push(call);
         return 'published';
       },
     });
 
-    const deadline = now + remainingMs - secondMs;
+    const context = { deadline: now + remainingMs - secondMs, pending: new Set() };
     expect(calls).toEqual([
-      [{ deadline }, 'a b+c', 'an-event'],
-      [{ deadline }, 'é f ', 'an-event'],
+      [context, 'a b+c', 'an-event'],
+      [context, 'é f ', 'an-event'],
     ]);
   });
 
   test('is logged with the result of the upload, its duration and its age', async () => {
-    await handle(eventAbout('key'), { finalize: async () => 'refused' });
+    await handle(eventAbout('key'), { handle: async () => 'refused' });
 
     expect(lines()).toEqual([
       expect.objectContaining({
@@ -83,14 +86,14 @@ describe('an S3 event', () => {
   test('goes on after a record that fails, and then fails with every error', async () => {
     const failure = new Error('S3 is down.');
     const work = handle(eventAbout('bad', 'good', 'bad'), {
-      finalize: async (_, key) => {
+      handle: async (_, key) => {
         if (key === 'bad') throw failure;
         return 'published';
       },
     });
 
     await expect(work).rejects.toMatchObject({
-      message: '2 uploads could not be finalized.',
+      message: '2 of 3 objects failed.',
       errors: [failure, failure],
     });
     expect(lines().map(({ level, event, outcome, causes }) => [level, event, outcome, causes])).toEqual([
@@ -106,20 +109,7 @@ describe('an S3 event', () => {
 });
 
 describe('a scheduled event', () => {
-  function swept(...findings: Swept['finding'][]): Swept[] {
-    return findings.map((finding) => ({
-      nodeId: finding,
-      version: '1.0.0',
-      versionId: 'id',
-      reason: '',
-      since: '',
-      reasonCode: undefined,
-      awaits: undefined,
-      archiveKey: undefined,
-      finding,
-      ...(finding === 'failed' && { error: new Error('S3 is down.') }),
-    }));
-  }
+  const report: SweepReport = { findings: {}, visited: 3, failed: 0, unvisited: 0, unread_shards: 0 };
 
   test('sweeps the last six hours except for the last minute', async () => {
     const calls: unknown[] = [];
@@ -128,16 +118,13 @@ describe('a scheduled event', () => {
       {
         sweep: async (...call) => {
           calls.push(call);
-          return [];
+          return report;
         },
       },
     );
 
-    const deadline = now + remainingMs - secondMs;
-    expect(calls).toEqual([[{ deadline }, { from: now - 6 * hourMs, to: now - 60 * secondMs }]]);
-    expect(lines()).toEqual([
-      expect.objectContaining({ level: 'info', event: 'sweep', versions: 0, failed: 0, sweep_findings: 0 }),
-    ]);
+    const context = { deadline: now + remainingMs - secondMs, pending: new Set() };
+    expect(calls).toEqual([[context, { from: now - 6 * hourMs, to: now - 60 * secondMs }]]);
   });
 
   test.each(['2026-11-01T00:00:00Z', '2026-11-01T00:00Z', '2026-11-01T00:00:00.5Z'])(
@@ -149,7 +136,7 @@ describe('a scheduled event', () => {
         {
           sweep: async (...call) => {
             calls.push(call);
-            return [];
+            return report;
           },
         },
       );
@@ -179,42 +166,18 @@ describe('a scheduled event', () => {
     expect(alsoHourly).toHaveBeenCalledTimes(1);
   });
 
-  test('counts as findings only what an event should have done', async () => {
-    await handle(
-      {},
-      { sweep: async () => swept('published', 'completed', 'unvisited', 'waiting', 'refused', 'abandoned') },
-    );
-
-    expect(lines().at(-1)).toMatchObject({ event: 'sweep', versions: 6, failed: 0, sweep_findings: 3 });
-    expect(lines()[0]).toMatchObject({
-      level: 'info',
-      event: 'swept',
-      node_id: 'published',
-      version: '1.0.0',
-      finding: 'published',
-    });
-    expect(lines()[0]).not.toHaveProperty('causes');
-  });
-
   test('fails with what one of its parts failed with', async () => {
     const error = new Error('DynamoDB is down.');
 
-    const work = handle({}, { sweep: async () => [], alsoHourly: () => Promise.reject(error) });
+    const work = handle({}, { sweep: async () => report, alsoHourly: () => Promise.reject(error) });
 
     await expect(work).rejects.toBe(error);
   });
 
-  test('fails when a version failed, and says why', async () => {
-    const work = handle({}, { sweep: async () => swept('failed', 'waiting', 'failed') });
+  test('fails when a visit failed, so that Lambda repeats it', async () => {
+    const work = handle({}, { sweep: async () => ({ ...report, failed: 2 }) });
 
-    await expect(work).rejects.toThrow('2 of 3 versions could not be swept.');
-    expect(lines().map(({ level, event, causes }) => [level, event, causes])).toEqual([
-      ['error', 'swept', ['Error: S3 is down.']],
-      ['info', 'swept', undefined],
-      ['error', 'swept', ['Error: S3 is down.']],
-      ['info', 'sweep', undefined],
-    ]);
-    expect(lines().at(-1)).toMatchObject({ failed: 2, sweep_findings: 2 });
+    await expect(work).rejects.toThrow('2 of 3 visits of the sweep failed.');
   });
 
   test('fails with every error when both of its sweeps fail', async () => {

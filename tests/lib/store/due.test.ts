@@ -1,0 +1,245 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import {
+  dueShard,
+  dueWork,
+  notDue,
+  requireNoneFailed,
+  type Sweep,
+  sweepDue,
+} from '../../../lib/store/due.ts';
+import { type Key, keyName } from '../../../lib/store/keys.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { put, update } from '../../../lib/store/write.ts';
+import { absent, present } from '../../../lib/store/expressions.ts';
+import { intercept } from '../../support/intercept.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+
+interface Task extends Key {
+  pending_shard: string;
+  pending_since: string;
+}
+
+const soon = () => ({ deadline: Date.now() + 60_000 });
+const minute = Date.parse('2020-01-01T00:00:00.000Z');
+const at = (second: number) => new Date(minute + second * 1000).toISOString();
+const lines = () => loggedLines.map((line) => JSON.parse(line));
+
+/** A record that has been due since a second of the minute; by default in the shard of its number's last digit. */
+async function addDue(number: number, second: number, digit = number.toString(16).slice(-1)): Promise<Task> {
+  const task = {
+    pk: `DUE#${number}`,
+    sk: 'TASK',
+    pending_shard: dueShard('spending', digit),
+    pending_since: at(second),
+  };
+  await put<Task>(soon(), task, { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] });
+  return task;
+}
+
+type Tasks = Sweep<Key & { since: string }, 'done' | 'nothing'>;
+
+/** Sweeps that minute; returns the order of the visits and the report. */
+async function sweep(changes: Partial<Tasks> = {}) {
+  const visited: string[] = [];
+  const report = await sweepDue<Key & { since: string }, 'done' | 'nothing'>(soon(), {
+    work: 'spending',
+    period: { from: minute, to: minute + 59_000 },
+    order: 'oldest first',
+    visitsAtOnce: 1,
+    hasTime: () => true,
+    read: async (keys) => keys,
+    visit: async (entry) => {
+      visited.push(entry.pk);
+      await update<Task>(soon(), entry, notDue, present);
+      return 'done';
+    },
+    unexpected: ['done'],
+    nameOf: ({ pk }) => ({ pk }),
+    ...changes,
+  });
+  return { visited, report };
+}
+
+beforeEach(() => {
+  jest.restoreAllMocks();
+  loggedLines.length = 0;
+});
+
+describe('dueWork', () => {
+  test.each([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ pending_shard: 'a' }, 'uploads'],
+    [{ pending_shard: 'extract-a' }, 'host-nodes'],
+    [{ pending_shard: 'spend-0' }, 'spending'],
+    [{ pending_shard: 'notify-f' }, 'notifications'],
+    [{ pending_shard: 'notify-failed' }, undefined],
+  ])('of %j is %s', (record, work) => {
+    expect(dueWork(record)).toBe(work);
+  });
+
+  test('is what the shard was made for', () => {
+    expect(dueShard('host-nodes', 'f00')).toBe('extract-f');
+    expect(dueWork({ pending_shard: dueShard('uploads', '7abc') })).toBe('uploads');
+  });
+});
+
+describe('a sweep', () => {
+  test('visits every shard once, and leaves what lies outside its period and other work', async () => {
+    const due = await Promise.all(Array.from({ length: 16 }, (_, number) => addDue(number, 1)));
+    await addDue(100, -1);
+    await addDue(101, 60);
+    await put<Task>(
+      soon(),
+      { pk: 'DUE#other', sk: 'TASK', pending_shard: dueShard('notifications', 'a'), pending_since: at(1) },
+      absent,
+    );
+    const { visited, report } = await sweep();
+
+    expect([...visited].sort()).toEqual(due.map(({ pk }) => pk).sort());
+    expect(report).toEqual({
+      findings: { done: 16 },
+      visited: 16,
+      failed: 0,
+      unvisited: 0,
+      unread_shards: 0,
+    });
+    expect((await sweep()).visited).toEqual([]);
+  });
+
+  test('begins with a shard chosen by chance', async () => {
+    for (const number of [0, 1, 8, 15]) await addDue(number, 1);
+    jest.spyOn(Math, 'random').mockReturnValue(8 / 16);
+    const { visited } = await sweep();
+
+    expect(visited).toEqual(['DUE#8', 'DUE#15', 'DUE#0', 'DUE#1']);
+  });
+
+  test.each([
+    ['oldest first', ['DUE#300', 'DUE#301', 'DUE#302']],
+    ['newest first', ['DUE#302', 'DUE#301', 'DUE#300']],
+  ] as const)('visits a shard %s', async (order, expected) => {
+    for (const number of [301, 300, 302]) await addDue(number, number - 299, 'a');
+
+    expect((await sweep({ order })).visited).toEqual(expected);
+  });
+
+  test('holds a page of each shard at most, and takes the shards in turn', async () => {
+    const numbers = Array.from({ length: 250 }, (_, index) => 1000 + index);
+    await Promise.all(
+      numbers.map((number) => addDue(number, 1 + (number % 50), number % 5 === 0 ? '1' : '0')),
+    );
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const pages: number[] = [];
+    const { visited, report } = await sweep({
+      visitsAtOnce: 8,
+      read: async (keys) => {
+        pages.push(keys.length);
+        return keys;
+      },
+    });
+
+    expect(pages).toEqual([100, 50, 100]);
+    expect(new Set(visited).size).toBe(250);
+    expect(report).toMatchObject({ visited: 250, unread_shards: 0 });
+  });
+
+  test('goes on after an error, logs it with what the entry is named by, and counts it as a finding', async () => {
+    for (const number of [0, 1]) await addDue(number, 1);
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const { report } = await sweep({
+      visit: async ({ pk }) => {
+        if (pk === 'DUE#0') throw new Error('S3 is down.');
+        return 'nothing';
+      },
+      quiet: ['nothing'],
+    });
+    await sweep();
+
+    expect(report).toMatchObject({ findings: { error: 1, nothing: 1 }, visited: 2, failed: 1 });
+    expect(() => requireNoneFailed(report)).toThrow('1 of 2 visits of the sweep failed.');
+    expect(lines().slice(0, 2)).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        event: 'swept',
+        sweep: 'spending',
+        pk: 'DUE#0',
+        finding: 'error',
+        causes: ['Error: S3 is down.'],
+      }),
+      expect.objectContaining({
+        level: 'info',
+        event: 'sweep',
+        sweep: 'spending',
+        visited: 2,
+        failed: 1,
+        sweep_findings: 1,
+        sweep_unvisited: 0,
+      }),
+    ]);
+  });
+
+  test('says what it left when its time is up, in the page that it holds and in the shards that it did not read', async () => {
+    for (const number of [0, 16, 32, 1]) await addDue(number, 1, number.toString(16).slice(-1));
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    let visits = 0;
+    const { report } = await sweep({
+      hasTime: () => visits < 2,
+      visit: async () => {
+        visits += 1;
+        return 'done';
+      },
+    });
+    await sweep();
+
+    expect(report).toEqual({
+      findings: { done: 2, unvisited: 1 },
+      visited: 2,
+      failed: 0,
+      unvisited: 1,
+      unread_shards: 15,
+    });
+    expect(lines().find(({ event }) => event === 'sweep')).toMatchObject({
+      sweep_findings: 2,
+      sweep_unvisited: 16,
+    });
+  });
+
+  test('tells of each entry instead of logging it, where somebody listens', async () => {
+    for (const number of [0, 16, 32]) await addDue(number, 1, '0');
+    let visits = 0;
+    const heard: string[] = [];
+    await sweep({
+      hasTime: () => visits < 2,
+      visit: async () => {
+        visits += 1;
+        return 'done';
+      },
+      onVisited: ({ pk }, { finding }) => heard.push(`${pk} ${finding}`),
+    });
+    await sweep({ onVisited: () => {} });
+
+    expect(heard.sort()).toEqual(['DUE#0 done', 'DUE#16 done', 'DUE#32 unvisited']);
+    expect(lines()).toEqual([]);
+  });
+
+  test('fails with unavailable when the index does not answer', async () => {
+    intercept(dynamodb, async () => {
+      throw Object.assign(new Error('late'), { name: 'TimeoutError' });
+    });
+
+    await expect(sweep()).rejects.toMatchObject({
+      code: 'unavailable',
+      reason: 'DynamoDB Query: unanswered',
+    });
+  });
+
+  test('leaves a record that another sweep visits at the same time to both', async () => {
+    const task = await addDue(5, 1);
+    const [first, second] = await Promise.all([sweep(), sweep()]);
+
+    expect(first.report.failed + second.report.failed).toBe(0);
+    expect([...first.visited, ...second.visited]).toContain(task.pk);
+    expect(keyName(task)).toBe('DUE#5\nTASK');
+  });
+});
