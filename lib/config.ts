@@ -105,6 +105,11 @@ export const tokens = concern(() => ({
     'tokenKeySet',
     'The key set itself as JSON, so that a cold start fetches nothing.',
   ),
+  TOKEN_AZP: variable(
+    choice('refused', 'accepted'),
+    'tokenAzp',
+    'Whether `azp` counts as the audience of a token that has neither `aud` nor `client_id`, such as Keycloak’s lightweight ones.',
+  ),
   ID_TOKENS: variable(
     choice('refused', 'accepted'),
     'idTokens',

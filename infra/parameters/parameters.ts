@@ -58,6 +58,10 @@ export const parameters: Record<string, z.ZodMiniType> = {
   ),
   tokenAudience: required(claim, 'The audience of access tokens, their `aud` or `client_id`.'),
   tokenKeySet: optional(keySet, 'The key set itself as JSON, so that a cold start fetches nothing.'),
+  tokenAzp: required(
+    oneOf('refused', 'accepted'),
+    'Whether `azp` counts as the audience of a token that has neither `aud` nor `client_id`, such as Keycloak’s lightweight ones.',
+  ),
   idTokens: required(
     oneOf('refused', 'accepted'),
     'Whether a token that calls itself an ID token is accepted.',

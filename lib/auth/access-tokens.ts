@@ -65,10 +65,14 @@ export async function authenticate(authorization: string | undefined): Promise<C
 
 /** The checks that the verifier leaves to us. Some issuers put the audience into `client_id` only. */
 function requireUsable(claims: Record<string, unknown>): void {
-  const { sub, exp, aud, client_id, token_use } = claims;
+  const { sub, exp, aud, client_id, azp, token_use } = claims;
   if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') throw new RejectedToken('malformed');
-  if (![aud, client_id].flat().includes(config.tokens().TOKEN_AUDIENCE))
-    throw new RejectedToken('wrong_audience');
+  // A token without either may name the client it was issued to.
+  const named =
+    aud === undefined && client_id === undefined && config.tokens().TOKEN_AZP === 'accepted'
+      ? [azp]
+      : [aud, client_id];
+  if (!named.flat().includes(config.tokens().TOKEN_AUDIENCE)) throw new RejectedToken('wrong_audience');
   if (token_use === 'id' && config.tokens().ID_TOKENS === 'refused') throw new RejectedToken('id_token');
 }
 

@@ -1,9 +1,11 @@
 import {
   JwtExpiredError,
   JwtInvalidIssuerError,
+  JwtInvalidSignatureAlgorithmError,
   JwtNotBeforeError,
   JwtParseError,
 } from 'aws-jwt-verify/error';
+import { supportedSignatureAlgorithms } from 'aws-jwt-verify/jwt-verifier';
 import { ApiError } from '../errors.ts';
 
 /** The reasons why an access token is rejected. None says more than the caller's own token shows. */
@@ -15,6 +17,8 @@ const rejections = {
   wrong_issuer: 'The access token comes from another issuer.',
   wrong_issuer_slash: 'The issuer of the access token differs from ours in its last slash only.',
   bad_signature: 'The signature of the access token is not valid.',
+  unsupported_algorithm:
+    'The access token is signed with an algorithm that is not supported; supported are RS256, RS384, RS512, ES256, ES384, ES512 and EdDSA.',
   id_token: 'This is an ID token; send an access token.',
 } as const;
 
@@ -51,7 +55,15 @@ export function rejectionOf(error: unknown, token: string, issuer: string): Reje
     return withoutSlash(claimed) === withoutSlash(issuer) ? 'wrong_issuer_slash' : 'wrong_issuer';
   }
   if (error instanceof JwtExpiredError) return 'expired';
-  return error instanceof JwtNotBeforeError ? 'not_yet_valid' : 'bad_signature';
+  if (error instanceof JwtNotBeforeError) return 'not_yet_valid';
+  return isSupported(error) ? 'bad_signature' : 'unsupported_algorithm';
+}
+
+/** The verifier rejects an algorithm that it does not know, and one that its key is not for. */
+function isSupported(error: unknown): boolean {
+  if (!(error instanceof JwtInvalidSignatureAlgorithmError)) return true;
+  const { actual } = error.failedAssertion;
+  return supportedSignatureAlgorithms.some((name) => name === actual);
 }
 
 function claimedIssuer(token: string): string | undefined {

@@ -102,6 +102,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
     good: ['', '{"keys":[{"kty":"RSA"}]}'],
     bad: ['{', '{"keys":[]}', '[]', '{"keys":[{}]}', 'null'],
   },
+  tokenAzp: { good: ['refused', 'accepted'], bad: ['', 'yes'] },
   idTokens: { good: ['refused', 'accepted'], bad: ['', 'yes', 'true'] },
   adminClaim: claim,
   adminClaimValue: {

@@ -36,6 +36,7 @@ type Concern = keyof typeof needed;
 
 const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
   tokens: {
+    TOKEN_AZP: 'refused',
     ID_TOKENS: 'refused',
     ADMIN_CLAIM: 'role',
     ADMIN_CLAIM_VALUE: 'admin',

@@ -1,4 +1,4 @@
-import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHmac, createSign, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -65,6 +65,22 @@ function encode(part: object): string {
 
 function pem(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'pem' }).toString();
+}
+
+type PairOptions = { modulusLength?: number; namedCurve?: string };
+
+function pairOf(alg: string, { modulusLength = 2048, namedCurve = 'P-256' }: PairOptions) {
+  if (alg === 'EdDSA') return generateKeyPairSync('ed25519');
+  return alg.startsWith('ES')
+    ? generateKeyPairSync('ec', { namedCurve })
+    : generateKeyPairSync('rsa', { modulusLength });
+}
+
+function signedWith(alg: string, key: KeyObject): string {
+  const input = `${encode({ alg, kid: 'other' })}.${encode(claims())}`;
+  const digest = alg === 'EdDSA' ? null : `SHA${/\d+$/.exec(alg)?.[0] ?? 256}`;
+  const signed = sign(digest, Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
+  return `Bearer ${input}.${signed.toString('base64url')}`;
 }
 
 const unsigned = `${encode({ alg: 'none', kid: 'known' })}.${encode(claims())}`;
@@ -197,6 +213,46 @@ describe('authenticate', () => {
     start();
 
     expect(await authenticate(token(changes))).toMatchObject({ userId: 'olga' });
+  });
+
+  test('accepts the azp of a token without an audience when TOKEN_AZP=accepted, and only then', async () => {
+    const lightweight = token({ aud: undefined, azp: 'node-registry' });
+    start();
+    await expect(authenticate(lightweight)).rejects.toMatchObject({ reason: 'wrong_audience' });
+
+    start({ TOKEN_AZP: 'accepted' });
+    expect(await authenticate(lightweight)).toMatchObject({ userId: 'olga' });
+    for (const other of [
+      { aud: 'account' },
+      { aud: undefined, azp: 'another' },
+      { aud: undefined, client_id: 'x' },
+    ])
+      await expect(authenticate(token({ azp: 'node-registry', ...other }))).rejects.toMatchObject({
+        reason: 'wrong_audience',
+      });
+  });
+
+  test.each([
+    ['RS256', { modulusLength: 2048 }],
+    ['ES384', { namedCurve: 'P-384' }],
+    ['EdDSA', {}],
+  ] as const)('accepts a token signed with %s', async (alg, options) => {
+    const { privateKey, publicKey } = pairOf(alg, options);
+    keySet.keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'other', use: 'sig', alg }];
+    start();
+
+    expect(await authenticate(signedWith(alg, privateKey))).toMatchObject({ userId: 'olga' });
+  });
+
+  test.each(['PS256', 'HS256', 'none'])('says that %s is not supported', async (alg) => {
+    keySet.keys = [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'other', use: 'sig', alg }];
+    start();
+
+    await expect(authenticate(signedWith(alg, rsa.privateKey))).rejects.toMatchObject({
+      code: 'unauthorized',
+      reason: 'unsupported_algorithm',
+      message: expect.stringContaining('RS256, RS384, RS512, ES256, ES384, ES512 and EdDSA'),
+    });
   });
 
   test('accepts an ID token when ID_TOKENS=accepted', async () => {
