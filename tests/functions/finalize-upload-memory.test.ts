@@ -5,7 +5,6 @@ import { deflateRawSync } from 'node:zlib';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { smallFiles } from '../support/small-files.ts';
 import { eventOf, publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
@@ -63,28 +62,12 @@ function unpacksToFourTimes(): Buffer {
   ]);
 }
 
-/** Hundreds of files, each as large as the maximum that is inflated in one piece. */
-function manyPieces(): Buffer {
-  const data = Buffer.alloc(1024 * 1024);
-  const packed = deflateRawSync(data);
-  const files = Array.from({ length: 500 }, (_, index) => ({ name: `zeros-${index}`, data, packed }));
-  return zip([{ name: 'noise.bin', data: noise(6), method: 0 }, ...files]);
-}
-
-function lastOneDamaged(): Buffer {
-  const files = smallFiles(9800);
-  return zip([...files, { name: 'last', data: 'x', states: { crc32: 1 } }]);
-}
-
-test.each<[label: string, make: () => Buffer, status: string]>([
-  ['100 MB that unpack to 400 MB', unpacksToFourTimes, 'NodeVersionStatusActive'],
-  ['97 MB of directory', allDirectory, 'NodeVersionStatusActive'],
-  ['500 files that unpack to 1 MB each', manyPieces, 'NodeVersionStatusActive'],
-  ['98 MB of 9,800 small files', () => zip(smallFiles(9800)), 'NodeVersionStatusActive'],
-  ['98 MB of small files whose last is damaged', lastOneDamaged, 'NodeVersionStatusPending'],
+test.each<[label: string, make: () => Buffer]>([
+  ['100 MB that unpack to 400 MB', unpacksToFourTimes],
+  ['97 MB of directory', allDirectory],
 ])(
   'finalizeUpload takes at most 200 MB of memory for an archive of %s',
-  async (label, make, status) => {
+  async (label, make) => {
     const nodeId = label.toLowerCase().replace(/[^a-z0-9]+/g, '-');
     const archive = make();
     const upload = await publish(nodeId, '1.0.0');
@@ -93,8 +76,7 @@ test.each<[label: string, make: () => Buffer, status: string]>([
 
     console.info(`${label}: ${Math.round(peakBytes / megabyte)} MB, ${Math.round(ms)} ms`);
     const stored = await storedVersion(nodeId, '1.0.0');
-    expect(stored.status).toBe(status);
-    if (status === 'NodeVersionStatusActive') expect(stored.sha256).toBe(sha256(archive));
+    expect(stored).toMatchObject({ status: 'NodeVersionStatusActive', sha256: sha256(archive) });
     expect(peakBytes).toBeLessThan(maxPeakBytes);
   },
   60_000,

@@ -11,27 +11,26 @@ import { finalize, publish, put, sha256, storedVersion } from '../support/upload
 import { zip } from '../support/zip.ts';
 
 const archive = zip([{ name: 'node.py', data: 'print("hello")\n' }]);
-const rounds = 5;
-const stable = Array.from({ length: 14 }, (_, index) => `1.${index}.0`);
-const preReleases = Array.from({ length: 6 }, (_, index) => `2.0.0-beta.${index}`);
+const rounds = 3;
+const stable = Array.from({ length: 5 }, (_, index) => `1.${index}.0`);
+const preReleases = Array.from({ length: 3 }, (_, index) => `2.0.0-beta.${index}`);
 
 beforeAll(async () => {
   await seed();
 });
 
-test('the highest stable version always becomes the latest when twenty are finalized at once', async () => {
+test('the highest stable version always becomes the latest when eight are finalized at once', async () => {
   const all = [...stable, ...preReleases];
   const orders = fc.sample(fc.shuffledSubarray(all, { minLength: all.length }), rounds);
   for (const [round, labels] of orders.entries()) {
-    const nodeId = `twenty-${round}`;
+    const nodeId = `eight-${round}`;
     await publish(nodeId, '0.1.0');
     const uploads = await Promise.all(labels.map((label) => publish(nodeId, label)));
     await Promise.all(uploads.map((upload) => put(upload, archive)));
     await Promise.all(uploads.map((upload) => finalize(upload)));
 
-    expect((await storedNode(nodeId))?.latest_version).toMatchObject({ version: '1.13.0' });
+    expect((await storedNode(nodeId))?.latest_version).toMatchObject({ version: '1.4.0' });
   }
-  console.info(`${rounds} rounds of ${stable.length + preReleases.length} finalizers`);
 }, 300_000);
 
 test('a pre-release is the latest until a stable version comes', async () => {

@@ -10,7 +10,7 @@ import type { Figure } from './figures.ts';
 import { grossRegressions, machineName, type Report, render } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import { measureThroughput } from './throughput.ts';
-import { measureLargeBody, measureSigning, measureWarm } from './warm.ts';
+import { measureArchiveCheck, measureLargeBody, measureSigning, measureWarm } from './warm.ts';
 import { startServers } from './servers.ts';
 
 interface Options {
@@ -99,6 +99,7 @@ async function measureAll(place: Place, { minutes }: Options): Promise<Figure[]>
     await measureWarm(await buildEndpoints(place.folder), 21),
     await measureLargeBody(15),
     await measureSigning(15),
+    await measureArchiveCheck(11),
     ...(await measureGrowth(11)),
     ...(await measureThroughput(minutes * 60)),
   ];

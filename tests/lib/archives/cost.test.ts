@@ -1,13 +1,11 @@
 import { createHook } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
-import { crc32, inflateRawSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { checkArchive } from '../../../lib/archives/check-archive.ts';
 import { inMemory } from '../../support/archive-files.ts';
 import { smallFiles } from '../../support/small-files.ts';
 import { zip } from '../../support/zip.ts';
 
-const rounds = 8;
+const rounds = 3;
 
 /** The CPU time of one run, in milliseconds. */
 async function cpuTime(work: () => unknown): Promise<number> {
@@ -25,16 +23,6 @@ async function minTimes(one: () => unknown, other: () => unknown): Promise<[numb
     times[1] = Math.min(times[1], await cpuTime(other));
   }
   return times;
-}
-
-/** The work that every check has to do: inflate and sum each file, and hash the archive. */
-function requiredWork(archive: Buffer): void {
-  for (let at = 0; archive.readUInt32LE(at) === 0x04034b50; ) {
-    const start = at + 30 + archive.readUInt16LE(at + 26);
-    at = start + archive.readUInt32LE(at + 18);
-    crc32(inflateRawSync(archive.subarray(start, at)));
-  }
-  createHash('sha256').update(archive).digest();
 }
 
 test('checkArchive checks a small file without a stream or a thread of its own', async () => {
@@ -55,18 +43,6 @@ test('checkArchive checks a small file without a stream or a thread of its own',
   expect(Object.values(others).reduce((sum, number) => sum + number, 0)).toBeLessThan(count * 1.5);
 });
 
-/** On a quiet machine the ratio is 1.1 to 1.3; the margin is for a busy one. With a stream for each file it is 3. */
-test('checkArchive costs at most 1.8 times what inflating, CRC and SHA-256 of small files cost', async () => {
-  const archive = zip(smallFiles(1000));
-  const [required, checked] = await minTimes(
-    () => requiredWork(archive),
-    () => checkArchive(inMemory(archive)),
-  );
-
-  console.info(`${(archive.length / 1e6).toFixed(1)} MB: ${(checked / required).toFixed(2)} times`);
-  expect(checked).toBeLessThan(required * 1.8);
-}, 30_000);
-
 test('checkArchive takes time in proportion to the archive, even with deep and similar names', async () => {
   const folders = 'folder-of-14/'.repeat(62);
   const archiveOf = (count: number) =>
@@ -82,6 +58,6 @@ test('checkArchive takes time in proportion to the archive, even with deep and s
     () => checkArchive(inMemory(large)),
   );
 
-  console.info(`1,000 names: ${smallTime.toFixed(0)} ms, 10,000 names: ${largeTime.toFixed(0)} ms`);
+  // Ten times the names; time that grows with their square would be a hundred times.
   expect(largeTime).toBeLessThan(smallTime * 25);
 }, 30_000);
