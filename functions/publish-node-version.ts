@@ -26,6 +26,6 @@ export const handler = endpoint(
 
 function publicationOf({ path, body, caller, job }: Call<typeof publishNodeVersion>) {
   const proof = job ? { job } : { tokenHash: requireTokenHash(body.personal_access_token) };
-  requireSameNode(path.nodeId, body.node.id);
+  requireSameNode(path.nodeId, body.node.id, 'body.node.id');
   return { ...path, node: body.node, version: body.node_version, ...proof, caller };
 }

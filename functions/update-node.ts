@@ -2,12 +2,13 @@
 import { downloadUrl } from '../lib/bucket/download-url.ts';
 import { updateNode } from '../lib/contracts/update-node.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
-import { changeNode, etagOf, nodeView } from '../lib/registry/nodes.ts';
+import { changeNode, etagOf, nodeView, requireSameNode } from '../lib/registry/nodes.ts';
 
 /** `category` is going away; RFC 9745 lets clients know in every answer to a request that uses it. */
 const categoryDeprecatedSince = { deprecation: '@1767225600' };
 
 export const handler = endpoint(updateNode, async ({ path, body, caller, ifMatch, context }) => {
+  requireSameNode(path.nodeId, body.id, 'body.id');
   const owned = await changeNode(context, { ...path, changes: body, caller, ifMatch });
   return {
     body: nodeView(owned, downloadUrl),

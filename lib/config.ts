@@ -184,9 +184,9 @@ export const publishing = concern(() => ({
     'How many versions of a publisher may wait for their archives at the same time.',
   ),
   MAX_NEW_NODES_PER_DAY: variable(
-    count(50, 100_000),
+    limit(),
     'maxNewNodesPerDay',
-    'How many new nodes a publisher may publish per UTC day.',
+    'How many new nodes a publisher may publish per UTC day; 0 is no limit.',
   ),
 }));
 

@@ -40,6 +40,8 @@ export interface Contract {
   paid?: 'by reply' | 'by price';
   /** Who says how the task of a request stands, and the field of the request with the address for that. */
   notifies?: { provider: 'image' | 'video'; field: 'webhook_url' | 'callback_url' };
+  /** Whether the answer is sent as gzip to a caller who accepts that. */
+  isCompressed?: boolean;
   /** Whether an Idempotency-Key is honored. */
   idempotent?: boolean;
   /** How many seconds of video a valid request asks for; undefined where it leaves that to the provider. */

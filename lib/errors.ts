@@ -18,6 +18,7 @@ export const errorCatalog = {
   publisher_not_found: { status: 404, message: 'There is no such publisher.' },
   node_not_found: { status: 404, message: 'There is no such node.' },
   node_version_not_found: { status: 404, message: 'There is no such node version.' },
+  host_node_not_found: { status: 404, message: 'There is no such host node in this node version.' },
   version_exists: { status: 409, message: 'This version has been published. Publish a new version instead.' },
   node_id_taken: {
     status: 409,

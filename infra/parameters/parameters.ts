@@ -145,7 +145,7 @@ export const parameters: Record<string, z.ZodMiniType> = {
     wholeNumber(1, 1000),
     'How many versions of a publisher may wait for their archives.',
   ),
-  maxNewNodesPerDay: optional(wholeNumber(1, 100_000), 'How many new nodes a publisher may publish per day.'),
+  maxNewNodesPerDay: optional(limit, 'How many new nodes a publisher may publish per day.'),
   tableName: required(
     shape(/^[\w.-]{3,255}$/, 'be 3 to 255 letters, digits, dots, hyphens and underscores'),
     'The table.',

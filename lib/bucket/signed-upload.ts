@@ -19,7 +19,7 @@ const presigner = config.configured(
     }),
 );
 
-/** A URL that accepts one PUT of a zip archive under the given key, and requires only its content type. */
+/** A URL that accepts one PUT under the given key, with any headers: only its host is signed. */
 export async function signUpload(key: string): Promise<string> {
   const { protocol, hostname, host, pathname } = objectUrl(key);
   const signed = await presigner().presign(
@@ -29,9 +29,9 @@ export async function signUpload(key: string): Promise<string> {
       hostname,
       path: pathname,
       query: {},
-      headers: { host, 'content-type': 'application/zip' },
+      headers: { host },
     },
-    { expiresIn: expiresInSeconds, signableHeaders: new Set(['content-type']), unsignableHeaders: new Set() },
+    { expiresIn: expiresInSeconds },
   );
   const query = new URLSearchParams(signed.query as Record<string, string>);
   return `${signed.protocol}//${signed.headers.host}${signed.path}?${query}`;

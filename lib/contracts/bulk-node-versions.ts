@@ -3,7 +3,11 @@ import { contract } from '../contract.ts';
 import { list } from '../schemas/lists.ts';
 import { NodeVersion } from '../schemas/node-version.ts';
 
-const identifier = z.object({ node_id: z.string(), version: z.string() });
+/** A pair that lacks a field is that entry's error. */
+const identifier = z.object({
+  node_id: z.nullish(z.string()).with(z.describe('Unique identifier of the node')),
+  version: z.nullish(z.string()).with(z.describe('Version label')),
+});
 
 export const bulkNodeVersions = contract({
   name: 'bulkNodeVersions',
@@ -29,4 +33,5 @@ export const bulkNodeVersions = contract({
   }),
   status: 200,
   errors: [],
+  isCompressed: true,
 });

@@ -10,11 +10,11 @@ export const publishNodeVersion = contract({
   path: '/publishers/{publisherId}/nodes/{nodeId}/versions',
   summary: 'Publish a node version',
   description:
-    'Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive with Content-Type: application/zip. Until the archive has arrived the version is pending, and publishing it again resumes it.',
+    'Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive, with any Content-Type or none. Until the archive has arrived the version is pending, and publishing it again resumes it.',
   access: { userUnless: 'PUBLISH_ACCESS_TOKEN', bodyToken: 'personal_access_token' },
   parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
   body: z.object({
-    node: z.extend(NodeInput, { id: z.nullish(z.union([NodeId, z.literal('')])) }),
+    node: NodeInput,
     node_version: NodeVersionInput,
     personal_access_token: z
       .string()

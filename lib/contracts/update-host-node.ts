@@ -9,7 +9,7 @@ export const updateHostNode = contract({
   path: '/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}',
   summary: 'Update a host node',
   description:
-    'Changes one node definition inside a node version, and creates it if it is absent: an absent field is kept, null clears it.',
+    'Changes one node definition inside a node version: an absent field is kept, null clears it. An absent entry is created until the host nodes have been read out of the archive; then another name is not found. Encode "/", "?", "#" and "%" in the name twice; a query string is rejected.',
   access: 'user',
   parameters: z.object({
     nodeId: NodeId,
@@ -25,6 +25,7 @@ export const updateHostNode = contract({
     'publisher_banned',
     'node_not_found',
     'node_version_not_found',
+    'host_node_not_found',
     'conflict',
     'record_too_large',
   ],

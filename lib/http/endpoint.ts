@@ -18,6 +18,7 @@ import { issueDetails } from '../validation-issues.ts';
 import { admit, type JobOf, tokenIn } from './admit.ts';
 import { errorAnswer, jsonAnswer } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
+import { compressed } from './compressed.ts';
 import { endOf, reservedMs } from './deadline.ts';
 import { parseJsonBody } from './json-body.ts';
 import { log, note } from '../log.ts';
@@ -148,7 +149,9 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
         const code = progress.isSent ? 'provider_timeout' : 'unavailable';
         return new ApiError(code, { reason: pendingCalls(call.context) });
       };
-      return inTime(work(call, keyedRequest(contract, call, request), progress), endsAt - lastAnswerMs, late);
+      const working = work(call, keyedRequest(contract, call, request), progress);
+      const answer = await inTime(working, endsAt - lastAnswerMs, late);
+      return contract.isCompressed ? compressed(answer, request.headers['accept-encoding']) : answer;
     },
     // The early answer is ours: middy's starts and stops a timer for every request.
     { timeoutEarlyInMillis: 0 },
@@ -180,6 +183,7 @@ function readRequest<C extends Contract>(
   schema: z.ZodMiniType,
   request: GatewayRequest,
 ): Pick<Call<C>, 'path' | 'body'> {
+  if (contract.path.endsWith('+}') && request.rawQueryString) throw nameIsCut();
   const input = parseJsonBody(request);
   const parameters = request.pathParameters ?? {};
   const path = contract.parameters.safeParse(parameters);
@@ -202,4 +206,10 @@ function namesIn(path: Record<string, string>): Record<string, string> {
     value,
   ]);
   return Object.fromEntries(names);
+}
+
+/** A gateway takes what follows a "?" of a name for a query, and the rest of the name may be another one. */
+function nameIsCut(): ApiError {
+  const message = 'is not accepted here; encode a "?" in the path twice, as "%253F"';
+  return new ApiError('invalid_request', { details: [{ path: 'query', message }] });
 }

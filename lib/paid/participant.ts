@@ -7,6 +7,8 @@ export interface Answer {
   statusCode: number;
   headers: Record<string, string>;
   body: string;
+  /** Whether the body is bytes as base64, as those of gzip. */
+  isBase64Encoded?: boolean;
 }
 
 /** The answer to a request that was sent, and the task that it bought. */

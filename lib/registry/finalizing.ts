@@ -152,7 +152,7 @@ function obstacle(
 ): PendingReason | undefined {
   if (!publisher || publisher.banned) return pendingBecause('publisher_banned', 'The publisher is banned.');
   if (!node || node.status === 'NodeStatusDeleted')
-    return pendingBecause('node_deleted', 'The node is deleted.');
+    return pendingBecause('node_deleted', 'The node is withdrawn.');
   if (node.status === 'NodeStatusBanned') return pendingBecause('node_banned', 'The node is banned.');
   return undefined;
 }

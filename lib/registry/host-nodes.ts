@@ -1,15 +1,16 @@
+import { closest, distance } from 'fastest-levenshtein';
 import type { Context } from '../context.ts';
 import type { Caller } from '../caller.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, errorCatalog } from '../errors.ts';
 import { note } from '../log.ts';
 import { HostNode, type HostNodeInput } from '../schemas/host-node.ts';
-import { normalizeVersion } from '../schemas/version-label.ts';
+import { normalizeVersionInPath } from '../schemas/version-label.ts';
 import { absent, type Condition, withChanges } from '../store/expressions.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
+import { get, query } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { update } from '../store/write.ts';
-import { requireFits, requireLiveNode, requireNode } from './nodes.ts';
+import { requireAdmin, requireFits, requireNode, requireNotBannedNode } from './nodes.ts';
 import { requireOwner } from './publishers.ts';
 import {
   type HostNodeRecord,
@@ -38,13 +39,13 @@ export function changeHostNode(
   context: Context,
   { nodeId, version, hostNodeName, changes, caller }: HostNodeUpdate,
 ): Promise<HostNode> {
-  const normal = normalizeVersion(version);
+  const normal = normalizeVersionInPath(version);
   if (normal === undefined) throw new ApiError('node_version_not_found');
   const key = hostNodeKey(nodeId, normal, hostNodeName);
   return untilWritten(context, async () => {
     const { node, version, current, publisher } = await readAround(context, nodeId, normal, hostNodeName);
     if (node) note({ publisher_id: node.publisher_id });
-    if (!caller.isAdmin) requireLiveNode(node);
+    if (!caller.isAdmin) requireNotBannedNode(node);
     if (!version) throw new ApiError('node_version_not_found');
     const fields = {
       ...changes,
@@ -52,9 +53,11 @@ export function changeHostNode(
       host_node_name: hostNodeName,
       touched: touchedBy(changes, current),
     };
-    if (!caller.isAdmin && changesBan(current, fields.policy)) throw new ApiError('forbidden');
     if (!publisher && !caller.isAdmin) throw new ApiError('forbidden');
     if (publisher) requireOwner(publisher, caller);
+    if (!caller.isAdmin && changesBan(current, fields.policy)) requireAdmin(['body.policy']);
+    if (!caller.isAdmin && !current && version.host_node_extract_status === 'success')
+      throw await unknownHostNode(context, nodeId, normal, hostNodeName);
     requireFits(withChanges(current ?? {}, fields), maxHostNodeBytes);
     const result = await update<HostNodeRecord>(context, key, fields, unchangedSince(current));
     return result.written ? shownFields<HostNode>(result.item, HostNode) : undefined;
@@ -87,6 +90,33 @@ export function touchedFields(current: HostNodeRecord | undefined): readonly str
   if (current.touched) return current.touched;
   const isExtracted = current.extracted_by !== undefined;
   return isExtracted ? [] : Object.keys(HostNode.shape).filter((field) => field in current);
+}
+
+/** Once an archive has been read, its names are known, and another one is most likely misspelled. */
+async function unknownHostNode(
+  context: Context,
+  nodeId: string,
+  version: string,
+  name: string,
+): Promise<ApiError> {
+  const { pk, sk: prefix } = hostNodeKey(nodeId, version, '');
+  const names: string[] = [];
+  for await (const page of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', prefix] })) {
+    names.push(...page.map(({ sk }) => String(sk).slice(prefix.length)));
+    // One page has more names than any known pack, and a suggestion is worth no more reads.
+    break;
+  }
+  const meant = nearest(name, names);
+  const { message } = errorCatalog.host_node_not_found;
+  return new ApiError('host_node_not_found', {
+    message: meant === undefined ? message : `${message} Did you mean "${meant}"?`,
+  });
+}
+
+function nearest(name: string, names: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  const found = closest(name, names);
+  return distance(name, found) <= Math.max(2, name.length / 3) ? found : undefined;
 }
 
 function changesBan(current: HostNodeRecord | undefined, policy: HostNode['policy'] | null): boolean {

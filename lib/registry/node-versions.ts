@@ -8,6 +8,7 @@ import {
   Provenance,
 } from '../schemas/node-version.ts';
 import { normalizeVersion } from '../schemas/version-label.ts';
+import { versionIssue } from '../schemas/version-spelling.ts';
 import { isSameNodeId, type Key, keyName, nodeVersionKey } from '../store/keys.ts';
 import { maxBatchKeys, readBatches } from '../store/read.ts';
 import type { DownloadUrl } from '../upload.ts';
@@ -55,16 +56,16 @@ export function versionFields(
   { version: _, ...input }: NodeVersionInput,
   { isAdmin }: { isAdmin: boolean },
 ): { [Field in keyof PublisherFields]: NonNullable<PublisherFields[Field]> } {
+  const reserved: readonly string[] = isAdmin ? [] : adminVersionFields;
   const entries = Object.entries(input).filter(
-    ([field, value]) =>
-      value !== null && value !== undefined && (isAdmin || !adminVersionFields.includes(field)),
+    ([field, value]) => value !== null && value !== undefined && !reserved.includes(field),
   );
   return Object.fromEntries(entries);
 }
 
 interface Identifier {
-  node_id: string;
-  version: string;
+  node_id?: string | null | undefined;
+  version?: string | null | undefined;
 }
 
 type Lookup =
@@ -102,7 +103,7 @@ export async function findNodeVersions(
     const reason = overlooked.get(name);
     if (reason !== undefined) return { status: 'error', error_message: reason };
     const version = found.get(name);
-    if (!version || !isSameNodeId(version.node_id, identifier.node_id)) {
+    if (!version || !isSameNodeId(version.node_id, identifier.node_id ?? '')) {
       return { status: 'not_found', error_message: 'There is no such node version.' };
     }
     return { status: 'success', node_version: nodeVersionView(version, downloadUrl) };
@@ -110,14 +111,14 @@ export async function findNodeVersions(
 }
 
 function lookupKey({ node_id, version }: Identifier): Key | undefined {
-  const normal = normalizeVersion(version);
-  const isNodeId = node_id !== '' && node_id.length <= maxNodeIdLength && node_id.isWellFormed();
+  const normal = normalizeVersion(version ?? '');
+  const isNodeId = node_id && node_id.length <= maxNodeIdLength && node_id.isWellFormed();
   return normal !== undefined && isNodeId ? nodeVersionKey(node_id, normal) : undefined;
 }
 
 function identifierIssue({ version }: Identifier): string {
-  return normalizeVersion(version) === undefined
-    ? 'The version is not a semantic version such as 1.2.3.'
+  return normalizeVersion(version ?? '') === undefined
+    ? `The version ${versionIssue(version ?? '')}.`
     : `The node_id must have 1 to ${maxNodeIdLength} characters.`;
 }
 

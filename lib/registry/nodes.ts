@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { adminNodeFields, Node, NodeInput } from '../schemas/node.ts';
+import { isUnset } from '../schemas/media.ts';
 import type { Item } from '../store/attribute-values.ts';
 import { type Clause, withChanges } from '../store/expressions.ts';
 import { isSameNodeId, nodeKey, publisherKey } from '../store/keys.ts';
@@ -42,9 +44,9 @@ export function changeNode(context: Context, request: NodeUpdate): Promise<Owned
     const [nodeItem, publisherItem] = await get(context, nodeKey(nodeId), publisherKey(publisherId));
     const publisher = requirePublisher(publisherItem);
     const node = requireEditableNode(nodeItem, request, publisher);
-    const condition = [...nodeClauses(publisherId, caller), ...revisionClauses(node, ifMatch)];
+    const condition = [...nodeClauses(node), ...revisionClauses(node, ifMatch)];
+    requireMayChange(changes, node, caller, 'body');
     const fields = nodeChanges(changes, caller);
-    requireSameBan(node, fields.status, 'body.status');
     requireNodeFits(withChanges(node, fields));
     const result = await update<NodeRecord>(context, nodeKey(nodeId), fields, condition);
     return result.written ? { node: result.item, publisher } : undefined;
@@ -57,16 +59,14 @@ export function requireNode(item: Item | undefined, nodeId: string): NodeRecord 
   return node;
 }
 
-/** A node id sent in a body may be left empty; otherwise it must be the one of the path. */
-export function requireSameNode(nodeId: string, sent: string | null | undefined): void {
-  if (!sent || isSameNodeId(nodeId, sent)) return;
-  const message = 'must be the node id of the path';
-  throw new ApiError('invalid_request', { details: [{ path: 'body.node.id', message }] });
+/** A node id sent in a body must be the one of the path. Like all that the service knows itself, it may be anything else. */
+export function requireSameNode(nodeId: string, sent: unknown, path: string): void {
+  if (typeof sent !== 'string' || sent === '' || isSameNodeId(nodeId, sent)) return;
+  throw new ApiError('invalid_request', { details: [{ path, message: 'must be the node id of the path' }] });
 }
 
-/** A node that everyone but admins finds usable: neither deleted nor banned. */
-export function requireLiveNode(node: NodeRecord): void {
-  if (node.status === 'NodeStatusDeleted') throw new ApiError('node_not_found');
+/** What a ban allows to admins only. */
+export function requireNotBannedNode(node: NodeRecord): void {
   if (node.status === 'NodeStatusBanned') throw new ApiError('node_banned');
 }
 
@@ -78,14 +78,16 @@ function requireEditableNode(
   const node = requireNode(item, nodeId);
   if (node.publisher_id !== publisher.id) throw new ApiError('forbidden');
   requireOwner(publisher, caller);
-  if (!caller.isAdmin) requireLiveNode(node);
+  if (!caller.isAdmin) requireNotBannedNode(node);
   return node;
 }
 
-/** What must still hold when a node is written: whose it is, and for all but admins that it is in use. */
-export function nodeClauses(publisherId: string, { isAdmin }: Pick<Caller, 'isAdmin'>): Clause<NodeRecord>[] {
-  const owned: Clause<NodeRecord> = ['publisher_id', '=', publisherId];
-  return isAdmin ? [owned] : [owned, ['status', '=', 'NodeStatusActive']];
+/** What must still hold when a node is written: whose it is, and the status that the change was decided on. */
+export function nodeClauses({ publisher_id, status }: NodeRecord): Clause<NodeRecord>[] {
+  return [
+    ['publisher_id', '=', publisher_id],
+    ['status', '=', status],
+  ];
 }
 
 function revisionClauses(node: NodeRecord, ifMatch: string | undefined): Clause<NodeRecord>[] {
@@ -99,35 +101,60 @@ export function etagOf(node: NodeRecord): string {
   return `"${node.revision}"`;
 }
 
-/** The attributes that an update sets or, with null, removes. Fields only for admins count only from them. */
+/** The attributes that an update sets or, with null, removes. */
 export function nodeChanges(input: NodeInput, { isAdmin }: Pick<Caller, 'isAdmin'>) {
-  // A publish also carries the node's id, which the path has decided: only what a caller may say is taken.
-  const { translations, status, ...rest } = shownFields<NodeInput>(input, NodeInput);
+  // The path has decided the node's id.
+  const { translations, status, id: _, ...rest } = shownFields<NodeInput>(input, NodeInput);
   const fields = {
     ...rest,
     status: status || undefined,
-    translations: translations && JSON.stringify(translations),
+    translations: translations == null ? translations : JSON.stringify(translations),
   };
-  const names = Object.keys(fields).filter((name) => isAdmin || !adminNodeFields.includes(name));
-  return Object.fromEntries(names.map((name) => [name, fields[name as keyof typeof fields]])) as Partial<
-    typeof fields
-  >;
+  if (!isAdmin) for (const field of adminNodeFields) delete fields[field];
+  return fields;
 }
 
+const banned = 'NodeStatusBanned';
+
 /**
- * A ban also takes the downloads of a node, version by version, and leaves a history: that is the administration's.
- * Set here it would do half of that, and an admin who sends an old copy of a node back would lift one unawares.
+ * Rejects a change that is not the caller's to make. A ban also takes the downloads of a node, version by version, and
+ * leaves a history: that is the administration's. Set here it would do half of that, and an admin who sends an old
+ * copy of a node back would lift one unawares.
  */
-export function requireSameBan(
+export function requireMayChange(
+  input: NodeInput,
   node: NodeRecord | undefined,
-  status: NodeRecord['status'] | undefined,
+  { isAdmin }: Pick<Caller, 'isAdmin'>,
   path: string,
 ): void {
-  const banned = 'NodeStatusBanned';
-  if (status === undefined || (status === banned) === (node?.status === banned)) return;
-  const message =
-    'cannot set or lift a ban; the operator does that with "npm run admin -- node ban" or "unban"';
-  throw new ApiError('invalid_request', { details: [{ path, message }] });
+  const changesBan = Boolean(input.status) && (input.status === banned) !== (node?.status === banned);
+  if (!isAdmin) {
+    const reserved = changedFields(adminNodeFields, input, node);
+    requireAdmin([...reserved, ...(changesBan ? ['status'] : [])].map((field) => `${path}.${field}`));
+  } else if (changesBan) {
+    const message =
+      'cannot set or lift a ban; the operator does that with "npm run admin -- node ban" or "unban"';
+    throw new ApiError('invalid_request', { details: [{ path: `${path}.status`, message }] });
+  }
+}
+
+/** The fields that are sent with another value than is stored; null, "" and [] are no value. */
+export function changedFields<Field extends string>(
+  fields: readonly Field[],
+  sent: Partial<Record<Field, unknown>>,
+  stored: Partial<Record<Field, unknown>> | undefined,
+): Field[] {
+  return fields.filter((field) => {
+    const [a, b] = [sent[field], stored?.[field]];
+    return a !== undefined && !(isUnset(a) && isUnset(b)) && !isDeepStrictEqual(a, b);
+  });
+}
+
+/** Rejects a request by somebody else than an admin that changes these fields. */
+export function requireAdmin(paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  const details = paths.map((path) => ({ path, message: 'may be changed by an admin only' }));
+  throw new ApiError('forbidden', { details });
 }
 
 export function requireNodeFits({ latest_version: _, ...node }: Partial<NodeRecord>): void {

@@ -42,7 +42,8 @@ export async function requireRoom(
   if (!publishing) return [];
   const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = config.publishing();
   const now = Date.now();
-  if (isNewNode && (publishing[`nodes:${dayOf(now)}`] ?? 0) >= MAX_NEW_NODES_PER_DAY) {
+  const nodesToday = publishing[`nodes:${dayOf(now)}`] ?? 0;
+  if (isNewNode && MAX_NEW_NODES_PER_DAY > 0 && nodesToday >= MAX_NEW_NODES_PER_DAY) {
     const message = `A publisher can publish ${MAX_NEW_NODES_PER_DAY} new nodes a day; try again after midnight UTC.`;
     throw tooMany(message, secondsLeft('day', now));
   }

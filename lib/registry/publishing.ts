@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import type { NodeInput } from '../schemas/node.ts';
-import { NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
+import { adminVersionFields, NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
 import { dueShard } from '../store/due.ts';
 import { absent, withChanges } from '../store/expressions.ts';
 import {
@@ -25,9 +25,11 @@ import {
   nodeChanges,
   nodeClauses,
   requireFits,
-  requireLiveNode,
+  changedFields,
+  requireAdmin,
+  requireMayChange,
   requireNodeFits,
-  requireSameBan,
+  requireNotBannedNode,
 } from './nodes.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
 import { countNewNode, noteVersion, requireRoom } from './publishing-limits.ts';
@@ -143,10 +145,11 @@ function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord):
   if (node.publisher_id !== publisherId) throw new ApiError('forbidden');
   if (node.status === 'NodeStatusDeleted') {
     throw new ApiError('node_id_taken', {
-      message: 'The node was deleted, and its id cannot be used again; publish under another id.',
+      message:
+        'The node is withdrawn and takes no new version. Update it with status NodeStatusActive, then publish again.',
     });
   }
-  requireLiveNode(node);
+  requireNotBannedNode(node);
 }
 
 /** A version that was banned before its archive arrived has never been published, and cannot be. */
@@ -163,6 +166,10 @@ function pendingVersion(
 ): NodeVersionRecord {
   const now = new Date().toISOString();
   const id = existing?.id ?? randomUUID();
+  if (!caller?.isAdmin) {
+    const reserved = changedFields(adminVersionFields, version, existing);
+    requireAdmin(reserved.map((field) => `body.node_version.${field}`));
+  }
   const record: NodeVersionRecord = {
     ...nodeVersionKey(nodeId, version.version),
     ...versionFields(version, { isAdmin: caller?.isAdmin ?? false }),
@@ -195,20 +202,28 @@ function writeNode(
   node: NodeRecord | undefined,
 ): Write[] {
   const editor = { isAdmin: caller?.isAdmin ?? false };
+  requireMayChange(input, node, editor, 'body.node');
+  requireSameStatus(input.status);
   const changes = nodeChanges(input, editor);
   const key = nodeKey(nodeId);
-  requireSameBan(node, changes.status, 'body.node.status');
   requireNodeFits(withChanges(node ?? {}, changes));
-  if (node) return [updating<NodeRecord>(key, changes, nodeClauses(publisherId, editor))];
+  if (node) return [updating<NodeRecord>(key, changes, nodeClauses(node))];
   const created_at = new Date().toISOString();
   const born = {
     id: nodeId,
     publisher_id: publisherId,
     created_at,
-    status: changes.status ?? 'NodeStatusActive',
+    status: 'NodeStatusActive' as const,
   };
   const owned: OwnedNodeRecord = { ...ownedNodeKey(publisherId, nodeId), node_id: nodeId, created_at };
   return [updating<NodeRecord>(key, { ...changes, ...born }, absent), putting(owned, absent)];
+}
+
+/** A publish is for nodes in use; members may publish, and only owners withdraw. */
+function requireSameStatus(status: NodeInput['status']): void {
+  if (!status || status === 'NodeStatusActive') return;
+  const message = 'cannot be changed by a publish; update the node instead';
+  throw new ApiError('invalid_request', { details: [{ path: 'body.node.status', message }] });
 }
 
 function writeVersion(record: NodeVersionRecord, existing: NodeVersionRecord | undefined): Write {

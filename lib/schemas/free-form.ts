@@ -1,5 +1,5 @@
-const maxDepth = 32;
-const maxValues = 10_000;
+const maxDepth = 500;
+const maxValues = 100_000;
 
 /**
  * What keeps free-form JSON from being stored: it can be nested so deep that no JSON writer gets it out again, and

@@ -19,7 +19,8 @@ export function withDefault<Schema extends z.ZodMiniType>(
   return z.pipe(unsetAsAbsent, z._default(schema, standard));
 }
 
-const unsetAsAbsent = z.transform((value) => (isUnset(value) ? undefined : value));
+/** The document marks what it comes before as nullable. */
+export const unsetAsAbsent = z.transform((value) => (isUnset(value) ? undefined : value));
 
 /** At most so many characters, which zod counts as a person does: an emoji is one, not two. */
 export function text(maxCharacters: number) {

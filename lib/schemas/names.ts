@@ -36,13 +36,10 @@ export const HostNodeName = z
     ),
   );
 
-/** Decodes a name that a client encoded twice. A "%" that is not an escape is kept, because a name may contain one. */
+/**
+ * Decodes the escapes that a client encodes twice, since a gateway would route by the characters. Every other "%" is
+ * part of the name.
+ */
 function decodeEscapes(name: string): string {
-  return name.replaceAll(/(?:%[0-9A-Fa-f]{2})+/g, (escapes) => {
-    try {
-      return decodeURIComponent(escapes);
-    } catch {
-      return escapes;
-    }
-  });
+  return name.replace(/%(?:2F|3F|23|25)/gi, (escaped) => decodeURIComponent(escaped));
 }

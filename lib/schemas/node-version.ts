@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { clearable } from './clearable.ts';
 import { texts } from './lists.ts';
 import { Timestamp } from './timestamp.ts';
-import { VersionLabel } from './version-label.ts';
+import { VersionLabel } from './version-spelling.ts';
 
 export const NodeVersionStatus = z
   .enum([
@@ -64,7 +64,7 @@ const publisherFields = {
 const adminFields = {
   tags_admin: texts().with(
     z.describe(
-      'Tags for security warnings and admin metadata. Set by admins and the extraction of host nodes only; ignored from others',
+      'Tags for security warnings and admin metadata. Set by admins and by the extraction of host nodes; from others, only as stored',
     ),
   ),
 };
@@ -112,4 +112,4 @@ export const NodeVersion = z
   .with(z.meta({ id: 'NodeVersion' }));
 export type NodeVersion = z.infer<typeof NodeVersion>;
 
-export const adminVersionFields = Object.keys(adminFields);
+export const adminVersionFields = Object.keys(adminFields) as (keyof typeof adminFields)[];

@@ -5,36 +5,32 @@ import { texts } from './lists.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
 import { Timestamp } from './timestamp.ts';
-import { isWebAddress } from '../web-address.ts';
+import { isRunByPage } from '../web-address.ts';
+import { isObject } from '../json-object.ts';
 
 const nodeStatuses = ['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'] as const;
 export type NodeStatus = (typeof nodeStatuses)[number];
 
-/** Clients send "" for an address they do not have. */
-const webAddress = z
+/** A text that names a place, kept as it is sent: a URL of any kind, `git@host:path`, a relative path. */
+const place = z
   .string()
-  .check(
-    z.refine((value) => value === '' || isWebAddress(value.trim()), 'must be empty or an http or https URL'),
-    z.trim(),
-  )
-  .with(z.meta({ format: 'uri' }));
+  .check(z.refine((value) => !isRunByPage(value), 'must not be an address that a page would run'));
 
-const Translations = z
-  .pipe(
-    // Checked as a whole first: a body can hold a million languages, and each wrong one would make an issue.
-    z.transform((value: Record<string, Record<string, unknown>>, context) => {
-      const message = freeFormIssue(value);
-      if (message === undefined) return value;
-      context.issues.push({ code: 'custom', input: value, message });
-      return z.NEVER;
+const translations = z
+  .unknown()
+  .check(
+    z.superRefine((value, context) => {
+      const message = isObject(value) ? freeFormIssue(value) : 'must be an object';
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
     }),
-    z.record(z.string(), z.record(z.string(), z.unknown())),
   )
-  .with(z.describe('Translations of node metadata per language'));
+  .with(
+    z.meta({ type: 'object', description: 'Translations of node metadata: each language has any value' }),
+  );
 
 const ownerFields = {
   author: z.string(),
-  banner_url: webAddress.with(z.describe('URL to the node banner')),
+  banner_url: place.with(z.describe('URL to the node banner')),
   category: z.string().with(
     z.meta({
       description: 'Deprecated; use tags; to be removed in a future version',
@@ -42,22 +38,22 @@ const ownerFields = {
     }),
   ),
   description: z.string(),
-  icon: webAddress.with(z.describe('URL to the node icon')),
+  icon: place.with(z.describe('URL to the node icon')),
   license: z.string().with(z.describe('Path to the LICENSE file in the repository')),
   name: z.string().with(z.describe('Display name')),
-  repository: webAddress.with(z.describe('URL to the repository')),
+  repository: place.with(z.describe('URL to the repository')),
+  status_detail: z.string().with(z.describe('Why the node has its status')),
   supported_accelerators: texts().with(z.describe('Accelerator kinds the node supports')),
   supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
   supported_host_version: z.string().with(z.describe('Supported host versions')),
   supported_os: texts().with(z.describe('Operating systems supported')),
   tags: texts(),
-  translations: Translations,
+  translations,
 };
 
 const adminFields = {
   preempted_host_node_names: texts().with(z.describe('Host node names preempted by this node')),
-  search_ranking: z.int32().with(z.describe('Used for sorting search results')),
-  status_detail: z.string(),
+  search_ranking: z.int().with(z.describe('Used for sorting search results')),
   tags_admin: texts().with(z.describe('Admin-only tags for security warnings and admin metadata')),
 };
 
@@ -73,12 +69,21 @@ const serviceFields = {
 
 /**
  * What a caller may say of a node. Clients send a whole Node back that they have read, so the fields that the
- * service sets itself are accepted and ignored, and those of admins are ignored from anyone else.
+ * service computes are accepted and ignored, and those of admins may be sent as they stand.
  */
 export const NodeInput = z.object({
   ...clearable(ownerFields),
   ...clearable(adminFields),
-  status: z.nullish(z.enum([...nodeStatuses, ''])).with(z.describe('For admins; empty keeps it')),
+  id: z
+    .optional(z.unknown())
+    .with(z.meta({ type: ['string', 'null'], description: 'Unique identifier of the node, as in the path' })),
+  status: z
+    .nullish(z.enum([...nodeStatuses, '']))
+    .with(
+      z.describe(
+        'An owner withdraws a node with NodeStatusDeleted and restores it with NodeStatusActive; empty keeps it',
+      ),
+    ),
 });
 export type NodeInput = z.infer<typeof NodeInput>;
 
@@ -87,4 +92,4 @@ export const Node = z
   .with(z.meta({ id: 'Node' }));
 export type Node = z.infer<typeof Node>;
 
-export const adminNodeFields: readonly string[] = [...Object.keys(adminFields), 'status'];
+export const adminNodeFields = Object.keys(adminFields) as (keyof typeof adminFields)[];

@@ -1,28 +1,26 @@
-import * as z from 'zod/mini';
-
-const maxLength = 64;
-const numbers = String.raw`(\d+)(?:\.(\d+))?(?:\.(\d+))?`;
+export const maxVersionLength = 64;
 const identifiers = String.raw`[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*`;
-const shape = new RegExp(String.raw`^[vV]?${numbers}(?:-(${identifiers}))?(?:\+(${identifiers}))?$`);
+const short = /^[vV]?(\d+)(?:\.(\d+))?$/;
+const full = new RegExp(String.raw`^[vV]?(\d+)\.(\d+)\.(\d+)(?:-(${identifiers}))?(?:\+(${identifiers}))?$`);
 
 /**
- * Reads a version label leniently (`v1.2` is `1.2.0`) and returns its normal form, or undefined if it is
- * not a semantic version. Build metadata is part of it: `1.0.0+cu118` and `1.0.0+cu121` are two versions. A blank
- * counts as `+`, which a form-encoded path or a careless client makes of it.
+ * Reads a version label leniently (`v1.2` is `1.2.0`) and returns its normal form, or undefined if it is not a semantic
+ * version. Only a full one may have more than numbers: `1-2` and `2024-01-01` would become something that was not
+ * meant. Build metadata is part of the label: `1.0.0+cu118` and `1.0.0+cu121` are two versions.
  */
 export function normalizeVersion(label: string): string | undefined {
-  const match = label.length <= maxLength ? shape.exec(label.replaceAll(' ', '+')) : null;
+  const match = label.length <= maxVersionLength ? (full.exec(label) ?? short.exec(label)) : null;
   if (!match) return undefined;
   const [preRelease, build] = match.slice(4);
-  const core = match
-    .slice(1, 4)
-    .map((digits = '0') => withoutLeadingZeros(digits))
-    .join('.');
+  const core = [match[1], match[2], match[3]].map((digits = '0') => withoutLeadingZeros(digits)).join('.');
   const identified =
     preRelease === undefined ? core : `${core}-${preRelease.split('.').map(normalizeIdentifier).join('.')}`;
-  const normal = build === undefined ? identified : `${identified}+${build}`;
-  // A short label can grow (`1-x` is `1.0.0-x`), and what is answered must itself be a label that is found.
-  return normal.length <= maxLength ? normal : undefined;
+  return build === undefined ? identified : `${identified}+${build}`;
+}
+
+/** The label that a path names: form encoding makes a blank of a `+`. */
+export function normalizeVersionInPath(label: string): string | undefined {
+  return normalizeVersion(label.replaceAll(' ', '+'));
 }
 
 /** Orders two normal forms by precedence, which build metadata has no part in: negative where `a` is lower. */
@@ -39,22 +37,6 @@ export function compareVersions(a: string, b: string): number {
 export function isPreRelease(version: string): boolean {
   return withoutBuild(version).includes('-');
 }
-
-export const VersionLabel = z
-  .pipe(
-    z.string().check(z.maxLength(maxLength)),
-    z.transform((label, context) => {
-      const normal = normalizeVersion(label);
-      if (normal !== undefined) return normal;
-      context.issues.push({
-        code: 'custom',
-        input: label,
-        message: 'must be a semantic version such as 1.2.3 or 2.0.0-beta.1',
-      });
-      return z.NEVER;
-    }),
-  )
-  .with(z.describe('Version label: a semantic version of at most 64 characters; answered in normal form'));
 
 function withoutBuild(version: string): string {
   return version.replace(/\+.*/, '');

@@ -5,7 +5,7 @@ import type { PublishInput } from '../registry-client/client.ts';
 import { Failure, throwAll } from './failure.ts';
 import type { Meant } from './output.ts';
 import { type PyProject, readPyProject } from './pyproject.ts';
-import { semanticSpelling } from './spelling.ts';
+import { semanticSpelling } from '../../lib/schemas/version-spelling.ts';
 import { isWebAddress } from './web-address.ts';
 
 /** What is known of a node and its version, from the pyproject.toml or the command line. */

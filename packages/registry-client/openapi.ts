@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a node version
-         * @description Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive with Content-Type: application/zip. Until the archive has arrived the version is pending, and publishing it again resumes it.
+         * @description Registers a version, creates the node on its first publish, and answers a signed URL for one PUT of the zip archive, with any Content-Type or none. Until the archive has arrived the version is pending, and publishing it again resumes it.
          *
          *     A deployment with `PUBLISH_ACCESS_TOKEN=optional` also answers callers without an access token.
          */
@@ -56,7 +56,7 @@ export interface paths {
         get?: never;
         /**
          * Update a host node
-         * @description Changes one node definition inside a node version, and creates it if it is absent: an absent field is kept, null clears it.
+         * @description Changes one node definition inside a node version: an absent field is kept, null clears it. An absent entry is created until the host nodes have been read out of the archive; then another name is not found. Encode "/", "?", "#" and "%" in the name twice; a query string is rejected.
          */
         put: operations["updateHostNode"];
         post?: never;
@@ -244,8 +244,10 @@ export interface components {
             node_versions: {
                 /** @description The pair exactly as it was requested */
                 identifier: {
-                    node_id: string;
-                    version: string;
+                    /** @description Unique identifier of the node */
+                    node_id?: string | null;
+                    /** @description Version label */
+                    version?: string | null;
                 };
                 /** @enum {string} */
                 status: "success" | "not_found" | "error";
@@ -257,8 +259,10 @@ export interface components {
         BulkNodeVersionsRequest: {
             /** @description The pairs to fetch, at most 1000 */
             node_versions: {
-                node_id: string;
-                version: string;
+                /** @description Unique identifier of the node */
+                node_id?: string | null;
+                /** @description Version label */
+                version?: string | null;
             }[];
         };
         Error: {
@@ -266,7 +270,7 @@ export interface components {
              * @description What went wrong, for programs; a code never changes its meaning
              * @enum {string}
              */
-            error: "invalid_request" | "provider_rejected" | "unauthorized" | "invalid_personal_access_token" | "forbidden" | "node_banned" | "publisher_banned" | "caller_blocked" | "route_not_found" | "publisher_not_found" | "node_not_found" | "node_version_not_found" | "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch" | "precondition_failed" | "request_too_large" | "record_too_large" | "unsupported_media_type" | "provider_busy" | "budget_exhausted" | "too_many_requests" | "internal_error" | "provider_failed" | "provider_unreachable" | "provider_invalid_reply" | "provider_credentials" | "provider_quota" | "unavailable" | "provider_timeout";
+            error: "invalid_request" | "provider_rejected" | "unauthorized" | "invalid_personal_access_token" | "forbidden" | "node_banned" | "publisher_banned" | "caller_blocked" | "route_not_found" | "publisher_not_found" | "node_not_found" | "node_version_not_found" | "host_node_not_found" | "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch" | "precondition_failed" | "request_too_large" | "record_too_large" | "unsupported_media_type" | "provider_busy" | "budget_exhausted" | "too_many_requests" | "internal_error" | "provider_failed" | "provider_unreachable" | "provider_invalid_reply" | "provider_credentials" | "provider_quota" | "unavailable" | "provider_timeout";
             /** @description What went wrong, for a person */
             message: string;
             /** @description The x-request-id of the answer */
@@ -313,25 +317,25 @@ export interface components {
              * Format: uri
              * @description Callback for task status updates
              */
-            callback_url?: string;
+            callback_url?: string | null;
             /**
              * Format: int32
              * @description Extended seconds
              * @default 5
              */
-            duration?: number;
+            duration?: number | null;
             /** @description Reference image for the end frame; exactly 1 image accepted */
-            images?: string[];
+            images?: string[] | null;
             /** @description Pass-through parameters */
-            payload?: string;
+            payload?: string | null;
             /** @description Describes the video */
-            prompt?: string;
-            /** @enum {string} */
-            resolution?: "540p" | "720p" | "1080p";
+            prompt?: string | null;
+            /** @enum {string|null} */
+            resolution?: "540p" | "720p" | "1080p" | null;
             /** @description Required together with video_url */
-            video_creation_id?: string;
+            video_creation_id?: string | null;
             /** @description Any video URL; required together with video_creation_id */
-            video_url?: string;
+            video_url?: string | null;
         };
         HostNode: {
             /** @description UI category used for grouping */
@@ -384,11 +388,11 @@ export interface components {
             /** @description The key frames after the first frame */
             image_settings: {
                 /** @description Key frame, in any form that the provider accepts */
-                key_image?: string;
+                key_image?: string | null;
                 /** @description Seconds up to the key frame */
-                duration?: number;
+                duration?: number | null;
                 /** @description Describes the video */
-                prompt?: string;
+                prompt?: string | null;
             }[];
             /**
              * @description Model of the video provider
@@ -401,18 +405,15 @@ export interface components {
              * Format: uri
              * @description Callback for task status updates
              */
-            callback_url?: string;
+            callback_url?: string | null;
             /** @description Pass-through parameters */
-            payload?: string;
-            /** @enum {string} */
-            resolution?: "540p" | "720p" | "1080p";
+            payload?: string | null;
+            /** @enum {string|null} */
+            resolution?: "540p" | "720p" | "1080p" | null;
         };
         Node: {
             author?: string;
-            /**
-             * Format: uri
-             * @description URL to the node banner
-             */
+            /** @description URL to the node banner */
             banner_url?: string;
             /**
              * @deprecated
@@ -420,20 +421,16 @@ export interface components {
              */
             category?: string;
             description?: string;
-            /**
-             * Format: uri
-             * @description URL to the node icon
-             */
+            /** @description URL to the node icon */
             icon?: string;
             /** @description Path to the LICENSE file in the repository */
             license?: string;
             /** @description Display name */
             name?: string;
-            /**
-             * Format: uri
-             * @description URL to the repository
-             */
+            /** @description URL to the repository */
             repository?: string;
+            /** @description Why the node has its status */
+            status_detail?: string;
             /** @description Accelerator kinds the node supports */
             supported_accelerators?: string[];
             /** @description Supported host frontend versions */
@@ -443,20 +440,12 @@ export interface components {
             /** @description Operating systems supported */
             supported_os?: string[];
             tags?: string[];
-            /** @description Translations of node metadata per language */
-            translations?: {
-                [key: string]: {
-                    [key: string]: unknown;
-                };
-            };
+            /** @description Translations of node metadata: each language has any value */
+            translations?: Record<string, never>;
             /** @description Host node names preempted by this node */
             preempted_host_node_names?: string[];
-            /**
-             * Format: int32
-             * @description Used for sorting search results
-             */
+            /** @description Used for sorting search results */
             search_ranking?: number;
-            status_detail?: string;
             /** @description Admin-only tags for security warnings and admin metadata */
             tags_admin?: string[];
             /**
@@ -469,7 +458,7 @@ export interface components {
             /** @description Stars on the source repository */
             readonly repo_stars?: number;
             /** @description Unique identifier of the node */
-            readonly id?: string;
+            id?: string;
             readonly latest_version?: components["schemas"]["NodeVersion"];
             readonly publisher?: components["schemas"]["Publisher"];
             /** @description Average rating */
@@ -490,7 +479,7 @@ export interface components {
             /** @description Operating systems supported */
             supported_os?: string[];
             tags?: string[];
-            /** @description Tags for security warnings and admin metadata. Set by admins and the extraction of host nodes only; ignored from others */
+            /** @description Tags for security warnings and admin metadata. Set by admins and by the extraction of host nodes; from others, only as stored */
             tags_admin?: string[];
             /**
              * @description Whether the host nodes have been read out of the archive
@@ -563,16 +552,12 @@ export interface components {
                 readonly downloads?: number;
                 /** @description Stars on the source repository */
                 readonly repo_stars?: number;
-                id?: (string | "") | null;
                 readonly latest_version?: components["schemas"]["NodeVersion"];
                 readonly publisher?: components["schemas"]["Publisher"];
                 /** @description Average rating */
                 readonly rating?: number;
                 author?: string | null;
-                /**
-                 * Format: uri
-                 * @description URL to the node banner
-                 */
+                /** @description URL to the node banner */
                 banner_url?: string | null;
                 /**
                  * @deprecated
@@ -580,20 +565,16 @@ export interface components {
                  */
                 category?: string | null;
                 description?: string | null;
-                /**
-                 * Format: uri
-                 * @description URL to the node icon
-                 */
+                /** @description URL to the node icon */
                 icon?: string | null;
                 /** @description Path to the LICENSE file in the repository */
                 license?: string | null;
                 /** @description Display name */
                 name?: string | null;
-                /**
-                 * Format: uri
-                 * @description URL to the repository
-                 */
+                /** @description URL to the repository */
                 repository?: string | null;
+                /** @description Why the node has its status */
+                status_detail?: string | null;
                 /** @description Accelerator kinds the node supports */
                 supported_accelerators?: string[] | null;
                 /** @description Supported host frontend versions */
@@ -603,24 +584,18 @@ export interface components {
                 /** @description Operating systems supported */
                 supported_os?: string[] | null;
                 tags?: string[] | null;
-                /** @description Translations of node metadata per language */
-                translations?: {
-                    [key: string]: {
-                        [key: string]: unknown;
-                    };
-                } | null;
+                /** @description Translations of node metadata: each language has any value */
+                translations?: Record<string, never> | null;
                 /** @description Host node names preempted by this node */
                 preempted_host_node_names?: string[] | null;
-                /**
-                 * Format: int32
-                 * @description Used for sorting search results
-                 */
+                /** @description Used for sorting search results */
                 search_ranking?: number | null;
-                status_detail?: string | null;
                 /** @description Admin-only tags for security warnings and admin metadata */
                 tags_admin?: string[] | null;
+                /** @description Unique identifier of the node, as in the path */
+                id?: string | null;
                 /**
-                 * @description For admins; empty keeps it
+                 * @description An owner withdraws a node with NodeStatusDeleted and restores it with NodeStatusActive; empty keeps it
                  * @enum {string|null}
                  */
                 status?: "NodeStatusActive" | "NodeStatusDeleted" | "NodeStatusBanned" | "" | null;
@@ -673,9 +648,9 @@ export interface components {
                 /** @description Operating systems supported */
                 supported_os?: string[] | null;
                 tags?: string[] | null;
-                /** @description Tags for security warnings and admin metadata. Set by admins and the extraction of host nodes only; ignored from others */
+                /** @description Tags for security warnings and admin metadata. Set by admins and by the extraction of host nodes; from others, only as stored */
                 tags_admin?: string[] | null;
-                /** @description Version label: a semantic version of at most 64 characters; answered in normal form */
+                /** @description Version label: a semantic version of at most 64 characters, answered in normal form (v1.2 is 1.2.0). Only a full one may have a pre-release or build part */
                 version: string;
             };
             /** @description A personal access token of the publisher, or an OpenID Connect ID token of a CI job that the publisher trusts, which also stands for the access token: the Authorization header may then be absent */
@@ -720,38 +695,38 @@ export interface components {
              * @description Changes the background based on prompt and/or reference image
              * @default true
              */
-            change_background?: boolean;
+            change_background?: boolean | null;
             /**
              * @description Final image interpolates from the original using light_transfer_strength
              * @default false
              */
-            interpolate_from_original?: boolean;
+            interpolate_from_original?: boolean | null;
             /**
              * @description 0 stays closest to the original, 100 is maximum transfer
              * @default 100
              */
-            light_transfer_strength?: number;
+            light_transfer_strength?: number | null;
             /**
              * @description Keeps texture and small details
              * @default true
              */
-            preserve_details?: boolean;
+            preserve_details?: boolean | null;
             /** @description Guides generation; (text:weight) weights a phrase by 1 to 1.4 */
-            prompt?: string;
+            prompt?: string | null;
             /**
              * @default standard
-             * @enum {string}
+             * @enum {string|null}
              */
-            style?: "standard" | "darker_but_realistic" | "clean" | "smooth" | "brighter" | "contrasted_n_hdr" | "just_composition";
+            style?: "standard" | "darker_but_realistic" | "clean" | "smooth" | "brighter" | "contrasted_n_hdr" | "just_composition" | null;
             /** @description Base64 data or URL; incompatible with transfer_light_from_reference_image */
-            transfer_light_from_lightmap?: string;
+            transfer_light_from_lightmap?: string | null;
             /** @description Base64 data or URL; incompatible with transfer_light_from_lightmap */
-            transfer_light_from_reference_image?: string;
+            transfer_light_from_reference_image?: string | null;
             /**
              * Format: uri
              * @description Receives notifications when the task changes status
              */
-            webhook_url?: string;
+            webhook_url?: string | null;
         };
         RelightReply: {
             data: {
@@ -794,74 +769,74 @@ export interface components {
         };
         TextToVideoRequest: {
             /** @description For example 16:9 */
-            aspect_ratio?: string;
+            aspect_ratio?: string | null;
             /** @description Enables direct audio-video generation; default true for model vidq3-pro */
-            audio?: boolean;
+            audio?: boolean | null;
             /**
              * @description Applies when audio is true; no effect for q3 model
-             * @enum {string}
+             * @enum {string|null}
              */
-            audio_type?: "all" | "speech_only" | "sound_effect_only";
+            audio_type?: "all" | "speech_only" | "sound_effect_only" | null;
             /** @description Background music; no effect for q3 model */
-            bgm?: boolean;
+            bgm?: boolean | null;
             /**
              * Format: uri
              * @description Callback for task status updates
              */
-            callback_url?: string;
+            callback_url?: string | null;
             /**
              * Format: int32
              * @description Seconds; vidq3-pro 1-16, vidq2-pro-fast 1-10, vidq2-pro and vidq2-turbo 1-8
              */
-            duration?: number;
-            enhance?: boolean;
+            duration?: number | null;
+            enhance?: boolean | null;
             /** @description For image-to-video; accepts 1 image as start frame */
-            images?: string[];
+            images?: string[] | null;
             /** @description Use recommended prompt; costs 10 additional credits */
-            is_rec?: boolean;
+            is_rec?: boolean | null;
             /** @description JSON-format string of custom metadata */
-            meta_data?: string;
+            meta_data?: string | null;
             /**
              * @description Model of the video provider
-             * @enum {string}
+             * @enum {string|null}
              */
-            model?: "vidq3-pro" | "vidq2-pro-fast" | "vidq2-pro" | "vidq2-turbo" | "vidq1" | "vidq1-classic" | "vid2.0";
+            model?: "vidq3-pro" | "vidq2-pro-fast" | "vidq2-pro" | "vidq2-turbo" | "vidq1" | "vidq1-classic" | "vid2.0" | null;
             /**
              * @description No effect for q2 and q3 models
-             * @enum {string}
+             * @enum {string|null}
              */
-            movement_amplitude?: "auto" | "small" | "medium" | "large";
+            movement_amplitude?: "auto" | "small" | "medium" | "large" | null;
             /** @description Lower cost; tasks generated within 48 hours */
-            off_peak?: boolean;
+            off_peak?: boolean | null;
             /** @description Pass-through parameters */
-            payload?: string;
+            payload?: string | null;
             /** Format: int32 */
-            priority?: number;
+            priority?: number | null;
             /** @description Describes the video */
-            prompt?: string;
+            prompt?: string | null;
             /**
              * @description Availability depends on model and duration
-             * @enum {string}
+             * @enum {string|null}
              */
-            resolution?: "360p" | "540p" | "720p" | "1080p" | "2K";
+            resolution?: "360p" | "540p" | "720p" | "1080p" | "2K" | null;
             /**
              * Format: int32
              * @description Random when omitted
              */
-            seed?: number;
-            /** @enum {string} */
-            style?: "general" | "anime";
+            seed?: number | null;
+            /** @enum {string|null} */
+            style?: "general" | "anime" | null;
             /** @description No effect for q3 model */
-            voice_id?: string;
+            voice_id?: string | null;
             /** @default false */
-            watermark?: boolean;
+            watermark?: boolean | null;
             /**
              * Format: int32
              * @description 1 top left, 2 top right, 3 bottom right (default), 4 bottom left
              */
-            wm_position?: number;
+            wm_position?: number | null;
             /** @description Watermark image URL; default watermark used when omitted */
-            wm_url?: string;
+            wm_url?: string | null;
         };
         UpdateHostNodeRequest: {
             /** @description Unique identifier, taken from the path */
@@ -899,17 +874,12 @@ export interface components {
             readonly downloads?: number;
             /** @description Stars on the source repository */
             readonly repo_stars?: number;
-            /** @description Unique identifier of the node */
-            readonly id?: string;
             readonly latest_version?: components["schemas"]["NodeVersion"];
             readonly publisher?: components["schemas"]["Publisher"];
             /** @description Average rating */
             readonly rating?: number;
             author?: string | null;
-            /**
-             * Format: uri
-             * @description URL to the node banner
-             */
+            /** @description URL to the node banner */
             banner_url?: string | null;
             /**
              * @deprecated
@@ -917,20 +887,16 @@ export interface components {
              */
             category?: string | null;
             description?: string | null;
-            /**
-             * Format: uri
-             * @description URL to the node icon
-             */
+            /** @description URL to the node icon */
             icon?: string | null;
             /** @description Path to the LICENSE file in the repository */
             license?: string | null;
             /** @description Display name */
             name?: string | null;
-            /**
-             * Format: uri
-             * @description URL to the repository
-             */
+            /** @description URL to the repository */
             repository?: string | null;
+            /** @description Why the node has its status */
+            status_detail?: string | null;
             /** @description Accelerator kinds the node supports */
             supported_accelerators?: string[] | null;
             /** @description Supported host frontend versions */
@@ -940,24 +906,18 @@ export interface components {
             /** @description Operating systems supported */
             supported_os?: string[] | null;
             tags?: string[] | null;
-            /** @description Translations of node metadata per language */
-            translations?: {
-                [key: string]: {
-                    [key: string]: unknown;
-                };
-            } | null;
+            /** @description Translations of node metadata: each language has any value */
+            translations?: Record<string, never> | null;
             /** @description Host node names preempted by this node */
             preempted_host_node_names?: string[] | null;
-            /**
-             * Format: int32
-             * @description Used for sorting search results
-             */
+            /** @description Used for sorting search results */
             search_ranking?: number | null;
-            status_detail?: string | null;
             /** @description Admin-only tags for security warnings and admin metadata */
             tags_admin?: string[] | null;
+            /** @description Unique identifier of the node, as in the path */
+            id?: string | null;
             /**
-             * @description For admins; empty keeps it
+             * @description An owner withdraws a node with NodeStatusDeleted and restores it with NodeStatusActive; empty keeps it
              * @enum {string|null}
              */
             status?: "NodeStatusActive" | "NodeStatusDeleted" | "NodeStatusBanned" | "" | null;
@@ -1428,6 +1388,8 @@ export interface operations {
              * @description `node_not_found`: There is no such node.
              *
              *     `node_version_not_found`: There is no such node version.
+             *
+             *     `host_node_not_found`: There is no such host node in this node version.
              */
             404: {
                 headers: {
@@ -1437,7 +1399,7 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"] & {
                         /** @enum {unknown} */
-                        error?: "node_not_found" | "node_version_not_found";
+                        error?: "node_not_found" | "node_version_not_found" | "host_node_not_found";
                     };
                 };
             };

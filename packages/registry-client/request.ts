@@ -60,9 +60,10 @@ export function segment(text: string): string {
   }
 }
 
-/** Gateways decode once, some before they choose the route; the service decodes what is still encoded. */
+/** Gateways decode once, some before they choose the route; the service decodes these four once more. */
 export function hostNodeSegment(name: string): string {
-  if (name === '.' || name === '..') return name.replaceAll('.', '%252E');
+  if (name === '.' || name === '..')
+    throw invalid('path', `cannot end with "${name}", which clients take out of a URL`);
   return segment(name.replaceAll(/[%/?#]/g, encodeURIComponent));
 }
 

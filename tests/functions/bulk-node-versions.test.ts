@@ -85,7 +85,7 @@ describe('POST /bulk/nodes/versions', () => {
       [
         'a label that is not a version',
         { node_id: 'tool', version: 'nightly' },
-        'The version is not a semantic version such as 1.2.3.',
+        'The version must be a semantic version such as 1.2.3 or 2.0.0-beta.1.',
       ],
       [
         'an over-long id',
@@ -219,7 +219,11 @@ describe('POST /bulk/nodes/versions', () => {
 
     test.each([
       ['no list', {}, 'body.node_versions'],
-      ['a pair without a version', { node_versions: [{ node_id: 'a' }] }, 'body.node_versions.0.version'],
+      [
+        'a version that is a number',
+        { node_versions: [{ node_id: 'a', version: 1 }] },
+        'body.node_versions.0.version',
+      ],
       ['a pair that is text', { node_versions: ['a@1'] }, 'body.node_versions.0'],
     ])('rejects a request with %s', async (_, body, faulty) => {
       const answer = await invoke(handler, 'bulk-node-versions', { body });

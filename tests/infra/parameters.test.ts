@@ -183,7 +183,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   notificationConcurrency: { good: ['2', '1000'], bad: ['', '1', '1001', 'many'] },
   failedNotificationsAlarm: capacity,
   maxPendingVersions: { good: ['', '100', '1000'], bad: ['0', '1001', 'x'] },
-  maxNewNodesPerDay: { good: ['', '50'], bad: ['0', '-1', 'x'] },
+  maxNewNodesPerDay: limit,
   tableName: { good: ['node-registry-prod', 'a.b_c'], bad: ['', 'a b', 'ab', 'a/b', 'a'.repeat(256)] },
   downloadBaseUrl: {
     good: ['', 'https://cdn.example.com/nodes'],

@@ -44,7 +44,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     PROXY_ACCESS_TOKEN: 'required',
   },
   ci: { CI_AUDIENCE: [], CI_ISSUERS: [] },
-  publishing: { MAX_PENDING_VERSIONS: 100, MAX_NEW_NODES_PER_DAY: 50 },
+  publishing: { MAX_PENDING_VERSIONS: 100, MAX_NEW_NODES_PER_DAY: 0 },
   archives: {
     MAX_ARCHIVE_BYTES: 100_000_000,
     MAX_ARCHIVE_ENTRIES: 10_000,

@@ -17,8 +17,7 @@ Object.assign(process.env, {
   // Relaying is the default, and has tests of its own.
   NOTIFICATIONS: 'direct',
   NOTIFY_LOCALHOST: 'accepted',
-  // A test file has few publishers and many nodes.
+  // A test file has few publishers and many versions.
   MAX_PENDING_VERSIONS: '1000',
-  MAX_NEW_NODES_PER_DAY: '100000',
   CREDIT_CEILINGS: 'relightImage=1,textToVideo=74,extendVideo=28,multiframeVideo=20',
 });

@@ -39,7 +39,8 @@ export async function startHttpApi(): Promise<HttpApi> {
     }
     const answer = await call(found, request.headers, body);
     if (disturbance === 'lose the answer') return void request.socket.destroy();
-    response.writeHead(answer.statusCode, answer.headers).end(answer.body);
+    const bytes = Buffer.from(answer.body, answer.isBase64Encoded ? 'base64' : 'utf8');
+    response.writeHead(answer.statusCode, answer.headers).end(bytes);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const stop = async () => {
@@ -57,25 +58,28 @@ export async function startHttpApi(): Promise<HttpApi> {
 interface Route {
   contract: Contract;
   pathParameters: Record<string, string>;
+  rawQueryString: string;
 }
 
 function findRoute(contracts: readonly Contract[], { method, url = '' }: IncomingMessage): Route | undefined {
   // As the deployed gateway does, before it chooses the route.
-  const [path = ''] = decodeURIComponent(url.split('?')[0] ?? '').split('?');
+  const [encoded = '', ...query] = url.split('?');
+  const [path = '', ...cut] = decodeURIComponent(encoded).split('?');
   for (const contract of contracts) {
     const pattern = contract.path
       .replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')
       .replaceAll(/\{(\w+)\+\}/g, '(?<$1>.+)');
     const match = contract.method === method ? new RegExp(`^${pattern}$`, 's').exec(path) : null;
-    if (match) return { contract, pathParameters: { ...match.groups } };
+    if (match)
+      return { contract, pathParameters: { ...match.groups }, rawQueryString: [...cut, ...query].join('?') };
   }
   return undefined;
 }
 
-async function call({ contract, pathParameters }: Route, headers: IncomingHttpHeaders, body: string) {
+async function call({ contract, ...route }: Route, headers: IncomingHttpHeaders, body: string) {
   const name = contract.name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const { handler } = await import(`../../functions/${name}.ts`);
-  const event = { ...sampleEvent(name), headers, pathParameters, body };
+  const event = { ...sampleEvent(name), ...route, headers, body };
   const context = { getRemainingTimeInMillis: () => 29_000 };
   return handler(event as APIGatewayProxyEventV2, context as Context);
 }

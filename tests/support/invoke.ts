@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Answer>;
@@ -7,6 +8,7 @@ interface Answer {
   statusCode: number;
   headers: Record<string, string>;
   body: string;
+  isBase64Encoded?: boolean;
 }
 
 interface Changes {
@@ -41,12 +43,10 @@ export async function invoke(handler: Handler, name: string, changes: Changes = 
   const { remainingMs = 29_000 } = changes;
   const context = { getRemainingTimeInMillis: () => remainingMs } as Context;
   const answer = await handler(event, context);
-  return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    text: answer.body,
-    body: JSON.parse(answer.body),
-  };
+  const text = answer.isBase64Encoded
+    ? gunzipSync(Buffer.from(answer.body, 'base64')).toString()
+    : answer.body;
+  return { status: answer.statusCode, headers: answer.headers, text, body: JSON.parse(text) };
 }
 
 export function sampleEvent(name: string): APIGatewayProxyEventV2 {

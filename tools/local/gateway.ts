@@ -8,7 +8,7 @@ type OnAnswer = (request: LoggedRequest) => void;
 
 /**
  * Makes serverless-offline as strict as the deployed HTTP API, which decodes the path before it chooses the route:
- * `%2F` then is a slash between two segments, and everything after a `%3F` is lost. It also joins headers that occur
+ * `%2F` then is a slash between two segments, and everything after a `%3F` is a query. It also joins headers that occur
  * twice, and answers 500 for a function that throws. Each answered request goes to `onAnswer`.
  */
 export function startGateway(
@@ -83,9 +83,9 @@ const crash = Buffer.from('{"errorMessage":');
 function decodedOnce(url: string): string | undefined {
   const [encoded = '', ...query] = url.split('?');
   try {
-    const [path = ''] = decodeURIComponent(encoded).split('?');
+    const [path = '', ...cut] = decodeURIComponent(encoded).split('?');
     const segments = path.split('/').map(encodeURIComponent);
-    return [keepLastSlash(segments), ...query].join('?');
+    return [keepLastSlash(segments), ...cut.map(encodeURIComponent), ...query].join('?');
   } catch {
     return undefined;
   }

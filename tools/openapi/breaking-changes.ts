@@ -12,6 +12,38 @@ const limits = {
   minimum: 1,
 } as const;
 
+/** Every difference between two documents, one sentence each. */
+export function findDifferences(
+  before: JsonObject,
+  after: JsonObject,
+): { breaks: string[]; widenings: string[] } {
+  const breaks = [...new Set(findBreakingChanges(before, after))];
+  // What breaks on the way back is what callers gain.
+  const back = findBreakingChanges(after, before).filter((sentence) => !breaks.includes(sentence));
+  return { breaks, widenings: [...new Set(back.map(opposite))] };
+}
+
+const opposites = [
+  ['is gone', 'is new'],
+  ['no longer requires', 'now requires'],
+  ['is no longer required', 'is now required'],
+  ['is no longer one of a list', 'is now one of a list'],
+  ['has a wider', 'has a narrower'],
+  ['is now always there', 'may now be absent'],
+  ['can no longer be', 'may now be'],
+  ['no longer has its former', 'has another'],
+  ['no longer', 'now'],
+] as const;
+
+/** The same change seen from the other document. */
+function opposite(sentence: string): string {
+  for (const [forward, backward] of opposites) {
+    if (sentence.includes(forward)) return sentence.replace(forward, backward);
+    if (sentence.includes(backward)) return sentence.replace(backward, forward);
+  }
+  return sentence;
+}
+
 /** What would break a caller who follows the earlier document, one sentence for each change. */
 export function findBreakingChanges(before: JsonObject, after: JsonObject): string[] {
   return Object.entries(operationsOf(before)).flatMap(([name, operation]) => {
@@ -114,12 +146,15 @@ function compareSchemas(where: string, before: Side, after: Side, direction: Dir
 /** A request must still accept everything that it accepted before. */
 function narrowed(where: string, before: Side, after: Side): string[] {
   const required = without(after.list('required'), before.list('required'));
-  const types = without(before.list('type'), after.list('type'));
+  const types = isAnything(after) ? [] : without(typesOf(before), typesOf(after));
   const tightened = Object.entries(limits).filter(([limit, sign]) => {
     const [a, b] = [before.object[limit], after.object[limit]];
     return b !== undefined && (a === undefined || (Number(b) - Number(a)) * sign > 0);
   });
-  const changed = ['pattern', 'format', 'default'].filter((key) => before.object[key] !== after.object[key]);
+  const changed = ['pattern', 'format', 'default'].filter(
+    (key) =>
+      before.object[key] !== after.object[key] && (after.object[key] !== undefined || key === 'default'),
+  );
   return [
     ...required.map((field) => `${where}.${field} is now required`),
     ...types.map((type) => `${where} no longer takes ${type}`),
@@ -131,11 +166,22 @@ function narrowed(where: string, before: Side, after: Side): string[] {
 /** An answer must keep all its fields, and hold no value that its readers do not expect. */
 function widened(where: string, before: Side, after: Side): string[] {
   const optional = without(before.list('required'), after.list('required'));
-  const types = without(after.list('type'), before.list('type'));
+  const types = isAnything(before) ? [] : without(typesOf(after), typesOf(before));
   return [
     ...optional.map((field) => `${where}.${field} may now be absent`),
     ...types.map((type) => `${where} may now be ${type}`),
   ];
+}
+
+function isAnything(side: Side): boolean {
+  return typesOf(side).length === 0;
+}
+
+/** Its own types and those of its forms. Every integer is a number. */
+function typesOf(side: Side): unknown[] {
+  const forms = side.entries('anyOf').flatMap(([, form]) => typesOf(form));
+  const types = [...(side.list('type') ?? []), ...forms];
+  return types.includes('number') ? [...types, 'integer'] : types;
 }
 
 function removedValues(where: string, before: Side, after: Side): string[] {

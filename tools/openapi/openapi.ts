@@ -1,21 +1,41 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { findBreakingChanges, mayBreak } from './breaking-changes.ts';
+import { writeFileSync } from 'node:fs';
+import { findDifferences, mayBreak } from './breaking-changes.ts';
+import { reasonOf } from './breaks.ts';
 import { loadContracts } from './contracts.ts';
 import { describeService } from './document.ts';
+import { lastRelease } from './last-release.ts';
 
 const file = 'docs/openapi.json';
 
-/** Writes the document, unless that would break callers under the same major version. */
+/** Writes the document, unless it would break callers without a reason or under the same major version. */
 const document = describeService(await loadContracts());
-const committed = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : document;
-const changes = mayBreak(committed, document) ? [] : findBreakingChanges(committed, document);
-if (changes.length > 0) {
+const released = lastRelease(document) ?? document;
+const { breaks, widenings } = findDifferences(released, document);
+const unexplained = breaks.filter(
+  (sentence) => !mayBreak(released, document) || reasonOf(sentence) === undefined,
+);
+process.stdout.write(listing('Callers gain', widenings));
+process.stdout.write(
+  listing(
+    'Callers may break',
+    breaks.map((sentence) => `${sentence}: ${reasonOf(sentence) ?? 'no reason is given'}`),
+  ),
+);
+if (unexplained.length > 0) {
   process.stderr.write(
-    `${file} was not changed, because callers would break:\n${changes.map((change) => `  ${change}\n`).join('')}`,
+    `${file} was not changed. ${listing('Without a reason or a new major version', unexplained)}`,
   );
-  process.stderr.write('Keep what they use, or raise the major version in package.json.\n');
+  process.stderr.write(
+    'Keep what callers use, or give the reason in tools/openapi/breaks.ts and raise the major version in package.json.\n',
+  );
   process.exitCode = 1;
 } else {
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
   process.stdout.write(`Wrote ${file}.\n`);
+}
+
+function listing(title: string, sentences: readonly string[]): string {
+  return sentences.length === 0
+    ? ''
+    : `${title}:\n${sentences.map((sentence) => `  ${sentence}\n`).join('')}`;
 }

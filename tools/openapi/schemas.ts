@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
+import { unsetAsAbsent } from '../../lib/schemas/media.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
 import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';
 import { Node, NodeInput } from '../../lib/schemas/node.ts';
@@ -55,7 +56,7 @@ function describe(
   schemas: Record<string, z.ZodMiniType>,
   io: 'input' | 'output',
 ): Record<string, JsonObject> {
-  const { properties, $defs } = z.toJSONSchema(z.object(schemas), { io, override: nameInt32 });
+  const { properties, $defs } = z.toJSONSchema(z.object(schemas), { io, override: describeOurs });
   const unnamed = Object.entries(properties ?? {}).filter(([, schema]) => !isReference(schema));
   const text = JSON.stringify({ ...Object.fromEntries(unnamed), ...$defs });
   return tidy(JSON.parse(text.replaceAll('#/$defs/', pathOfComponents))) as Record<string, JsonObject>;
@@ -108,15 +109,28 @@ function tidy(value: unknown): unknown {
   );
 }
 
-function nameInt32({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonObject }): void {
+/** What zod cannot say: int32, and that null, "" and [] are the same as an absent field. */
+function describeOurs({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: z.core.$ZodType;
+  jsonSchema: JsonObject;
+}): void {
   if (zodSchema instanceof z.core.$ZodNumberFormat && zodSchema._zod.def.format === 'int32')
     jsonSchema.format = 'int32';
+  if (zodSchema instanceof z.core.$ZodPipe && zodSchema._zod.def.in === unsetAsAbsent) {
+    if (typeof jsonSchema.type === 'string') jsonSchema.type = [jsonSchema.type, 'null'];
+    if (Array.isArray(jsonSchema.enum)) jsonSchema.enum = [...jsonSchema.enum, null];
+    delete jsonSchema.minLength;
+    delete jsonSchema.minItems;
+  }
 }
 
 const int32 = 2 ** 31;
 
 function tidyInteger(schema: JsonObject): void {
-  if (schema.type !== 'integer') return;
+  if (![schema.type].flat().includes('integer')) return;
   if (schema.minimum === -int32 || schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === int32 - 1 || schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
 }

@@ -113,7 +113,7 @@ async function verify({ url, publisher, paid }: Options): Promise<void> {
     expectEqual((await published(at, version)).status, 'NodeVersionStatusActive');
   });
   await check('a host node’s name arrives as it was sent', async () => {
-    const path = `/nodes/${nodeId}/versions/${version}/host-nodes/a%252Fb%252Bc%252F%252Fd`;
+    const path = `/nodes/${nodeId}/versions/${version}/host-nodes/a%252Fb%2Bc%252F%252Fd`;
     expectEqual((await send('PUT', at(path), bearer, {})).body.host_node_name, 'a/b+c//d');
   });
   await check('a download has the headers of the distribution', async () => {

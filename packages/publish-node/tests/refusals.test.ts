@@ -12,7 +12,7 @@ import { Failure } from '../failure.ts';
 import { limits } from '../files/limits.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { pathProblems } from '../files/path-rules.ts';
-import { semanticSpelling } from '../spelling.ts';
+import { semanticSpelling } from '../../../lib/schemas/version-spelling.ts';
 import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 
 jest.setTimeout(30_000);

@@ -105,7 +105,6 @@ describe('named methods of the client', () => {
     ['50% (a/b)', '50%2525%20(a%252Fb)'],
     ['why? #1', 'why%253F%20%25231'],
     ['Größe | 節點', 'Gr%C3%B6%C3%9Fe%20%7C%20%E7%AF%80%E9%BB%9E'],
-    ['..', '%252E%252E'],
   ])(
     'hostNodes.update encodes the name %j so that every gateway delivers it unchanged',
     async (name, sent) => {
@@ -114,6 +113,13 @@ describe('named methods of the client', () => {
       expect(routesSent()).toEqual([`PUT /nodes/${demo.nodeId}/versions/${demo.version}/host-nodes/${sent}`]);
     },
   );
+
+  test.each(['.', '..'])('hostNodes.update rejects the name %j, which no URL can end with', async (name) => {
+    const { code, details } = await errorOf(client.hostNodes.update(demo.nodeId, demo.version, name, {}));
+
+    expect([code, details?.[0]?.path]).toEqual(['invalid_request', 'path']);
+    expect(routesSent()).toEqual([]);
+  });
 
   test('versions.bulk reads more than 1,000 pairs in several requests and keeps their order', async () => {
     const pairs = Array.from({ length: 2001 }, (_, index) => ({ node_id: `n${index}`, version: '1.0.0' }));

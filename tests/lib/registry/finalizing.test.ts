@@ -101,7 +101,7 @@ describe('activateVersion', () => {
   /** Written directly, because the administration would also ban the pending version. */
   const obstacles = [
     ['node_banned', 'The node is banned.', setStatus('NodeStatusBanned'), setStatus('NodeStatusActive')],
-    ['node_deleted', 'The node is deleted.', setStatus('NodeStatusDeleted'), setStatus('NodeStatusActive')],
+    ['node_deleted', 'The node is withdrawn.', setStatus('NodeStatusDeleted'), setStatus('NodeStatusActive')],
     ['publisher_banned', 'The publisher is banned.', setPublisher(true), setPublisher(null)],
     [
       'token_revoked',

@@ -113,7 +113,7 @@ describe('the entries of a version', () => {
       fc.property(fc.array(read as fc.Arbitrary<ReadHostNode>, { maxLength: 5 }), (nodes) => {
         for (const [name, fields] of entriesOf(nodes).entries) {
           expect(JSON.stringify([name, fields]).isWellFormed()).toBe(true);
-          expect(HostNodeName.safeParse(encodeURIComponent(name)).data).toBe(name);
+          expect(HostNodeName.safeParse(name.replace(/[%/?#]/g, encodeURIComponent)).data).toBe(name);
           expect(HostNodeInput.safeParse(fields).error).toBeUndefined();
         }
       }),

@@ -59,7 +59,10 @@ describe('findNodeVersions', () => {
 
   test('answers an error for a label that is not a version', async () => {
     expect(await findNodeVersions(inTime(), [{ node_id: maxNodeId, version: 'nightly' }], options)).toEqual([
-      { status: 'error', error_message: 'The version is not a semantic version such as 1.2.3.' },
+      {
+        status: 'error',
+        error_message: 'The version must be a semantic version such as 1.2.3 or 2.0.0-beta.1.',
+      },
     ]);
   });
 

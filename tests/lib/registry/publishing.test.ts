@@ -169,22 +169,26 @@ describe('publishing a version', () => {
     expect(requests.filter((name) => name === 'BatchGetItemCommand')).toHaveLength(100);
   });
 
-  test('accepts the fields of admins from an admin only', async () => {
+  test('accepts the fields of admins from an admin only, and names them to others', async () => {
     const words = { tags_admin: ['safe'] };
     const version = { ...words, version: '1.0.0' };
-    const node = { ...words, status: 'NodeStatusDeleted' } as const;
     const caller = (isAdmin: boolean) => ({ userId: 'mats', isAdmin });
-    await publish('fields-of-no-admin', { version, node });
-    await publish('fields-of-a-member', { version, node, caller: caller(false) });
-    await publish('words-of-an-admin', { version, node, caller: caller(true) });
+    await publish('words-of-an-admin', { version, node: words, caller: caller(true) });
 
-    for (const nodeId of ['fields-of-no-admin', 'fields-of-a-member']) {
-      expect(await storedVersion(nodeId)).not.toHaveProperty('tags_admin');
-      expect(await storedNode(nodeId)).toMatchObject({ status: 'NodeStatusActive' });
-      expect(await storedNode(nodeId)).not.toHaveProperty('tags_admin');
+    for (const isMember of [true, false]) {
+      const asker = isMember ? { caller: caller(false) } : {};
+      await expect(publish('fields', { version, ...asker })).rejects.toMatchObject({
+        code: 'forbidden',
+        details: [{ path: 'body.node_version.tags_admin' }],
+      });
+      await expect(publish('fields', { node: words, ...asker })).rejects.toMatchObject({
+        code: 'forbidden',
+        details: [{ path: 'body.node.tags_admin' }],
+      });
     }
+    expect(await storedNode('fields')).toBeUndefined();
     expect(await storedVersion('words-of-an-admin')).toMatchObject(words);
-    expect(await storedNode('words-of-an-admin')).toMatchObject(node);
+    expect(await storedNode('words-of-an-admin')).toMatchObject(words);
   });
 
   test('rejects a publish whose node would be too large', async () => {
@@ -234,7 +238,10 @@ describe('a rejected publish', () => {
 
 describe('the message of a rejected publish', () => {
   test.each([
-    ['told-deleted', 'The node was deleted, and its id cannot be used again; publish under another id.'],
+    [
+      'told-deleted',
+      'The node is withdrawn and takes no new version. Update it with status NodeStatusActive, then publish again.',
+    ],
     ['told-active', 'This version has been published. Publish a new version instead.'],
     ['told-banned', 'This version is banned; publish a new version instead.'],
   ])('of %s says what to do', async (nodeId, message) => {
@@ -250,14 +257,13 @@ describe('the message of a rejected publish', () => {
     await expect(publish(nodeId)).rejects.toMatchObject({ message });
   });
 
-  test('of a status that only admins set names its field', async () => {
+  test('of a publish that would change the status names its field', async () => {
     await addNode('acme', 'told-status');
-    const node = { status: 'NodeStatusBanned' as const };
-    const caller = { userId: 'mats', isAdmin: true };
-
-    await expect(publish('told-status', { node, caller })).rejects.toMatchObject({
-      details: [{ path: 'body.node.status' }],
-    });
+    for (const status of ['NodeStatusBanned', 'NodeStatusDeleted'] as const)
+      for (const isAdmin of [true, false])
+        await expect(
+          publish('told-status', { node: { status }, caller: { userId: 'mats', isAdmin } }),
+        ).rejects.toMatchObject({ details: [{ path: 'body.node.status' }] });
   });
 });
 

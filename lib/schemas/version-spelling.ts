@@ -1,4 +1,5 @@
-import { normalizeVersion } from '../../lib/schemas/version-label.ts';
+import * as z from 'zod/mini';
+import { maxVersionLength, normalizeVersion } from './version-label.ts';
 
 const stages: Record<string, string> = {
   a: 'alpha',
@@ -10,7 +11,7 @@ const stages: Record<string, string> = {
 };
 const shape = new RegExp(
   String.raw`^v?(?:0+!)?(?<core>\d+(?:\.\d+){0,2})(?:\.(?<fourth>\d+(?:\.\d+)*))?` +
-    String.raw`(?:[-_.]?(?<stage>a|alpha|b|beta|c|rc|pre|preview|dev|post|rev)[-_.]?(?<count>\d+)?)?` +
+    String.raw`(?:[-_. ]?(?<stage>a|alpha|b|beta|c|rc|pre|preview|dev|post|rev)[-_.]?(?<count>\d+)?)?` +
     String.raw`(?:[-_.]?dev[-_.]?(?<dev>\d+))?(?:\+(?<build>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`,
 );
 
@@ -40,3 +41,26 @@ function threeNumbers(core: string): string {
     .map((digits) => digits.replace(/^0+(?=\d)/, ''));
   return `${major}.${minor}.${patch}`;
 }
+
+/** What is wrong with a label that is no semantic version, and how to write it if it nearly is one. */
+export function versionIssue(label: string): string {
+  const spelling = label.length <= maxVersionLength ? semanticSpelling(label) : undefined;
+  const rule = 'must be a semantic version such as 1.2.3 or 2.0.0-beta.1';
+  return spelling === undefined ? rule : `${rule}; write ${spelling}`;
+}
+
+export const VersionLabel = z
+  .pipe(
+    z.string().check(z.maxLength(maxVersionLength)),
+    z.transform((label, context) => {
+      const normal = normalizeVersion(label);
+      if (normal !== undefined) return normal;
+      context.issues.push({ code: 'custom', input: label, message: versionIssue(label) });
+      return z.NEVER;
+    }),
+  )
+  .with(
+    z.describe(
+      'Version label: a semantic version of at most 64 characters, answered in normal form (v1.2 is 1.2.0). Only a full one may have a pre-release or build part',
+    ),
+  );
