@@ -71,7 +71,7 @@ describe('a bundle', () => {
   };
 
   test.each([...proxies, ...stores])(
-    'of %s has no credential provider other than that of its role, and no S3 client',
+    '%s has only the credential provider of its role, and no S3 client',
     async (name) => {
       const { whole } = await loads(name);
 
@@ -81,14 +81,14 @@ describe('a bundle', () => {
     },
   );
 
-  test.each(proxies)('of %s loads nothing of the SDK before a request needs it', async (name) => {
+  test.each(proxies)('%s loads nothing of the SDK before a request needs it', async (name) => {
     const { first, whole } = await loads(name);
 
     expect(first.inputs.filter((file) => /@aws-sdk|@smithy/.test(file))).toEqual([]);
     expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-dynamodb'))).toBe(true);
   });
 
-  test.each(proxies)('of %s starts with its entry and one more file', async (name) => {
+  test.each(proxies)('%s starts with its entry and one more file', async (name) => {
     const { metafile } = await bundle(`functions/${name}.ts`, 'dist');
 
     expect(metafile.outputs['dist/index.js']?.imports).toEqual([
@@ -96,14 +96,14 @@ describe('a bundle', () => {
     ]);
   });
 
-  test('of finalize-upload has the S3 client', async () => {
+  test('finalize-upload contains the S3 client', async () => {
     const { whole } = await loads('finalize-upload');
 
     expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-s3'))).toBe(true);
   });
 
   test.each([...proxies, ...stores, 'finalize-upload'])(
-    'of %s has only the parts of zod that its schemas call, and no descriptions',
+    '%s contains only the parts of zod that its schemas call, and no descriptions',
     async (name) => {
       const { whole } = await loads(name);
       const ofZod = whole.inputs.filter((file) => file.includes('node_modules/zod/'));
@@ -114,7 +114,7 @@ describe('a bundle', () => {
   );
 
   test.each(['update-node', 'finalize-upload'])(
-    'of %s contains only the SDK operations that it calls',
+    '%s contains only the SDK operations that it calls',
     async (name) => {
       const folder = resolve('dist', name);
       const files = (await readdir(folder)).filter((file) => file.endsWith('.js'));
@@ -130,7 +130,7 @@ describe('a bundle', () => {
     // Publishing also knows the trusts of CI jobs; what verifies their tokens loads only for one.
     ...stores.map((name) => [name, name === 'publish-node-version' ? 85 : 80] as const),
     ['finalize-upload', 124] as const,
-  ])('of %s loads at most %i KB, gzipped, before its first answer', async (name, kilobytes) => {
+  ])('%s loads at most %i KB, gzipped, before its first answer', async (name, kilobytes) => {
     expect((await loads(name)).first.kilobytes).toBeLessThan(kilobytes);
   });
 });

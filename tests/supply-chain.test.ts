@@ -111,7 +111,7 @@ describe('a bundle', () => {
   const found: Record<string, Record<string, number>> = {};
 
   test.each(Object.entries(allowed))(
-    'of %s contains only the allowed packages within their sizes',
+    '%s contains only the allowed packages within their sizes',
     async (name, limits) => {
       const bytes = await bytesByPackage(name);
       found[name] = bytes;

@@ -94,7 +94,7 @@ describe('a notification', () => {
     expect(isSigned(received)).toBe(true);
   });
 
-  test('of a type that no header can hold is JSON all the same', async () => {
+  test('is sent as JSON if no header can hold its type', async () => {
     await writeNotification(receiver.url, {
       content_type: 'application/json; charset=\u2713\r\nx-injected: 1',
     });
@@ -237,7 +237,7 @@ describe('a notification', () => {
     },
   );
 
-  test('to an address that may not be called is given up at once', async () => {
+  test('is given up at once if its address may not be called', async () => {
     const written = await writeNotification('http://169.254.169.254/latest/meta-data/');
     await run();
 
@@ -338,7 +338,7 @@ describe('an invocation that dies', () => {
     });
   }
 
-  test('after it has sent a notification lets it be sent again, with the same id', async () => {
+  test('lets a notification that it sent be sent again, with the same id', async () => {
     const written = await writeNotification(receiver.url);
     await run();
     await emptyOutbox();
@@ -354,7 +354,7 @@ describe('an invocation that dies', () => {
     expect(receivedOf(written)).toHaveLength(1);
   });
 
-  test('in the last attempt leaves a notification that is given up, and says so', async () => {
+  test('gives up a notification in its last attempt, and says so', async () => {
     const written = await writeNotification(receiver.url, { attempts: 7 });
     const revive = dieAfterSending();
     await run();
@@ -523,7 +523,7 @@ describe('the log', () => {
     expect(Math.max(...loggedLines.map((line) => line.length))).toBeLessThan(1500);
   });
 
-  test('and the record never have what a receiver answers', async () => {
+  test('never contains the response of a receiver, nor does the record', async () => {
     receiver.answers.push({ text: 'an answer that is private' });
     const written = await writeNotification(receiver.url);
     await run();

@@ -112,7 +112,7 @@ describe('a published archive', () => {
     expect(await hostNode('extracted-once', 'Once')).toMatchObject({ function: 'run' });
   });
 
-  test('that lists no nodes failed, with the reason, and stays downloadable', async () => {
+  test('fails with the reason if it lists no nodes, and stays downloadable', async () => {
     const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);
     const upload = await publishPack('extracted-none', archive);
     await handler(eventFor(upload, archive), context);
@@ -126,7 +126,7 @@ describe('a published archive', () => {
     });
   });
 
-  test('whose version becomes active after its event is waited for', async () => {
+  test('waits for a version that becomes active after its event', async () => {
     const archive = pack(['Early']);
     const upload = await publish('extracted-early', '1.0.0');
     await put(upload, archive);

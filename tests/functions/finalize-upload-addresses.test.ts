@@ -21,10 +21,10 @@ beforeAll(async () => {
   await seed();
 });
 
-describe('nothing stays at an upload address', () => {
+describe('an upload URL', () => {
   const isThere = async (upload: Upload) => (await findObject(stagingKey(upload))) !== undefined;
 
-  test('whose archive is published, also if it was used again before, meanwhile and afterward', async () => {
+  test('keeps nothing once its archive is published, even if it was used again before, meanwhile and afterward', async () => {
     const upload = await publish('cleared', '1.0.0');
     await put(upload, bad);
     await put(upload, archive);
@@ -38,7 +38,7 @@ describe('nothing stays at an upload address', () => {
     expect(await isThere(upload)).toBe(false);
   });
 
-  test('that was replaced by a later publish, or whose version is unknown', async () => {
+  test('keeps nothing if a later publish replaced it, or if its version is unknown', async () => {
     const early = await publish('cleared-early', '1.0.0');
     const late = await publish('cleared-early', '1.0.0');
     const removed = { ...late, versionId: 'another' };
@@ -48,7 +48,7 @@ describe('nothing stays at an upload address', () => {
     expect(await Promise.all([early, removed, late].map(isThere))).toEqual([false, false, true]);
   });
 
-  test('that has taken all the archives that it takes', async () => {
+  test('keeps nothing once it has taken all its archives', async () => {
     const upload = await publish('cleared-used-up', '1.0.0');
     for (let count = 1; count <= 8; count += 1) await put(upload, Buffer.from(`${bad} ${count}`));
     await finalize(upload);
@@ -57,7 +57,7 @@ describe('nothing stays at an upload address', () => {
     expect(await storedVersion('cleared-used-up', '1.0.0')).toMatchObject({ refusals: 5 });
   });
 
-  test('but what waits for its node to be active again', async () => {
+  test('keeps only an archive that waits for its node to be active again', async () => {
     const upload = await publish('kept-while-deleted', '1.0.0');
     await put(upload, archive);
     await setFields(nodeKey('kept-while-deleted'), { status: 'NodeStatusDeleted' });

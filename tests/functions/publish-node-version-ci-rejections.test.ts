@@ -238,15 +238,15 @@ async function expectRejection(token: string, reason: string, message: string, t
 }
 
 describe.each(Object.entries(invalid) as [keyof typeof sentences, readonly Row[]][])(
-  'a CI token is rejected as %s',
+  'a CI token with %s',
   (rejection, rows) => {
-    test.each(rows)('%s', async (_, token) => {
+    test.each(rows)('is rejected: %s', async (_, token) => {
       await expectRejection(token, `ci_token_${rejection}`, sentences[rejection]);
     });
   },
 );
 
-describe('a valid token of a job that the publisher does not trust is rejected', () => {
+describe('a valid token of a job that the publisher does not trust', () => {
   const of = (repository: string) =>
     `The publisher does not trust the repository ${repository} of ${gitHub.issuer}.`;
   const replaced =
@@ -349,7 +349,7 @@ describe('a valid token of a job that the publisher does not trust is rejected',
       'The publisher no longer trusts this workflow.',
       { repository: 'octo/gone' },
     ],
-  ])('%s', async (_, reason, message, changes) => {
+  ])('is rejected: %s', async (_, reason, message, changes) => {
     await expectRejection(gitHubToken(changes), `ci_${reason}`, message);
   });
 
@@ -360,7 +360,7 @@ describe('a valid token of a job that the publisher does not trust is rejected',
   });
 });
 
-describe('a token that was used is rejected', () => {
+describe('a used token', () => {
   const message = 'The CI token was used for another node version; let the job request a new one.';
 
   test.each<[string, Target]>([
@@ -368,7 +368,7 @@ describe('a token that was used is rejected', () => {
     ['for other build metadata', { nodeId: 'spent', version: '1.0.0+cu121' }],
     ['for another node', {}],
     ['at another publisher who trusts the same job', { publisherId: 'rival' }],
-  ])('%s', async (_, target) => {
+  ])('is rejected for %s', async (_, target) => {
     const token = gitHubToken({ jti: randomUUID() });
     const first = await publish(token, { nodeId: 'spent' });
 
@@ -376,7 +376,7 @@ describe('a token that was used is rejected', () => {
     await expectRejection(token, 'ci_token_used', message, target);
   });
 
-  test('by its id, even if its other claims differ', async () => {
+  test('is recognized by its id, even if its other claims differ', async () => {
     const jti = randomUUID();
     await publish(gitHubToken({ jti }), { nodeId: 'spent' });
 

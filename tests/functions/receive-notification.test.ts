@@ -289,7 +289,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect([status, headers['retry-after']]).toEqual([503, '1']);
     });
 
-    test('after a write whose answer was lost leads to one notification when the provider calls again', async () => {
+    test('leads to one notification when the provider repeats a call whose write was lost', async () => {
       const path = await started();
       const repair = intercept(dynamodb, async ({ command, send }) => {
         const output = await send();

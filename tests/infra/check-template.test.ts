@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('a stage with', () => {
+describe('a stage', () => {
   test.each(['direct', 'minimal', 'full'] as const)(
     'the %s parameters has no error under CloudFormation’s schemas and cfn-lint’s rules, and no unexplained warning',
     async (set) => {
@@ -27,7 +27,7 @@ describe('a stage with', () => {
     60_000,
   );
 
-  test('what is switched off has no trace of it in the template', async () => {
+  test('leaves no trace of a part that is switched off', async () => {
     const { template, file } = await packagedStage('minimal');
 
     expect(template).not.toHaveProperty('Conditions');
@@ -37,7 +37,7 @@ describe('a stage with', () => {
   });
 });
 
-describe('the check finds', () => {
+describe('the check of a template', () => {
   let errors: string;
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('the check finds', () => {
     ['a circle', /^A circle: .*HttpApi -> /m],
     ['a resource that is missing', /^There is no FinalizeUploadFailures, but it is referred to/m],
     ['too many resources', /^\d+ resources, and AWS allows 500/m],
-  ])('%s', (_, message) => {
+  ])('finds %s', (_, message) => {
     expect(errors).toMatch(message);
   });
 });
@@ -86,7 +86,7 @@ describe('a condition', () => {
     ['Fn::Equals', { 'Fn::Equals': ['a', 'a'] }],
     ['Fn::And', { 'Fn::And': [{ 'Fn::Equals': [1, '1'] }, { 'Fn::Equals': ['b', 'b'] }] }],
     ['Fn::Or', { 'Fn::Or': [{ 'Fn::Equals': ['a', 'b'] }, { 'Fn::Equals': ['b', 'b'] }] }],
-  ])('of %s is decided, and what it switches off is gone with all that names it', (_, condition) => {
+  ])('decides %s, and removes what it switches off with every reference', (_, condition) => {
     const folded: Parameters<typeof foldConditions>[0] = template(condition);
     foldConditions(folded);
 
@@ -96,7 +96,7 @@ describe('a condition', () => {
     });
   });
 
-  test('that only AWS can decide is an error, not a guess', () => {
+  test('is an error if only AWS can decide it', () => {
     expect(() => foldConditions(template({ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] }))).toThrow(
       'A value that only AWS knows',
     );

@@ -211,7 +211,7 @@ async function proxy(name: keyof typeof proxies): Promise<void> {
   await call(`large-${name}`, large);
 }
 
-describe('what a function calls, it is granted, and what it is granted, it calls', () => {
+describe('the calls of a function', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['UpdateNodeRole', () => invoke(updateNode, 'update-node', { headers })],
     ['UpdateHostNodeRole', () => invoke(updateHostNode, 'update-host-node', { headers })],

@@ -12,8 +12,8 @@ function sentencesIn(refusal: string): string[] {
   return lines.filter((line) => line !== '' && !/^(?:Environment|Docs):/.test(line));
 }
 
-describe('a stage is rejected, in sentences and before anything is made', () => {
-  test('where parameters are missing, each by its name, or unknown', async () => {
+describe('a stage that cannot be deployed', () => {
+  test('rejects missing and unknown parameters by name', async () => {
     const refusal = await refusalOf(['--stage', 'prod', '--param=tokenIsuer=https://issuer.example.com']);
 
     expect(sentencesIn(refusal)).toEqual([
@@ -23,7 +23,7 @@ describe('a stage is rejected, in sentences and before anything is made', () => 
     ]);
   });
 
-  test('where values cannot work: one line for each, under its own name, without showing a key', async () => {
+  test('rejects unusable values with one line each, by name, and shows no key', async () => {
     const bad = {
       ...requiredParameters,
       bucketName: 'Not_A_Bucket',
@@ -51,14 +51,14 @@ describe('a stage is rejected, in sentences and before anything is made', () => 
     expect(refusal).not.toContain('the-key-itself');
   });
 
-  test('where it is the local one', async () => {
+  test('rejects the stage name "local"', async () => {
     expect(sentencesIn(await refusalOf([]))).toEqual([
       'This stage cannot be deployed:',
       '  "local" is the stage of npm start; name another one, such as --stage prod.',
     ]);
   });
 
-  test('where a parameter has no value and no equals sign', async () => {
+  test('rejects a parameter without a value and an equals sign', async () => {
     expect(sentencesIn(await refusalOf(['--stage', 'prod', '--param=foo', '--param', '=bar']))).toEqual([
       'This stage cannot be deployed:',
       '  --param=foo must be --param=<name>=<value>; the value may be empty.',
@@ -66,13 +66,13 @@ describe('a stage is rejected, in sentences and before anything is made', () => 
     ]);
   });
 
-  test('where its name has characters that AWS does not allow', async () => {
+  test('rejects a stage name with characters that AWS does not allow', async () => {
     expect(sentencesIn(await refusalOf(['--stage', 'Prod_1']))).toEqual([
       'Invalid stage name. Stage names may contain only ASCII letters, numbers, and hyphens.',
     ]);
   });
 
-  test('where its name is too long for the functions that it has', async () => {
+  test('rejects a stage name that is too long for its functions', async () => {
     const stage = 'a'.repeat(30);
     const [, , ...given] = flagsOf(requiredParameters);
 
@@ -89,12 +89,12 @@ describe('a stage is rejected, in sentences and before anything is made', () => 
     expect(longNames('node-registry', `${stage}b`, ['publishNodeVersion'])).toEqual([]);
   });
 
-  test.each(['us-iso-east-1', 'us-isob-east-1', 'eusc-de-east-1'])('where it is in %s', (region) => {
+  test.each(['us-iso-east-1', 'us-isob-east-1', 'eusc-de-east-1'])('rejects %s', (region) => {
     expect(isReachable(region)).toBe(false);
     expect(isReachable('eu-west-1')).toBe(true);
   });
 
-  test('where its own block in serverless.yml has a list or an object for a value', async () => {
+  test('rejects a list or an object as a value in the stage’s block of serverless.yml', async () => {
     const project = await builtProject('structured');
     const file = join(project, 'serverless.yml');
     const block = '  prod: { tokenKeySet: { keys: [{ kty: RSA }] }, rateLimit: [1], adminClaim: null }\n';
@@ -107,7 +107,7 @@ describe('a stage is rejected, in sentences and before anything is made', () => 
     ]);
   }, 120_000);
 
-  test('where the folder that it is packaged in cannot be written', async () => {
+  test('fails in a sentence if its folder cannot be written', async () => {
     const project = await builtProject('unwritable');
     await writeFile(join(project, '.serverless'), '');
 

@@ -50,7 +50,7 @@ describe('the table', () => {
     );
   });
 
-  test('and its index serve no more in a second than the stage may cost', () => {
+  test('serves no more in a second than the stage may cost, nor does its index', () => {
     const ceiling = { MaxReadRequestUnits: 12_000, MaxWriteRequestUnits: 4000 };
     const { OnDemandThroughput, GlobalSecondaryIndexes } = properties(plain, 'Table');
 

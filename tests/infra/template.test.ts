@@ -59,7 +59,7 @@ describe('the API', () => {
     ['direct', []],
     ['full', [[notifications, 'receiveNotification']]],
   ] as const)(
-    'of the %s stage has exactly the routes of the contracts, one for the rest and, where it relays, one for providers, each to its own function by version 2.0',
+    'has exactly the routes of the contracts, one for other paths and, if it relays, one for providers, in the %s stage',
     async (set, forProviders) => {
       const stage = await packagedStage(set);
       const routes = ofType(stage, 'AWS::ApiGatewayV2::Route').map(([, { RouteKey, Target }]) => {
@@ -239,7 +239,7 @@ describe('the functions', () => {
     expect(read.filter((name) => !name.startsWith('AWS_') && !given.includes(name))).toEqual([]);
   });
 
-  test('of the proxies and of uploads have concurrency set aside only where it is asked for', () => {
+  test('reserve concurrency for proxies and uploads only if asked to', () => {
     const reserved = (stage: Packaged) =>
       ofType(stage, 'AWS::Lambda::Function').flatMap(([id, it]) =>
         it.ReservedConcurrentExecutions === undefined ? [] : [[id, Number(it.ReservedConcurrentExecutions)]],
@@ -281,7 +281,7 @@ describe('the functions', () => {
     expect([ScheduleExpression, State]).toEqual(['rate(1 minute)', 'ENABLED']);
   });
 
-  test('that call receivers hold no key of a provider, and reach no receiver on localhost', () => {
+  test('hold no provider key and reach no receiver on localhost if they call receivers', () => {
     const { Variables } = properties(full, 'DeliverNotificationsLambdaFunction').Environment;
 
     expect(Object.keys(Variables).filter((name) => /PROVIDER/.test(name))).toEqual([]);

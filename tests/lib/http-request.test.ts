@@ -69,8 +69,8 @@ test('exchange asks the given look-up for the address of a name', async () => {
   expect(body.toString()).toBe('here');
 });
 
-describe('exchange knows that a request was not sent', () => {
-  test('when the connection is refused', async () => {
+describe('a request that was not sent', () => {
+  test('reports a refused connection as not sent', async () => {
     const address = await listen(createTcpServer());
     servers.splice(0).forEach((server) => {
       server.close();
@@ -79,17 +79,17 @@ describe('exchange knows that a request was not sent', () => {
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
   });
 
-  test('when the host name does not exist', async () => {
+  test('reports an unknown host name as not sent', async () => {
     await expect(post('http://no-such-host.invalid/')).rejects.toMatchObject({ sent: false });
   });
 
-  test('when the peer aborts the TLS handshake', async () => {
+  test('reports an aborted TLS handshake as not sent', async () => {
     const address = await listen(createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
 
     await expect(post(`https://${address}/`)).rejects.toMatchObject({ reason: 'connection', sent: false });
   });
 
-  test('when the TLS handshake never ends', async () => {
+  test('reports an endless TLS handshake as not sent', async () => {
     const address = await listen(createTcpServer(() => {}));
     const request = post(`https://${address}/`, { timeoutMs: 100 });
 
@@ -97,21 +97,21 @@ describe('exchange knows that a request was not sent', () => {
   });
 });
 
-describe('exchange reports that a request may have been sent', () => {
-  test('when a TLS connection breaks before the reply', async () => {
+describe('a request that may have been sent', () => {
+  test('reports a TLS connection that breaks before the reply as perhaps sent', async () => {
     const breaks = createTlsServer(peer, (socket) => void socket.once('data', () => socket.destroy()));
 
     await expect(post(`https://${await listen(breaks)}/`)).rejects.toMatchObject({ sent: true });
   });
 
-  test('when no reply comes over TLS', async () => {
+  test('reports a missing reply over TLS as perhaps sent', async () => {
     const address = await listen(createTlsServer(peer, (socket) => void socket.resume()));
     const request = post(`https://${address}/`, { timeoutMs: 300 });
 
     await expect(request).rejects.toMatchObject({ reason: 'timeout', sent: true });
   });
 
-  test('when the connection breaks before the reply', async () => {
+  test('reports a connection that breaks before the reply as perhaps sent', async () => {
     const address = await listen(
       createTcpServer((socket) => void socket.once('data', () => socket.destroy())),
     );
@@ -119,13 +119,13 @@ describe('exchange reports that a request may have been sent', () => {
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ sent: true, head: undefined });
   });
 
-  test('when the reply is not HTTP', async () => {
+  test('reports a reply that is not HTTP as perhaps sent', async () => {
     const address = await listen(createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH\r\n')));
 
     await expect(post(`http://${address}/`)).rejects.toMatchObject({ sent: true, head: undefined });
   });
 
-  test('when the reply is cut off, and keeps its status and headers', async () => {
+  test('reports a reply that is cut off as perhaps sent, with its status and headers', async () => {
     const address = await serve((_, response) => {
       response.writeHead(503, { 'content-length': '10', 'retry-after': '7' });
       response.write('{', () => response.destroy());
@@ -159,7 +159,7 @@ function pouring(beginning: string, text: string): Promise<string> {
   );
 }
 
-describe('exchange fails at once', () => {
+describe('an endless or foreign reply', () => {
   test.each([
     ['interim replies', '', 'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n'.repeat(500), 'too_large'],
     ['empty lines before the reply', '', '\r\n'.repeat(5000), 'too_large'],
@@ -170,7 +170,7 @@ describe('exchange fails at once', () => {
       'connection',
     ],
     ['header lines', 'HTTP/1.1 200 OK\r\n', 'a:b\r\n'.repeat(1000), 'connection'],
-  ])('on endless %s, having read little', async (_, beginning, text, reason) => {
+  ])('fails at once on endless %s, having read little', async (_, beginning, text, reason) => {
     const address = await pouring(beginning, text);
     const began = performance.now();
     const request = post(`http://${address}/`, { timeoutMs: 5000 });
@@ -186,7 +186,7 @@ describe('exchange fails at once', () => {
   test.each([
     ['with the header that names a protocol', 'upgrade: other\r\nconnection: upgrade\r\n'],
     ['without that header', ''],
-  ])('when the peer switches to another protocol, %s', async (_, headers) => {
+  ])('fails at once if the peer switches to another protocol, %s', async (_, headers) => {
     const address = await listen(
       createTcpServer((socket) => {
         socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\nhello`));

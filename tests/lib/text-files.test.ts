@@ -4,7 +4,7 @@ import { decodeText } from '../../lib/text-files.ts';
 /** Bytes as text, one character for each. */
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
-describe('a text file is read in the encoding that Python reads it in', () => {
+describe('the encoding of a text file', () => {
   test.each([
     ['UTF-8 without a declaration', 'a.py', 'x = "\xc3\xa9"', 'x = "é"'],
     [
@@ -34,7 +34,7 @@ describe('a text file is read in the encoding that Python reads it in', () => {
     ["a declaration is Python's only", 'a.txt', '# coding: latin-1\n\xc3\xa9', '# coding: latin-1\né'],
     ['bytes that are not UTF-8', 'a.py', 'x = "\xe9"', undefined],
     ['an encoding that does not exist', 'a.py', '# coding: none-such\n', undefined],
-  ])('%s', (_title, path, content, text) => {
+  ])('equals the one that Python reads: %s', (_title, path, content, text) => {
     expect(decodeText(path, bytes(content))).toBe(text);
   });
 });

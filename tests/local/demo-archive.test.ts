@@ -41,7 +41,7 @@ test('the demo pack has a host node of the older and one of the newer form, both
   ]);
 });
 
-test('what the seed wrote as a person stays', async () => {
+test('keeps what the seed wrote as a person', async () => {
   await adminJson('node-version', 'extract', demo.nodeId, demo.version);
 
   expect(await adminJson('host-node', 'list', demo.nodeId, demo.version)).toContainEqual(

@@ -178,7 +178,7 @@ describe('a transaction while another one runs', () => {
     expect(result).toMatchObject({ $metadata: { httpStatusCode: 200 } });
   });
 
-  test('with the same token is retried by the SDK until the first one ends, and is not executed twice', async () => {
+  test('is retried by the SDK if it has the same token, and runs once', async () => {
     const TransactItems: TransactWriteItem[] = [
       {
         Update: {

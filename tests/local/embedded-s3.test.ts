@@ -107,7 +107,7 @@ describe('versions', () => {
 });
 
 describe('conditions', () => {
-  test('of a read are true for its own ETag and false for another', async () => {
+  test('hold for a read’s own ETag, and not for another', async () => {
     const { ETag = '' } = await put('first');
 
     expect(await get({ IfMatch: ETag })).toBe('first');
@@ -117,14 +117,14 @@ describe('conditions', () => {
   test.each([
     ['If-None-Match', () => put('second', { IfNoneMatch: '*' }), 412],
     ['If-Match of another tag', () => put('second', { IfMatch: '"another"' }), 412],
-  ])('of a write keep an object as it is: %s', async (_, write, status) => {
+  ])('keep an object as it is: %s', async (_, write, status) => {
     await put('first');
 
     await expect(write()).rejects.toMatchObject(answered(status));
     expect(await get()).toBe('first');
   });
 
-  test('of a write let it happen if they are true', async () => {
+  test('let a write happen if they hold', async () => {
     const { ETag } = await put('first', { IfNoneMatch: '*' });
     await put('second', { IfMatch: ETag });
 
@@ -133,7 +133,7 @@ describe('conditions', () => {
     await expect(put('third', { IfMatch: ETag })).rejects.toMatchObject(answered(404));
   });
 
-  test('of a copy are checked on its source and on its target', async () => {
+  test('apply to the source and the target of a copy', async () => {
     const { ETag } = await put('first');
     const target = `archives/conditions/${count}.zip`;
 
@@ -181,7 +181,7 @@ describe('a signature', () => {
     ['x-amz-meta-owner', 'somebody'],
     ['x-amz-copy-source', '/any/other.zip'],
     ['x-amz-storage-class', 'GLACIER'],
-  ])('of an upload does not cover an extra header %s', async (name, value) => {
+  ])('does not cover an extra header %s of an upload', async (name, value) => {
     const url = await signUpload(Key);
     const upload = (more: Record<string, string>) =>
       fetch(url, { method: 'PUT', body: 'first', headers: { 'content-type': 'application/zip', ...more } });
@@ -217,7 +217,7 @@ describe('a signed URL', () => {
     expect((await put(await presign({ signingDate: new Date(Date.now() - 890_000) }))).status).toBe(200);
   });
 
-  test('with the checksum of another body is rejected', async () => {
+  test('is rejected with the checksum of another body', async () => {
     const query = { 'x-amz-checksum-crc32': 'AAAAAA==' };
 
     expect((await put(await presign({ query }))).status).toBe(400);

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('a task', () => {
-  test('of the video provider notifies its callback of each state', async () => {
+  test('notifies the video provider’s callback of each state', async () => {
     const { task_id } = await contentOf<{ task_id: string }>(video({ callback_url: hook }));
     await until(() => notified.length >= 3);
 
@@ -54,7 +54,7 @@ describe('a task', () => {
     ]);
   });
 
-  test('of the image provider notifies its webhook of each state', async () => {
+  test('notifies the image provider’s webhook of each state', async () => {
     const { data } = await contentOf<{ data: { task_id: string } }>(
       image({ image: 'AAAA', webhook_url: hook }),
     );

@@ -78,7 +78,7 @@ describe('callers', () => {
     expect(counts['records taken']).toBeGreaterThan(0);
   });
 
-  test('in a crowd spend no more than their budgets', async () => {
+  test('never exceed their budgets in a crowd', async () => {
     const values = fc.record({ credits_per_day: fc.integer({ min: 100, max: 900 }) });
     await check(values, (limits) => checkCrowd({ ...limits, tasks_per_day: 0 }), { weight: 0.01 });
 

@@ -10,7 +10,7 @@ import { faultKinds, injectFaults, strikesIn } from '../support/wire-faults.ts';
 
 const callsOfFinalizer = 12;
 
-describe('when a call from the functions to a store fails', () => {
+describe('a failed call to a store', () => {
   let document: ApiDocument;
   let log: LogReader;
   let faults: { stop: () => void };

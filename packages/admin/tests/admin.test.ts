@@ -66,7 +66,7 @@ describe('publisher', () => {
   test.each([
     ['shown', ['show', 'nobody']],
     ['banned', ['ban', 'nobody', '--reason', 'x']],
-  ])('that does not exist cannot be %s', async (_, args) => {
+  ])('cannot be %s if it does not exist', async (_, args) => {
     const { status, stderr } = await admin('publisher', ...args);
 
     expect([status, stderr]).toEqual([1, 'There is no publisher "nobody".\n']);
@@ -126,7 +126,7 @@ describe('member', () => {
   test.each([
     ['removed', ['member', 'remove', 'solo', 'ann']],
     ['made a member', ['member', 'add', 'solo', 'ann', '--role', 'member']],
-  ])('that is the last owner is %s only with --force', async (_, args) => {
+  ])('is %s as the last owner only with --force', async (_, args) => {
     await addPublisher('solo', { ann: 'owner', bob: 'member' });
     await admin('member', 'add', 'solo', 'ann', '--role', 'owner');
 

@@ -64,7 +64,7 @@ describe('--help', () => {
     expect(await admin()).toEqual({ status, stdout, stderr: '' });
   });
 
-  test.each(Object.entries(commands))('of %s shows its options and examples', async (name, command) => {
+  test.each(Object.entries(commands))('shows the options and examples of %s', async (name, command) => {
     const { status, stdout } = await admin(...name.split(' '), '--help');
 
     expect(status).toBe(0);

@@ -99,7 +99,7 @@ describe('on a deployed table', () => {
   });
 });
 
-describe('a person who is asked', () => {
+describe('confirm', () => {
   test.each([
     ['y\n', true],
     ['YES\n', true],
@@ -107,7 +107,7 @@ describe('a person who is asked', () => {
     ['\n', false],
     ['yesterday\n', false],
     ['', false],
-  ])('who types %j means %s', async (typed, answer) => {
+  ])('confirms with %j: %s', async (typed, answer) => {
     const input = new PassThrough();
     const output = new PassThrough();
     const asked = confirm('Do it?', input, output);

@@ -86,7 +86,7 @@ describe('node-version ban', () => {
     expect(await inBulk('1.1.0')).toEqual(before);
   });
 
-  test('of a banned version keeps the state before the first ban, and the later reason', async () => {
+  test('keeps the state before the first ban of a banned version, and the later reason', async () => {
     await addActive('1.0.0');
     const before = await inBulk('1.0.0');
     await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);
@@ -115,7 +115,7 @@ describe('node-version ban', () => {
     expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.2.0.zip' });
   });
 
-  test('of a pending version stops its publish, and unban lets it resume', async () => {
+  test('stops the publish of a pending version, and unban lets it resume', async () => {
     const { body } = await publishVersion('1.0.0');
     const before = await storedVersion('1.0.0');
     await admin('node-version', 'ban', nodeId, '1.0.0', ...reason);

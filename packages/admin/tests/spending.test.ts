@@ -111,7 +111,7 @@ describe('the name of a caller', () => {
   });
 
   test.each(['anonymous', '@anonymous', '@Anonymous', 'user:@anonymous', 'user:user:@ANONYMOUS', 'user:x'])(
-    'of the user %j is shown as it is written on the command line',
+    'shows the user %j as written on the command line',
     (userId) => {
       const caller = callerName({ userId });
 

@@ -70,8 +70,8 @@ const reasons: [title: string, files: PackFiles | string, reason: string][] = [
   ],
 ];
 
-describe('the reason of a failed extraction names the file, and the line where there is one', () => {
-  test.each(reasons)('%s', (_title, files, reason) => {
+describe('the reason of a failed extraction', () => {
+  test.each(reasons)('names file and line: %s', (_title, files, reason) => {
     expect(extract(files)).toMatchObject({ status: 'failed', reason });
   });
 

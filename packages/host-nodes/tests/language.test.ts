@@ -291,8 +291,8 @@ const values: [title: string, code: string, result: unknown][] = [
   ],
 ];
 
-describe('Python as the evaluator follows it', () => {
-  test.each(values)('%s', (_title, code, result) => {
+describe('the interpreter', () => {
+  test.each(values)('follows %s', (_title, code, result) => {
     expect(resultOf(code)).toEqual(result);
   });
 });
@@ -366,8 +366,8 @@ const open: [title: string, code: string, result: unknown][] = [
   ['eval of a text that is unknown', 'import x\nRESULT = eval(x.text)', undefined],
 ];
 
-describe('what is unknown', () => {
-  test.each(open)('%s', (_title, code, result) => {
+describe('an unknown value', () => {
+  test.each(open)('stays unknown: %s', (_title, code, result) => {
     expect(resultOf(code)).toEqual(result);
   });
 });

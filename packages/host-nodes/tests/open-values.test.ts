@@ -134,7 +134,7 @@ const values: [title: string, code: string, result: unknown][] = [
 ];
 
 describe('a value that depends on something unknown', () => {
-  test.each(values)('%s', (_title, code, result) => {
+  test.each(values)('stays open: %s', (_title, code, result) => {
     expect(resultOf(unknown + code)).toEqual(result);
   });
 });
@@ -205,8 +205,8 @@ const exact: [title: string, code: string, result: unknown][] = [
   ['a list of 2,400 numbers', 'RESULT = len(str(list(range(2400))))', 13_290],
 ];
 
-describe('Python gives', () => {
-  test.each(exact)('%s', (_title, code, result) => {
+describe('a known value', () => {
+  test.each(exact)('equals the value in Python: %s', (_title, code, result) => {
     expect(resultOf(code)).toEqual(result);
   });
 
@@ -341,7 +341,7 @@ const names: [title: string, code: string, nodes: [string, boolean][], reason: s
 ];
 
 describe('names that depend on something unknown', () => {
-  test.each(names)('%s', (_title, code, nodes, reason) => {
+  test.each(names)('stay open: %s', (_title, code, nodes, reason) => {
     const extraction = extract(unknown + one + code);
 
     expect(extraction.nodes.map(({ name, conditional }) => [name, conditional])).toEqual(nodes);

@@ -4,7 +4,7 @@ import { extract } from './packs.ts';
 const risksOf = (code: string) =>
   extract({ '__init__.py': 'NODE_CLASS_MAPPINGS = {}', 'other.py': code }).risks;
 
-describe('what a pack’s code calls', () => {
+describe('the tags of a pack', () => {
   test.each([
     ['calls-eval', 'def f(x): return eval(x)'],
     ['calls-eval', 'import builtins\nbuiltins.eval("1")'],
@@ -29,7 +29,7 @@ describe('what a pack’s code calls', () => {
       'installs-packages',
       'import sys\ncommand = [sys.executable, "-m", "pip", "install", "-r", "requirements.txt"]',
     ],
-  ])('%s: %s', (risk, code) => {
+  ])('include %s for %s', (risk, code) => {
     expect(risksOf(code)).toEqual([risk]);
   });
 

@@ -13,7 +13,7 @@ function expression(code: string): ExprNode {
   return statement.value;
 }
 
-describe('what the parser gives', () => {
+describe('the parser', () => {
   test.each([
     ['1.0', { nodeType: 'Constant', value: 1 }],
     ['9007199254740993', { nodeType: 'Constant', value: 9007199254740993n }],
@@ -34,7 +34,7 @@ describe('what the parser gives', () => {
       'lambda a, /, b=1, *, c: 0',
       { args: { posonlyargs: [{ arg: 'a' }], args: [{ arg: 'b' }], kw_defaults: [null] } },
     ],
-  ])('%s', (code, tree) => {
+  ])('parses %s', (code, tree) => {
     expect(expression(code)).toMatchObject(tree);
   });
 

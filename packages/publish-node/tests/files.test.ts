@@ -56,12 +56,12 @@ async function expectWhatGitShips(): Promise<void> {
   expect((await packed(choice)).sha256).toBe(sha256);
 }
 
-describe('the archive of a git folder has exactly the files of git, and the same bytes each time', () => {
+describe('the archive of a git folder', () => {
   beforeEach(async () => {
     await git(folder, 'init', '--quiet');
   });
 
-  test('for a pack whose .gitignore lists tracked requirements and license', async () => {
+  test('equals git for a pack whose .gitignore lists tracked requirements and license', async () => {
     await writeFiles(folder, { 'requirements.txt': 'numpy\n', 'LICENSE.txt': 'MIT\n', 'node.py': '' });
     await git(folder, 'add', '--all');
     await writeFiles(folder, { '.gitignore': '__pycache__\n*.txt\n', 'notes.txt': 'mine', 'new.py': '' });
@@ -70,7 +70,7 @@ describe('the archive of a git folder has exactly the files of git, and the same
     expect(await names()).toEqual(['.gitignore', 'LICENSE.txt', 'new.py', 'node.py', 'requirements.txt']);
   });
 
-  test('for 259 files with 9 MB, nested ignore files, links, an allowed .env and names of many scripts', async () => {
+  test('equals git for 259 files with 9 MB, nested ignore files, links, an allowed .env and names of many scripts', async () => {
     const files: Files = {
       '.env': 'MODE=test\n',
       '.gitignore': 'build/\n*.log\n!keep.log\n/models/*\n!/models/small\n',
@@ -102,7 +102,7 @@ describe('the archive of a git folder has exactly the files of git, and the same
     expect(unpackedBytes).toBeGreaterThan(8_800_000);
   });
 
-  test('for generated packs', async () => {
+  test('equals git for generated packs', async () => {
     const segment = fc.constantFrom('a', 'b', 'größe', '節點', 'c d', 'x.txt', 'y.log', 'build');
     const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => `${parts.join('/')}/f.py`);
     const rule = fc.constantFrom(
@@ -144,7 +144,7 @@ describe('the archive of a git folder has exactly the files of git, and the same
     );
   });
 
-  test('for one folder of a repository, and its submodules', async () => {
+  test('equals git for one folder of a repository, and its submodules', async () => {
     const library = await mkdtemp(join(directory, 'library-'));
     await git(library, 'init', '--quiet');
     await writeFiles(library, { 'lib.py': 'x', '.gitignore': '*.pyc\n' });
@@ -172,7 +172,7 @@ describe('the archive of a git folder has exactly the files of git, and the same
     expect(await names()).toEqual(['node.py', 'vendor/.gitignore', 'vendor/lib.py']);
   });
 
-  test('and names the files that it leaves out: deleted files, and inner repositories that are not submodules', async () => {
+  test('names the files that it leaves out: deleted files, and inner repositories that are not submodules', async () => {
     await writeFiles(folder, { 'node.py': '', 'gone.py': '', 'inner/x.py': '' });
     await git(folder, 'add', 'node.py', 'gone.py');
     await rm(join(folder, 'gone.py'));
@@ -186,14 +186,14 @@ describe('the archive of a git folder has exactly the files of git, and the same
     ]);
   });
 
-  test('and fails when git cannot read the repository', async () => {
+  test('fails when git cannot read the repository', async () => {
     await writeFiles(folder, { 'node.py': '' });
     await appendFile(join(folder, '.git/config'), '[broken');
 
     await expect(packed()).rejects.toThrow('is in a git repository that cannot be read: fatal: bad config');
   });
 
-  test('and follows the ignore files in a folder that its repository ignores', async () => {
+  test('follows the ignore files in a folder that its repository ignores', async () => {
     await writeFiles(folder, {
       '.gitignore': 'out/\n',
       'out/node.py': '',

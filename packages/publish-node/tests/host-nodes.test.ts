@@ -116,8 +116,8 @@ test('--dry-run leaves out a text that is too long for the registry, and says so
   ]);
 });
 
-describe('publish says what became of the host nodes', () => {
-  test('how many there are', async () => {
+describe('the host nodes after a publish', () => {
+  test('are counted', async () => {
     const folder = await folderOf('counted', nodes);
     const first = await run(folder);
     const again = await report(folder);
@@ -133,7 +133,7 @@ describe('publish says what became of the host nodes', () => {
     expect(status.stdout).toMatch(/^host nodes {2}success$/m);
   });
 
-  test('why they cannot be read, as --dry-run and status do', async () => {
+  test('name the reason if they cannot be read, as --dry-run and status do', async () => {
     const folder = await folderOf('hidden', 'import elsewhere\nNODE_CLASS_MAPPINGS = elsewhere.nodes');
     const why = 'Its NODE_CLASS_MAPPINGS come from elsewhere.nodes (__init__.py:2).';
     const plan = await run(folder, '--dry-run');
@@ -150,7 +150,7 @@ describe('publish says what became of the host nodes', () => {
     expect((await run('status', folder)).stdout).toContain(`host nodes  failed: ${why}\n`);
   });
 
-  test('that they are still being read after a few seconds, and does not fail', async () => {
+  test('reports that they are still being read after a few seconds, and does not fail', async () => {
     const folder = await folderOf('late', nodes);
     registry.events.ofArchivesAreLost = true;
     const started = Date.now();

@@ -69,8 +69,8 @@ const sent = () =>
     .filter(({ route }) => route.includes('/publishers/'))
     .map(({ body, headers }) => [JSON.parse(body).personal_access_token, headers.authorization]);
 
-describe('publish-node in a CI job sends the ID token of the job, and no stored secret', () => {
-  test('in GitHub Actions, for the audience of the registry', async () => {
+describe('the ID token of a CI job', () => {
+  test('is sent in GitHub Actions, for the audience of the registry', async () => {
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
     expect(asked).toEqual([
@@ -85,13 +85,13 @@ describe('publish-node in a CI job sends the ID token of the job, and no stored 
     expect(stderr).not.toContain(idToken);
   });
 
-  test('in GitHub Actions, for a given audience', async () => {
+  test('is sent in GitHub Actions, for a given audience', async () => {
     await publish(gitHub(), '--audience', 'our-registry');
 
     expect(asked.map(({ url }) => url)).toEqual(['/token?api-version=2.0&audience=our-registry']);
   });
 
-  test('in GitHub Actions, after a retry of a failed request', async () => {
+  test('is sent in GitHub Actions, after a retry of a failed request', async () => {
     answers.push({ status: 503, body: {} });
     await publish(gitHub());
 
@@ -99,7 +99,7 @@ describe('publish-node in a CI job sends the ID token of the job, and no stored 
     expect(sent()).toEqual([[idToken, undefined]]);
   });
 
-  test('in GitLab', async () => {
+  test('is sent in GitLab', async () => {
     const { stderr } = await publish({ ...gitLab, ...stored });
 
     expect(sent()).toEqual([[idToken, undefined]]);
@@ -107,7 +107,7 @@ describe('publish-node in a CI job sends the ID token of the job, and no stored 
   });
 });
 
-describe('publish-node in a CI job without an ID token fails, and sends nothing', () => {
+describe('publish-node in a CI job without an ID token', () => {
   test.each<[string, () => NodeJS.ProcessEnv, string]>([
     ['GitHub Actions', () => ({ GITHUB_ACTIONS: 'true' }), 'Add "permissions: id-token: write" to the job.'],
     ['GitLab', () => ({ GITLAB_CI: 'true' }), 'Add "id_tokens: NODE_REGISTRY_ID_TOKEN" to the job.'],
@@ -122,7 +122,7 @@ describe('publish-node in a CI job without an ID token fails, and sends nothing'
   test.each([
     [{ status: 403, body: {} }, 'GitHub Actions gave no ID token: status 403.'],
     [{ status: 200, body: {} }, 'GitHub Actions gave no ID token: an answer without one.'],
-  ])('in GitHub Actions that answers %j, even if a token is stored', async (answer, sentence) => {
+  ])('fails in GitHub Actions that answers %j, even if a token is stored', async (answer, sentence) => {
     answers.push(answer);
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
@@ -130,7 +130,7 @@ describe('publish-node in a CI job without an ID token fails, and sends nothing'
     expect(sent()).toEqual([]);
   });
 
-  test('on a person’s computer when --identity names a CI', async () => {
+  test('fails on a person’s computer if --identity names a CI', async () => {
     expect(await publish(stored, '--identity', 'ci')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('This is not a CI that issues ID tokens.'),

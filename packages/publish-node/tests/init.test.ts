@@ -24,7 +24,7 @@ async function initAfter(before: string): Promise<string> {
 
 const named = 'name = "mine"\nversion = "1.2.0"\n';
 
-describe('init adds only what a pyproject.toml lacks, where the project is written as', () => {
+describe('publish-node init', () => {
   test.each([
     ['a table', `[project]\n${named}`],
     ['a table with spaces', `[ project ]\n${named}`],
@@ -38,7 +38,7 @@ describe('init adds only what a pyproject.toml lacks, where the project is writt
       `[project]\n${named}description = """\n[tool.poetry]\n"""\n`,
     ],
     ['a table after a byte order mark', `\uFEFF[project]\n${named}`],
-  ])('%s', async (_, before) => {
+  ])('adds only what is missing: %s', async (_, before) => {
     const after = await initAfter(before);
 
     expect(after.startsWith(before)).toBe(true);
@@ -49,26 +49,26 @@ describe('init adds only what a pyproject.toml lacks, where the project is writt
     });
   });
 
-  test('text that only looks like tables', async () => {
+  test('ignores text that only looks like tables', async () => {
     await initAfter('[other]\ntext = """\n[project]\n[tool.node-registry]\n"""\n');
 
     expect(await requireProject(await readMetadata(folder, {}))).toMatchObject({ node: 'begun' });
   });
 });
 
-describe('init changes nothing', () => {
+describe('publish-node init without a change', () => {
   test.each([
     ['a table', '[tool.node-registry]\n'],
     ['a table with spaces', '[ tool . node-registry ]\n'],
     ['an inline table', '[tool]\nnode-registry = { publisher = "me" }\n'],
     ['dotted keys', '[tool]\nnode-registry.publisher = "me"\n'],
-  ])('where the registry’s own table is there as %s', async (_, before) => {
+  ])('rejects a pyproject.toml that has the registry’s own table as %s', async (_, before) => {
     await expect(initAfter(before)).rejects.toThrow('has a [tool.node-registry] table already');
 
     expect(await file()).toBe(before);
   });
 
-  test('where no table can be added, and says what to write', async () => {
+  test('says what to write if no table can be added', async () => {
     const before = 'tool = { other = 1 }\n';
     const refused = await initAfter(before).catch((error: Error) => error.message);
 

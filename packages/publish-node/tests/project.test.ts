@@ -21,8 +21,8 @@ async function projectOf(pyproject: string, flags = {}) {
 
 const base = '[project]\nname = "my-pack"\nversion = "1.2.0"\n';
 
-describe('publish-node reads a pyproject.toml', () => {
-  test('with our own table', async () => {
+describe('a pyproject.toml', () => {
+  test('configures a publish with our own table', async () => {
     const project = await projectOf(`${base}
 description = "Loads images."
 dependencies = ["numpy>=2", ""]
@@ -74,7 +74,7 @@ requires-host-frontend = ">=1.40"
     expect(NodeVersionInput.safeParse(request.version).success).toBe(true);
   });
 
-  test('with every key of the table, as docs/publishing.md shows it', async () => {
+  test('configures a publish with every key, as docs/publishing.md shows it', async () => {
     const [, shown = ''] = /```toml\n(.*?)```/s.exec(await readFile('docs/publishing.md', 'utf8')) ?? [];
     const project = await projectOf(shown);
 
@@ -103,7 +103,7 @@ requires-host-frontend = ">=1.40"
     ]);
   });
 
-  test('with the table of packs that were published to another registry', async () => {
+  test('configures a publish with the table of another registry', async () => {
     const project = await projectOf(`\uFEFF${base}license = "MIT"
 [project.urls]
 Homepage = ""
@@ -131,14 +131,14 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
     });
   });
 
-  test('with both tables, of which ours takes precedence field by field', async () => {
+  test('gives our table precedence over the other, field by field', async () => {
     const both =
       '[tool.node-registry]\npublisher = "me"\n[tool.comfy]\nPublisherId = "other"\nDisplayName = "Kept"\n';
 
     expect(await projectOf(base + both)).toMatchObject({ publisher: 'me', displayName: 'Kept' });
   });
 
-  test('and command line options take precedence over it', async () => {
+  test('yields to options of the command line', async () => {
     const flags = { version: 'v2.1', publisher: 'you', changelog: 'New' };
 
     expect(await projectOf(`${base}[tool.comfy]\nPublisherId = "me"\n`, flags)).toMatchObject({
@@ -148,7 +148,7 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
     });
   });
 
-  test('and leaves out addresses that are not http or https, with a note', async () => {
+  test('loses URLs that are not http or https, with a note', async () => {
     const project = await projectOf(`${base}urls = { Repository = "git@example.com:a/b.git" }
 [tool.comfy]
 PublisherId = "me"

@@ -179,8 +179,8 @@ describe('publish-node with a folder', () => {
   });
 });
 
-describe('publish-node completes a failed run', () => {
-  test('after it was killed while it uploaded', async () => {
+describe('a failed run', () => {
+  test('continues after it was killed while it uploaded', async () => {
     await write({ 'pyproject.toml': project('killed'), 'noise.bin': randomBytes(3_000_000) });
     const child = spawn(process.execPath, [program, folder], { env: { ...plainEnvironment, ...access } });
     const exited = new Promise((resolve) => child.once('exit', resolve));
@@ -192,7 +192,7 @@ describe('publish-node completes a failed run', () => {
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 
-  test('after the event of its upload was lost, and status says what it waits for', async () => {
+  test('continues after the event of its upload was lost, and status says what it waits for', async () => {
     await write({ 'pyproject.toml': project('event-lost'), 'node.py': 'x' });
     registry.events.areLost = true;
     const first = await publishFolder('--timeout', '0.5');
@@ -213,7 +213,7 @@ describe('publish-node completes a failed run', () => {
     });
   });
 
-  test('after its archive was rejected and corrected', async () => {
+  test('continues after its archive was rejected and corrected', async () => {
     await write({ 'pyproject.toml': project('refused'), 'noise.bin': randomBytes(5_500_000) });
     const first = await publishFolder();
     await write({ 'noise.bin': 'none' });
@@ -248,7 +248,7 @@ describe('publish-node on a bad network', () => {
   });
 });
 
-describe('publish-node reports a refusal only when the registry refused', () => {
+describe('the exit code of a rejected publish', () => {
   test.each<[string, Parameters<typeof api.disturb>[0], number, string]>([
     ['a page of another server', { status: 404 }, 2, 'There is no registry at http://localhost:'],
     ['a server without such a route', { status: 405, body: { message: 'No' } }, 2, 'There is no registry at'],
@@ -270,7 +270,7 @@ describe('publish-node reports a refusal only when the registry refused', () => 
   });
 });
 
-describe('publish-node when the registry rejects a publish', () => {
+describe('the message of a rejected publish', () => {
   test.each<[string, string[], string]>([
     ['an invalid personal access token', ['--token', 'nrp_wrong'], 'The personal access token is unknown'],
     ['an unknown publisher', ['--publisher', 'nobody'], 'There is no such publisher.'],

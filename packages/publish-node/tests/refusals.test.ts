@@ -293,7 +293,7 @@ describe('publish-node and version labels', () => {
   });
 });
 
-describe('publish-node rejects before anything is sent', () => {
+describe('invalid input', () => {
   const project = '[project]\nname = "x"\nversion = "1.0.0"\n[tool.node-registry]\npublisher = "demo"\n';
 
   test.each<[string, Record<string, string>, string[], string]>([

@@ -61,8 +61,8 @@ const keys = [
   ...['details', 'request_id'],
 ];
 
-describe('publish-node --json has one shape', () => {
-  test('for a dry run, a publish, a second publish and a status', async () => {
+describe('publish-node --json', () => {
+  test('has one shape for a dry run, a publish, a second publish and a status', async () => {
     await write('reported');
     const planned = await report('publish', '--dry-run');
     const published = await report('publish');
@@ -132,7 +132,7 @@ describe('publish-node --json has one shape', () => {
     expect(await report('publish', ...args)).toMatchObject({ publisher: 'demo', node, ...expected });
   });
 
-  test('for a version that is not there, with the node and version that were meant', async () => {
+  test('has one shape for a version that is not there, with the node and version that were meant', async () => {
     await write('never-published');
 
     expect(await report('status')).toMatchObject({
@@ -143,7 +143,7 @@ describe('publish-node --json has one shape', () => {
     });
   });
 
-  test('in valid Unicode, even where a node of the pack has half a character', async () => {
+  test('is valid Unicode, even if a node of the pack has half a character', async () => {
     await write('half', { '__init__.py': String.raw`raise ValueError("half \ud83c")` });
     const { stdout } = await command('publish', '--dry-run', '--json');
 
@@ -151,7 +151,7 @@ describe('publish-node --json has one shape', () => {
     expect(stdout).not.toMatch(/\\ud83c/i);
   });
 
-  test('for several problems, each with its place', async () => {
+  test('lists several problems, each with its place', async () => {
     await write('not-reported', { '.env': 'A=1' });
     const { message, details } = await report('publish', '--version', '1.0.0rc1', '--include', 'web');
 
@@ -225,8 +225,8 @@ describe('publish-node and a folder with several problems', () => {
   });
 });
 
-describe('publish-node says in plain words', () => {
-  test('that a published version was banned, and why', async () => {
+describe('publish-node status', () => {
+  test('reports that a published version was banned, and why', async () => {
     await write('banned-later');
     await command('publish');
     await banNodeVersion('banned-later', '1.0.0', 'It mines coins.');
@@ -244,7 +244,7 @@ describe('publish-node says in plain words', () => {
     });
   });
 
-  test('that a version was banned before its archive arrived', async () => {
+  test('reports that a version was banned before its archive arrived', async () => {
     const client = createRegistryClient({
       baseUrl: registry.api.url,
       accessToken: String(access.NODE_REGISTRY_ACCESS_TOKEN),
@@ -264,7 +264,7 @@ describe('publish-node says in plain words', () => {
     [5, '5 seconds'],
     [600, '10 minutes'],
     [40_000, '12 hours'],
-  ])('when a limit that is met for %i more seconds ends', async (seconds, wait) => {
+  ])('reports when a limit that is met for %i more seconds ends', async (seconds, wait) => {
     const body = { error: 'too_many_requests', message: 'Too many requests.' };
     const answer = { status: 429, headers: { 'retry-after': String(seconds) }, body };
     registry.api.disturb(
@@ -278,7 +278,7 @@ describe('publish-node says in plain words', () => {
     registry.api.reset();
   });
 
-  test('that a node was deleted', async () => {
+  test('reports that a node was deleted', async () => {
     await write('deleted-node');
     await command('publish');
     await setFields(nodeKey('deleted-node'), { status: 'NodeStatusDeleted' });

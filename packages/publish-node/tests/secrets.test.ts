@@ -6,7 +6,7 @@ const begin = '-----BEGIN RSA PRIVATE KEY-----';
 const key = 'MIIEvQIBADANBgkqhkiG';
 const found = (text: string) => secretIn('a.txt', Buffer.from(text));
 
-describe('a private key is found', () => {
+describe('a private key', () => {
   test.each([
     ['alone', `${begin}\n${key}\n`],
     ['on Windows', `${begin}\r\n${key}\r\n`],
@@ -20,14 +20,14 @@ describe('a private key is found', () => {
       'in a block of PGP',
       `-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2.0.22 (GNU/Linux)\n\n${key}\n`,
     ],
-  ])('%s', (_, text) => {
+  ])('is found in %s', (_, text) => {
     expect(found(text)).toBe('holds a private key.');
   });
 
   test.each([
     ['a mention of the first line', `text.startsWith("${begin}")`],
     ['an example without a key', `${begin}\n...\n-----END RSA PRIVATE KEY-----`],
-  ])('but not in %s', (_, text) => {
+  ])('is not found in %s', (_, text) => {
     expect(found(text)).toBeUndefined();
   });
 
@@ -36,7 +36,7 @@ describe('a private key is found', () => {
     ['many headers', `${begin}\n${'a: b c\n'.repeat(100_000)}!`],
     ['a long word', `${begin}\n${'a-'.repeat(500_000)}!`],
     ['many first lines', `${begin}\na: b `.repeat(20_000)],
-  ])('without much work in %s', (_, text) => {
+  ])('is found without much work in %s', (_, text) => {
     const started = performance.now();
 
     expect(found(text)).toBeUndefined();

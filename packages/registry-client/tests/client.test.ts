@@ -206,8 +206,8 @@ describe('an error of the client', () => {
   });
 });
 
-describe('the client retries', () => {
-  test('a paid request whose answer was lost, with one key, and is paid for once', async () => {
+describe('retries of the client', () => {
+  test('repeats a paid request whose response was lost with one key, and pays once', async () => {
     api.disturb('lose the answer');
     let isReplayed: string | null = null;
     const onResponse = ({ headers }: Response) => {
@@ -222,7 +222,7 @@ describe('the client retries', () => {
     expect(new Set(keysSent()).size).toBe(1);
   });
 
-  test('a request with the key of the caller, through all attempts', async () => {
+  test('uses the caller’s key for all attempts', async () => {
     api.disturb('hang up', inFlight);
     await client.videos.fromText(video, { idempotencyKey: 'order-4711' });
 
@@ -246,7 +246,7 @@ describe('the client retries', () => {
     expect(acceptedTasks()).toBe(1);
   });
 
-  test('an attempt that took too long', async () => {
+  test('repeats an attempt that took too long', async () => {
     const hasty = createRegistryClient({ baseUrl: api.url, timeoutMs: 1000 });
     api.disturb('stay silent');
     await hasty.versions.bulk([pair]);
@@ -254,7 +254,7 @@ describe('the client retries', () => {
     expect(api.received).toHaveLength(2);
   });
 
-  test('after the time of Retry-After, in seconds or until a date', async () => {
+  test('waits for Retry-After, in seconds or until a date', async () => {
     const inTwoSeconds = new Date(Date.now() + 2000).toUTCString();
     api.disturb({ status: 503, headers: { 'retry-after': '1' } });
     api.disturb({ status: 429, headers: { 'retry-after': inTwoSeconds } });
@@ -266,7 +266,7 @@ describe('the client retries', () => {
     expect(api.received).toHaveLength(3);
   });
 
-  test('a request that a busy provider rejected, which is paid for once', async () => {
+  test('repeats a request that a busy provider rejected, and pays once', async () => {
     misbehave({ kind: 'status', provider: 'video', status: 429, retryAfter: 0, times: 2 });
     await client.videos.fromText(video);
 
@@ -275,7 +275,7 @@ describe('the client retries', () => {
     expect(new Set(keysSent()).size).toBe(1);
   });
 
-  test('never with the key of another call', async () => {
+  test('never uses the key of another call', async () => {
     await client.videos.fromText(video);
     await client.videos.fromText(video);
 
@@ -284,7 +284,7 @@ describe('the client retries', () => {
   });
 });
 
-describe('the client does not retry', () => {
+describe('errors without a retry', () => {
   test.each([
     ['400', { status: 400, body: { error: 'invalid_request' } }],
     ['409 idempotency_consumed', { status: 409, headers: soon, body: { error: 'idempotency_consumed' } }],
@@ -305,7 +305,7 @@ describe('the client does not retry', () => {
     expect(acceptedTasks()).toBe(0);
   });
 
-  test('after the last attempt', async () => {
+  test('stops after the last attempt', async () => {
     api.disturb(inFlight, inFlight, inFlight, 'hang up', 'hang up', 'hang up');
 
     expect(await errorOf(client.videos.fromText(video))).toMatchObject({ code: 'idempotency_in_flight' });
@@ -313,7 +313,7 @@ describe('the client does not retry', () => {
     expect(api.received).toHaveLength(6);
   });
 
-  test('a conditional update whose answer was lost, because it would conflict with its own change', async () => {
+  test('does not repeat a conditional update whose response was lost, because it would conflict with its own change', async () => {
     api.disturb('lose the answer');
     const lost = client.nodes.update(demo.publisherId, demo.nodeId, {}, { ifMatch: '*' });
 
@@ -321,7 +321,7 @@ describe('the client does not retry', () => {
     expect(api.received).toHaveLength(1);
   });
 
-  test('a call that its caller aborted, which fails at once with the caller’s reason', async () => {
+  test('fails at once with the caller’s reason if the caller aborts', async () => {
     api.disturb({ status: 503, headers: { 'retry-after': '30' } });
     const started = Date.now();
     const given = client.versions.bulk([pair], { signal: AbortSignal.timeout(100) });

@@ -37,7 +37,7 @@ function storedWithHiddenFile(): ZipFile {
 /** The four bytes whose CRC-32 is the signature of a descriptor. */
 const signatureSum = Buffer.from('ac0a7ad5', 'hex');
 
-describe('checkArchive with an archive that unpacks to other files when it is read as a stream', () => {
+describe('an archive that unpacks to other files when it is read as a stream', () => {
   test.each<[string, Buffer, string]>([
     [
       'a different size in a zip64 field',

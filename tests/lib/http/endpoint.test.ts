@@ -214,7 +214,7 @@ describe('the answer of an endpoint', () => {
     expect(text).toBe('{ "a": 1 }');
   });
 
-  test('to an error of the catalog has its message, details and headers', async () => {
+  test('has the message, details and headers of an error of the catalog', async () => {
     const details = [{ path: 'body.text', message: 'is rude' }];
     const error = new ApiError('unavailable', { message: 'Later.', details, headers: { 'x-a': '1' } });
     const { status, headers, body } = await open({}, fail(error)).call();
@@ -231,7 +231,7 @@ describe('the answer of an endpoint', () => {
     });
   });
 
-  test('to any other error reveals nothing about it', async () => {
+  test('reveals nothing about any other error', async () => {
     const { status, body } = await open({}, fail(new TypeError('secret'))).call();
 
     expect([status, body]).toEqual([

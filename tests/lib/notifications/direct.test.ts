@@ -45,7 +45,7 @@ async function modulesLoadedBy(name: string, environment: Record<string, string>
   return loaded.sort();
 }
 
-describe('where notifications are direct', () => {
+describe('direct notifications', () => {
   test.each([...proxyNames, 'receive-notification'])('%s loads no module that relays them', async (name) => {
     expect(await modulesLoadedBy(name, { NOTIFICATIONS: 'direct' })).toEqual([]);
   });
@@ -93,7 +93,7 @@ describe('where notifications are direct', () => {
   });
 });
 
-describe('where notifications are relayed', () => {
+describe('relayed notifications', () => {
   test.each([
     ['text-to-video', ['hidden-ticket.ts', 'receiver-address.ts', 'records.ts', 'status-key.ts']],
     [

@@ -164,7 +164,7 @@ describe('a failed provider call', () => {
     [422, 'Too wide!', 'The provider rejected the request: Too wide!'],
     [422, '', 'The provider rejected the request.'],
     [402, 'Your card ends in 1234', 'The account of this service at the provider is out of credits.'],
-  ])('after a %i that says %j has the message %j', async (status, text, message) => {
+  ])('turns a %i with %j into the message %j', async (status, text, message) => {
     reply = { status, text: JSON.stringify({ message: text }) };
 
     await expect(call()).rejects.toMatchObject({ message });

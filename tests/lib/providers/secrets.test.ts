@@ -61,21 +61,21 @@ function imagesFor(name: string): object {
 
 beforeAll(callEverything, 30_000);
 
-test.each(Object.keys(secrets))('no log line of any proxy request contains the %s', (name) => {
+test.each(Object.keys(secrets))('never appears in a log line of a proxy request: the %s', (name) => {
   expect(loggedLines.length).toBeGreaterThanOrEqual(answers.length);
   expect(loggedLines.filter((line) => line.includes(String(secrets[name])))).toEqual([]);
 });
 
 /** A success repeats the images and the prompt, as the interface says. */
 test.each(['imageKey', 'videoKey', 'token', 'signature'])(
-  'no answer to any proxy request contains the %s',
+  'never appears in a response to a proxy request: the %s',
   (name) => {
     expect(answers.length).toBeGreaterThan(70);
     expect(answers.filter(({ text }) => text.includes(String(secrets[name])))).toEqual([]);
   },
 );
 
-test('no error answer to any proxy request contains an image', () => {
+test('never includes an image in an error response to a proxy request', () => {
   const errors = answers.filter(({ status }) => status !== 200);
 
   expect(errors.length).toBeGreaterThan(60);

@@ -175,14 +175,16 @@ async function check(task: Task, state: LimitState, user: string | undefined): P
 }
 
 describe.each(Object.entries(states))('a caller with %s', (_, state) => {
-  test.each(tasks)('with a token, at $name $model', (task) => check(task, state, `matrix-${randomUUID()}`));
+  test.each(tasks)('pays for $name $model with a token', (task) =>
+    check(task, state, `matrix-${randomUUID()}`),
+  );
 
   test.each(tasks.filter(({ name }) => name !== 'relight-image'))(
-    'without a token, at $name $model',
+    'pays for $name $model without a token',
     (task) => check(task, state, undefined),
   );
 
-  test('without a token is not let in to relight at all', async () => {
+  test('cannot relight without a token', async () => {
     expect((await buy(tasks[0], undefined)).status).toBe(401);
   });
 });

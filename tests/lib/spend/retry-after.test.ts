@@ -71,7 +71,7 @@ describe.each(Object.entries(limits))('a caller that has used up %s', (_, own) =
   }, 60_000);
 });
 
-test('what was refused says the same instant in Retry-After and in the window of RateLimit that ends last', async () => {
+test('gets the same instant in Retry-After and in the last-ending window of RateLimit', async () => {
   const user = await spender({ requests_per_minute: 1, tasks_per_day: 1 });
   await pay(user);
   const { headers } = await pay(user);
