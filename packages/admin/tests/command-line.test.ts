@@ -170,9 +170,7 @@ describe('npm run admin', () => {
     );
   });
 
-  test('says within seconds that the local stack is not running', async () => {
-    const started = performance.now();
-
+  test('says that the local stack is not running', async () => {
     const result = await run(['publisher', 'show', 'demo'], {
       AWS_ENDPOINT_URL_DYNAMODB: undefined,
       LOCAL_PORT_OFFSET: '50007',
@@ -180,7 +178,6 @@ describe('npm run admin', () => {
 
     const sentence = 'Nothing listens on http://localhost:58007: start it with npm start\n';
     expect(result).toEqual({ status: 1, stdout: '', stderr: sentence });
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   function run(args: string[], environment: NodeJS.ProcessEnv = {}) {

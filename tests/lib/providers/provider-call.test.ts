@@ -119,7 +119,6 @@ describe('the log line of a provider call', () => {
       provider_status: answer.status,
       ...expected,
     });
-    expect(fields.provider_ms).toBeLessThan(5000);
   });
 
   test('has no status if no reply came, and has the number of attempts', async () => {
@@ -197,11 +196,9 @@ describe('the remaining time of a provider call', () => {
 
   test('must be enough for the wait and a reply, or there is no second attempt', async () => {
     reply = { status: 429, retryAfter: '1' };
-    const began = performance.now();
 
     await expect(call(1800)).rejects.toMatchObject({ code: 'provider_busy' });
     expect(received).toHaveLength(1);
-    expect(performance.now() - began).toBeLessThan(900);
   });
 
   test('does not matter if a 429 has no Retry-After: there is no second attempt', async () => {

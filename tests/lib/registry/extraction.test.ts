@@ -373,6 +373,5 @@ describe('the entries of a version', () => {
     const pacedMs = performance.now() - began - promptMs;
 
     expect(pacedMs).toBeGreaterThan(leastMs);
-    expect(pacedMs - promptMs).toBeLessThan(leastMs + 2_000);
   });
 });

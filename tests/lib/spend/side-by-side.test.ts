@@ -117,7 +117,6 @@ describe('64 calls of one caller at the same time', () => {
 
 describe('a caller at its limit', () => {
   const crowd = 32;
-  const rounds = 7;
 
   /** Callers that are refused from now on. */
   async function atLimit(): Promise<string> {
@@ -138,36 +137,4 @@ describe('a caller at its limit', () => {
     expect(busy.answer.status).toBe(200);
     expect(busy.calls.map(({ command }) => command)).toEqual(quiet.calls.map(({ command }) => command));
   });
-
-  /** In turns, so that both meet the same load of the machine: the same work is refused, only its caller differs. */
-  test('slows another by no more than as many refused callers that have nothing in common', async () => {
-    const greedy = await atLimit();
-    const many = await Promise.all(Array.from({ length: crowd }, atLimit));
-    const times = { one: [] as number[], many: [] as number[] };
-    const measure = async (users: string[]) => {
-      const other = await spender();
-      const refused = users.map((user) => pay(user));
-      const began = performance.now();
-      const { status } = await pay(other);
-      const ms = performance.now() - began;
-      await Promise.all(refused);
-      expect(status).toBe(200);
-      return ms;
-    };
-    await measure(Array(crowd).fill(greedy));
-    await measure(many);
-    for (let round = 0; round < rounds; round += 1) {
-      times.one.push(await measure(Array(crowd).fill(greedy)));
-      times.many.push(await measure(many));
-    }
-
-    const [one, all] = [median(times.one), median(times.many)];
-    console.info({ 'ms next to one caller at its limit': one, 'next to as many callers': all });
-    // A queue on a shared record would grow with the crowd; a busy machine adds noise.
-    expect(one).toBeLessThan(2 * all + 20);
-  }, 60_000);
 });
-
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
