@@ -276,6 +276,7 @@ describe('the log line of a request', () => {
       level: 'info',
       event: 'request',
       request_id: 'sample-relight-image',
+      place: 'here',
       function: 'echo',
       route: sampleEvent('relight-image').routeKey,
       cold_start: false,
