@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, parse, relative, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { absentGlobals, lambdaPlugins, oneFirstFile } from './lambda-plugins.ts';
+import { absentGlobals, lambdaPlugins } from './lambda-plugins.ts';
 import { digestFile, digestSources, isUpToDate, rememberBuild } from './up-to-date.ts';
 
 interface Output {
@@ -51,7 +51,7 @@ export async function bundle(
     sourcesContent: false,
     legalComments: 'none',
     define: absentGlobals,
-    plugins: [...lambdaPlugins, oneFirstFile(entry)],
+    plugins: lambdaPlugins,
     logLevel: 'warning',
   });
   const manifest = { path: join(folder, 'package.json'), contents: Buffer.from('{"type":"module"}\n') };

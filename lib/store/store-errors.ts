@@ -1,14 +1,11 @@
-import {
-  type CancellationReason,
-  TransactionCanceledException,
-  TransactionConflictException,
-  TransactionInProgressException,
-} from '@aws-sdk/client-dynamodb';
+// Only types: a function may need these before it needs the client.
+import type { CancellationReason, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
 
 /** Why a call may go better later: the first two have done nothing, `unanswered` may have been applied. */
 type Failure = 'conflict' | 'throttled' | 'unanswered';
 
+const conflictNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 const throttledNames = new Set([
   'ProvisionedThroughputExceededException',
   'RequestLimitExceeded',
@@ -21,9 +18,8 @@ const unansweredNames = new Set(['InternalServerError', 'ServiceUnavailable', 'T
 /** Undefined where the same call would fail again. */
 export function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (error instanceof TransactionConflictException || error instanceof TransactionInProgressException)
-    return 'conflict';
-  if (error instanceof TransactionCanceledException) return failureOfCanceled(error);
+  if (conflictNames.has(error.name)) return 'conflict';
+  if (isCanceled(error)) return failureOfCanceled(error);
   if (throttledNames.has(error.name)) return 'throttled';
   const { $metadata, code } = error as { $metadata?: { httpStatusCode?: number }; code?: unknown };
   const isUnanswered =
@@ -31,6 +27,11 @@ export function failureOf(error: unknown): Failure | undefined {
     ($metadata?.httpStatusCode ?? 0) >= 500 ||
     (typeof code === 'string' && /^E[A-Z]+$/.test(code));
   return isUnanswered ? 'unanswered' : undefined;
+}
+
+/** A transaction that was not applied; its reasons say why. */
+export function isCanceled(error: unknown): error is TransactionCanceledException {
+  return error instanceof Error && error.name === 'TransactionCanceledException';
 }
 
 function failureOfCanceled(error: TransactionCanceledException): Failure | undefined {
@@ -42,7 +43,7 @@ function failureOfCanceled(error: TransactionCanceledException): Failure | undef
 
 /** Why each part of a transaction was canceled; none for another error. */
 export function reasonsOf(error: unknown): CancellationReason[] {
-  return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+  return isCanceled(error) ? (error.CancellationReasons ?? []) : [];
 }
 
 /** What a call that failed for good means to the caller. */

@@ -3,7 +3,6 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   PutItemCommand,
-  TransactionCanceledException,
   type TransactWriteItem,
   TransactWriteItemsCommand,
   UpdateItemCommand,
@@ -14,7 +13,7 @@ import { type AttributeMap, fromAttributes, toAttributes } from './attribute-val
 import { type Changes, type Condition, conditionExpression, Plus, updateExpression } from './expressions.ts';
 import { type Key, keyOf } from './keys.ts';
 import { send } from './send.ts';
-import { reasonsOf, storeError, tooLargeOr } from './store-errors.ts';
+import { isCanceled, reasonsOf, storeError, tooLargeOr } from './store-errors.ts';
 import { dynamodb, tableName } from './table.ts';
 import { typedRead } from './typed-read.ts';
 
@@ -148,7 +147,7 @@ export async function transact(context: Context, writes: readonly Write[]): Prom
     const reasons = reasonsOf(error);
     const failed = reasons.flatMap(({ Code }, place) => (Code === 'ConditionalCheckFailed' ? [place] : []));
     if (failed.length > 0) return failed;
-    if (!(error instanceof TransactionCanceledException)) throw storeError(error);
+    if (!isCanceled(error)) throw storeError(error);
     if (!reasons.some(({ Code }) => Code === 'ValidationError'))
       throw new ApiError('unavailable', { cause: error });
     throw tooLargeOr(error, reasons.map(({ Message }) => Message).join(' '));
