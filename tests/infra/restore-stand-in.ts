@@ -24,6 +24,11 @@ const now = '2026-11-22T12:00:00Z';
 const mappingType = 'AWS::Lambda::EventSourceMapping';
 const functionType = 'AWS::Lambda::Function';
 
+/** Whether an event source in a template is the table's stream. */
+export function readsStream(source: Part): boolean {
+  return JSON.stringify(source).includes('StreamArn');
+}
+
 function rejected(code: string): never {
   throw new AwsError(code, `An error occurred (${code}) when calling the operation`);
 }
@@ -60,11 +65,14 @@ export class StandIn implements Aws {
     });
     for (const [, { FunctionName, ReservedConcurrentExecutions }] of ofType(stage, functionType))
       this.functions.set(FunctionName, ReservedConcurrentExecutions);
-    const EventSourceArn = this.#table(TableName).description.LatestStreamArn;
-    for (const [id, { Enabled: _, FunctionName: __, ...mapping }] of ofType(stage, mappingType))
+    const streamArn = this.#table(TableName).description.LatestStreamArn;
+    for (const [id, { Enabled: _, FunctionName: __, EventSourceArn, ...mapping }] of ofType(
+      stage,
+      mappingType,
+    ))
       this.mappings.push({
         ...mapping,
-        EventSourceArn,
+        EventSourceArn: readsStream(EventSourceArn) ? streamArn : 'arn:of:a-queue',
         FunctionArn: `arn:of:${id}`,
         UUID: id,
         State: 'Enabled',
