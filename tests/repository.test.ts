@@ -63,6 +63,7 @@ describe('a function of the service', () => {
       'finalize-upload',
       'receive-notification',
       'unknown-route',
+      'write-index',
     ]);
   });
 
@@ -98,7 +99,7 @@ const floors = [
   ['registry', 'archives', 'bucket', 'providers', 'auth', 'spend'],
   ['notifications'],
   ['paid'],
-  ['uploads', 'http'],
+  ['uploads', 'http', 'index'],
 ];
 
 function floorOf(room: string): number {

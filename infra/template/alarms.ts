@@ -83,6 +83,7 @@ export function alarmsOf(stage: Stage): Alarm[] {
     ...moneyAlarms(stage),
     ...uploadAlarms(stage),
     ...sweepAlarms(stage),
+    ...indexAlarms,
     ...(stage.relays ? notificationAlarms(stage) : []),
   ];
 }
@@ -376,6 +377,33 @@ function uploadAlarms({ bucketName, bounds }: Stage): Alarm[] {
     },
   ];
 }
+
+const indexAlarms: Alarm[] = [
+  {
+    ...deadLetters(
+      'write-index-dead-letters',
+      'WriteIndexFailures',
+      'Changes of the registry were given up after ten attempts, so the public index does not show them.',
+    ),
+    look: 'the `index` lines with `causes`, throttles of S3',
+    action: 'Fix the cause, run `npm run admin -- index rebuild`, then purge the queue.',
+  },
+  {
+    name: 'index-age',
+    meaning: 'For 15 minutes, the public index was more than 5 minutes behind the registry.',
+    look: 'the `index` lines with `causes`, throttles of `writeIndex` and of S3',
+    action:
+      'Remove the cause; the stream keeps changes for a day. After that, run `npm run admin -- index rebuild`.',
+    metric: {
+      namespace: 'AWS/Lambda',
+      name: 'IteratorAge',
+      statistic: 'Maximum',
+      dimensions: { FunctionName: { Ref: 'WriteIndexLambdaFunction' } },
+    },
+    ...fifteenMinutes,
+    above: 300_000,
+  },
+];
 
 function deadLetters(name: string, queue: string, meaning: string): Alarm {
   return {

@@ -140,6 +140,6 @@ export function isSameNodeId(a: string, b: string): boolean {
 }
 
 /** Ids with the same fold cannot both exist. A run of punctuation counts as one, as package indexes have it. */
-function foldNodeId(nodeId: string): string {
+export function foldNodeId(nodeId: string): string {
   return nodeId.toLowerCase().replace(/[-_.]+/g, '-');
 }

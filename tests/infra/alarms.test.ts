@@ -64,7 +64,7 @@ const looksAt = (alarm: Part, namespace: string, name: string) =>
 const functions = readdirSync('functions').map((file) =>
   file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
 );
-const eventFunctions = ['finalizeUpload', 'extractHostNodes', 'deliverNotifications'];
+const eventFunctions = ['finalizeUpload', 'extractHostNodes', 'deliverNotifications', 'writeIndex'];
 const ofRelay = ['receiveNotification', 'deliverNotifications'];
 
 function expectedNames(isFull: boolean): string[] {
@@ -80,6 +80,7 @@ function expectedNames(isFull: boolean): string[] {
     ),
     ...['credits-per-hour', 'credit-ceiling', 'bucket-size'],
     ...['finalize-upload-dead-letters', 'extract-host-nodes-dead-letters', 'sweep-findings-uploads'],
+    ...['write-index-dead-letters', 'index-age'],
     ...['uploads', 'host-nodes', 'spending'].flatMap((it) => [
       `sweep-missing-${it}`,
       `sweep-unvisited-${it}`,
@@ -197,6 +198,9 @@ describe('the alarms', () => {
       'AWS/Lambda Errors': ['Sum', ['FunctionName']],
       'AWS/Lambda Throttles': ['Sum', [], ['FunctionName']],
       'AWS/Lambda Duration': ['p95', ['FunctionName']],
+      // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html: for event source mappings that read
+      // from streams, the age of the last record in the event.
+      'AWS/Lambda IteratorAge': ['Maximum', ['FunctionName']],
       'AWS/ApiGateway 4xx': ['Sum', ['ApiId']],
       'AWS/ApiGateway 5xx': ['Sum', ['ApiId']],
       'AWS/ApiGateway Count': ['Sum', ['ApiId']],

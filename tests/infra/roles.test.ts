@@ -95,7 +95,7 @@ describe('the roles', () => {
     );
     const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
 
-    expect(new Set(roles).size).toBe(13);
+    expect(new Set(roles).size).toBe(14);
     for (const role of roles) {
       const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
       expect(trust).toEqual([
@@ -141,6 +141,7 @@ describe('the roles', () => {
       `DeliverNotificationsRole ${objects('status/*')}`,
       `FinalizeUploadRole ${objects('archives/*')}`,
       `PublishNodeVersionRole ${objects('staging/*')}`,
+      `WriteIndexRole ${objects('index/*')}`,
     ]);
   });
 

@@ -41,12 +41,18 @@ describe('the table', () => {
     const needed = [...referencesOf(resource(full, 'Table')), ...[resource(full, 'Table').DependsOn].flat()];
 
     expect(needed).toEqual(expect.arrayContaining(before));
-    // Alarms, the page that shows them and schedules come after it: they fail for no reason of the account's.
+    // Alarms, the page that shows them, schedules and the reader of its stream come after it: they fail for no reason of
+    // the account's.
     const after = Object.values(full.template.Resources).filter(
       (it) => referencesOf(it).includes('Table') || [it.DependsOn].flat().includes('Table'),
     );
     expect(new Set(after.map(({ Type }) => Type))).toEqual(
-      new Set(['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Events::Rule']),
+      new Set([
+        'AWS::CloudWatch::Alarm',
+        'AWS::CloudWatch::Dashboard',
+        'AWS::Events::Rule',
+        'AWS::Lambda::EventSourceMapping',
+      ]),
     );
   });
 
@@ -103,6 +109,7 @@ describe('the bucket', () => {
         NoncurrentVersionExpiration: { NoncurrentDays: 1 },
       }),
       expect.objectContaining({ Prefix: 'archives/', NoncurrentVersionExpiration: { NoncurrentDays: 30 } }),
+      expect.objectContaining({ Prefix: 'index/', NoncurrentVersionExpiration: { NoncurrentDays: 1 } }),
     ]);
     expect(rules[2]).not.toHaveProperty('ExpirationInDays');
   });
@@ -147,10 +154,11 @@ describe('the bucket', () => {
     const { DistributionConfig } = properties(plain, 'Downloads');
 
     expect(grant).toMatchObject({ Effect: 'Allow', Action: 's3:GetObject' });
-    expect(grant.Resource.map(asText)).toEqual([
-      expect.stringMatching(/\/archives\/\*$/),
-      expect.stringMatching(/\/status\/\*$/),
-    ]);
+    expect(grant.Resource).toEqual(
+      ['archives', 'index', 'status'].map((prefix) => ({
+        'Fn::Sub': `\${S3BucketArchives.Arn}/${prefix}/*`,
+      })),
+    );
     expect(JSON.stringify(grant.Condition)).toContain('Downloads');
     // With this right, S3 answers 404 for what is not there, and would answer a listing for the root.
     expect(missing).toMatchObject({ Action: 's3:ListBucket', Condition: grant.Condition });

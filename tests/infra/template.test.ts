@@ -43,6 +43,7 @@ test('names that all regions of an account share have the region in them, so tha
 
   expect(names).toEqual([
     `node-registry-prod-\${AWS::Region}-downloads`,
+    `node-registry-prod-\${AWS::Region}-index`,
     `node-registry-prod-\${AWS::Region}`,
     `node-registry-prod-\${AWS::Region}`,
   ]);
@@ -210,7 +211,7 @@ describe('the functions', () => {
       );
 
       expect([Runtime, Architectures]).toEqual(['nodejs24.x', ['arm64']]);
-      const own = { finalizeUpload: 300, extractHostNodes: 120, deliverNotifications: 30 };
+      const own = { finalizeUpload: 300, extractHostNodes: 120, deliverNotifications: 30, writeIndex: 60 };
       expect(Timeout).toBeLessThanOrEqual(own[name as keyof typeof own] ?? 29);
       expect(MemorySize).toBeGreaterThanOrEqual(512);
     },
@@ -267,10 +268,16 @@ describe('the functions', () => {
 
   test('deliver what the queue has, in batches that fail in part, and hand over each minute what is due', () => {
     const mappings = ofType(full, 'AWS::Lambda::EventSourceMapping').map(([, it]) => it);
-    const [mapping] = mappings;
+    const [stream, mapping] = mappings;
     const { ScheduleExpression, State } = properties(full, 'DeliverNotificationsEventsRuleSchedule1');
 
-    expect(mappings).toHaveLength(1);
+    expect(mappings).toHaveLength(2);
+    expect(stream).toMatchObject({
+      EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      MaximumRetryAttempts: 10,
+      DestinationConfig: { OnFailure: { Destination: { 'Fn::GetAtt': ['WriteIndexFailures', 'Arn'] } } },
+    });
     expect(mapping).toMatchObject({
       EventSourceArn: { 'Fn::GetAtt': ['Notifications', 'Arn'] },
       Enabled: true,

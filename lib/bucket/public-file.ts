@@ -1,0 +1,32 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { readText, writeIfMatches } from './text-objects.ts';
+
+/*
+ * JSON files that anyone reads and that several writers keep up to date. A writer first reads the file, then what the
+ * file should say, and writes only over the file that it read. So a file is never older than what an earlier writer
+ * put there: whoever writes has read the table after the writer before it was done. For the same reason files are
+ * emptied, not deleted: where there is no file, two writers could not tell which of them is late.
+ */
+
+const maxAttempts = 12;
+const pauseMs = 25;
+const cacheControl = 'public, max-age=60, stale-while-revalidate=60';
+
+/** Puts what `next` makes of the current content under the key. Undefined from `next` leaves the file as it is. */
+export async function refreshFile<Content extends object>(
+  context: Context,
+  key: string,
+  next: (current: Content | undefined) => Promise<Content | undefined>,
+): Promise<'written' | 'unchanged'> {
+  for (let attempt = 1; attempt <= maxAttempts && Date.now() < context.deadline; attempt += 1) {
+    const current = await readText(context, key);
+    const content = await next(current && (JSON.parse(current.text) as Content));
+    const text = content && JSON.stringify(content);
+    if (text === undefined || text === current?.text) return 'unchanged';
+    if (await writeIfMatches(context, { key, text, cacheControl, etag: current?.etag })) return 'written';
+    await pause(Math.random() * pauseMs * attempt);
+  }
+  throw new ApiError('unavailable', { reason: `file ${key} kept changing` });
+}

@@ -1,0 +1,26 @@
+import { hash } from 'node:crypto';
+import { foldNodeId } from '../store/keys.ts';
+
+/** Where the files of the index lie in the bucket. A node's id is folded, so that every spelling finds it. */
+
+const root = 'index/v1/';
+
+export const configPath = `${root}config.json`;
+
+export function nodePath(nodeId: string): string {
+  return `${root}nodes/${foldNodeId(nodeId)}.json`;
+}
+
+export function hostNodesPath(nodeId: string, version: string): string {
+  return `${root}nodes/${foldNodeId(nodeId)}/${version}/host-nodes.json`;
+}
+
+/** The number of pieces is part of the path, so a catalog of another size is written next to the one in use. */
+export function catalogPath(pieces: number, piece: number): string {
+  return `${root}catalog/${pieces}/${piece}.json`;
+}
+
+/** The piece of the catalog that a node belongs to. */
+export function pieceOf(nodeId: string, pieces: number): number {
+  return Number.parseInt(hash('sha256', foldNodeId(nodeId)).slice(0, 8), 16) % pieces;
+}

@@ -1,0 +1,100 @@
+import { isDownloadable, latestOf } from '../registry/latest-version.ts';
+import { nodeView } from '../registry/nodes.ts';
+import { nodeVersionView } from '../registry/node-versions.ts';
+import {
+  type HostNodeRecord,
+  type NodeRecord,
+  type NodeVersionRecord,
+  type PublisherRecord,
+  type ShownVersion,
+  shownFields,
+} from '../registry/records.ts';
+import { HostNode } from '../schemas/host-node.ts';
+import {
+  type CatalogEntry,
+  type IndexedHostNodes,
+  IndexedNode,
+  PublicPublisher,
+  PublicVersion,
+} from '../schemas/index-files.ts';
+import { compareVersions } from '../schemas/version-label.ts';
+import type { DownloadUrl } from '../upload.ts';
+
+/** What the files of the index say about the records of the table. */
+
+const maxDescription = 300;
+
+/** Whether anyone may read about the versions of a node: a withdrawn node keeps them, a banned one does not. */
+export function showsVersions(node: NodeRecord, publisher: PublisherRecord): boolean {
+  return node.status !== 'NodeStatusBanned' && !publisher.banned;
+}
+
+/** A version that the index has; undefined for one that is pending, banned or deleted. */
+export function publicVersion(version: ShownVersion, downloadUrl: DownloadUrl): PublicVersion | undefined {
+  if (!isDownloadable(version)) return undefined;
+  return shownFields<PublicVersion>(nodeVersionView(version, downloadUrl), PublicVersion);
+}
+
+export function indexedNode(
+  node: NodeRecord,
+  publisher: PublisherRecord,
+  versions: readonly PublicVersion[],
+  downloadUrl: DownloadUrl,
+): IndexedNode {
+  const { latest_version, ...view } = nodeView({ node, publisher }, downloadUrl);
+  const isShown = showsVersions(node, publisher);
+  const latest = isShown && node.latest_version && publicVersion(node.latest_version, downloadUrl);
+  return shownFields<IndexedNode>(
+    {
+      ...view,
+      ...(publisher.banned && { status: 'NodeStatusBanned' }),
+      publisher: shownFields<PublicPublisher>(publisher, PublicPublisher),
+      ...(latest && { latest_version: latest }),
+      versions: isShown ? [...versions].sort(byPrecedence) : [],
+    },
+    IndexedNode,
+  );
+}
+
+function byPrecedence(a: PublicVersion, b: PublicVersion): number {
+  return (
+    compareVersions(String(b.version), String(a.version)) ||
+    (a.createdAt ?? '').localeCompare(b.createdAt ?? '')
+  );
+}
+
+/** The node's line in the catalog; undefined for a node that no list shows. */
+export function catalogEntry(node: NodeRecord, publisher: PublisherRecord): CatalogEntry | undefined {
+  if (node.status !== 'NodeStatusActive' || publisher.banned) return undefined;
+  const latest = node.latest_version && latestOf([node.latest_version]);
+  if (!latest) return undefined;
+  const { id, name, description, icon, tags, search_ranking, created_at } = node;
+  return {
+    id,
+    ...(name && { name }),
+    ...(description && { description: description.slice(0, maxDescription).toWellFormed() }),
+    ...(icon && { icon }),
+    ...(tags?.length && { tags }),
+    publisher: { id: publisher.id, ...(publisher.name && { name: publisher.name }) },
+    latest_version: latest.version,
+    ...(search_ranking !== undefined && { search_ranking }),
+    updated_at: latest.published_at ?? created_at,
+  };
+}
+
+export function indexedHostNodes(
+  version: NodeVersionRecord,
+  isShown: boolean,
+  entries: readonly HostNodeRecord[],
+): IndexedHostNodes {
+  const { node_id, host_node_extract_status, host_node_extract_reason } = version;
+  const isOffered = isShown && isDownloadable(version);
+  const host_nodes = entries.map((entry) => shownFields<HostNode>(entry, HostNode));
+  return {
+    node_id,
+    version: version.version,
+    host_node_extract_status,
+    ...(host_node_extract_reason && { host_node_extract_reason }),
+    host_nodes: isOffered ? host_nodes : [],
+  };
+}

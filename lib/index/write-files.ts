@@ -1,0 +1,144 @@
+import { refreshFile } from '../bucket/public-file.ts';
+import type { Context } from '../context.ts';
+import {
+  type HostNodeRecord,
+  hostNodeRecord,
+  type NodeRecord,
+  type NodeVersionRecord,
+  nodeRecord,
+  nodeVersionRecord,
+  ownedNodeRecord,
+  type PublisherRecord,
+  publisherRecord,
+} from '../registry/records.ts';
+import type { CatalogEntry, CatalogPiece, IndexedHostNodes, IndexedNode } from '../schemas/index-files.ts';
+import { hostNodeKey, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
+import { get, query } from '../store/read.ts';
+import type { DownloadUrl } from '../upload.ts';
+import { updateConfig } from './config-file.ts';
+import { catalogPath, hostNodesPath, nodePath, pieceOf } from './paths.ts';
+import { catalogEntry, indexedHostNodes, indexedNode, publicVersion, showsVersions } from './views.ts';
+
+/**
+ * Brings the file of a node up to date: with the versions that are named, or with all of them. The other versions stay
+ * as the file has them, so that a publish costs the same however many versions there are.
+ */
+export function refreshNode(
+  context: Context,
+  nodeId: string,
+  labels: readonly string[] | 'all',
+  downloadUrl: DownloadUrl,
+): Promise<'written' | 'unchanged'> {
+  return refreshFile<IndexedNode>(context, nodePath(nodeId), async (current) => {
+    const owned = await readNode(context, nodeId);
+    if (!owned) return undefined;
+    const { node, publisher } = owned;
+    // A ban empties the file, so what it had must be read again when the ban is lifted.
+    const isWhole = current !== undefined && current.status !== 'NodeStatusBanned' && labels !== 'all';
+    const changed = isWhole
+      ? await readVersions(context, nodeId, labels)
+      : await readAllVersions(context, nodeId);
+    const versions = new Map(isWhole ? current.versions.map((version) => [version.version, version]) : []);
+    for (const [label, version] of changed) {
+      const shown = version && publicVersion(version, downloadUrl);
+      if (shown) versions.set(label, shown);
+      else versions.delete(label);
+    }
+    // A node is public from its first published version on.
+    if (!current && versions.size === 0) return undefined;
+    return indexedNode(node, publisher, [...versions.values()], downloadUrl);
+  });
+}
+
+async function readNode(
+  context: Context,
+  nodeId: string,
+): Promise<{ node: NodeRecord; publisher: PublisherRecord } | undefined> {
+  const node = nodeRecord((await get(context, nodeKey(nodeId)))[0]);
+  if (!node) return undefined;
+  const publisher = publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
+  return publisher && { node, publisher };
+}
+
+type Versions = Map<string | undefined, NodeVersionRecord | undefined>;
+
+async function readVersions(context: Context, nodeId: string, labels: readonly string[]): Promise<Versions> {
+  if (labels.length === 0) return new Map();
+  const items = await get(context, ...labels.map((label) => nodeVersionKey(nodeId, label)));
+  return new Map(labels.map((label, place) => [label, nodeVersionRecord(items[place])]));
+}
+
+async function readAllVersions(context: Context, nodeId: string): Promise<Versions> {
+  const versions: Versions = new Map();
+  const { pk, sk } = nodeVersionKey(nodeId, '');
+  for await (const items of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] })) {
+    for (const item of items) {
+      const version = nodeVersionRecord(item);
+      versions.set(version.version, version);
+    }
+  }
+  return versions;
+}
+
+/**
+ * Brings the host nodes of a version up to date. While an extraction is under way it would be done for each entry that
+ * is written, so it waits for the version to say that the extraction is over.
+ */
+export function refreshHostNodes(
+  context: Context,
+  nodeId: string,
+  label: string,
+): Promise<'written' | 'unchanged'> {
+  return refreshFile<IndexedHostNodes>(context, hostNodesPath(nodeId, label), async (current) => {
+    const owned = await readNode(context, nodeId);
+    const version = nodeVersionRecord((await get(context, nodeVersionKey(nodeId, label)))[0]);
+    if (!owned || !version) return undefined;
+    const isShown = showsVersions(owned.node, owned.publisher);
+    if (!current && version.host_node_extract_status === 'pending') return undefined;
+    const entries: HostNodeRecord[] = [];
+    const { pk, sk } = hostNodeKey(nodeId, label, '');
+    for await (const items of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
+      entries.push(...items.map((item) => hostNodeRecord(item)));
+    return indexedHostNodes(version, isShown, entries);
+  });
+}
+
+/** Brings the catalog's lines of some nodes up to date, with one write for each piece that they are in. */
+export async function refreshCatalog(context: Context, nodeIds: readonly string[]): Promise<void> {
+  const { catalog_pieces, next_pieces } = await updateConfig(context);
+  const sizes = next_pieces === undefined ? [catalog_pieces] : [catalog_pieces, next_pieces];
+  for (const pieces of sizes) {
+    const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
+    await Promise.all(
+      [...byPiece].map(([piece, ids]) => refreshPiece(context, catalogPath(pieces, piece), ids)),
+    );
+  }
+}
+
+function refreshPiece(context: Context, path: string, nodeIds: readonly string[]) {
+  return refreshFile<CatalogPiece>(context, path, async (current) => {
+    const nodes = new Map(current?.nodes.map((entry) => [nodeKey(entry.id).pk, entry]));
+    for (const nodeId of nodeIds) {
+      const entry = await readEntry(context, nodeId);
+      if (entry) nodes.set(nodeKey(nodeId).pk, entry);
+      else nodes.delete(nodeKey(nodeId).pk);
+    }
+    return { nodes: [...nodes.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+  });
+}
+
+async function readEntry(context: Context, nodeId: string): Promise<CatalogEntry | undefined> {
+  const owned = await readNode(context, nodeId);
+  const entry = owned && catalogEntry(owned.node, owned.publisher);
+  if (!entry?.latest_version) return entry;
+  const [item] = await get(context, nodeVersionKey(nodeId, entry.latest_version));
+  const hostNodes = nodeVersionRecord(item)?.extraction?.nodes;
+  return { ...entry, ...(hostNodes !== undefined && { host_nodes: hostNodes }) };
+}
+
+/** The ids of a publisher's nodes, page by page. */
+export async function* nodesOf(context: Context, publisherId: string): AsyncGenerator<string[]> {
+  const { pk } = ownedNodeKey(publisherId, '');
+  for await (const items of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', 'NODE#'] }))
+    yield items.map((item) => ownedNodeRecord(item).node_id);
+}

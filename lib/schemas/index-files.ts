@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+import { HostNode } from './host-node.ts';
+import { Node } from './node.ts';
+import { NodeVersion } from './node-version.ts';
+import { Publisher } from './publisher.ts';
+import { Timestamp } from './timestamp.ts';
+
+/*
+ * The public index: static files that anyone reads. The fields are the contract's, without those of administrators and
+ * without the publisher's members.
+ */
+
+const { members: _members, ...publisherFields } = Publisher.shape;
+export const PublicPublisher = z.object(publisherFields).with(z.meta({ id: 'PublicPublisher' }));
+export type PublicPublisher = z.infer<typeof PublicPublisher>;
+
+const { tags_admin: _versionTags, ...versionFields } = NodeVersion.shape;
+export const PublicVersion = z
+  .object(versionFields)
+  .with(z.meta({ id: 'PublicVersion', description: 'A published version. Its bytes never change.' }));
+export type PublicVersion = z.infer<typeof PublicVersion>;
+
+const { tags_admin: _nodeTags, latest_version: _latest, publisher: _publisher, ...nodeFields } = Node.shape;
+export const IndexedNode = z
+  .object({
+    ...nodeFields,
+    publisher: z.optional(PublicPublisher),
+    latest_version: z.optional(PublicVersion),
+    versions: z
+      .array(PublicVersion)
+      .with(z.describe('All published versions, highest precedence first; empty if the node is banned')),
+  })
+  .with(
+    z.meta({
+      id: 'IndexedNode',
+      description:
+        'A node as the public index has it: `index/v1/nodes/<id>.json`, with the id in folded form.',
+    }),
+  );
+export type IndexedNode = z.infer<typeof IndexedNode>;
+
+export const IndexedHostNodes = z
+  .object({
+    node_id: z.string().with(z.describe('Owning node')),
+    version: z.string().with(z.describe('Version label in normal form')),
+    host_node_extract_status: z.optional(NodeVersion.shape.host_node_extract_status),
+    host_node_extract_reason: z.optional(NodeVersion.shape.host_node_extract_reason),
+    host_nodes: z.array(HostNode).with(z.describe('Sorted by name; empty if the version is not offered')),
+  })
+  .with(
+    z.meta({
+      id: 'IndexedHostNodes',
+      description: 'The host nodes of a version: `index/v1/nodes/<id>/<version>/host-nodes.json`.',
+    }),
+  );
+export type IndexedHostNodes = z.infer<typeof IndexedHostNodes>;
+
+export const CatalogEntry = z
+  .object({
+    id: z.string().with(z.describe('Unique identifier of the node')),
+    name: z.optional(z.string()).with(z.describe('Display name')),
+    description: z.optional(z.string()).with(z.describe('The first 300 characters')),
+    icon: z.optional(z.string()).with(z.describe('URL to the node icon')),
+    tags: z.optional(z.array(z.string())),
+    publisher: z.object({ id: z.string(), name: z.optional(z.string()) }),
+    latest_version: z.optional(z.string()).with(z.describe('Version label; absent before the first one')),
+    host_nodes: z.optional(z.int()).with(z.describe('How many host nodes that version has')),
+    search_ranking: z.optional(z.int()).with(z.describe('Used for sorting search results')),
+    updated_at: Timestamp.with(z.describe('When that version was published, or the node created')),
+  })
+  .with(z.meta({ id: 'CatalogEntry', description: 'A node in lists and searches.' }));
+export type CatalogEntry = z.infer<typeof CatalogEntry>;
+
+export const CatalogPiece = z.object({ nodes: z.array(CatalogEntry).with(z.describe('Sorted by id')) }).with(
+  z.meta({
+    id: 'CatalogPiece',
+    description:
+      'One piece of the catalog: `index/v1/catalog/<pieces>/<piece>.json`. It holds active nodes only.',
+  }),
+);
+export type CatalogPiece = z.infer<typeof CatalogPiece>;
+
+export const IndexConfig = z
+  .object({
+    version: z.literal(1),
+    catalog_pieces: z.int().with(z.describe('How many pieces the catalog has')),
+    next_pieces: z
+      .optional(z.int())
+      .with(z.describe('How many it is about to have: they are being filled, and readers need not look')),
+    updated_at: Timestamp.with(z.describe('When that number changed')),
+  })
+  .with(z.meta({ id: 'IndexConfig', description: '`index/v1/config.json`: read it first.' }));
+export type IndexConfig = z.infer<typeof IndexConfig>;

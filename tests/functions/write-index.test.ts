@@ -1,0 +1,208 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { handler } from '../../functions/write-index.ts';
+import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { catalogPath, hostNodesPath, nodePath, pieceOf } from '../../lib/index/paths.ts';
+import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
+
+const context = { getRemainingTimeInMillis: () => 30_000 };
+const published = {
+  archive_key: 'archives/some/1.0.0/id-0.zip',
+  sha256: '0'.repeat(64),
+  size_bytes: 10,
+  published_at: '2026-01-01T00:00:00.000Z',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  host_node_extract_status: 'success',
+};
+
+function eventOf(...keys: Key[]): DynamoDBStreamEvent {
+  return {
+    Records: keys.map(({ pk, sk }, place) => ({
+      eventName: 'MODIFY',
+      dynamodb: {
+        Keys: { pk: { S: pk }, sk: { S: sk } },
+        SequenceNumber: String(place + 1),
+        ApproximateCreationDateTime: Date.now() / 1000,
+      },
+    })),
+  };
+}
+
+async function follow(...keys: Key[]): Promise<void> {
+  expect(await handler(eventOf(...keys), context)).toEqual({ batchItemFailures: [] });
+}
+
+async function read(key: string) {
+  const { Body, ...headers } = await s3().send(new GetObjectCommand({ Bucket: bucketName(), Key: key }));
+  return { headers, content: JSON.parse((await Body?.transformToString()) ?? '') };
+}
+
+async function addPublishedNode(id: string): Promise<void> {
+  await addNode('acme', id, {
+    name: `Node ${id}`,
+    latest_version: { ...published, id: '1', version: '1.0.0', status: 'NodeVersionStatusActive' },
+  });
+  await addVersion('acme', id, '1.0.0', published);
+}
+
+async function linesOf(id: string): Promise<object[]> {
+  const { content } = await read(catalogPath(16, pieceOf(id, 16)));
+  return content.nodes.filter((entry: { id: string }) => entry.id === id);
+}
+
+beforeAll(async () => {
+  await addPublisher('acme', { olga: 'owner' });
+});
+
+describe('writeIndex', () => {
+  test('writes the file and the catalog line of a node', async () => {
+    await addPublishedNode('written');
+    await follow(nodeKey('written'), nodeVersionKey('written', '1.0.0'));
+
+    const { content, headers } = await read(nodePath('written'));
+    expect(content).toMatchObject({
+      id: 'written',
+      publisher: { id: 'acme', name: 'acme' },
+      latest_version: { version: '1.0.0' },
+      versions: [
+        { version: '1.0.0', sha256: '0'.repeat(64), downloadUrl: expect.stringContaining('archives/') },
+      ],
+    });
+    expect(headers).toMatchObject({
+      ContentType: 'application/json',
+      CacheControl: 'public, max-age=60, stale-while-revalidate=60',
+    });
+    expect(await linesOf('written')).toEqual([
+      {
+        id: 'written',
+        name: 'Node written',
+        publisher: { id: 'acme', name: 'acme' },
+        latest_version: '1.0.0',
+        updated_at: published.published_at,
+      },
+    ]);
+  });
+
+  test('finds a node under every spelling of its id', async () => {
+    await addPublishedNode('My_Node.X');
+    await follow(nodeKey('My_Node.X'));
+
+    expect((await read('index/v1/nodes/my-node-x.json')).content).toMatchObject({ id: 'My_Node.X' });
+  });
+
+  test('writes nothing about a node before its first published version', async () => {
+    await addNode('acme', 'unpublished');
+    await addVersion('acme', 'unpublished', '1.0.0', { ...published, status: 'NodeVersionStatusPending' });
+    await follow(nodeKey('unpublished'), nodeVersionKey('unpublished', '1.0.0'));
+
+    await expect(read(nodePath('unpublished'))).rejects.toMatchObject({ name: 'NoSuchKey' });
+    expect(await linesOf('unpublished')).toEqual([]);
+  });
+
+  test('does not let a writer that read first and writes last win', async () => {
+    await addPublishedNode('overtaken');
+    await follow(nodeKey('overtaken'));
+    await setFields(nodeKey('overtaken'), { name: 'The earlier name' });
+    const { happened } = beforeNext(s3(), /^PutObject/, async () => {
+      await setFields(nodeKey('overtaken'), { name: 'The later name' });
+      await follow(nodeKey('overtaken'));
+    });
+    await follow(nodeKey('overtaken'));
+
+    expect(happened()).toBe(true);
+    expect((await read(nodePath('overtaken'))).content).toMatchObject({ name: 'The later name' });
+    expect(await linesOf('overtaken')).toMatchObject([{ name: 'The later name' }]);
+  });
+
+  test('does not write a file that already says the same', async () => {
+    await addPublishedNode('unchanged');
+    await follow(nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));
+    const commands: string[] = [];
+    intercept(s3(), ({ command, send }) => {
+      commands.push(command);
+      return send();
+    });
+    await follow(nodeKey('unchanged'), nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));
+
+    expect(commands.sort()).toEqual(Array.from({ length: 4 }, () => 'GetObjectCommand'));
+  });
+
+  test('empties the file of a banned node, and fills it again when the ban is lifted', async () => {
+    await addPublishedNode('banned');
+    await follow(nodeKey('banned'), nodeVersionKey('banned', '1.0.0'));
+    await banNode('banned', 'test');
+    await follow(nodeKey('banned'), nodeVersionKey('banned', '1.0.0'));
+    const { content } = await read(nodePath('banned'));
+    expect(content).toMatchObject({ status: 'NodeStatusBanned', versions: [] });
+    expect(content).not.toHaveProperty('latest_version');
+    expect(await linesOf('banned')).toEqual([]);
+
+    await unbanNode('banned');
+    await follow(nodeKey('banned'));
+    expect((await read(nodePath('banned'))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
+    expect(await linesOf('banned')).toHaveLength(1);
+  });
+
+  test('keeps the versions of a withdrawn node, and takes it off the catalog', async () => {
+    await addPublishedNode('withdrawn');
+    await setFields(nodeKey('withdrawn'), { status: 'NodeStatusDeleted' });
+    await follow(nodeKey('withdrawn'), nodeVersionKey('withdrawn', '1.0.0'));
+
+    expect((await read(nodePath('withdrawn'))).content).toMatchObject({
+      status: 'NodeStatusDeleted',
+      versions: [{ version: '1.0.0' }],
+    });
+    expect(await linesOf('withdrawn')).toEqual([]);
+  });
+
+  test('carries a change of the publisher to all its nodes', async () => {
+    await Promise.all(['first', 'second'].map(addPublishedNode));
+    await setPublisherFields('acme', { name: 'Acme Inc.' });
+    await follow(publisherKey('acme'));
+    const nodes = await Promise.all(['first', 'second'].map((id) => read(nodePath(id))));
+    await setPublisherFields('acme', { name: 'acme' });
+
+    expect(nodes.map(({ content }) => content.publisher.name)).toEqual(['Acme Inc.', 'Acme Inc.']);
+  });
+
+  test('writes host nodes once the extraction of their version is over', async () => {
+    await addPublishedNode('extracting');
+    await setFields(nodeVersionKey('extracting', '1.0.0'), { host_node_extract_status: 'pending' });
+    const entry = hostNodeKey('extracting', '1.0.0', 'Load / it');
+    await follow(entry);
+    await expect(read(hostNodesPath('extracting', '1.0.0'))).rejects.toMatchObject({ name: 'NoSuchKey' });
+
+    await setFields(nodeVersionKey('extracting', '1.0.0'), { host_node_extract_status: 'success' });
+    await follow(nodeVersionKey('extracting', '1.0.0'));
+    expect((await read(hostNodesPath('extracting', '1.0.0'))).content).toEqual({
+      node_id: 'extracting',
+      version: '1.0.0',
+      host_node_extract_status: 'success',
+      host_nodes: [],
+    });
+  });
+
+  test('reports the whole batch as failed if S3 fails, and logs why', async () => {
+    await addPublishedNode('unlucky');
+    intercept(s3(), async () => {
+      throw Object.assign(new Error('S3 is down'), { $metadata: { httpStatusCode: 500 } });
+    });
+    const reply = await handler(eventOf(nodeKey('unlucky')), context);
+
+    expect(reply).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
+    expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ level: 'error', event: 'index', causes: ['Error: S3 is down'] }),
+    );
+  });
+
+  test('writes only under index/', async () => {
+    const { Contents = [] } = await s3().send(new ListObjectsV2Command({ Bucket: bucketName() }));
+    expect(Contents.length).toBeGreaterThan(10);
+    expect(Contents.filter(({ Key }) => !Key?.startsWith('index/v1/'))).toEqual([]);
+  });
+});
