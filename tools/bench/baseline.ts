@@ -7,7 +7,7 @@ export async function readBaseline(file = ours): Promise<Report> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-/** Lists what moved since the baseline, before the report replaces it. */
+/** Lists the changes since the baseline, before the report replaces it. */
 export async function compareAndSave(
   report: Report,
   { isCompared, isSaved }: { isCompared: boolean; isSaved: boolean },

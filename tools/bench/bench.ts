@@ -65,7 +65,7 @@ async function run(options: Options): Promise<number> {
   }
 }
 
-/** Fails only for what is much worse twice in a row: a busy machine can spoil one run. */
+/** Fails only for a large slowdown twice in a row, because a busy machine can spoil one run. */
 async function judge(report: Report, place: Place): Promise<number> {
   const baseline = await readBaseline();
   let worse = grossRegressions(baseline, report);

@@ -14,7 +14,7 @@ const flags = [
 const runtime = resolve(import.meta.dirname, 'runtime.js');
 const patienceMs = 30_000;
 
-/** What the process reports about itself when it has its answer. */
+/** The report of the process about itself, when it has its response. */
 interface Report {
   answer: unknown;
   /** Its CPU time by then, on all its threads. */

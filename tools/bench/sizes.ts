@@ -13,7 +13,7 @@ export interface Load {
 const proxies = ['text-to-video', 'extend-video', 'multiframe-video', 'relight-image'];
 const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
 
-/** What each function has to load before it can answer: its entry and everything that the entry imports statically. */
+/** The files that each function loads before it can respond: its entry and its static imports. */
 export async function measureSizes(): Promise<Figure[]> {
   return Promise.all(
     [...proxies, ...stores, 'finalize-upload'].map(async (name) =>
@@ -22,7 +22,7 @@ export async function measureSizes(): Promise<Figure[]> {
   );
 }
 
-/** What a function loads at its start, and everything in its package. */
+/** The files that a function loads at its start, and everything in its package. */
 export async function loadsOf(name: string): Promise<{ first: Load; whole: Load }> {
   const { outputs, metafile } = await bundle(`functions/${name}.ts`, 'dist');
   const contents = new Map(outputs.map(({ path, contents }) => [relative('.', path), contents]));

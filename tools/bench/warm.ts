@@ -43,7 +43,7 @@ export async function measureWarm(files: { ours: string; byHand: string }, round
   });
 }
 
-/** What a proxy does with an image of 5 MB before it is sent, relative to JSON.parse of the same body. */
+/** The work of a proxy on an image of 5 MB before it is sent, relative to JSON.parse of the same body. */
 export async function measureLargeBody(rounds: number): Promise<Figure> {
   const { parseJsonBody } = await import('../../lib/http/json-body.ts');
   const { RelightRequest } = await import('../../lib/schemas/relight.ts');

@@ -26,7 +26,7 @@ export interface ExampleResult {
   title: string;
   request: string;
   status: number;
-  /** What the answer should have been and was not. */
+  /** The expectation that the response did not meet. */
   failures: string[];
   answer: string;
 }

@@ -16,7 +16,7 @@ export const ports = {
   dynamodb: localStores.dynamodbPort,
 } as const;
 
-/** The ports that must be free; that of a DynamoDB that runs already may be its own. */
+/** The ports that must be free. A DynamoDB that already runs may have its own. */
 export function neededPorts({
   isDynamodbGiven,
 }: {
@@ -51,7 +51,7 @@ export const audience = 'node-registry';
 /** The sample events' tokens contain this name for a hundred years, so it does not move with the port. */
 export const issuerName = 'http://localhost:3001';
 
-/** The same issuer, and the same key, as the CI whose jobs `npm run token -- --ci` makes up. */
+/** The same issuer and key, as the CI whose jobs `npm run token -- --ci` imitates. */
 export const ciIssuerName = `${issuerName}/ci`;
 
 const keySetUrl = `${localAddress(ports.issuer)}/.well-known/jwks.json`;

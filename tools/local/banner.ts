@@ -8,7 +8,7 @@ interface BannerFacts {
   adminToken: string;
 }
 
-/** What a newcomer needs once everything is up: what listens where, tokens, and calls to paste. */
+/** The text that greets a newcomer once everything is up: URLs, tokens, and calls to paste. */
 export function banner({ seconds, listening, ownerToken, adminToken }: BannerFacts): string {
   const api = localAddress(ports.api);
   const providers = localAddress(ports.providers);

@@ -73,7 +73,7 @@ async function consumeBatch(client: SQSClient, source: EventSource, signal: Abor
     await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries })).catch(() => {});
 }
 
-/** Passes on what is visible now, batch by batch, to a handler in this process. Returns how many messages there were. */
+/** Passes the visible messages to a handler in this process, batch by batch. Returns their number. */
 export async function drainQueue(queue: Queue, handler: QueueHandler): Promise<number> {
   const never = new AbortController().signal;
   const context = { getRemainingTimeInMillis: () => drainMs };
@@ -95,7 +95,7 @@ function failuresIn(result: SQSBatchResponse | undefined): Set<string> {
   return new Set(result?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
 }
 
-/** What Lambda makes of messages. */
+/** The event that Lambda builds from messages. */
 export function eventOf(messages: readonly Pick<Message, 'MessageId' | 'Body'>[]): SQSEvent {
   return { Records: messages.map(recordOf) };
 }

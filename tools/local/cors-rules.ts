@@ -4,8 +4,8 @@ import type { CORSRule } from '@aws-sdk/client-s3';
 import { parse } from 'yaml';
 
 /**
- * What pages of other origins may do with the local bucket: what they may do with the deployed one, and, since the
- * local one also stands in for the distribution, with downloads.
+ * The requests that pages of other origins may send to the local bucket: those that the deployed bucket allows, and
+ * downloads, because the local bucket also stands in for the distribution.
  */
 export async function localCorsRules(): Promise<CORSRule[]> {
   const [archives, downloads, service] = await Promise.all(
@@ -88,7 +88,7 @@ function headersOf(rule: CORSRule, origin: string | undefined): CorsHeaders {
   };
 }
 
-/** CloudFormation's names of what S3's API calls otherwise. */
+/** CloudFormation's names for settings that S3's API names differently. */
 interface DeployedRule {
   AllowedOrigins: Split;
   AllowedMethods: string[];

@@ -18,7 +18,7 @@ interface Owner {
 
 const ownerFile = 'stack.pid';
 
-/** What a stack keeps: the database with its journals, the objects and the issuer's key. */
+/** The files of a stack: the database with its journals, the objects and the issuer's key. */
 const kept = /^(?:stack\.pid|issuer-key\.json|s3|dynamodb\.sqlite(?:-\w+)?)$/;
 
 const maxAnswerMs = 5000;
@@ -63,7 +63,7 @@ async function hold(file: string): Promise<Claim> {
   return { stop };
 }
 
-/** Undefined where no stack was, or one that wrote something else. */
+/** Undefined if no stack was there, or if another program wrote the file. */
 async function readOwner(file: string): Promise<Owner | undefined> {
   const content = await readFile(file, 'utf8').catch(() => '');
   try {

@@ -1,4 +1,4 @@
-/** What `npm start` seeds. The sample events and the calls of the README use it. */
+/** The data that `npm start` seeds. The sample events and the README use it. */
 export const demo = {
   publisherId: 'demo',
   owner: 'demo-owner',
@@ -6,6 +6,6 @@ export const demo = {
   nodeId: 'demo-node',
   version: '1.0.0',
   hostNodeName: 'Load Image (demo)',
-  /** Everybody knows it. It works on the local stack only, whose seed stores its hash. */
+  /** It is public. It works on the local stack only, whose seed stores its hash. */
   personalAccessToken: 'nrp_P3LzrsEE6AktLopXX7S2sZIcUbeJGl9K1LucTt',
 } as const;

@@ -1,6 +1,6 @@
 export type Attributes = Record<string, unknown>;
 
-/** What a request does to one item, with its key among the attributes. */
+/** The change that a request makes to one item, with its key among the attributes. */
 export interface Action {
   table: string;
   attributes: Attributes;

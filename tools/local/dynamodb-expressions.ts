@@ -5,7 +5,7 @@ type Expressions = Partial<Record<(typeof kinds)[number], string>> & {
   ExpressionAttributeNames?: Record<string, string>;
 };
 
-/** What DynamoDB says of a write whose expressions it rejects, and the embedded server takes. */
+/** DynamoDB's message for a write whose expressions it rejects and the embedded server accepts. */
 export function expressionIssue(body: Buffer): string | undefined {
   if (body.length <= maxBytes && !body.includes('":""')) return undefined;
   const { TransactItems = [], ...plain } = readRequest(body);
@@ -20,7 +20,7 @@ function issueOf({ ExpressionAttributeNames = {}, ...expressions }: Expressions)
   return nameless && `ExpressionAttributeNames contains invalid value: Empty attribute name for ${nameless}`;
 }
 
-/** What cannot be read has no expression; the server behind this one rejects it. */
+/** An unreadable request has no expression. The server behind this one rejects it. */
 function readRequest(body: Buffer): Expressions & { TransactItems?: Record<string, Expressions>[] } {
   try {
     return JSON.parse(body.toString());

@@ -63,7 +63,7 @@ async function readTableDefinition(): Promise<TableDefinition> {
     BillingMode,
     AttributeDefinitions,
     KeySchema,
-    // A ceiling on throughput is for what is paid for.
+    // A ceiling on throughput limits costs, and there are none here.
     GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(
       ({ OnDemandThroughput: _, ...index }: GlobalSecondaryIndex) => index,
     ),

@@ -36,7 +36,7 @@ async function pass(
   const { statusCode: status = 502, headers: answered } = reply;
   const log = (ending: { status: number; received: string }) =>
     onAnswer(loggedRequest({ request, sent: sent(), answered, started, ...ending }));
-  // Every answer of ours has this header, so only what is none of ours has to be read here.
+  // Every response of ours has this header, so only others have to be read here.
   if (answered['x-request-id'] !== undefined) {
     const received = status >= 400 ? beginningOf(reply) : () => '';
     reply.on('close', () => log({ status, received: received() }));
@@ -61,7 +61,7 @@ function idOf({ headers }: IncomingMessage): string {
 
 const maxKeptBytes = 64 * 1024;
 
-/** What a message brings, up to a bound, next to whatever it is piped to in the same turn. */
+/** The body of a message, up to a bound, next to the destination that it is piped to in the same turn. */
 function beginningOf(message: IncomingMessage): () => string {
   const chunks: Buffer[] = [];
   let bytes = 0;

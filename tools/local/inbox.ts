@@ -11,7 +11,7 @@ interface Received {
   id?: string;
   task: string;
   state: string;
-  /** `valid`, or why the signature is not; undefined where there is none. */
+  /** `valid`, or why the signature is not. Undefined without a signature. */
   signature?: string;
 }
 
@@ -45,7 +45,7 @@ function checkSignature(headers: IncomingHttpHeaders, body: string, keys: string
   );
 }
 
-/** The image provider calls a state status; both nest what they say, or do not. */
+/** The image provider calls a state status. Both providers may nest their fields. */
 function subjectOf(body: string): Pick<Received, 'task' | 'state'> {
   const content = parse(body);
   const about = isObject(content.data) ? { ...content, ...content.data } : content;

@@ -2,7 +2,7 @@
 import { runToExitCode } from '../../packages/publish-node/program.ts';
 import { localAddress, ports } from './addresses.ts';
 
-// The packed command knows nothing of this stack, whose ports may be moved.
+// The packed command does not know this stack, whose ports may be moved.
 process.env.NODE_REGISTRY_URL ??= localAddress(ports.api);
 process.chdir(process.env.INIT_CWD ?? '.');
 await runToExitCode(process.argv.slice(2));

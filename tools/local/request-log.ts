@@ -14,7 +14,7 @@ export interface LoggedRequest {
   code?: string;
   message?: string;
   details?: { path: string; message: string }[];
-  /** What a paid task cost. */
+  /** The cost of a paid task. */
   credits?: string;
   replayed?: true;
 }
@@ -39,11 +39,11 @@ export function createRequestLog(): RequestLog {
 
 interface Exchange {
   request: IncomingMessage;
-  /** The beginning of the request's body, where it may name the caller. */
+  /** The beginning of the request's body, if it may name the caller. */
   sent: string;
   status: number;
   answered: IncomingHttpHeaders;
-  /** The answer's body, where it is an error. */
+  /** The body of an error. */
   received: string;
   started: number;
 }

@@ -75,7 +75,7 @@ export class S3Objects {
     return copied;
   }
 
-  /** Deletes a version for good. Returns it unless there is none. */
+  /** Deletes a version for good. Returns it, if there was one. */
   remove(name: ObjectName, id: string): Version | undefined {
     const versions = this.#history(name);
     const removed = versions.find((version) => version.id === id);
@@ -125,7 +125,7 @@ export class S3Objects {
     renameSync(join(folder, 'history.new'), join(folder, historyFile));
   }
 
-  /** A key may be longer than a file's name, and may hold what a file's name must not. */
+  /** A key may be longer than a file name, and may contain characters that a file name must not. */
   #folder({ bucket, key }: ObjectName): string {
     return join(this.#directory, bucket, createHash('sha256').update(key).digest('hex'));
   }

@@ -342,7 +342,7 @@ async function store(request: IncomingMessage, file: string): Promise<Sums> {
   return { sizeBytes, md5: md5.digest(), sha1: sha1.digest(), sha256: sha256.digest(), crc32: crcBytes };
 }
 
-/** All digests that the request states, in its headers or in its signed URL, must be those of the body. */
+/** All digests that the request states, in its headers or in its signed URL, must match the body. */
 function checkSums(request: IncomingMessage, query: URLSearchParams, digest: string, sums: Sums): void {
   const stated = (name: string) => request.headers[name] ?? query.get(name) ?? undefined;
   if (digest !== 'UNSIGNED-PAYLOAD' && digest !== sums.sha256.toString('hex'))

@@ -7,13 +7,13 @@ export interface LocalStack {
   apiUrl: string;
   simulatorsUrl: string;
   pagesUrl: string;
-  /** The environment in which commands find this stack, as those of the README find one on the standard ports. */
+  /** The environment in which commands find this stack, as the README's commands find one on the standard ports. */
   environment: NodeJS.ProcessEnv;
   /** Where it listens and keeps its data, so that it can be started there again. */
   place: Place;
   /** The id of the process group of all its parts. */
   group: number;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output: () => string;
   /** A token as the banner prints it, such as OWNER. */
   token: (name: string) => string;
@@ -90,7 +90,7 @@ function freshOffset(): number {
   return 10_000 + 10 * (16 * run + (worker % 16));
 }
 
-/** Without what the test run set for its own servers. */
+/** Without the variables that the test run set for its own servers. */
 function cleanEnvironment({ offset, directory }: Place): NodeJS.ProcessEnv {
   const ours =
     /^(?:(?:AWS|TOKEN|TABLE|BUCKET|IMAGE_PROVIDER|VIDEO_PROVIDER|NOTIFICATION|NOTIFY)_|CI_(?:AUDIENCE|ISSUERS)$)/;

@@ -139,7 +139,7 @@ async function startStores(): Promise<void> {
   ]);
 }
 
-/** The queue of notifications is in memory: what an earlier stack has left is handed over by the schedule. */
+/** The queue of notifications is in memory, so the schedule hands over those that an earlier stack left. */
 async function startQueue(): Promise<void> {
   const sqs = startSqs(ports.sqs, {
     notifications: { visibilitySeconds: 180, deadLetter: { queue: 'failures', maxReceiveCount: 5 } },
@@ -157,7 +157,7 @@ async function loadFinalizer(): Promise<Finalizer> {
   return isSeeding ? async () => {} : loadStarted('finalize-upload');
 }
 
-/** What a function logs belongs below the banner. */
+/** The functions' log lines belong below the banner. */
 async function loadStarted<Handler>(name: string): Promise<Handler> {
   await started.promise;
   return loadFunction(name);
@@ -172,12 +172,12 @@ async function fillStores(dynamodbUrl: string): Promise<boolean> {
   });
 }
 
-/** Says what happens until everything is up, to the person who waits. */
+/** Shows progress until everything is up. */
 function say(sentence: string): void {
   process.stdout.write(`${sentence}\n`);
 }
 
-/** The functions log JSON lines; the other lines are those of serverless-offline and are left out. */
+/** The functions log JSON lines. Other lines are from serverless-offline, and are left out. */
 function showLine(line: string): void {
   if (line.trim() !== '' && !line.includes('(λ: ')) process.stdout.write(`${line}\n`);
 }

@@ -6,7 +6,7 @@ import {
 import { listItems } from '../../packages/admin/registry/administration.ts';
 import { shownCaller } from '../../packages/admin/spend/caller-name.ts';
 
-/** A task whose caller this service notifies, with every notification of it, the first one first. */
+/** A task whose caller this service notifies, with all its notifications in order. */
 export interface NotifiedTask extends Pick<TaskRecord, 'at' | 'operation' | 'caller' | 'address'> {
   task_id: string;
   state: TaskRecord['state'];

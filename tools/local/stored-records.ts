@@ -21,7 +21,7 @@ import { listItems } from '../../packages/admin/registry/administration.ts';
 import { callerOf, shownCaller } from '../../packages/admin/spend/caller-name.ts';
 import { type NotifiedTask, readNotifiedTask } from './stored-notifications.ts';
 
-/** What the home page shows of the table. It has to be imported after the environment is set. */
+/** The records on the home page. It has to be imported after the environment is set. */
 export interface StoredRecords {
   /** Newest first. */
   published: PublishedVersion[];
@@ -37,7 +37,7 @@ interface PublishedVersion extends NodeVersion {
 
 interface CallerUsage {
   user: string;
-  /** One for each limit; no maximum where none is set. */
+  /** One for each limit. No maximum if none is set. */
   windows: { limit: keyof Limits; used: number; max?: number }[];
   /** Whether some of the limits are the caller's own. */
   has_own_limits: boolean;
@@ -72,7 +72,7 @@ async function readNotified(items: readonly Item[]): Promise<NotifiedTask[]> {
   return Promise.all(newest.map(readNotifiedTask));
 }
 
-/** Sets what a caller may spend; a null goes back to the default, and nothing but nulls takes all limits away. */
+/** Sets the limits of a caller. A null restores a default, and only nulls remove all limits. */
 export async function limitCaller(
   user: string,
   limits: { [Name in keyof Limits]?: number | null },

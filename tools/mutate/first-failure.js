@@ -1,6 +1,6 @@
 import StrykerEnvironment from '@stryker-mutator/jest-runner/jest-env/node';
 
-/** A mutant is dead at the first test that fails: what would come after it in the file is passed over. */
+/** A mutant is dead at the first test that fails, so the rest of the file is skipped. */
 export default class FirstFailure extends StrykerEnvironment {
   #hasFailed = false;
 

@@ -1,4 +1,4 @@
-/** What a schema says of itself is for readers of docs/openapi.json: no test of what it takes or refuses can notice it. */
+/** Descriptions in a schema are for readers of docs/openapi.json. No test of behavior can notice a change to them. */
 const isDescription = (path) =>
   path.isCallExpression() && /^z\.(?:describe|meta)$/.test(path.get('callee').toString());
 

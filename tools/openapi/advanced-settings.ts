@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts';
 
-/** What is known today. The service forwards the settings as they are, so every list is open. */
+/** The values known today. The service forwards the settings unchanged, so every list is open. */
 const engines = [
   ...[
     'automatic',

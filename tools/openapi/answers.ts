@@ -65,7 +65,7 @@ function success(contract: Contract): JsonObject {
 
 const budgetHeaders = ['RateLimit-Policy', 'RateLimit'];
 
-/** Once the caller's account was read, every answer says what is left. */
+/** Once the caller's account was read, every response states the remaining limits. */
 function saysBudget({ paid }: Contract, codes: readonly ErrorCode[]): boolean {
   const known: readonly ErrorCode[] = [...paidErrors, ...providerErrors];
   return paid !== undefined && codes.some((code) => known.includes(code));

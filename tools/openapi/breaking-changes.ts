@@ -44,7 +44,7 @@ function opposite(sentence: string): string {
   return sentence;
 }
 
-/** What would break a caller who follows the earlier document, one sentence for each change. */
+/** The changes that would break a caller who follows the earlier document, one sentence each. */
 export function findBreakingChanges(before: JsonObject, after: JsonObject): string[] {
   return Object.entries(operationsOf(before)).flatMap(([name, operation]) => {
     const counterpart = operationsOf(after)[name];

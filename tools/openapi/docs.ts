@@ -11,7 +11,7 @@ export async function buildDocs(folder: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  // Not in dist, from which a build removes what is no function's.
+  // Not in dist, because a build removes everything there that belongs to no function.
   await buildDocs('.local/docs');
   process.stdout.write('Wrote the API reference into .local/docs/.\n');
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts';
 
-/** What API Gateway answers without asking a function, in its own words. */
+/** The responses that API Gateway gives without calling a function. */
 const gatewayAnswers = [
   [413, 'Request Entity Too Large', 'the body has more than 10 MB'],
   [429, 'Too Many Requests', 'the deployment has too many requests at the moment; nothing was done'],
@@ -21,7 +21,7 @@ export const gatewaySchema: JsonObject = {
   required: ['message'],
 };
 
-/** Of every operation, next to what its function answers under the same status. */
+/** Part of every operation, next to the function's own responses with the same status. */
 export const gatewayResponse: JsonObject = {
   description: [
     'What the gateway answers by itself, without a code and without the headers of the service:',

@@ -109,7 +109,7 @@ function tidy(value: unknown): unknown {
   );
 }
 
-/** What zod cannot say: int32, and that null, "" and [] are the same as an absent field. */
+/** Adds facts that zod cannot express: int32, and that null, "" and [] equal an absent field. */
 function describeOurs({
   zodSchema,
   jsonSchema,

@@ -2,7 +2,7 @@ import { RelightStatus } from '../../lib/schemas/relight.ts';
 import { taskFields } from '../../lib/schemas/video.ts';
 import type { JsonObject } from './json.ts';
 
-/** The headers of the Standard Webhooks specification, which say whose notification it is. */
+/** The headers of the Standard Webhooks specification. */
 const signed: JsonObject[] = [
   {
     name: 'webhook-id',
@@ -36,7 +36,7 @@ const signed: JsonObject[] = [
 const description =
   'A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came, except that your own address stands where the provider repeats the one that this service gave it. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.';
 
-/** What callers receive at the address that they give. */
+/** The notifications that callers receive at the URL that they give. */
 export const webhooks: JsonObject = {
   relightTaskChanged: notification({
     operationId: 'relightTaskChanged',

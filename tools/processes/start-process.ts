@@ -24,7 +24,7 @@ interface ProcessOptions {
 
 export interface RunningProcess {
   pid: number;
-  /** What it printed until it was ready. */
+  /** The output until it was ready. */
   startOutput: string;
   stop: () => Promise<void>;
 }

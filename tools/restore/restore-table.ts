@@ -27,7 +27,7 @@ interface Kept {
   restoreTime: string;
   table: Table;
   tags: { Key: string; Value: string }[];
-  /** What reads the table's stream. A new stream has a new ARN, and an existing mapping reads the old one for ever. */
+  /** The readers of the table's stream. A new stream has a new ARN, and existing mappings keep reading the old one. */
   mappings: Mapping[];
   /** Each function that may write, with the reservation that it had. */
   writers?: { name: string; reserved?: number | undefined }[];

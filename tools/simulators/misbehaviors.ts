@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Fields, ProviderError } from './wire-format.ts';
 
-/** What goes wrong with the next requests. The kinds and the options that they read are below. */
+/** The misbehaviors of the next requests. Their kinds and options are listed below. */
 export interface Misbehavior extends Partial<ProviderError> {
   kind: MisbehaviorKind;
   provider?: 'image' | 'video' | undefined;

@@ -43,7 +43,7 @@ export class Simulation {
     this.#misbehaviors.push({ ...misbehavior });
   }
 
-  /** What goes wrong with the next requests. */
+  /** The misbehaviors of the next requests. */
   get armed(): readonly Misbehavior[] {
     return this.#misbehaviors;
   }

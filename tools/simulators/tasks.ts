@@ -5,7 +5,7 @@ export interface Task {
   id: string;
   provider: string;
   state: string;
-  /** Every status update that was sent, and what the receiver answered. */
+  /** Every status update that was sent, with the receiver's response. */
   notifications: { state: string; answer: number | string }[];
 }
 

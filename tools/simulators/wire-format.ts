@@ -12,7 +12,7 @@ export interface ProviderError {
   invalidParams?: { name: string; reason: string }[];
 }
 
-/** What one provider reads and writes on the wire. It shares no code with lib, so a mistake there shows here. */
+/** The wire format of one provider. It shares no code with lib, so a mistake there shows here. */
 export interface WireFormat {
   provider: 'image' | 'video';
   paths: readonly string[];

@@ -5,8 +5,8 @@ import { ZipFile } from 'yazl';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
 
 /*
- * What a developer's machine cannot show of a stage: how API Gateway, CloudFront, IAM and both providers treat its
- * requests. It needs no AWS credentials, only what a publisher has.
+ * Checks that a developer's machine cannot run: how API Gateway, CloudFront, IAM and both providers treat a stage's
+ * requests. It needs a publisher's tokens, and no AWS credentials.
  */
 
 interface Options {

@@ -72,7 +72,7 @@ function uploadTo({ signedUrl, node_version: { version } }) {
   return element('p', { className: 'row' }, upload);
 }
 
-/** The users whose tokens the page has, in every list of them. */
+/** The users of the page's tokens, in every list of users. */
 export function renderUsers() {
   const users = Object.keys(stack.state.tokens);
   for (const list of document.querySelectorAll('select.users')) {

@@ -26,7 +26,7 @@ export function show(id, items, keyOf, render) {
   }
 }
 
-/** A path that breaks after its slashes where it is too long for a line. */
+/** A path that breaks after its slashes if it is too long for a line. */
 export function pathElements(path) {
   const [first, ...others] = path.split('/');
   return [first, ...others.flatMap((part) => ['/', element('wbr'), part])];

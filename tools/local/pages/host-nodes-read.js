@@ -1,4 +1,4 @@
-/** What became of a version's host nodes, as a sentence; undefined where there is nothing to say yet. */
+/** The state of a version's host nodes as a sentence. Undefined while there is nothing to say. */
 export function hostNodesRead({
   host_nodes: nodes,
   host_node_extract_reason: reason,

@@ -2,7 +2,7 @@ import { element, pill, show, timeElement } from './elements.js';
 
 const tones = { success: 'good', failed: 'bad', COMPLETED: 'good', FAILED: 'bad' };
 
-/** What reached this page about the tasks that it started, and whether the service signed it. */
+/** The notifications that reached this page about its own tasks, and whether the service signed them. */
 export function showNotifications({ state }) {
   show('notifications', state.notifications, ({ at, id, task }) => `${at} ${id} ${task}`, renderNotification);
 }

@@ -3,7 +3,7 @@ import { hostNodesRead } from './host-nodes-read.js';
 
 const tones = { Active: 'good', Pending: 'warn', Flagged: 'warn' };
 
-/** The newest versions: how far each has come, where it is from, and what was read out of it. */
+/** The newest versions with their status, their origin and their host nodes. */
 export function showPublished({ records }) {
   show('published', records.published, ({ id }) => id, renderVersion);
 }

@@ -1,6 +1,6 @@
 import { element, pathElements, pill, show, timeElement, toneOf } from './elements.js';
 
-/** What the API answered, to whom, and why. */
+/** The API's responses, with their callers and reasons. */
 export function showRequests({ state }) {
   show('requests', state.requests, ({ at, id }) => `${at} ${id}`, renderRequest);
 }

@@ -50,7 +50,7 @@ function renderComing(sentence) {
   return element('li', {}, sentence);
 }
 
-/** By the switch that sets it, or what curl set. */
+/** By the switch that sets it, or as curl set it. */
 function labelOf({ kind, status }) {
   const isSame = ([, each]) => each.kind === kind && each.status === status;
   const [label = `${kind} ${status ?? ''}`] = Object.entries(disturbances).find(isSame) ?? [];

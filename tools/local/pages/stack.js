@@ -1,6 +1,6 @@
 import { at } from './elements.js';
 
-/** What the page knows of the stack; `refresh` asks again. */
+/** The page's view of the stack. `refresh` loads it again. */
 export const stack = {
   state: { parts: [], requests: [], tokens: {} },
   records: { published: [], callers: [], notified: undefined },
@@ -25,14 +25,14 @@ async function ask(path) {
   return answer?.ok ? answer.json() : undefined;
 }
 
-/** Posts to the server of this page, and shows what changed. */
+/** Posts to the server of this page, and shows the change. */
 export async function post(path, body) {
   const answer = await fetch(path, { method: 'POST', body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
   await refresh();
 }
 
-/** Calls the API as a user, or as nobody. */
+/** Calls the API as a user, or without a token. */
 export async function call({ method, path, body, user = '' }) {
   const token = stack.state.tokens[user];
   const started = performance.now();
