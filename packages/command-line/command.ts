@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 
 interface About {
-  /** What a person types; for a subcommand only its own word. */
+  /** The words to type. For a subcommand only its own word. */
   name: string;
   /** One sentence without a period. */
   summary?: string;

@@ -10,7 +10,7 @@ export interface PublishInput {
   nodeId: string;
   node?: PublishBody['node'];
   version: PublishBody['node_version'];
-  /** A personal access token or the ID token of a CI, or what fetches one. */
+  /** A personal access token or the ID token of a CI, or a function that returns one. */
   personalAccessToken: string | (() => string | Promise<string>);
   /** The zip. */
   archive: Uint8Array | Blob;

@@ -1,7 +1,7 @@
 import { type ErrorCode, RegistryError } from './registry-error.ts';
 import type { Call } from './request.ts';
 
-/** What the gateway answers by itself, `{"message": "…"}`, as a code that callers can decide by. */
+/** The gateway's own response, `{"message": "…"}`, as a code that callers can decide by. */
 const gatewayCodes: Record<number, ErrorCode> = {
   401: 'unauthorized',
   403: 'forbidden',
@@ -19,7 +19,7 @@ export interface Refusal {
   isFromService: boolean;
 }
 
-/** What an answer brings: the body of a success, or the error that it stands for. */
+/** The content of a response: the body of a success, or the error that it stands for. */
 export function readAnswer(
   response: Response,
   text: string,
@@ -63,7 +63,7 @@ function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
   return { error: new RegistryError(known ?? 'invalid_reply', sentence, facts), isFromService: false };
 }
 
-/** Something in between may answer 200 with a page of its own, or with other JSON. */
+/** A proxy in between may return 200 with a page of its own, or with other JSON. */
 function successOf(response: Response, text: string, fields: Call['answer']): { data: object } | Refusal {
   const data = parse(text);
   const missing = Object.entries(fields).find(([name, kind]) => !kinds[kind](fieldIn(data, name)))?.[0];

@@ -1,7 +1,7 @@
 import { RegistryError } from './registry-error.ts';
 import type { CallOptions } from './types.ts';
 
-/** What a field of an answer must be. */
+/** The required type of a response's field. */
 type FieldKind = 'string' | 'object' | 'list';
 
 export interface Call {
@@ -9,9 +9,9 @@ export interface Call {
   path: string;
   body: unknown;
   headers?: Record<string, string>;
-  /** Whether the same request may be sent again when it is unknown what became of the first. */
+  /** Whether the same request may be repeated if the outcome of the first is unknown. */
   isRepeatable: boolean;
-  /** The fields without which the answer is no answer to this call. */
+  /** The fields that a response to this call must have. */
   answer: Record<string, FieldKind>;
 }
 

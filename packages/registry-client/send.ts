@@ -36,7 +36,7 @@ export async function send<Data>(settings: Settings, call: Call, options: CallOp
 }
 
 interface Answer {
-  /** Absent where none came. */
+  /** Absent without a response. */
   response?: Response;
   outcome: { data: object } | Refusal;
 }
@@ -81,7 +81,9 @@ function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
   return (status === undefined || status === 503) && call.isRepeatable;
 }
 
-/** What the service asks for; otherwise longer from attempt to attempt, at random so that clients spread. */
+/**
+ * The delay that the service asks for. Otherwise it grows from attempt to attempt, at random so that clients spread.
+ */
 function pauseBefore(attempt: number, { retryAfter }: RegistryError): number {
   if (retryAfter !== undefined) return retryAfter * 1000;
   return Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);

@@ -4,7 +4,7 @@ export type { components, operations };
 
 type Operation = keyof operations;
 
-/** What an operation takes, and what it answers where it succeeds. */
+/** The input of an operation, and its response after a success. */
 export type Body<Name extends Operation> = operations[Name]['requestBody']['content']['application/json'];
 export type Reply<Name extends Operation> =
   operations[Name]['responses'] extends Record<200, { content: { 'application/json': infer Data } }>
@@ -19,7 +19,7 @@ export type BulkEntry = Reply<'bulkNodeVersions'>['node_versions'][number];
 export type BulkPair = Body<'bulkNodeVersions'>['node_versions'][number];
 export type PublishBody = Body<'publishNodeVersion'>;
 
-/** What any call takes besides its own input. */
+/** The options of any call. */
 export interface CallOptions {
   signal?: AbortSignal;
   /** Names the request in the service's log; the service makes one up otherwise. */
@@ -29,7 +29,7 @@ export interface CallOptions {
 }
 
 export interface KeyedOptions extends CallOptions {
-  /** Makes two calls one piece of work; without it each call has a key of its own, kept through its attempts. */
+  /** Makes two calls one piece of work. Without it, each call has its own key for all its attempts. */
   idempotencyKey?: string;
 }
 

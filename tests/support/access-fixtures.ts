@@ -18,7 +18,7 @@ import { finalize, upload } from './demo-registry.ts';
 import { emptyTable } from './table-image.ts';
 import { bearer } from './tokens.ts';
 
-/** A table with only the demo publisher and what it owns. */
+/** A table with only the demo publisher and its nodes. */
 export async function seed(): Promise<void> {
   await emptyTable();
   await seedDemo();

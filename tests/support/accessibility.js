@@ -1,4 +1,4 @@
-// Runs in a page, and its value is what is wrong there. The bounds are those of WCAG 2.2, level AA.
+// Runs in a page and returns the problems there. The bounds are those of WCAG 2.2, level AA.
 (() => {
   const minContrast = 4.5;
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });

@@ -8,7 +8,7 @@ export function admin(...args: string[]) {
   return runCommandLine(args);
 }
 
-/** Runs a command that must succeed, and returns what --json prints. */
+/** Runs a command that must succeed, and returns its --json output. */
 export async function adminJson(...args: string[]) {
   const { status, stdout, stderr } = await runCommandLine([...args, '--json']);
   expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringMatching(/^(?:Target: .*\n)?$/) });

@@ -14,7 +14,7 @@ interface Operation {
   replies: ReadonlyMap<number, ValidateFunction>;
 }
 
-/** Checks requests and answers against docs/openapi.json: the document, not the code, says what is allowed. */
+/** Checks requests and responses against docs/openapi.json: the document decides, not the code. */
 export interface ApiDocument {
   schemas: Record<string, JsonSchema>;
   /** The schema of an operation's request body. */
@@ -37,7 +37,7 @@ export async function readApiDocument(): Promise<ApiDocument> {
     // A greedy parameter is the gateway's syntax; in the document it is an ordinary one.
     const place = ['paths', path.replace('+}', '}'), method.toLowerCase()];
     const body = schemaIn(at(document, ...place, 'requestBody'));
-    // `default` is what the gateway in front answers by itself, which no function ever does.
+    // `default` is for the gateway's own responses, which no function gives.
     const { default: _, ...responses } = at(root, ...place, 'responses') as Json;
     const replies = Object.entries(responses).map(([status, reply]) => {
       const schema = { ...schemaIn(reply), components: root.components };

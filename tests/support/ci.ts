@@ -23,7 +23,7 @@ export function createKey(kid: string): Key {
 export const gitHub = { issuer: 'https://token.actions.githubusercontent.com', key: createKey('github-1') };
 export const gitLab = { issuer: 'https://gitlab.com', key: createKey('gitlab-1') };
 
-/** What the issuers do: they can be down, and the requests for their key sets are counted. */
+/** The issuers. They can be down, and the requests for their key sets are counted. */
 export const keySets = { areDown: false, requests: 0, userAgent: '' };
 
 const server = createServer(({ url, headers }, response) => {

@@ -1,4 +1,4 @@
-/** Prints the one line that the gate reads. A suite that could not run, or whose worker died, is a failed test too. */
+/** Prints the line that the gate reads. A suite that could not run, or whose worker died, counts as a failed test. */
 export default class ClosingLine {
   onRunComplete(_, results) {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numTotalTestSuites, testResults } =

@@ -66,7 +66,7 @@ function splice(at: number, piece: string) {
   };
 }
 
-/** Adds a member before the others, or after them, where it overrides one of the same name. */
+/** Adds a member before the others, or after them, where it overrides a member of the same name. */
 function intoObject(member: string) {
   return (text: string) => {
     const isFirst = text.length % 2 === 0;

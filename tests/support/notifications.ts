@@ -69,7 +69,7 @@ export async function makeDue(key: Key, sinceMs = 0): Promise<void> {
   await update<NotificationRecord>(soon(), key, { pending_since }, [['result', '=', 'pending']]);
 }
 
-/** Forgets what other tests have left, also what would be due only later. */
+/** Deletes the records of other tests, even those that are due later. */
 export async function emptyOutbox(): Promise<void> {
   const inTwoDays = Date.now() + 2 * 86_400_000;
   const left = await listDue(soon(), inTwoDays, 10_000);

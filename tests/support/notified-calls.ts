@@ -5,7 +5,7 @@ import { type Answer, wrongAnswers } from './notified-receiver.ts';
 import { fc } from './properties.ts';
 import { type Strike, strikesIn } from './wire-faults.ts';
 
-/** What a provider, or somebody who would like to be one, calls. */
+/** A call of a provider, or of an impostor. */
 export interface ProviderCall {
   /** Which of the history's tasks it is about. */
   task: number;

@@ -65,7 +65,7 @@ async function makeDue(record: NotificationRecord): Promise<void> {
 
 const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
 
-/** Every notification has arrived, signed and with its one id; nothing has arrived that is no notification. */
+/** Every notification has arrived, signed and with one id, and nothing else has. */
 export function verifyArrivals(notifications: readonly NotificationRecord[], { arrivals }: Receivers): void {
   const byId = new Map(notifications.map((notification) => [notification.id, notification]));
   for (const arrival of arrivals) {

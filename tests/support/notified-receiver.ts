@@ -14,7 +14,7 @@ export interface Arrival {
   body: string;
 }
 
-/** Receivers of notifications, one for each path, that first answer what their scripts say and then 204. */
+/** Receivers of notifications, one for each path, that first follow their scripts and then return 204. */
 export class Receivers {
   arrivals: Arrival[] = [];
   readonly #scripts = new Map<string, Answer[]>();
@@ -35,7 +35,7 @@ export class Receivers {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
   }
 
-  /** Forgets everything, so that the next history finds only what is its own. */
+  /** Forgets everything, so that the next history finds only its own notifications. */
   reset(): void {
     this.arrivals = [];
     this.#scripts.clear();
@@ -48,7 +48,7 @@ export class Receivers {
   }
 }
 
-/** Where redirects lead; nobody may follow one. */
+/** The target of redirects. No request may reach it. */
 export const forbiddenPath = '/elsewhere';
 
 function respond(response: ServerResponse, answer: Answer | undefined): void {

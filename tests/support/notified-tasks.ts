@@ -21,7 +21,7 @@ export interface Followed extends Place {
   said: Map<number, TaskState>;
 }
 
-/** What is stored of a task. */
+/** The stored records of a task. */
 export interface Stored {
   task: TaskRecord;
   notifications: NotificationRecord[];

@@ -14,7 +14,7 @@ export interface Path {
 
 export const hook = 'https://caller.example.com/hook';
 
-/** Starts a task whose caller wants notifications, and returns what the provider may call. */
+/** Starts a task whose caller wants notifications, and returns the URL for the provider. */
 export async function started(name: ProxyName = 'text-to-video', user?: string): Promise<Path> {
   const field = name === 'relight-image' ? 'webhook_url' : 'callback_url';
   await pay(user ?? (await spender()), name, { body: { [field]: hook } });

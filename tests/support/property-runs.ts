@@ -45,7 +45,7 @@ export async function check<Value>(
   });
 }
 
-/** What the runs of this file have met, so that a test can tell that they were about something. */
+/** Counts cases that the runs of this file have met, so that a test can check that they covered something. */
 export const counts: Record<string, number> = {};
 
 export function count(name: string): void {

@@ -15,7 +15,7 @@ export const deadLetters = sqs.queue('failures');
 
 afterAll(() => sqs.stop());
 
-/** Delivers what is visible. Returns how many messages there were. */
+/** Delivers the visible messages. Returns their number. */
 export function runQueue(handler: QueueHandler): Promise<number> {
   return drainQueue(queue, handler);
 }

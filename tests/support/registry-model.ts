@@ -14,7 +14,7 @@ interface ModelNode {
   versions: Map<string, ModelVersion>;
 }
 
-/** A signed URL that was issued, and what was uploaded to it. */
+/** A signed URL that was issued, and the archive that was uploaded to it. */
 interface ModelUpload {
   node: string;
   version: string;

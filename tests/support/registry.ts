@@ -63,7 +63,7 @@ export async function addVersion(
   });
 }
 
-/** A pending version that has stood on the list of what is left to do since then. */
+/** A pending version that has been on the list of due work since then. */
 export async function addListedVersion(
   publisherId: string,
   nodeId: string,

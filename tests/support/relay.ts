@@ -15,7 +15,7 @@ process.env.NOTIFICATION_URL = 'https://api.example.com/notifications/';
 
 const ourAddress = /^https:\/\/api\.example\.com\/notifications\/(image|video)\/([\w-]{43})$/;
 
-/** Provider and ticket of an address that a provider was given: what the gateway finds in the path. */
+/** Provider and ticket of a URL that a provider was given, as the gateway finds them in the path. */
 export function pathOf(address: unknown): { provider: string; ticket: string } {
   const [, provider, ticket] = ourAddress.exec(String(address)) ?? [];
   if (provider === undefined || ticket === undefined) throw new Error(`${address} is not one of ours.`);
@@ -26,7 +26,7 @@ export async function storedTask(ticket: string): Promise<TaskRecord | undefined
   return readTask({ deadline: Date.now() + 5000 }, ticketHash(ticket));
 }
 
-/** What a task's caller was notified of, or will be. */
+/** The notifications of a task's caller, sent or waiting. */
 export async function notificationsOf(ticket: string): Promise<NotificationRecord[]> {
   const { pk } = ticketKey(ticketHash(ticket));
   const found: NotificationRecord[] = [];
@@ -38,7 +38,7 @@ export async function notificationsOf(ticket: string): Promise<NotificationRecor
   return found;
 }
 
-/** A ticket that nobody was given. */
+/** A ticket that was never given out. */
 export function unknownTicket(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -3,5 +3,5 @@ interface Servers {
   running: { stop: () => Promise<void> }[];
 }
 
-/** What the global setup started and the global teardown stops, both in Jest's own process. */
+/** The servers that the global setup starts and the global teardown stops, both in Jest's own process. */
 export const servers: Servers = { directory: '', running: [] };

@@ -7,7 +7,7 @@ type Sweep = (
   onVisited: (entry: { nodeId: string }, visited: Visited<string>) => void,
 ) => Promise<unknown>;
 
-/** What a sweep finds, by the node of each version. */
+/** The findings of a sweep, by the node of each version. */
 export async function collected(
   sweep: Sweep,
   context: Context,

@@ -69,7 +69,7 @@ export interface WatchedWrites {
   stop: () => void;
 }
 
-/** Records what the functions write. */
+/** Records the writes of the functions. */
 export function watchWrites(): WatchedWrites {
   const name = 'watchWrites';
   const done: string[] = [];

@@ -4,7 +4,7 @@ import type { VerifyAnswer } from './fault-scenarios.ts';
 import type { LogReader } from './log-reader.ts';
 import { count } from './property-runs.ts';
 
-/** Checks an answer of which some call to a store may have failed: it is documented, and it shows no secret. */
+/** Checks a response if some call to a store may have failed: it is documented, and shows no secret. */
 export function verifierOf(document: ApiDocument, log: LogReader): VerifyAnswer {
   return (operation, answer, plan) => {
     for (const kind of plan.struck) count(`faults: ${kind}`);

@@ -31,7 +31,7 @@ export function strikesIn(calls: number): fc.Arbitrary<Strike[]> {
   return fc.array(strike, { minLength: 1, maxLength: 3 });
 }
 
-/** The faults of one piece of work. Each has its own plan, so that several can run at once. */
+/** The faults of one piece of work. Each has its own plan, so that several can run at the same time. */
 export interface FaultPlan {
   strikes: readonly Strike[];
   calls: number;

@@ -14,9 +14,9 @@ export interface ZipFile {
   versionNeeded?: number;
   extra?: Buffer;
   comment?: string;
-  /** What the directory states, if it differs from the data. */
+  /** The values in the directory, if they differ from the data. */
   states?: Stated & { offset?: number };
-  /** What the header before the data states, if it differs from the directory. */
+  /** The values in the header before the data, if they differ from the directory. */
   local?: {
     name?: string;
     crc32?: number;
@@ -29,7 +29,7 @@ export interface ZipFile {
     extra?: Buffer;
   };
   packed?: Buffer;
-  /** Bytes between this file's data and what follows. */
+  /** Bytes between this file's data and the next record. */
   after?: Buffer;
 }
 
