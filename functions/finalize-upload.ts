@@ -1,5 +1,4 @@
 // S3 ObjectCreated under staging/, and a schedule that makes up for events that were lost
-import { sweepSpending } from '../lib/spend/sweep-holds.ts';
 import { finalizeUpload } from '../lib/uploads/finalize-upload.ts';
 import { objectEvents } from '../lib/uploads/object-events.ts';
 import { sweepUploads } from '../lib/uploads/sweep-uploads.ts';
@@ -11,5 +10,4 @@ export const handler = objectEvents({
   sweep: sweepUploads,
   lookBackMs: 6 * 60 * 60 * 1000,
   graceMs: 60 * 1000,
-  alsoHourly: sweepSpending,
 });

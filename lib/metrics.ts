@@ -49,7 +49,6 @@ const measures: Record<string, (line: Fields) => Measurement[]> = {
   delivery: (line) => [counted('deliveries'), ...milliseconds('delivery_lag_ms', line)],
   hand_over: (line) => milliseconds('oldest_due_ms', line),
   sweep: () => [{ dimensions: ['sweep'], metrics: sweepMetrics }],
-  sweep_holds: (line) => [swept('spending', line)],
 };
 
 function counted(name: string): Measurement {
@@ -58,14 +57,6 @@ function counted(name: string): Measurement {
 
 /** Each sweep leaves a line, even if it finds nothing. */
 const sweepMetrics = { sweep_findings: 'Count', sweep_unvisited: 'Count' } as const;
-
-function swept(sweep: string, { holds, unvisited }: Fields): Measurement {
-  return {
-    dimensions: ['sweep'],
-    metrics: sweepMetrics,
-    fields: { sweep, sweep_findings: holds ?? 0, sweep_unvisited: unvisited ?? 0 },
-  };
-}
 
 /** Of a field that is a number. */
 function milliseconds(name: string, line: Fields): Measurement[] {

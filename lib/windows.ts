@@ -11,9 +11,14 @@ export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
-/** Such as `2026-11-21T09:30`. */
-export function minuteOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 16);
+/** Minutes since the epoch: short, because names of counters are paid for with every write. */
+export function minuteOf(time: number): number {
+  return Math.floor(time / minuteMs);
+}
+
+/** When a minute begins, in milliseconds since the epoch. */
+export function startOfMinute(minute: number): number {
+  return minute * minuteMs;
 }
 
 const lengths = { day: dayMs, minute: minuteMs } as const;

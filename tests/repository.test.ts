@@ -62,6 +62,7 @@ describe('a function of the service', () => {
       'extract-host-nodes',
       'finalize-upload',
       'receive-notification',
+      'sweep-spending',
       'unknown-route',
       'write-index',
     ]);

@@ -131,36 +131,63 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
   ];
 }
 
-/** What runs each hour, with the function whose schedule it is and the command that does the same by hand. */
-const sweeps = [
-  { sweep: 'uploads', ranBy: 'finalizeUpload' },
-  { sweep: 'host-nodes', ranBy: 'extractHostNodes' },
-  { sweep: 'spending', ranBy: 'finalizeUpload' },
+const hourly = {
+  missing: 'The hourly sweep did not run for two hours or more.',
+  unvisited: 'Three sweeps in four hours did not get through everything that is due.',
+  seconds: hours,
+  missingPeriods: [2, 2],
+  unvisitedPeriods: [3, 4],
+} satisfies Partial<SweepSchedule>;
+
+interface SweepSchedule {
+  missing: string;
+  unvisited: string;
+  seconds: number;
+  missingPeriods: Alarm['periods'];
+  unvisitedPeriods: Alarm['periods'];
+}
+
+/** What runs by a schedule, and the function whose schedule it is. */
+const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
+  { sweep: 'uploads', ranBy: 'finalizeUpload', ...hourly },
+  { sweep: 'host-nodes', ranBy: 'extractHostNodes', ...hourly },
+  {
+    sweep: 'spending',
+    ranBy: 'sweepSpending',
+    missing: 'The sweep of each minute did not run for 15 minutes: callers are counted too much.',
+    unvisited: 'For 15 minutes, the sweeps did not get through all accounts that are due.',
+    seconds: 5 * minutes,
+    missingPeriods: [3, 3],
+    unvisitedPeriods: [3, 4],
+  },
 ];
 
 function sweepAlarms(stage: Stage): Alarm[] {
   const metric = (name: string, sweep: string) => own(stage, name, { sweep });
   return [
-    ...sweeps.flatMap(({ sweep, ranBy }): Alarm[] => [
+    ...sweeps.flatMap(({ sweep, ranBy, seconds, ...schedule }): Alarm[] => [
       {
         name: `sweep-missing-${sweep}`,
-        meaning: 'The hourly sweep did not run for two hours or more.',
+        meaning: schedule.missing,
         look: `the rule of the schedule, \`faults-${ranBy}\`, throttles`,
-        action: 'Enable the rule; raise `finalizeConcurrency` if it is used up.',
+        action:
+          ranBy === 'sweepSpending'
+            ? 'Enable the rule. Until then, run `npm run admin -- usage sweep`.'
+            : 'Enable the rule; raise `finalizeConcurrency` if it is used up.',
         metric: { ...metric('sweep_findings', sweep), statistic: 'SampleCount' },
-        seconds: hours,
-        periods: [2, 2],
+        seconds,
+        periods: schedule.missingPeriods,
         below: 1,
         mustRun: true,
       },
       {
         name: `sweep-unvisited-${sweep}`,
-        meaning: 'Three sweeps in four hours did not get through everything that is due.',
+        meaning: schedule.unvisited,
         look: `the sweep’s lines: what was left, and what takes the time of \`${ranBy}\``,
         action: 'Remove what fails again and again, or run the sweep of `npm run admin` by hand.',
         metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
-        seconds: hours,
-        periods: [3, 4],
+        seconds,
+        periods: schedule.unvisitedPeriods,
         above: 0,
       },
     ]),

@@ -3,8 +3,9 @@ import { hash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { ApiError, isRefused } from '../errors.ts';
 import { note } from '../log.ts';
+import type { KeyOutcome } from '../spend/kept-outcome.ts';
 import { absent, type Clause, type Condition } from '../store/expressions.ts';
-import { idempotencyKey, idempotencyPartKey, type Key } from '../store/keys.ts';
+import { idempotencyKey, idempotencyPartKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { put, remove } from '../store/write.ts';
@@ -25,11 +26,8 @@ import type { Answer, Participant, Sent } from './participant.ts';
  * the claim, so an invocation that was thought dead and comes back can neither send nor answer. Expiry is
  * compared here: DynamoDB deletes expired records up to two days late.
  */
-interface IdempotencyRecord extends Key {
-  /** The attempt that holds the key. */
-  attempt: string;
+interface IdempotencyRecord extends KeyOutcome {
   fingerprint: string;
-  state: 'running' | 'sent' | 'answered' | 'unknown';
   lease_until: number;
   expires_at: number;
   /** The same in seconds, for DynamoDB. */
@@ -122,18 +120,22 @@ export class IdempotencyKey implements Participant {
    * parts, written first. If the store fails here, the caller still gets what was paid for; the record stays
    * `sent`, so that the key is never used for a second send.
    */
-  async succeed({ answer }: Sent): Promise<void> {
+  async succeed({ answer, task }: Sent): Promise<void> {
     const packed = gzipSync(JSON.stringify(answer));
     const parts = Math.ceil(packed.length / maxPartBytes);
     const part = (index: number): AnswerPart => ({
       bytes: packed.subarray(index * maxPartBytes, (index + 1) * maxPartBytes),
     });
     const { attempt, ttl } = this.#record;
+    const told = {
+      ...(task && { task_id: task.taskId }),
+      ...(task?.credits !== undefined && { credits: task.credits }),
+    };
     for (let index = 1; index < parts; index += 1) {
       const key = idempotencyPartKey(this.#record, attempt, index);
       await put(this.#request.context, { ...key, ...part(index), ttl }, absent);
     }
-    await this.#write({ ...this.#record, state: 'answered', ...part(0), parts });
+    await this.#write({ ...this.#record, state: 'answered', ...part(0), parts, ...told });
   }
 
   /** A key whose request bought nothing is free again; one that may have bought something is used up. */

@@ -1,76 +1,75 @@
 import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
-import { isRefused } from '../errors.ts';
+import { ApiError, isRefused } from '../errors.ts';
 import type { JsonObject } from '../json-object.ts';
-import { note } from '../log.ts';
+import { describeError, log, note } from '../log.ts';
 import type { AccountRecord } from '../spend/account.ts';
 import { ceilingOf, type Task } from '../spend/limits.ts';
 import { rateLimitFields } from '../spend/rate-limit-fields.ts';
 import { reserve } from '../spend/reserve.ts';
 import { settle } from '../spend/settle.ts';
-import { completeUsage, openUsage, type UsageResult } from '../spend/usage-records.ts';
+import {
+  completeUsage,
+  listDayCaller,
+  openUsage,
+  refuseUsage,
+  type UsageResult,
+  usageName,
+} from '../spend/usage-records.ts';
 import { warnOnce } from '../spend/warnings.ts';
+import { dayOf } from '../windows.ts';
 import type { PaidRequest, Participant, Sent } from './participant.ts';
 
-/*
- * The money of one paid request. Each arrow is one write; what stands below it is what an invocation that dies there
- * leaves behind, and what the hourly sweep (sweep-holds.ts) makes of it:
- *
- *   (nothing) ─reserve─> held ─open─> recorded ═send═> answered ─complete─> completed ─settle─> settled
- *                         │            │                  │                   │
- *       hold, no record ──┘            └──────────────────┤                   └── hold, completed record
- *       nothing was sent: released    hold, open record   │                       settled by the record
- *                                     may have been sent: counted in full
- *
- * The hold is an attribute of the caller's account, next to the sums that the limits bound, and it is the first thing
- * written and the last one removed: where there is none, nothing is owed. Nothing leaves before both hold and record
- * are stored, and a record is completed before its hold goes, so each of the three remains says what happened. The
- * provider's answer decides what is completed: `taken` counts what the task cost, `refused` counts nothing, and
- * `unknown` counts all that was reserved.
- */
-
-interface Spending extends Task {
+interface Spending {
+  task: Task;
   caller: string;
+  /** Names the attempt in all that is stored for the request. */
+  id: string;
   requestId: string;
   keyHash: string | undefined;
   ticketHash?: string | undefined;
   /** Who says what a task costs; see lib/contract.ts. */
   paid: 'by reply' | 'by price';
-  context: Context;
 }
 
-/** The money of one paid request. */
+/** The money of one paid request; lib/spend/account.ts says why each phase is safe to die in. */
 export class Money implements Participant {
   readonly name = 'spending';
-  /** Names the attempt, and with its caller its usage record. */
-  readonly usageName: string;
+  readonly #context: Context;
   readonly #spending: Spending;
   readonly #ceiling: number | undefined;
-  readonly #at = Date.now();
-  #phase: 'idle' | 'held' | 'recorded' = 'idle';
-  #account: AccountRecord | undefined;
+  #reserved: { account: AccountRecord; at: number } | undefined;
+  #isRecorded = false;
+  #sentAt = Date.now();
 
-  constructor(attempt: string, spending: Spending) {
+  constructor(context: Context, spending: Spending) {
+    this.#context = context;
     this.#spending = spending;
-    this.#ceiling = ceilingOf(spending);
-    this.usageName = `${new Date(this.#at).toISOString()}#${attempt}`;
+    this.#ceiling = ceilingOf(spending.task);
   }
 
+  /** Names the usage record, together with its caller; known once the money is reserved. */
+  get usageName(): string | undefined {
+    return this.#reserved && usageName({ at: this.#reserved.at, id: this.#spending.id });
+  }
+
+  /** If the store does not say whether it reserved anything, nothing is sent, and the sweep gives it back. */
   async prepare(): Promise<undefined> {
-    const { caller, context } = this.#spending;
-    const named = { caller, attempt: this.usageName };
-    const reservation = reserve({ ...named, at: this.#at, ceiling: this.#ceiling, context });
-    this.#phase = 'held';
-    this.#account = await reservation.catch((error: unknown) => {
-      // A refusal has written nothing; a store that failed may have.
-      if (isRefused(error)) this.#phase = 'idle';
-      throw error;
-    });
+    const { caller } = this.#spending;
+    this.#reserved = await reserve(this.#context, { caller, ceiling: this.#ceiling });
   }
 
   async record(): Promise<void> {
-    await openUsage({ ...this.#spending, attempt: this.usageName, ceiling: this.#ceiling ?? 0 });
-    this.#phase = 'recorded';
+    const { caller } = this.#spending;
+    const { account, at } = this.#mustBeReserved;
+    const isFirst = account[`tasks:${dayOf(at)}`] === 1;
+    await Promise.all([
+      openUsage(this.#context, this.#opened),
+      // The sweep lists the caller too, so this may fail.
+      isFirst && listDayCaller(this.#context, caller, at).catch(logUnlisted),
+    ]);
+    this.#isRecorded = true;
+    this.#sentAt = Date.now();
   }
 
   /** The task was started: it costs what the provider says, or else what was reserved. */
@@ -84,7 +83,7 @@ export class Money implements Participant {
       credits_counted: credits ?? ceiling,
       ...(isAbove && { credits_above_ceiling: credits - ceiling }),
     });
-    await this.#finish({
+    await this.#complete({
       state: 'taken',
       credits: credits ?? ceiling,
       is_exact: credits !== undefined,
@@ -93,12 +92,18 @@ export class Money implements Participant {
   }
 
   async fail(error: unknown): Promise<void> {
-    if (this.#phase === 'idle') return;
-    if (isRefused(error)) {
-      await this.#finish({ state: 'refused', credits: 0, is_exact: true });
+    if (!this.#reserved) return;
+    if (!isRefused(error)) {
+      const { taskId, credits } = (error instanceof ApiError && error.task) || {};
+      const counted = Math.max(credits ?? 0, this.#ceiling ?? 0);
+      note({ credits_counted: counted });
+      const known = { ...(taskId !== undefined && { task_id: taskId }) };
+      await this.#complete({ state: 'unknown', credits: counted, is_exact: false, ...known });
+    } else if (this.#isRecorded) {
+      await this.#complete({ state: 'refused', credits: 0, is_exact: true });
     } else {
-      note({ credits_counted: this.#ceiling ?? 0 });
-      await this.#finish({ state: 'unknown', credits: this.#ceiling ?? 0, is_exact: false });
+      await refuseUsage(this.#context, this.#opened);
+      await this.#settle(0, false);
     }
   }
 
@@ -106,7 +111,7 @@ export class Money implements Participant {
   headers(sent?: Sent): Record<string, string> {
     const credits = sent && (sent.task?.credits ?? this.#price);
     return {
-      ...(this.#account && rateLimitFields(this.#account)),
+      ...(this.#reserved && rateLimitFields(this.#reserved.account)),
       ...(credits !== undefined && { 'x-credits-used': String(credits) }),
     };
   }
@@ -115,24 +120,37 @@ export class Money implements Participant {
     return this.#spending.paid === 'by price' ? this.#ceiling : undefined;
   }
 
-  async #finish(result: UsageResult): Promise<void> {
-    const { caller, context } = this.#spending;
-    const { credits, state } = result;
-    const ms = Date.now() - this.#at;
-    await completeUsage(context, caller, this.usageName, { ...result, ms });
-    const settlement = {
-      caller,
-      attempt: this.usageName,
-      ceiling: this.#ceiling ?? 0,
-      credits,
-      isTask: state !== 'refused',
-      context,
-    };
-    const account = await settle(settlement, this.#account);
-    if (account === undefined) return;
-    this.#account = account;
-    await warnOnce(context, account, this.#at);
+  get #mustBeReserved() {
+    if (!this.#reserved) throw new Error('Nothing was reserved.');
+    return this.#reserved;
   }
+
+  get #opened() {
+    const { caller, id, task, requestId, keyHash, ticketHash } = this.#spending;
+    const attempt = { caller, at: this.#mustBeReserved.at, id };
+    return { ...task, attempt, requestId, keyHash, ticketHash, ceiling: this.#ceiling ?? 0 };
+  }
+
+  /** The account follows the record, and only if it was this attempt that completed it. */
+  async #complete(result: UsageResult): Promise<void> {
+    const ms = Date.now() - this.#sentAt;
+    const isOurs = await completeUsage(this.#context, this.#opened.attempt, { ...result, ms });
+    if (isOurs) await this.#settle(result.credits, result.state !== 'refused');
+  }
+
+  async #settle(credits: number, isTask: boolean): Promise<void> {
+    const { account, at } = this.#mustBeReserved;
+    const { caller } = this.#spending;
+    const settlement = { caller, at, ceiling: this.#ceiling ?? 0, credits, isTask };
+    const settled = await settle(this.#context, settlement, account);
+    if (settled === undefined) return;
+    this.#reserved = { account: settled, at };
+    await warnOnce(this.#context, settled, at);
+  }
+}
+
+function logUnlisted(error: unknown): void {
+  log('warn', 'spending', { step: 'list the caller of the day', ...describeError(error) });
 }
 
 /** The money of a request that costs some. */
@@ -144,15 +162,10 @@ export function moneyOf(
   if (paid === undefined) return undefined;
   const fields: JsonObject = { ...Object(body) };
   const { model } = fields;
-  return new Money(attempt, {
-    caller,
+  const task: Task = {
     operation: name,
     model: typeof model === 'string' ? model : undefined,
     seconds: secondsOf?.(fields),
-    requestId,
-    keyHash,
-    ticketHash,
-    paid,
-    context,
-  });
+  };
+  return new Money(context, { task, caller, id: attempt, requestId, keyHash, ticketHash, paid });
 }

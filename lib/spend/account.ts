@@ -1,12 +1,45 @@
 import { callerHash } from '../caller-hash.ts';
+import { dueShard } from '../store/due.ts';
+import { type Changes, Plus } from '../store/expressions.ts';
 import { accountKey, type Key } from '../store/keys.ts';
 import { typedRead } from '../store/typed-read.ts';
+import { dayOf, minuteOf, startOfMinute, type WindowKind } from '../windows.ts';
 import { defaultLimits, type LimitName, type Limits } from './limits.ts';
-import { dayOf, minuteOf, type WindowKind } from '../windows.ts';
+
+/*
+ * What a caller spends is written in two places. The *ledger* has one usage record for each attempt to buy something
+ * (usage-records.ts). The *account* is one small item whose sums are compared with the limits: for each UTC day the
+ * credits and tasks, and for each open *minute* the part of them that belongs to the attempts begun in it. The account
+ * does not list attempts, so its size depends on the number of open minutes and not on the number of tasks.
+ *
+ * Invariant: at every moment, an open minute counts at least what the usage records of its attempts say, and a day counts
+ * its open minutes and what the records of its closed minutes say. A reservation is made only if the day stays within
+ * the limit with it, so the records of a day never pass the limit, as long as no task costs more than its ceiling.
+ *
+ *   reserve    adds the ceiling to the day and to the minute, in one conditional write
+ *   record     writes the usage record with the ceiling; from here on the record is what is held
+ *   (send)
+ *   complete   writes the price into the record
+ *   settle     adds the difference between price and ceiling, which is at most 0, to the day and to the minute
+ *   close      later, adds the difference between the minute's records and the minute to the day, and removes the minute
+ *
+ * Each step begins after the one before it is known to be stored, and an addition that may have been applied is never
+ * sent again. If an invocation dies, or a write is lost, at any step, the minute counts too much and never too little:
+ *
+ *   after reserve     a ceiling that no record has: closing gives it back
+ *   after record      the record is still `reserved`: closing asks the kept answer of the Idempotency-Key, and calls an
+ *                     attempt of which that says nothing `unknown`, which keeps the ceiling
+ *   after complete    a ceiling in the place of the price: closing gives back the rest
+ *
+ * A minute is closed when its youngest attempt is four minutes old (sweep-spending.ts). An invocation ends within half a
+ * minute, so nothing of it is alive, however the clocks of machines differ by less than three minutes. A closed minute
+ * is never opened again (`closed`), not even by a write that the store applies late, and settling needs an open one.
+ * An attempt on a machine whose clock is slower than that counts as begun in the first minute that is not closed.
+ */
 
 /** What administrators decided about a caller. */
 export interface Terms {
-  /** Changes with every change, so that a write can tell whether it knows the terms that are in force. */
+  /** Changes on every update, so that a write can detect stale terms. */
   id: string;
   /** What differs from the defaults. */
   limits: Partial<Limits>;
@@ -14,18 +47,25 @@ export interface Terms {
   blocked?: { at: string; reason: string };
 }
 
-type Counters = Record<`credits:${string}` | `tasks:${string}` | `requests:${string}`, number>;
-/** What an attempt may still cost, by the attempt. */
-type Holds = Record<`hold:${string}`, number>;
+/** The sums of a day. */
+type Days = Record<`credits:${string}` | `tasks:${string}`, number>;
+/** The same of an open minute, by minutes since the epoch. */
+type Minutes = Record<`credits@${number}` | `tasks@${number}`, number>;
+/** How many requests a minute had, whatever became of them, and how many of its attempts are not settled yet. */
+type Moments = Record<`requests@${number}` | `running@${number}`, number>;
 /** How many percent of a day's budget were used when its caller was last warned. */
 type Warnings = Record<`warned:${string}`, number>;
 
 /** All that a reservation depends on is in one item, so that one conditional write decides it. */
-export interface AccountRecord extends Key, Partial<Counters & Holds & Warnings> {
+export interface AccountRecord extends Key, Partial<Days & Minutes & Moments & Warnings> {
   caller: string;
   revision: number;
   terms?: Terms;
-  /** Lists the account for the sweep. */
+  /** The last minute that was closed. */
+  closed?: number;
+  /** The last day whose list of callers has this one for certain. */
+  listed?: string;
+  /** Lists an account with open minutes for the sweep, by the first one. */
   pending_shard?: string;
   pending_since?: string;
 }
@@ -36,11 +76,8 @@ export function keyOfAccount(caller: string): Key {
   return accountKey(callerHash(caller));
 }
 
-/** The shards of the index `pending` that list accounts; versions that wait for an upload have others. */
-export const accountShards = [...'0123456789abcdef'].map((digit) => `spend-${digit}`);
-
 export function shardOf(caller: string): string {
-  return `spend-${callerHash(caller).slice(0, 1)}`;
+  return dueShard('spending', callerHash(caller));
 }
 
 export function limitsOf(terms: Terms | undefined): Limits {
@@ -57,13 +94,56 @@ export const counted = [
 export type Counted = (typeof counted)[number];
 
 /** The attribute that counts for a limit at a time. */
-export function counterName({ counter, window }: Pick<Counted, 'counter' | 'window'>, time: number) {
-  return `${counter}:${window === 'day' ? dayOf(time) : minuteOf(time)}` as const;
+export function counterName({ counter }: Counted, time: number) {
+  return counter === 'requests'
+    ? (`requests@${minuteOf(time)}` as const)
+    : (`${counter}:${dayOf(time)}` as const);
 }
 
-/** The holds of an account, by attempt. */
-export function holdsOf(account: AccountRecord): { attempt: string; ceiling: number }[] {
-  return Object.entries(account).flatMap(([name, ceiling]) =>
-    name.startsWith('hold:') ? [{ attempt: name.slice('hold:'.length), ceiling: Number(ceiling) }] : [],
-  );
+/** Adds what an attempt that began at a time reserves, or settles, to its day and to its minute. */
+export function adding(
+  at: number,
+  { credits, tasks, running }: { credits: number; tasks: number; running: number },
+): Changes<AccountRecord> {
+  const [day, minute] = [dayOf(at), minuteOf(at)];
+  return {
+    [`credits:${day}`]: new Plus(credits),
+    [`credits@${minute}`]: new Plus(credits),
+    [`tasks:${day}`]: new Plus(tasks),
+    [`tasks@${minute}`]: new Plus(tasks),
+    [`running@${minute}`]: new Plus(running),
+  };
 }
+
+/** The minutes that an account counts by themselves, in their order. */
+export function openMinutes(account: AccountRecord): number[] {
+  const names = Object.keys(account).filter((name) => name.startsWith('tasks@'));
+  return names.map((name) => Number(name.slice('tasks@'.length))).sort((a, b) => a - b);
+}
+
+/** The day of a minute: all that counts for an attempt goes by its minute. */
+export function dayOfMinute(minute: number): string {
+  return dayOf(startOfMinute(minute));
+}
+
+/** How `pending_since` writes a minute. */
+export function shownMinute(minute: number): string {
+  return new Date(startOfMinute(minute)).toISOString().slice(0, 16);
+}
+
+/**
+ * The counters of windows in which no request counts any more. They go with the next write, or an account would grow
+ * for ever. Minutes are closed by the sweep, which alone may remove what they have spent.
+ */
+export function pastCounters(seen: AccountRecord | undefined, now: number): Record<string, null> {
+  const yesterday = dayOf(now - 1000 * windowDay);
+  const past = Object.keys(seen ?? {}).filter((name) => {
+    const [, day] = /^(?:credits|tasks|warned):(.*)$/.exec(name) ?? [];
+    if (day !== undefined) return day < yesterday;
+    const [, minute] = /^(?:requests|running)@(\d+)$/.exec(name) ?? [];
+    return minute !== undefined && Number(minute) < minuteOf(now) - 2;
+  });
+  return Object.fromEntries(past.map((name) => [name, null]));
+}
+
+const windowDay = 24 * 60 * 60;

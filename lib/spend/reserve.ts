@@ -1,33 +1,37 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { type Changes, type Clause, Plus } from '../store/expressions.ts';
+import { type Changes, type Clause, IfAbsent, Plus } from '../store/expressions.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
-import { update } from '../store/write.ts';
+import { update, type WriteResult } from '../store/write.ts';
+import { dayOf, minuteOf, secondsLeft, startOfMinute } from '../windows.ts';
 import {
   type AccountRecord,
   accountRecord,
+  adding,
   type Counted,
   counted,
   counterName,
-  holdsOf,
+  dayOfMinute,
   keyOfAccount,
   limitsOf,
   shardOf,
+  shownMinute,
   type Terms,
 } from './account.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
-import { timeOf } from './settle.ts';
-import { dayOf, secondsLeft } from '../windows.ts';
 
-export interface Reservation {
+interface Request {
   caller: string;
-  /** The time and the random id that name the attempt. */
-  attempt: string;
-  at: number;
-  /** The most credits that the task may cost; undefined where nobody has said. */
+  /** The most credits that the task may cost; undefined if no ceiling is configured for it. */
   ceiling: number | undefined;
-  context: Context;
+}
+
+interface Reserved {
+  /** As it is afterwards. */
+  account: AccountRecord;
+  /** When the attempt begins: in the minute, and on the day, that it counts for. */
+  at: number;
 }
 
 /**
@@ -37,58 +41,57 @@ export interface Reservation {
 const seenTerms = new Map<string, Terms>();
 const maxSeenTerms = 1000;
 
-/**
- * Reserves what a task may cost, by one write that holds only while no limit is passed. The hold that it leaves is
- * also how a write that was sent twice recognizes itself.
- */
-export async function reserve(reservation: Reservation): Promise<AccountRecord> {
-  const { caller, attempt, at, ceiling, context } = reservation;
-  const key = keyOfAccount(caller);
+/** Reserves what a task may cost, by one write that holds only while no limit is passed. */
+export async function reserve(context: Context, request: Request): Promise<Reserved> {
+  const key = keyOfAccount(request.caller);
+  let at = Date.now();
   return untilWritten(context, async () => {
     const terms = seenTerms.get(key.pk);
-    const found = canPass(reservation, terms)
-      ? await tryReserve(reservation, terms)
-      : accountRecord((await get(context, key))[0]);
-    if (found && `hold:${attempt}` in found) return found;
-    remember(key.pk, found?.terms);
-    const account = found ?? { ...key, caller, revision: 0 };
+    const result = canPass(request, terms)
+      ? await tryReserve(context, request, at, terms)
+      : { written: false as const, found: accountRecord((await get(context, key))[0]) };
+    if (result.written) return { account: result.item, at };
+    remember(key.pk, result.found?.terms);
+    at = Math.max(Date.now(), startOfMinute((result.found?.closed ?? -1) + 1));
+    const account = result.found ?? { ...key, caller: request.caller, revision: 0 };
     if (account.terms?.blocked) throw new ApiError('caller_blocked', { payment: 'refused' });
-    const error = refusal(account, at, ceiling);
+    const error = refusal(account, at, request.ceiling);
     if (error) throw error;
     return undefined;
   });
 }
 
-/** The account as it is afterwards, with the hold, or as it was when the condition did not hold. */
-async function tryReserve(
-  { caller, attempt, at, ceiling = 0, context }: Reservation,
+function tryReserve(
+  context: Context,
+  { caller, ceiling = 0 }: Request,
+  at: number,
   terms: Terms | undefined,
-): Promise<AccountRecord | undefined> {
+): Promise<WriteResult<AccountRecord>> {
   const limits = limitsOf(terms);
-  const hold = `hold:${attempt}` as const;
+  const minute = minuteOf(at);
+  const requests: Changes<AccountRecord> = { [`requests@${minute}`]: new Plus(1) };
   const changes: Changes<AccountRecord> = {
+    ...adding(at, { credits: ceiling, tasks: 1, running: 1 }),
+    ...requests,
     caller,
-    pending_shard: shardOf(caller),
-    // Only the day: an index is written again for each change of its keys.
-    pending_since: dayOf(at),
+    // An index is written again for each change of its keys.
+    pending_shard: new IfAbsent(shardOf(caller)),
+    pending_since: new IfAbsent(shownMinute(minute)),
   };
-  changes[hold] = ceiling;
   const condition: Clause<AccountRecord>[] = [
-    [hold, 'absent'],
     terms ? [['terms', 'id'], '=', terms.id] : ['terms', 'absent'],
+    ['closed', 'at most', minute - 1],
   ];
   for (const each of counted) {
     const amount = each.counter === 'credits' ? ceiling : 1;
-    changes[counterName(each, at)] = new Plus(amount);
     if (limits[each.limit] > 0)
       condition.push([counterName(each, at), 'at most', limits[each.limit] - amount]);
   }
-  const result = await update<AccountRecord>(context, keyOfAccount(caller), changes, condition);
-  return result.written ? result.item : result.found;
+  return update<AccountRecord>(context, keyOfAccount(caller), changes, condition);
 }
 
 /** Whether there is a state of the account that lets the task through, under these terms. */
-function canPass({ ceiling }: Reservation, terms: Terms | undefined): boolean {
+function canPass({ ceiling }: Request, terms: Terms | undefined): boolean {
   const { credits_per_day } = limitsOf(terms);
   return credits_per_day === 0 || (ceiling !== undefined && ceiling <= credits_per_day);
 }
@@ -99,14 +102,14 @@ function remember(pk: string, terms: Terms | undefined): void {
   else seenTerms.delete(pk);
 }
 
-/** Why an account does not let a task through; undefined where it does. */
+/** Why an account does not let a task through; undefined if it does. */
 function refusal(account: AccountRecord, at: number, ceiling: number | undefined): ApiError | undefined {
   const fields = rateLimitFields(account, at);
   const limits = limitsOf(account.terms);
   if (limits.credits_per_day > 0 && (ceiling === undefined || ceiling > limits.credits_per_day)) {
     const message =
       ceiling === undefined
-        ? 'This caller has a budget, and the operator has not said what this task may cost.'
+        ? 'This caller has a credit limit, but no cost ceiling is configured for this task.'
         : `This task may cost ${ceiling} credits, which is more than the ${limits.credits_per_day} of a whole day.`;
     return new ApiError('budget_exhausted', { message, headers: fields, payment: 'refused' });
   }
@@ -114,9 +117,8 @@ function refusal(account: AccountRecord, at: number, ceiling: number | undefined
     const amount = each.counter === 'credits' ? (ceiling ?? 0) : 1;
     const left = limits[each.limit] - (account[counterName(each, at)] ?? 0);
     if (limits[each.limit] === 0 || amount <= left) return [];
-    const isHeld = amount <= left + heldOf(account, each, at);
-    const untilOver = secondsLeft(each.window, at);
-    return [{ ...each, isHeld, wait: isHeld ? Math.min(maxHoldSeconds, untilOver) : untilOver }];
+    const isHeld = amount <= left + heldAtMost(account, each, at);
+    return [{ ...each, isHeld, wait: waitFor(isHeld ? 1 : secondsLeft(each.window, at)) }];
   });
   const [first] = full;
   if (!first) return undefined;
@@ -129,15 +131,26 @@ function refusal(account: AccountRecord, at: number, ceiling: number | undefined
   });
 }
 
-/** No invocation lives longer, so by then each hold of a running task has become what the task cost. */
-const maxHoldSeconds = 30;
+/** By then a task that runs now has ended, and what it reserved has become what it cost. */
+const spreadSeconds = 30;
+
+/** Seconds to wait, at random from the least on: callers that are told the same second come back together again. */
+function waitFor(leastSeconds: number): number {
+  return leastSeconds + Math.floor(Math.random() * spreadSeconds);
+}
 
 const heldMessage =
   'Running tasks of this caller hold the rest of its budget until their cost is known; try again when Retry-After has passed.';
 
-/** What the holds of an account take of a limit: a request stays counted whatever becomes of it. */
-function heldOf(account: AccountRecord, { counter }: Counted, at: number): number {
+/**
+ * The most that running tasks may give back of a limit. The account does not say what they reserved, so while any is
+ * running, all that was reserved or spent with them counts. A request stays counted whatever becomes of it.
+ */
+function heldAtMost(account: AccountRecord, { counter }: Counted, at: number): number {
   if (counter === 'requests') return 0;
-  const holds = holdsOf(account).filter(({ attempt }) => dayOf(timeOf(attempt)) === dayOf(at));
-  return holds.reduce((sum, { ceiling }) => sum + (counter === 'credits' ? ceiling : 1), 0);
+  const minutes = [minuteOf(at) - 1, minuteOf(at)].filter(
+    (minute) => dayOfMinute(minute) === dayOf(at) && (account[`running@${minute}`] ?? 0) > 0,
+  );
+  const name = counter === 'credits' ? 'credits' : 'running';
+  return minutes.reduce((sum, minute) => sum + (account[`${name}@${minute}`] ?? 0), 0);
 }

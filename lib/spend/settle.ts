@@ -1,57 +1,35 @@
 import type { Context } from '../context.ts';
-import { Plus } from '../store/expressions.ts';
+import type { Changes } from '../store/expressions.ts';
 import { update } from '../store/write.ts';
-import { type AccountRecord, counterName, keyOfAccount } from './account.ts';
-import { dayOf, minuteOf } from '../windows.ts';
+import { minuteOf } from '../windows.ts';
+import { type AccountRecord, adding, keyOfAccount, pastCounters } from './account.ts';
 
 interface Settlement {
   caller: string;
-  attempt: string;
+  /** When the attempt began. */
+  at: number;
   /** What was reserved, and what of it stays counted. */
   ceiling: number;
   credits: number;
-  /** A task that was refused is none. */
+  /** Rejected tasks don't count. */
   isTask: boolean;
-  context: Context;
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Turns a hold into what the task cost. The hold goes with the same write, so that doing it twice does it once. The
- * account is as it is afterwards; undefined where there is none.
+ * Turns what was reserved into what the task cost. To be called once, after the usage record is known to say so; if the
+ * store does not answer, closing the minute makes up for it. The account is as it is afterwards.
  */
 export async function settle(
-  { caller, attempt, ceiling, credits, isTask, context }: Settlement,
-  seen?: AccountRecord,
+  context: Context,
+  { caller, at, ceiling, credits, isTask }: Settlement,
+  seen: AccountRecord,
 ): Promise<AccountRecord | undefined> {
-  const hold = `hold:${attempt}` as const;
-  const at = timeOf(attempt);
-  const changes = {
+  const changes: Changes<AccountRecord> = {
     ...pastCounters(seen, Date.now()),
-    [counterName({ counter: 'credits', window: 'day' }, at)]: new Plus(credits - ceiling),
-    ...(!isTask && { [counterName({ counter: 'tasks', window: 'day' }, at)]: new Plus(-1) }),
-    [hold]: null,
+    ...adding(at, { credits: credits - ceiling, tasks: isTask ? 0 : -1, running: -1 }),
   };
-  const result = await update<AccountRecord>(context, keyOfAccount(caller), changes, [[hold, 'exists']]);
+  const result = await update<AccountRecord>(context, keyOfAccount(caller), changes, [
+    [`tasks@${minuteOf(at)}`, 'exists'],
+  ]);
   return result.written ? result.item : result.found;
-}
-
-export function timeOf(attempt: string): number {
-  return Date.parse(attempt.slice(0, attempt.indexOf('#')));
-}
-
-/** Counters of windows that no running request counts in any more. They go, or an account would grow for ever. */
-function pastCounters(seen: AccountRecord | undefined, now: number): Record<string, null> {
-  const oldest: Record<string, string> = {
-    credits: dayOf(now - dayMs),
-    tasks: dayOf(now - dayMs),
-    warned: dayOf(now - dayMs),
-    requests: minuteOf(now - 2 * 60 * 1000),
-  };
-  const past = Object.keys(seen ?? {}).filter((name) => {
-    const [counter = '', ...window] = name.split(':');
-    return window.length > 0 && window.join(':') < (oldest[counter] ?? '');
-  });
-  return Object.fromEntries(past.map((name) => [name, null]));
 }

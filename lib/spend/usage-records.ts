@@ -1,27 +1,24 @@
-import type { Context } from '../context.ts';
 import { callerHash } from '../caller-hash.ts';
+import type { Context } from '../context.ts';
+import type { Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { absent } from '../store/expressions.ts';
-import { type Key, usageKey } from '../store/keys.ts';
-import { get } from '../store/read.ts';
+import { dayCallerKey, type Key, usageKey } from '../store/keys.ts';
 import { typedRead } from '../store/typed-read.ts';
 import { put, update } from '../store/write.ts';
 import type { Task } from './limits.ts';
-import { timeOf } from './settle.ts';
-
-/** What became of a paid attempt: as for Payment, and before it is known. */
-type UsageState = 'reserved' | 'taken' | 'refused' | 'unknown';
 
 /** One attempt to buy something, kept for as long as a provider's bill may be disputed. */
 export interface UsageRecord extends Key, Task {
   at: string;
   caller: string;
   request_id: string;
-  /** The SHA-256 under which the answer is kept, where the request had an Idempotency-Key. */
+  /** The SHA-256 under which the answer is kept, if the request had an Idempotency-Key. */
   key_hash?: string | undefined;
   /** Names the task that notifies this service of its states, if it does. */
   ticket_hash?: string | undefined;
-  state: UsageState;
+  /** Whether it bought something; `reserved` before that is known. */
+  state: 'reserved' | Payment;
   /** What is counted: what was reserved until it is known, then what the task cost. */
   credits: number;
   /** Whether the provider, or for relight the configuration, said what it cost. */
@@ -41,58 +38,104 @@ export const usageRecord = typedRead<UsageRecord>();
 
 const keptForDays = 400;
 
-interface Attempt extends Task {
+/** An attempt is named by when it began, and the id under which all of the request is stored. */
+export interface Attempt {
   caller: string;
-  attempt: string;
+  at: number;
+  id: string;
+}
+
+/** With its caller this names the record of an attempt. */
+export function usageName({ at, id }: Omit<Attempt, 'caller'>): string {
+  return `${new Date(at).toISOString()}#${id}`;
+}
+
+function keyOfUsage(attempt: Attempt): Key {
+  return usageKey(callerHash(attempt.caller), usageName(attempt));
+}
+
+interface Opened extends Task {
+  attempt: Attempt;
   requestId: string;
   keyHash: string | undefined;
   ticketHash?: string | undefined;
   ceiling: number;
-  context: Context;
 }
 
-/** To be written before anything is sent. */
-export async function openUsage(opened: Attempt): Promise<void> {
-  const { caller, attempt, operation, model, seconds, requestId, ceiling, context } = opened;
-  const at = timeOf(attempt);
-  const record: UsageRecord = {
-    ...usageKey(callerHash(caller), attempt),
-    at: new Date(at).toISOString(),
-    caller,
+function openRecord({
+  attempt,
+  operation,
+  model,
+  seconds,
+  requestId,
+  keyHash,
+  ticketHash,
+  ceiling,
+}: Opened): UsageRecord {
+  return {
+    ...keyOfUsage(attempt),
+    at: new Date(attempt.at).toISOString(),
+    caller: attempt.caller,
     operation,
     model,
     seconds,
     request_id: requestId,
-    key_hash: opened.keyHash,
-    ticket_hash: opened.ticketHash,
+    key_hash: keyHash,
+    ticket_hash: ticketHash,
     state: 'reserved',
     credits: ceiling,
-    ttl: Math.ceil(at / 1000) + keptForDays * 24 * 60 * 60,
+    ttl: ttlOf(attempt.at),
   };
-  await put(context, record, absent);
+}
+
+function ttlOf(at: number): number {
+  return Math.ceil(at / 1000) + keptForDays * 24 * 60 * 60;
+}
+
+/** To be written before anything is sent. */
+export async function openUsage(context: Context, opened: Opened): Promise<void> {
+  const { written } = await put(context, openRecord(opened), absent);
+  if (!written) throw new Error('The usage record of this attempt was written before.');
 }
 
 export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
   Partial<Pick<UsageRecord, 'is_exact' | 'task_id' | 'ms'>>;
 
-/** Says once what became of an attempt; a record that says it already, or was never written, stays as it is. */
+/** Says once how an attempt ended. Returns false if its record said so already. */
 export async function completeUsage(
   context: Context,
-  caller: string,
-  attempt: string,
+  attempt: Attempt,
   result: UsageResult,
-): Promise<void> {
+): Promise<boolean> {
   const changes = { ...result, completed_at: new Date().toISOString() };
-  await update<UsageRecord>(context, usageKey(callerHash(caller), attempt), changes, [
-    ['state', '=', 'reserved'],
-  ]);
+  const isOpen = [['state', '=', 'reserved']] as const;
+  return (await update<UsageRecord>(context, keyOfUsage(attempt), changes, isOpen)).written;
 }
 
-export async function readUsage(
-  context: Context,
-  caller: string,
-  attempt: string,
-): Promise<UsageRecord | undefined> {
-  const [item] = await get(context, usageKey(callerHash(caller), attempt));
-  return usageRecord(item);
+/**
+ * The same for an attempt that was not sent, because its record may not have been stored. The whole record is written:
+ * the lost write of the open one may still arrive, and then finds this one in its place.
+ */
+export async function refuseUsage(context: Context, opened: Opened): Promise<void> {
+  const refused = { state: 'refused', credits: 0, is_exact: true } as const;
+  const record: UsageRecord = {
+    ...openRecord(opened),
+    ...refused,
+    completed_at: new Date().toISOString(),
+  };
+  await put(context, record, { anyOf: [[['pk', 'absent']], [['state', '=', 'reserved']]] });
+}
+
+/** Lists a caller among those of a day, so that the records of the day are found caller by caller. */
+export interface DayCallerRecord extends Key {
+  caller: string;
+  /** In seconds, for DynamoDB. */
+  ttl: number;
+}
+
+export const dayCallerRecord = typedRead<DayCallerRecord>();
+
+export async function listDayCaller(context: Context, caller: string, at: number): Promise<void> {
+  const key = dayCallerKey(callerHash(caller), new Date(at).toISOString().slice(0, 10));
+  await put<DayCallerRecord>(context, { ...key, caller, ttl: ttlOf(at) }, absent);
 }

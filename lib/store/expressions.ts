@@ -30,11 +30,12 @@ export const absent: Condition<Key> = [['pk', 'absent']];
 /** Holds for a record that is there. */
 export const present: Condition<Key> = [['pk', 'exists']];
 
-/** What an update does to a kind of record: undefined keeps, null clears, Plus adds, anything else replaces. */
+/** What an update does to a kind of record: undefined keeps, null clears, anything but Plus and IfAbsent replaces. */
 export type Changes<Stored> = {
   [Field in keyof Stored]?:
     | Stored[Field]
     | (NonNullable<Stored[Field]> extends number ? Plus : never)
+    | IfAbsent<NonNullable<Stored[Field]>>
     | null
     | undefined;
 };
@@ -78,6 +79,14 @@ export class Plus {
   }
 }
 
+/** In place of a value: stored only while there is none. */
+export class IfAbsent<Value> {
+  readonly value: Value;
+  constructor(value: Value) {
+    this.value = value;
+  }
+}
+
 export function updateExpression<Stored>(changes: object, condition: Condition<Stored>) {
   const names: Record<string, string> = { '#revision': 'revision' };
   const values: Record<string, AttributeValue> = { ':one': { N: '1' } };
@@ -91,6 +100,9 @@ export function updateExpression<Stored>(changes: object, condition: Condition<S
     else if (value instanceof Plus) {
       values[`:f${index}`] = toAttribute(value.amount);
       adds.push(`#f${index} :f${index}`);
+    } else if (value instanceof IfAbsent) {
+      values[`:f${index}`] = toAttribute(value.value);
+      sets.push(`#f${index} = if_not_exists(#f${index}, :f${index})`);
     } else {
       values[`:f${index}`] = toAttribute(value);
       sets.push(`#f${index} = :f${index}`);

@@ -16,10 +16,9 @@
  *   account of a caller who pays      CALLER#<sha256>           ACCOUNT                     counters, limits, block
  *   callers with terms of their own   CALLERS                   TERMS#<caller sha256>       one query lists them
  *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it
- *   accounts with open reservations   index `pending`           shards spend-0 to spend-f   sparse, for the sweep
- *   usage record of a paid attempt    USAGE#<day>#<shard>       <caller sha256>#<attempt>   expire by `ttl`
- *     of one caller on one day        16 queries, by the beginning of the sort key
- *     of all callers on one day       16 queries, each of a whole partition
+ *   accounts with open minutes        index `pending`           shards spend-0 to spend-f   sparse, by the first minute
+ *   usage records of a caller's day   USAGE#<day>#<caller>      <time>#<attempt>            one query, expire by `ttl`
+ *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
  *   task that notifies this service   TICKET#<ticket's sha256>  TASK                        expires by `ttl`
  *   notifications of a task           TICKET#<ticket's sha256>  NOTIFICATION#<4 digits>     expire by `ttl`
  *   notifications to deliver          index `pending`           shards notify-0 to notify-f sparse, by the next attempt
@@ -33,10 +32,9 @@
  * publisher, and a copy of the latest version inside the node, so that each operation knows all its keys at
  * once and reads them in one batch.
  *
- * A partition takes 1,000 writes a second. A paid attempt writes its usage record twice, and the last digit of its
- * random id spreads a day's records over sixteen partitions: 1,000 tasks a second, of however few callers, are 125
- * writes a second on each. A caller's account is one item, written twice a task, so that its limit can be exact:
- * one caller can start 500 tasks a second, fifty times what the gateway lets all callers start.
+ * A partition takes 1,000 writes a second. A paid attempt writes its usage record twice and its caller's account twice,
+ * so that one caller can start 500 tasks a second, and no caller shares a partition with another. The callers of a day
+ * are listed in sixteen partitions, by the first digit of the hash, because at midnight all of them are listed again.
  */
 
 export interface Key {
@@ -113,12 +111,20 @@ export function termsKey(callerHash: string): Key {
   return { pk: 'CALLERS', sk: `TERMS#${callerHash}` };
 }
 
-/** An attempt is named by its time and a random id; the id's last digit is its shard. */
-export function usageKey(callerHash: string, attempt: string): Key {
-  return { pk: usagePartition(attempt.slice(0, 10), attempt.slice(-1)), sk: `${callerHash}#${attempt}` };
+/** The records of a caller and a day are together, in the order in which the attempts began. */
+export function usageKey(callerHash: string, name: string): Key {
+  return { pk: usagePartition(callerHash, name.slice(0, 10)), sk: name };
 }
 
-export function usagePartition(day: string, shard: string): string {
+export function usagePartition(callerHash: string, day: string): string {
+  return `USAGE#${day}#${callerHash}`;
+}
+
+export function dayCallerKey(callerHash: string, day: string): Key {
+  return { pk: dayCallersPartition(day, callerHash.slice(0, 1)), sk: `CALLER#${callerHash}` };
+}
+
+export function dayCallersPartition(day: string, shard: string): string {
   return `USAGE#${day}#${shard}`;
 }
 

@@ -17,8 +17,6 @@ interface Work {
   lookBackMs: number;
   /** The youngest work is left to its events and their retries. */
   graceMs: number;
-  /** What another room has to do on the same schedule. */
-  alsoHourly?: (context: Context) => Promise<void>;
 }
 
 const reservedMs = 1000;
@@ -35,16 +33,8 @@ export function objectEvents(work: Work) {
   ): Promise<void> => {
     const context = contextUntil(Date.now() + invocation.getRemainingTimeInMillis() - reservedMs);
     if ('Records' in event) return handleObjects(context, event, invocation.awsRequestId, work);
-    // Neither of them may keep the other from its work.
-    const results = await Promise.allSettled([sweepAll(context, event, work), work.alsoHourly?.(context)]);
-    const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join(' '));
-    if (errors.length > 0) throw errors[0];
+    requireNoneFailed(await work.sweep(context, sweepPeriod(event, work)));
   };
-}
-
-async function sweepAll(context: Context, event: SweepEvent, work: Work): Promise<void> {
-  requireNoneFailed(await work.sweep(context, sweepPeriod(event, work)));
 }
 
 /** What a sweep looks at: as far back as the schedule does, or as the event says, and not the youngest. */

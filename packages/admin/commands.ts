@@ -56,6 +56,7 @@ export const commands: Record<string, Command> = {
   'caller unblock': callers.unblock,
   'request show': requests.show,
   'usage sum': usage.sum,
+  'usage list': usage.list,
   'usage compare': compare,
   'usage sweep': usage.sweep,
   'uploads sweep': uploads.sweep,

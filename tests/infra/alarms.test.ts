@@ -64,7 +64,13 @@ const looksAt = (alarm: Part, namespace: string, name: string) =>
 const functions = readdirSync('functions').map((file) =>
   file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
 );
-const eventFunctions = ['finalizeUpload', 'extractHostNodes', 'deliverNotifications', 'writeIndex'];
+const eventFunctions = [
+  'finalizeUpload',
+  'extractHostNodes',
+  'deliverNotifications',
+  'sweepSpending',
+  'writeIndex',
+];
 const ofRelay = ['receiveNotification', 'deliverNotifications'];
 
 function expectedNames(isFull: boolean): string[] {
@@ -235,7 +241,7 @@ describe('the alarms', () => {
       { event: 'request', function: 'relightImage', code: 'internal_error', ...paid },
       { event: 'delivery', outcome: 'failed', delivery_lag_ms: 1 },
       { event: 'hand_over', oldest_due_ms: 1 },
-      ...['sweep', 'sweep_holds'].map((event) => ({ event })),
+      { event: 'sweep' },
     ].flatMap((fields) => {
       const line: Part = withMetrics(fields);
       return line._aws.CloudWatchMetrics.flatMap(({ Dimensions, Metrics }: Part) =>

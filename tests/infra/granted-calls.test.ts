@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Context, S3Event } from 'aws-lambda';
 import { pathOf } from '../support/relay.ts';
 import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
@@ -9,6 +9,7 @@ import { handler as extractHostNodes } from '../../functions/extract-host-nodes.
 import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 import { handler as publishNodeVersion } from '../../functions/publish-node-version.ts';
 import { handler as receiveNotification } from '../../functions/receive-notification.ts';
+import { handler as sweepSpending } from '../../functions/sweep-spending.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
@@ -230,6 +231,7 @@ describe('the calls of a function', () => {
     ['ReceiveNotificationRole', notify],
     ['DeliverNotificationsRole', deliver],
     ['FinalizeUploadRole', finalizeAndSweep],
+    ['SweepSpendingRole', leaveAndSweep],
     ['ExtractHostNodesRole', extractPublished],
   ])('%s', async (role, work) => {
     needs.length = 0;
@@ -290,13 +292,17 @@ async function extractPublished(): Promise<void> {
   await extractHostNodes({ source: 'aws.events' } as Parameters<typeof extractHostNodes>[0], context);
 }
 
-/** What a paid request leaves whose invocation died a while ago, after it had sent something. */
-async function leaveHold(): Promise<void> {
-  const at = Date.now() - 10 * 60 * 1000;
-  const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
-  const held = { caller: 'user:dead', attempt, ceiling: 20, context: { deadline: Date.now() + 5000 } };
-  await reserve({ ...held, at });
-  await openUsage({ ...held, operation: 'textToVideo', requestId: 'r', keyHash: undefined });
+/** A paid request with a key crashed a while ago, after it had been sent; then spending is swept. */
+async function leaveAndSweep(): Promise<void> {
+  const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 10 * 60 * 1000);
+  const caller = `user:${randomUUID()}`;
+  const soon = { deadline: Date.now() + 5000 };
+  const { at } = await reserve(soon, { caller, ceiling: 20 });
+  const attempt = { caller, at, id: randomUUID() };
+  await openUsage(soon, { attempt, ceiling: 20, operation: 'textToVideo', requestId: 'r', keyHash: 'k' });
+  now.mockRestore();
+  needs.length = 0;
+  await sweepSpending({}, context);
 }
 
 /** An upload is finalized, and its event comes a second time; another one is refused; then a sweep runs. */
@@ -308,7 +314,6 @@ async function finalizeAndSweep(): Promise<void> {
   await put(refused, Buffer.from('no zip'));
   // A finalizer that died right after its copy has left this.
   await putObject(archiveKey(upload, sha256(archive)), archive);
-  await leaveHold();
   needs.length = 0;
   await finalizeUpload(eventOf(upload), context);
   await finalizeUpload(eventOf(upload), context);

@@ -95,7 +95,7 @@ describe('the roles', () => {
     );
     const roles = functions.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
 
-    expect(new Set(roles).size).toBe(14);
+    expect(new Set(roles).size).toBe(15);
     for (const role of roles) {
       const trust = stage.template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement;
       expect(trust).toEqual([

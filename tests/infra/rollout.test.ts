@@ -18,7 +18,9 @@ function versionsOf(stage: Packaged): string[] {
 }
 
 /** Those without a route: their unknown faults fail the invocation. */
-const takesEvents = ['finalizeUpload', 'extractHostNodes', 'deliverNotifications'];
+const takesEvents = [
+  ...['finalizeUpload', 'extractHostNodes', 'deliverNotifications', 'sweepSpending', 'writeIndex'],
+];
 
 describe('a gradual rollout', () => {
   test('is off by default: events go to the functions themselves', () => {
@@ -66,7 +68,7 @@ describe('a gradual rollout', () => {
       ...ofType(full, 'AWS::Lambda::EventSourceMapping').map(([, it]) => it.FunctionName),
     ];
 
-    expect(targets).toHaveLength(10 + 15 + 1 + 3 + 1);
+    expect(targets).toHaveLength(10 + 16 + 1 + 4 + 2);
     for (const target of targets) expect(target['Fn::Join'][1][1]).toBe('live');
     for (const name of ['FinalizeUploadLambdaEvConf', 'ExtractHostNodesLambdaEvConf'])
       expect(Resources[name]).toMatchObject({ Properties: { Qualifier: 'live' } });

@@ -211,7 +211,13 @@ describe('the functions', () => {
       );
 
       expect([Runtime, Architectures]).toEqual(['nodejs24.x', ['arm64']]);
-      const own = { finalizeUpload: 300, extractHostNodes: 120, deliverNotifications: 30, writeIndex: 60 };
+      const own = {
+        finalizeUpload: 300,
+        extractHostNodes: 120,
+        deliverNotifications: 30,
+        sweepSpending: 58,
+        writeIndex: 60,
+      };
       expect(Timeout).toBeLessThanOrEqual(own[name as keyof typeof own] ?? 29);
       expect(MemorySize).toBeGreaterThanOrEqual(512);
     },
@@ -312,7 +318,7 @@ describe('the functions', () => {
   test('that a schedule calls are called only once the table is there, which comes last', () => {
     const rules = Object.values(full.template.Resources).filter(({ Type }) => Type === 'AWS::Events::Rule');
 
-    expect(rules).toHaveLength(3);
+    expect(rules).toHaveLength(4);
     for (const { DependsOn } of rules) expect([DependsOn].flat()).toContain('Table');
   });
 

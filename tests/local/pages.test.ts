@@ -227,9 +227,7 @@ describe('the records of the home page', () => {
     const usage = async () => (await read()).callers.find(({ user }: { user: string }) => user === 'mats');
     const none = { credits_per_day: null, tasks_per_day: null, requests_per_minute: null };
     expect((await setLimits({ ...none, credits_per_day: 5, tasks_per_day: 0 })).status).toBe(204);
-    const at = Date.now();
-    const attempt = `${new Date(at).toISOString()}#1`;
-    await reserve({ caller: 'user:mats', attempt, at, ceiling: 5, context: { deadline: at + 5000 } });
+    await reserve({ deadline: Date.now() + 5000 }, { caller: 'user:mats', ceiling: 5 });
 
     expect(await usage()).toEqual({
       ...{ user: 'mats', has_own_limits: true },

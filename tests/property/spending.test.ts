@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { accountRecord, holdsOf, keyOfAccount } from '../../lib/spend/account.ts';
+import { accountRecord, keyOfAccount, openMinutes } from '../../lib/spend/account.ts';
 import type { Limits } from '../../lib/spend/limits.ts';
-import { sweepHolds } from '../../lib/spend/sweep-holds.ts';
+import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
 import { get } from '../../lib/store/read.ts';
 import { setLimits } from '../../packages/admin/spend/terms.ts';
-import { listUsage } from '../../packages/admin/spend/usage.ts';
+import { usagePages } from '../../packages/admin/spend/usage.ts';
 import { imageFormat } from '../../tools/simulators/image-format.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import type { Received } from '../../tools/simulators/simulation.ts';
@@ -118,9 +118,10 @@ async function send(user: string, paidCall: PaidCall): Promise<void> {
 }
 
 async function verifyAccounts(spenders: readonly { user: string; limits: SetLimits }[]): Promise<void> {
-  const sweptFrom = Date.now() + 60 * 60 * 1000;
-  const swept = await sweepHolds({ deadline: Date.now() + 10_000 }, sweptFrom);
-  for (const { finding } of swept) count(`holds ${finding}`);
+  await sweepSpending(
+    { deadline: Date.now() + 10_000 },
+    { now: Date.now() + 60 * 60 * 1000, onEnded: ({ state }) => count(`ended ${state}`) },
+  );
   for (const { user, limits } of spenders) {
     const ledger = simulation.received.filter(
       ({ taskId, body }) => taskId !== undefined && [body.payload, body.prompt].includes(user),
@@ -133,14 +134,14 @@ async function verifyAccount(user: string, limits: SetLimits, ledger: readonly R
   const caller = `user:${user}`;
   const account = accountRecord((await get({ deadline: Date.now() + 5000 }, keyOfAccount(caller)))[0]);
   const today = new Date().toISOString().slice(0, 10);
-  const records = await listUsage({ from: yesterdayOf(today), to: today, caller });
+  const records = (await Array.fromAsync(usagePages({ from: yesterdayOf(today), to: today, caller }))).flat();
   const spent = sumOf(ledger.map(creditsOf));
   for (const { state } of records) count(`records ${state}`);
 
   if (limits.credits_per_day > 0)
     assert.ok(spent <= limits.credits_per_day, `${spent} credits of ${limits.credits_per_day}`);
   if (limits.tasks_per_day > 0) assert.ok(ledger.length <= limits.tasks_per_day, 'too many tasks');
-  assert.deepEqual(account ? holdsOf(account) : [], [], 'a hold is left after the sweep');
+  assert.deepEqual(account ? openMinutes(account) : [], [], 'a minute is open after the sweep');
   assert.equal(
     countersOf(account, 'credits'),
     sumOf(records.map(({ credits }) => credits)),

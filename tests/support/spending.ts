@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type AccountRecord, accountRecord, keyOfAccount } from '../../lib/spend/account.ts';
+import type { SweepReport } from '../../lib/store/due.ts';
 import type { Limits } from '../../lib/spend/limits.ts';
+import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import type { UsageRecord } from '../../lib/spend/usage-records.ts';
 import { get } from '../../lib/store/read.ts';
 import { setLimits } from '../../packages/admin/spend/terms.ts';
-import { listUsage } from '../../packages/admin/spend/usage.ts';
+import { usagePages } from '../../packages/admin/spend/usage.ts';
 import { invoke, type Result, sampleBody } from './invoke.ts';
 import { type ProxyName, proxies } from './proxies.ts';
 import { bearer } from './tokens.ts';
@@ -34,16 +36,31 @@ export async function accountOf(user: string): Promise<AccountRecord | undefined
 
 export async function usageOf(user: string): Promise<UsageRecord[]> {
   const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-  return listUsage({ from: day(1), to: day(0), caller: `user:${user}` });
+  return (await Array.fromAsync(usagePages({ from: day(1), to: day(0), caller: `user:${user}` }))).flat();
 }
 
-/** The counters of an account over all windows that it still has. */
+/** The counters of an account over all days, and its requests over all minutes that it still has. */
 export function countersOf(account: AccountRecord | undefined): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const [name, value] of Object.entries(account ?? {})) {
-    const [counter = ''] = name.split(':');
-    if (['credits', 'tasks', 'requests'].includes(counter))
-      sums[counter] = (sums[counter] ?? 0) + Number(value);
+    const [, daily, momentary] = /^(?:(credits|tasks):|(requests)@)/.exec(name) ?? [];
+    const counter = daily ?? momentary;
+    if (counter !== undefined) sums[counter] = (sums[counter] ?? 0) + Number(value);
   }
   return sums;
+}
+
+/** What the open minutes of an account count, and how many of its attempts are running. */
+export function openOf(account: AccountRecord | undefined): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [name, value] of Object.entries(account ?? {})) {
+    const [, counter] = /^(credits|tasks|running)@/.exec(name) ?? [];
+    if (counter !== undefined) sums[counter] = (sums[counter] ?? 0) + Number(value);
+  }
+  return sums;
+}
+
+/** Closes all that could be closed so many minutes from now. */
+export function sweepAfter(minutes: number): Promise<SweepReport> {
+  return sweepSpending({ deadline: Date.now() + 10_000 }, { now: Date.now() + minutes * 60_000 });
 }

@@ -9,7 +9,7 @@ import { Refusal } from '../registry/refusal.ts';
 import { readBill } from '../spend/bill.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { type Reconciliation, reconcile } from '../spend/reconcile.ts';
-import { listUsage } from '../spend/usage.ts';
+import { usagePages } from '../spend/usage.ts';
 
 export const compare = command({
   parameters: ['bill'],
@@ -26,11 +26,7 @@ export const compare = command({
     const only = readOperations(operations);
     const period = periodOf(from, to);
     const billed = readBill(await readBytes(bill));
-    const records = await listUsage(period);
-    const result = reconcile(
-      records.filter(({ operation }) => only.includes(operation)),
-      billed,
-    );
+    const result = await reconcile(usagePages(period), billed, ({ operation }) => only.includes(operation));
     return { data: result, text: describe(result) };
   },
 });

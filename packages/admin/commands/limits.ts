@@ -1,4 +1,4 @@
-import { holdsOf } from '../../../lib/spend/account.ts';
+import { openMinutes } from '../../../lib/spend/account.ts';
 import type { Limits } from '../../../lib/spend/limits.ts';
 import { fields, table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
@@ -49,7 +49,7 @@ export const show = command({
   parameters: ['user'],
   summary: "Show a caller's limits, what it has used today, and its history",
   readsOnly: true,
-  notes: 'What running tasks hold is part of what was used, until their cost is known.',
+  notes: 'A running task counts with the most that it may cost, until its cost is known.',
   options: {},
   examples: [`limit show 'auth0|1234'`],
   async run({ user }) {
@@ -59,8 +59,9 @@ export const show = command({
       credits: account?.[`credits:${today}`] ?? 0,
       tasks: account?.[`tasks:${today}`] ?? 0,
     };
-    const holds = account ? holdsOf(account) : [];
-    const held = { credits: holds.reduce((sum, { ceiling }) => sum + ceiling, 0), tasks: holds.length };
+    const running = account
+      ? openMinutes(account).reduce((sum, minute) => sum + (account[`running@${minute}`] ?? 0), 0)
+      : 0;
     const { limits = {}, blocked } = account?.terms ?? {};
     const about = fields({
       User: user,
@@ -68,12 +69,12 @@ export const show = command({
       Blocked: blocked && `since ${blocked.at}: ${blocked.reason}`,
       'Credits today': String(used.credits),
       'Tasks today': String(used.tasks),
-      'Held now': describeHeld(held),
+      'Running now': running > 0 ? String(running) : undefined,
     });
     const changes = history.map(({ at, actor, action, detail }) => ({ at, actor, action, detail }));
     const rows = changes.map(Object.values);
     const text = rows.length > 0 ? `${about}\n\n${table(['TIME', 'WHO', 'WHAT', 'DETAIL'], rows)}` : about;
-    return { data: { user, limits, blocked, used, held, history: changes }, text };
+    return { data: { user, limits, blocked, used, running, history: changes }, text };
   },
 });
 
@@ -100,11 +101,6 @@ export const list = command({
     return { data, text: rows.length > 0 ? text : 'No caller has limits of its own.' };
   },
 });
-
-function describeHeld({ credits, tasks }: { credits: number; tasks: number }): string | undefined {
-  if (tasks === 0) return undefined;
-  return `${credits} credits by ${tasks} running ${tasks === 1 ? 'task' : 'tasks'}`;
-}
 
 function readLimit(name: string, value: string): number | null {
   if (value === standard) return null;

@@ -1,11 +1,11 @@
-import { timeOf } from '../../../lib/spend/settle.ts';
-import { sweepHolds } from '../../../lib/spend/sweep-holds.ts';
+import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
 import { table } from '../../command-line/table.ts';
 import { command, problemOf, UsageError } from '../command.ts';
 import { textOf } from '../faults.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
-import { type Grouping, groupings, listUsage, sumUsage } from '../spend/usage.ts';
+import { shownUsage } from '../spend/reconcile.ts';
+import { findUsage, type Grouping, groupings, sumUsage } from '../spend/usage.ts';
 
 const sweepMs = 10 * 60 * 1000;
 
@@ -30,9 +30,8 @@ export const sum = command({
   ],
   async run(_, { from, to, user, by = 'caller,operation', csv }) {
     const caller = user === undefined ? undefined : callerOf(user);
-    const records = await listUsage({ ...periodOf(from, to), caller });
     const names = by.split(',').map(readGrouping);
-    const sums = sumUsage(records, names).map(({ group, ...rest }) => {
+    const sums = (await sumUsage({ ...periodOf(from, to), caller }, names)).map(({ group, ...rest }) => {
       const shown = group.caller === undefined ? group : { ...group, caller: shownCaller(group.caller) };
       return { group: shown, ...rest };
     });
@@ -51,28 +50,71 @@ export const sum = command({
   },
 });
 
+export const list = command({
+  parameters: [],
+  summary: 'List single usage records',
+  readsOnly: true,
+  notes: 'Without a user, the records of all callers are searched. The first 1,000 matches are listed.',
+  options: {
+    ...periodOptions,
+    user: { value: 'USER', about: 'Only this user, or @anonymous for callers without a token' },
+    request: { value: 'ID', about: 'Only the request with this id' },
+    task: { value: 'ID', about: "Only the task with this id of the provider's" },
+  },
+  examples: [
+    `usage list --user 'auth0|1234'`,
+    'usage list --from 2026-11-01 --task 1913',
+    'usage list --request 0f7a --json',
+  ],
+  async run(_, { from, to, user, request, task }) {
+    const caller = user === undefined ? undefined : callerOf(user);
+    const wanted = { requestId: request, taskId: task };
+    const { records, hasMore } = await findUsage({ ...periodOf(from, to), caller }, wanted, maxListed);
+    const data = records.map(shownUsage);
+    const rows = data.map(({ at, caller: shown, operation, state, credits, task_id, request_id }) => [
+      ...[at, shown, operation, state, credits, task_id, request_id],
+    ]);
+    const text = table(['TIME', 'USER', 'OPERATION', 'STATE', 'CREDITS', 'TASK', 'REQUEST'], rows);
+    return {
+      data,
+      text: rows.length > 0 ? text : 'There are no such records.',
+      problem: hasMore ? `There are more than ${maxListed}: name a shorter period, or a user.` : undefined,
+    };
+  },
+});
+
+const maxListed = 1000;
+
 export const sweep = command({
   parameters: [],
-  summary: 'End what invocations that died have left reserved',
+  summary: 'Correct what callers have spent by their usage records',
   notes:
-    'Releases what was reserved and never sent, and counts in full what may have been sent. Safe to run at any time: reservations of the last five minutes are left alone. A deployed stage does it every hour by itself.',
+    'Gives back what crashed requests reserved and never sent, and counts in full what may have been sent. Safe to run at any time: the last five minutes are left alone. A deployed stage does it every minute by itself.',
   options: {},
   examples: ['usage sweep'],
   async run() {
-    const swept = await sweepHolds({ deadline: Date.now() + sweepMs });
-    const data = swept.map(({ caller, attempt, finding, error }) => ({
-      caller: shownCaller(caller),
-      at: new Date(timeOf(attempt)).toISOString(),
-      finding,
-      ...(error !== undefined && { error: textOf(error) }),
-    }));
-    const rows = data.map(({ caller, at, finding, error }) => [caller, at, finding, error]);
-    const text = table(['CALLER', 'RESERVED AT', 'FOUND', 'ERROR'], rows);
-    const failed = swept.filter(({ finding }) => finding === 'failed').length;
+    const found: { user: string; found: string; at?: string; error?: string | undefined }[] = [];
+    const report = await sweepSpending(
+      { deadline: Date.now() + sweepMs },
+      {
+        onEnded: ({ caller, at, state }) => found.push({ user: shownCaller(caller), found: state, at }),
+        onVisited: ({ caller }, { finding, error }) => {
+          if (finding === 'closed' || finding === 'changed') return;
+          const reason = error === undefined ? {} : { error: textOf(error) };
+          found.push({ user: shownCaller(caller), found: finding, ...reason });
+        },
+      },
+    );
+    const { visited, failed, unvisited, unread_shards } = report;
+    const rows = found.map((each) => [each.user, each.found, each.at, each.error]);
+    const isLeft = unvisited + unread_shards > 0;
     return {
-      data,
-      text: rows.length > 0 ? text : 'Nothing was left reserved.',
-      problem: problemOf(failed, swept.length),
+      data: { accounts: visited, failed, is_left: isLeft, found },
+      text:
+        rows.length > 0
+          ? table(['USER', 'FOUND', 'BEGAN AT', 'ERROR'], rows)
+          : 'Nothing had to be corrected.',
+      problem: isLeft ? 'Time ran out: run it again.' : problemOf(failed, visited),
     };
   },
 });

@@ -25,27 +25,46 @@ export interface Reconciliation {
   unknown: ShownUsage[];
 }
 
-/** Compares usage records with a provider's bill, task by task. */
-export function reconcile(records: readonly UsageRecord[], bill: readonly BilledTask[]): Reconciliation {
-  const taken = records.filter(({ state }) => state === 'taken');
-  const unknown = records.filter(({ state }) => state === 'unknown' || state === 'reserved');
-  const recorded = Map.groupBy(taken, ({ task_id }) => task_id);
-  const billed = new Set(bill.map(({ task_id }) => task_id));
+/**
+ * Compares usage records with a provider's bill, task by task. The bill is in memory, and of the records one page, what is
+ * compared with a line of the bill, and what does not agree.
+ */
+export async function reconcile(
+  pages: AsyncIterable<readonly UsageRecord[]>,
+  bill: readonly BilledTask[],
+  isCompared: (record: UsageRecord) => boolean,
+): Promise<Reconciliation> {
+  const recorded = new Map<string, Priced[]>(bill.map(({ task_id }) => [task_id, []]));
+  const credits = new Map(bill.map((task) => [task.task_id, task.credits]));
+  const totals = { billed: sumOf(bill), recorded: 0, difference: 0, unknown: 0 };
   const result: Reconciliation = {
     matched: 0,
-    totals: totalsOf(bill, taken, unknown),
+    totals,
     not_recorded: [],
-    not_billed: taken.filter(({ task_id = '' }) => !billed.has(task_id)).map(shownUsage),
+    not_billed: [],
     other_price: [],
     billed_twice: [],
     recorded_twice: [],
-    unknown: unknown.map(shownUsage),
+    unknown: [],
   };
+  for await (const page of pages) {
+    for (const record of page.filter(isCompared)) {
+      const { state, task_id = '' } = record;
+      if (state === 'unknown' || state === 'reserved') {
+        totals.unknown = rounded(totals.unknown + record.credits);
+        result.unknown.push(shownUsage(record));
+      }
+      if (state !== 'taken') continue;
+      totals.recorded = rounded(totals.recorded + record.credits);
+      const shown = shownUsage(record);
+      const found = recorded.get(task_id);
+      if (found) found.push({ ...shown, billed: credits.get(task_id) ?? 0 });
+      else result.not_billed.push(shown);
+    }
+  }
+  totals.difference = rounded(totals.billed - totals.recorded);
   for (const task of bill) {
-    const found = (recorded.get(task.task_id) ?? []).map((each) => ({
-      ...shownUsage(each),
-      billed: task.credits,
-    }));
+    const found = recorded.get(task.task_id) ?? [];
     const [record] = found;
     if (!record) result.not_recorded.push(task);
     else if (found.length > 1) result.recorded_twice.push(...found);
@@ -56,21 +75,12 @@ export function reconcile(records: readonly UsageRecord[], bill: readonly Billed
   return result;
 }
 
-function totalsOf(
-  bill: readonly BilledTask[],
-  taken: readonly UsageRecord[],
-  unknown: readonly UsageRecord[],
-): Reconciliation['totals'] {
-  const [billed, recorded] = [sumOf(bill), sumOf(taken)];
-  return { billed, recorded, difference: rounded(billed - recorded), unknown: sumOf(unknown) };
-}
-
 function sumOf(entries: readonly { credits: number }[]): number {
   return rounded(entries.reduce((sum, { credits }) => sum + credits, 0));
 }
 
 /** A usage record as administrators see it. */
-function shownUsage(record: UsageRecord) {
+export function shownUsage(record: UsageRecord) {
   const { at, caller, operation, model, seconds, request_id, state, credits, is_exact, task_id, ms } = record;
   const task = { operation, model, seconds };
   return { at, caller: shownCaller(caller), ...task, request_id, state, credits, is_exact, task_id, ms };

@@ -9,7 +9,7 @@ import type { UsageRecord } from '../../../lib/spend/usage-records.ts';
 import { idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { listItems, newContext } from '../registry/administration.ts';
-import { listUsage } from './usage.ts';
+import { findUsage } from './usage.ts';
 
 /** What was stored for one attempt to buy something. */
 export interface FoundRequest {
@@ -20,13 +20,15 @@ export interface FoundRequest {
   notifications: Pick<NotificationRecord, 'id' | 'state' | 'at' | 'result' | 'attempts' | 'last_error'>[];
 }
 
+const maxAttempts = 100;
+
 /** The attempts of a request; a caller may have chosen the same id for several. */
 export async function findRequest(
   requestId: string,
   period: { from: string; to: string },
 ): Promise<FoundRequest[]> {
-  const usage = (await listUsage(period)).filter(({ request_id }) => request_id === requestId);
-  return Promise.all(usage.map(readAround));
+  const { records } = await findUsage(period, { requestId }, maxAttempts);
+  return Promise.all(records.map(readAround));
 }
 
 async function readAround(usage: UsageRecord): Promise<FoundRequest> {

@@ -85,9 +85,7 @@ function changeTerms(
 
 /** The counters of the last days in which the caller paid stay in its account. */
 function hasPaid(account: AccountRecord | undefined): boolean {
-  return Object.keys(account ?? {}).some(
-    (name) => name.startsWith('requests:') || name.startsWith('credits:'),
-  );
+  return Object.keys(account ?? {}).some((name) => name.startsWith('credits:'));
 }
 
 export async function showTerms(

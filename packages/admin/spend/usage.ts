@@ -1,27 +1,48 @@
 import { callerHash } from '../../../lib/caller-hash.ts';
-import { type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
-import { usagePartition } from '../../../lib/store/keys.ts';
-import { listItems } from '../registry/administration.ts';
+import { dayCallerRecord, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
+import type { Item } from '../../../lib/store/attribute-values.ts';
+import { dayCallersPartition, usagePartition } from '../../../lib/store/keys.ts';
+import { query } from '../../../lib/store/read.ts';
+import { newContext } from '../registry/administration.ts';
 
 const shards = [...'0123456789abcdef'];
 const dayMs = 24 * 60 * 60 * 1000;
 
-interface Period {
+export interface Period {
   /** The first and the last day, such as `2026-11-21`. */
   from: string;
   to: string;
   caller?: string | undefined;
 }
 
-/** The usage records of some days, of one caller or of all, in the order of their times. */
-export async function listUsage({ from, to, caller }: Period): Promise<UsageRecord[]> {
-  const sk = caller === undefined ? '' : `${callerHash(caller)}#`;
-  const records: UsageRecord[] = [];
+/**
+ * The usage records of some days, of one caller or of all, page by page: one page is in memory, however long the period
+ * is. Days come in their order, and so do the records of one caller and day.
+ */
+export async function* usagePages({ from, to, caller }: Period): AsyncGenerator<UsageRecord[]> {
   for (const day of daysBetween(from, to)) {
-    const shardsOfDay = shards.map((shard) => listItems({ pk: usagePartition(day, shard), sk }));
-    records.push(...(await Promise.all(shardsOfDay)).flat().map((item) => usageRecord(item)));
+    for await (const name of caller === undefined ? callersOf(day) : [caller]) {
+      for await (const page of pagesOf(usagePartition(callerHash(name), day), ''))
+        yield page.map((item) => usageRecord(item));
+    }
   }
-  return records.sort((a, b) => a.at.localeCompare(b.at));
+}
+
+async function* callersOf(day: string): AsyncGenerator<string> {
+  for (const shard of shards) {
+    for await (const page of pagesOf(dayCallersPartition(day, shard), 'CALLER#'))
+      for (const item of page) yield dayCallerRecord(item).caller;
+  }
+}
+
+/** The deadline is that of one page. */
+async function* pagesOf(partition: string, prefix: string): AsyncGenerator<Item[]> {
+  const context = { ...newContext() };
+  const range = { partition: ['pk', partition], sort: ['sk', 'begins with', prefix] } as const;
+  for await (const page of query(context, range)) {
+    yield page;
+    context.deadline = newContext().deadline;
+  }
 }
 
 function daysBetween(from: string, to: string): string[] {
@@ -30,6 +51,29 @@ function daysBetween(from: string, to: string): string[] {
   return Array.from({ length: Math.max(0, count) }, (_, index) =>
     new Date(first + index * dayMs).toISOString().slice(0, 10),
   );
+}
+
+interface Wanted {
+  requestId?: string | undefined;
+  taskId?: string | undefined;
+}
+
+/** Single records, as many as are asked for, and whether there are more. */
+export async function findUsage(
+  period: Period,
+  { requestId, taskId }: Wanted,
+  max: number,
+): Promise<{ records: UsageRecord[]; hasMore: boolean }> {
+  const records: UsageRecord[] = [];
+  for await (const page of usagePages(period)) {
+    for (const record of page) {
+      if (requestId !== undefined && record.request_id !== requestId) continue;
+      if (taskId !== undefined && record.task_id !== taskId) continue;
+      if (records.length === max) return { records, hasMore: true };
+      records.push(record);
+    }
+  }
+  return { records, hasMore: false };
 }
 
 /** What usage records are summed up by. */
@@ -45,17 +89,19 @@ export interface UsageSum {
   refused: number;
 }
 
-export function sumUsage(records: readonly UsageRecord[], by: readonly Grouping[]): UsageSum[] {
+export async function sumUsage(period: Period, by: readonly Grouping[]): Promise<UsageSum[]> {
   const sums = new Map<string, UsageSum>();
-  for (const record of records) {
-    const group = Object.fromEntries(by.map((name) => [name, groupValue(record, name)]));
-    const key = JSON.stringify(group);
-    const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, refused: 0 };
-    sums.set(key, sum);
-    if (record.state === 'taken') sum.tasks += 1;
-    else if (record.state === 'refused') sum.refused += 1;
-    else sum.unknown += 1;
-    sum.credits += record.credits;
+  for await (const page of usagePages(period)) {
+    for (const record of page) {
+      const group = Object.fromEntries(by.map((name) => [name, groupValue(record, name)]));
+      const key = JSON.stringify(group);
+      const sum = sums.get(key) ?? { group, tasks: 0, credits: 0, unknown: 0, refused: 0 };
+      sums.set(key, sum);
+      if (record.state === 'taken') sum.tasks += 1;
+      else if (record.state === 'refused') sum.refused += 1;
+      else sum.unknown += 1;
+      sum.credits += record.credits;
+    }
   }
   return [...sums.values()].sort((a, b) => b.credits - a.credits);
 }

@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { callerName } from '../../../lib/caller.ts';
 import { reserve } from '../../../lib/spend/reserve.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
+import { blockCaller, setLimits } from '../spend/terms.ts';
+import { beforeNext } from '../../../tests/support/intercept.ts';
 import { misbehave } from '../../../tests/support/proxies.ts';
 import { setFields } from '../../../tests/support/registry.ts';
 import { pay, spender, usageOf } from '../../../tests/support/spending.ts';
@@ -138,43 +140,82 @@ describe('the name of a caller', () => {
   });
 });
 
-/** What a dead invocation leaves that had reserved credits and sent nothing. */
-async function leaveHold(user: string, minutesAgo: number): Promise<void> {
-  const at = Date.now() - minutesAgo * 60_000;
-  const attempt = `${new Date(at).toISOString()}#${randomUUID()}`;
-  await reserve({
-    caller: `user:${user}`,
-    attempt,
-    at,
-    ceiling: 50,
-    context: { deadline: Date.now() + 5000 },
-  });
+/** What a crashed invocation leaves that had reserved credits and sent nothing, so many minutes ago. */
+async function leaveReserved(user: string, minutesAgo: number): Promise<void> {
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - minutesAgo * 60_000);
+  await reserve({ deadline: Date.now() + 5000 }, { caller: `user:${user}`, ceiling: 50 });
+  clock.mockRestore();
 }
 
-describe('what running tasks hold', () => {
-  test('is shown by limit show', async () => {
+describe('what running tasks reserve', () => {
+  test('is counted by limit show, which says how many are running', async () => {
     const user = await spender();
-    expect((await admin('limit', 'show', user)).stdout).not.toContain('Held now');
-    await leaveHold(user, 0);
-    await leaveHold(user, 0);
+    expect((await admin('limit', 'show', user)).stdout).not.toContain('Running now');
+    await leaveReserved(user, 0);
+    await leaveReserved(user, 0);
 
-    expect((await admin('limit', 'show', user)).stdout).toMatch(
-      /Held now\s+100 credits by 2 running tasks\n/,
-    );
-    expect((await adminJson('limit', 'show', user)).held).toEqual({ credits: 100, tasks: 2 });
+    expect((await admin('limit', 'show', user)).stdout).toMatch(/Running now\s+2\n/);
+    expect(await adminJson('limit', 'show', user)).toMatchObject({
+      used: { credits: 100, tasks: 2 },
+      running: 2,
+    });
   });
 
-  test('is ended by usage sweep where the invocation is dead', async () => {
+  test('is given back by usage sweep if the invocation crashed', async () => {
     const [dead, running] = [await spender(), await spender()];
-    await leaveHold(dead, 10);
-    await leaveHold(running, 1);
-    const { stdout } = await admin('usage', 'sweep');
+    await leaveReserved(dead, 10);
+    await leaveReserved(running, 1);
+    const swept = await adminJson('usage', 'sweep');
 
-    expect(stdout).toMatch(new RegExp(`${dead}\\s+\\S+\\s+released`));
-    expect(stdout).not.toContain(running);
-    expect((await adminJson('limit', 'show', dead)).held).toEqual({ credits: 0, tasks: 0 });
-    expect((await adminJson('limit', 'show', running)).held).toEqual({ credits: 50, tasks: 1 });
-    expect((await admin('usage', 'sweep')).stdout).not.toContain(dead);
+    expect(swept).toEqual({
+      accounts: 1,
+      failed: 0,
+      is_left: false,
+      found: [{ user: dead, found: 'corrected' }],
+    });
+    expect(await adminJson('limit', 'show', dead)).toMatchObject({
+      used: { credits: 0, tasks: 0 },
+      running: 0,
+    });
+    expect(await adminJson('limit', 'show', running)).toMatchObject({ used: { credits: 50 }, running: 1 });
+    expect((await admin('usage', 'sweep')).stdout).toContain('Nothing had to be corrected.');
+  });
+});
+
+describe('the terms of a caller', () => {
+  test('keep a block that comes while limits are set', async () => {
+    const user = await spender();
+    const block = beforeNext(dynamodb, /^TransactWriteItems/, () => blockCaller(`user:${user}`, 'leaked'));
+    await setLimits(`user:${user}`, { tasks_per_day: 3 });
+    block.remove();
+
+    expect(await adminJson('limit', 'show', user)).toMatchObject({
+      limits: { tasks_per_day: 3 },
+      blocked: { reason: 'leaked' },
+    });
+  });
+});
+
+describe('usage list', () => {
+  test('lists the records of a user, of a request and of a task', async () => {
+    const [user, other] = [await spender(), await spender()];
+    await pay(user, 'relight-image', { headers: { 'x-request-id': `first-${user}` } });
+    await pay(user, 'text-to-video', { headers: { 'x-request-id': `second-${user}` } });
+    await pay(other, 'text-to-video');
+    const records = await usageOf(user);
+    const ids = (found: { request_id: string }[]) => found.map(({ request_id }) => request_id);
+
+    expect(ids(await adminJson('usage', 'list', '--user', user))).toEqual([
+      `first-${user}`,
+      `second-${user}`,
+    ]);
+    expect(ids(await adminJson('usage', 'list', '--request', `second-${user}`))).toEqual([`second-${user}`]);
+    expect(ids(await adminJson('usage', 'list', '--task', String(records[0]?.task_id)))).toContain(
+      `first-${user}`,
+    );
+    expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe(
+      'There are no such records.\n',
+    );
   });
 });
 

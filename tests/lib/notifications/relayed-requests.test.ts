@@ -56,7 +56,7 @@ describe('a paid request whose caller gives an address, where notifications are 
       operation: usage?.operation,
       caller: `user:${user}`,
       address: hook,
-      attempt: usage?.sk.slice(usage.sk.indexOf('#') + 1),
+      attempt: usage?.sk,
       sequence: 0,
       revision: 1,
       ttl: expect.any(Number),

@@ -1,10 +1,13 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setLimits } from '../../../packages/admin/spend/terms.ts';
 import { fc } from '../../support/properties.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
 
-/* A caller that waits as long as Retry-After says succeeds, whenever it was refused and by whichever limits. */
+/*
+ * A caller that waits as long as Retry-After says succeeds, whenever it was refused and by whichever limits. Up to 29
+ * seconds are added at random, so that those who wait do not come back together; most of these tests take that away.
+ */
 
 const runs = 15;
 const dayMs = 86_400_000;
@@ -20,8 +23,13 @@ function setClock(now: number): void {
   });
 }
 
+beforeEach(() => {
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+
 afterEach(() => {
   jest.useRealTimers();
+  jest.restoreAllMocks();
 });
 
 /** Any time of a day, and often the last or first moments of a minute or of the day. */
@@ -78,6 +86,20 @@ test('gets the same instant in Retry-After and in the last-ending window of Rate
   const windows = [...String(headers.ratelimit).matchAll(/;t=(\d+)/g)].map(([, seconds]) => Number(seconds));
 
   expect(Number(headers['retry-after'])).toBe(Math.max(...windows));
+});
+
+test('callers that are refused together are told waits that spread over half a minute', async () => {
+  jest.restoreAllMocks();
+  setClock(Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2);
+  const user = await spender({ tasks_per_day: 1 });
+  await pay(user);
+  const answers = await Promise.all(Array.from({ length: 40 }, () => pay(user)));
+  const waits = answers.map(({ headers }) => Number(headers['retry-after']));
+
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(dayMs / 2000);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(dayMs / 2000 + 29);
+  // Of 40 that choose one of 30 seconds, fewer than 12 different ones come once in a billion runs.
+  expect(new Set(waits).size).toBeGreaterThanOrEqual(12);
 });
 
 test('a caller whose limit is raised succeeds before its Retry-After', async () => {

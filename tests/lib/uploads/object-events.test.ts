@@ -157,41 +157,15 @@ describe('a scheduled event', () => {
     '2026-11-20T12:00:00Z',
     1_700_000_000,
     null,
-  ])('sweeps nothing and fails if the event says from %j, but does what is also hourly', async (from) => {
-    const alsoHourly = jest.fn(async () => {});
-
-    await expect(handle({ from }, { alsoHourly })).rejects.toThrow(
+  ])('sweeps nothing and fails if the event says from %j', async (from) => {
+    await expect(handle({ from }, {})).rejects.toThrow(
       'The event\'s "from" must be a past time such as "2026-11-20T00:00:00Z".',
     );
-    expect(alsoHourly).toHaveBeenCalledTimes(1);
-  });
-
-  test('fails with what one of its parts failed with', async () => {
-    const error = new Error('DynamoDB is down.');
-
-    const work = handle({}, { sweep: async () => report, alsoHourly: () => Promise.reject(error) });
-
-    await expect(work).rejects.toBe(error);
   });
 
   test('fails when a visit failed, so that Lambda repeats it', async () => {
     const work = handle({}, { sweep: async () => ({ ...report, failed: 2 }) });
 
     await expect(work).rejects.toThrow('2 of 3 visits of the sweep failed.');
-  });
-
-  test('fails with every error when both of its sweeps fail', async () => {
-    const work = handle(
-      {},
-      {
-        sweep: () => Promise.reject(new Error('S3 is down.')),
-        alsoHourly: () => Promise.reject(new Error('DynamoDB is down.')),
-      },
-    );
-
-    await expect(work).rejects.toMatchObject({
-      message: 'Error: S3 is down. Error: DynamoDB is down.',
-      errors: [new Error('S3 is down.'), new Error('DynamoDB is down.')],
-    });
   });
 });

@@ -1,0 +1,160 @@
+import { callerHash } from '../caller-hash.ts';
+import type { Context } from '../context.ts';
+import { log } from '../log.ts';
+import { notDue, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
+import { type Changes, type Clause, Plus } from '../store/expressions.ts';
+import { keyOf, usagePartition } from '../store/keys.ts';
+import { get, query } from '../store/read.ts';
+import { update } from '../store/write.ts';
+import { minuteOf, startOfMinute } from '../windows.ts';
+import {
+  type AccountRecord,
+  accountRecord,
+  dayOfMinute,
+  openMinutes,
+  pastCounters,
+  shownMinute,
+} from './account.ts';
+import { keptOutcome } from './kept-outcome.ts';
+import {
+  completeUsage,
+  listDayCaller,
+  type UsageRecord,
+  type UsageResult,
+  usageRecord,
+} from './usage-records.ts';
+
+/** A usage record that its invocation did not complete, and how it ended. */
+interface EndedUsage {
+  caller: string;
+  at: string;
+  state: UsageResult['state'];
+}
+
+/** `corrected`: the account counted something else than its usage records say. `changed`: to be closed the next time. */
+type Finding = 'closed' | 'corrected' | 'changed';
+
+type SpendingSweep = Sweep<AccountRecord, Finding>;
+
+interface Options {
+  now?: number;
+  onVisited?: SpendingSweep['onVisited'];
+  onEnded?: OnEnded;
+}
+
+type OnEnded = (ended: EndedUsage) => void;
+
+/** Attempts of a minute are at least so old when it is closed. */
+const minAgeMs = 4 * 60 * 1000;
+
+/** More would make the update of an account too large; the next sweep closes the others. */
+const maxMinutes = 20;
+
+/** Closes the minutes in which nothing runs any more; account.ts says why. It may run several times at once. */
+export function sweepSpending(
+  context: Context,
+  { now = Date.now(), onVisited, onEnded = logEnded }: Options = {},
+): Promise<SweepReport> {
+  const lastMinute = minuteOf(now - minAgeMs) - 1;
+  return sweepDue<AccountRecord, Finding>(context, {
+    work: 'spending',
+    period: { from: 0, to: startOfMinute(lastMinute) },
+    order: 'oldest first',
+    visitsAtOnce: 24,
+    hasTime: () => Date.now() < context.deadline,
+    read: async (keys) =>
+      (await get(context, ...keys.map(keyOf))).flatMap((item) => accountRecord(item) ?? []),
+    visit: (account) => closeMinutes(context, account, lastMinute, onEnded),
+    unexpected: ['corrected'],
+    quiet: ['closed', 'changed'],
+    nameOf: ({ pk }) => ({ account: pk }),
+    onVisited,
+  });
+}
+
+function logEnded({ at, state }: EndedUsage): void {
+  log('info', 'swept_usage', { at, state });
+}
+
+async function closeMinutes(
+  context: Context,
+  account: AccountRecord,
+  lastMinute: number,
+  onEnded: OnEnded,
+): Promise<Finding> {
+  const open = openMinutes(account);
+  const due = open.filter((minute) => minute <= lastMinute).slice(0, maxMinutes);
+  const next = open[due.length];
+  // The index lags a little behind.
+  if (due.length === 0 && next !== undefined) return 'changed';
+
+  const corrections = new Map<string, number>();
+  const removed: Record<string, null> = {};
+  const condition: Clause<AccountRecord>[] = [];
+  for (const minute of due) {
+    const [credits, tasks] = [account[`credits@${minute}`] ?? 0, account[`tasks@${minute}`] ?? 0];
+    const recorded = await sumMinute(context, account.caller, minute, onEnded);
+    const day = dayOfMinute(minute);
+    const correct = (name: string, amount: number) =>
+      corrections.set(name, (corrections.get(name) ?? 0) + amount);
+    correct(`credits:${day}`, recorded.credits - credits);
+    correct(`tasks:${day}`, recorded.tasks - tasks);
+    condition.push([`credits@${minute}`, '=', credits], [`tasks@${minute}`, '=', tasks]);
+    for (const name of ['credits', 'tasks', 'requests', 'running']) removed[`${name}@${minute}`] = null;
+    if (account.listed !== day && recorded.records > 0)
+      await listDayCaller(context, account.caller, startOfMinute(minute));
+  }
+
+  const last = due.at(-1);
+  const additions = [...corrections].filter(([, amount]) => amount !== 0);
+  const changes: Changes<AccountRecord> = {
+    ...Object.fromEntries(additions.map(([name, amount]) => [name, new Plus(amount)])),
+    ...pastCounters(account, startOfMinute(lastMinute)),
+    ...removed,
+    ...(last !== undefined && { closed: last, listed: dayOfMinute(last) }),
+    ...(next === undefined ? notDue : { pending_since: shownMinute(next) }),
+  };
+  // A reservation that came meanwhile has opened a minute, and counts on the account being listed.
+  if (next === undefined) condition.push(['revision', '=', account.revision]);
+  const { written } = await update<AccountRecord>(context, account, changes, condition);
+  if (!written) return 'changed';
+  return additions.length > 0 ? 'corrected' : 'closed';
+}
+
+/** What the usage records of a minute say, after every one of them says how its attempt ended. */
+async function sumMinute(
+  context: Context,
+  caller: string,
+  minute: number,
+  onEnded: OnEnded,
+): Promise<{ credits: number; tasks: number; records: number }> {
+  const sum = { credits: 0, tasks: 0, records: 0 };
+  const pages = query(context, {
+    partition: ['pk', usagePartition(callerHash(caller), dayOfMinute(minute))],
+    sort: ['sk', 'begins with', shownMinute(minute)],
+  });
+  for await (const page of pages) {
+    for (const item of page) {
+      const record = usageRecord(item);
+      const { state, credits } =
+        record.state === 'reserved' ? await endUsage(context, record, onEnded) : record;
+      sum.credits += credits;
+      sum.records += 1;
+      if (state !== 'refused') sum.tasks += 1;
+    }
+  }
+  return sum;
+}
+
+/** Another sweep that ends the same record finds the same, so whose write comes first does not matter. */
+async function endUsage(
+  context: Context,
+  { caller, at, sk, key_hash, credits }: UsageRecord,
+  onEnded: OnEnded,
+): Promise<UsageResult> {
+  const id = sk.slice(sk.indexOf('#') + 1);
+  const result = await keptOutcome(context, key_hash, { id, ceiling: credits });
+  const isOurs = await completeUsage(context, { caller, at: Date.parse(at), id }, result);
+  if (isOurs) onEnded({ caller, at, state: result.state });
+  return result;
+}

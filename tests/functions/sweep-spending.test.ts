@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { handler } from '../../functions/sweep-spending.ts';
+import { callerHash } from '../../lib/caller-hash.ts';
+import { reserve } from '../../lib/spend/reserve.ts';
+import { dynamodb } from '../../lib/store/table.ts';
+import { intercept } from '../support/intercept.ts';
+import { sampleEvent } from '../support/invoke.ts';
+import { loggedLines } from '../support/logged-lines.ts';
+
+const minuteMs = 60_000;
+const invocation = { getRemainingTimeInMillis: () => 6000 };
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test('the sweep reports what it corrected, and fails with what failed', async () => {
+  const caller = `user:${randomUUID()}`;
+  await reserve({ deadline: Date.now() + 5000 }, { caller, ceiling: 50 });
+  const now = Date.now() + 10 * minuteMs;
+  jest.useFakeTimers({ now, doNotFake: ['setTimeout', 'setImmediate', 'nextTick'] });
+  const repair = intercept(dynamodb, ({ command, input, send }) => {
+    const isAccount = JSON.stringify(input).includes(`CALLER#${callerHash(caller)}`);
+    if (command === 'UpdateItemCommand' && isAccount) throw new Error('broken');
+    return send();
+  });
+  loggedLines.length = 0;
+  await expect(handler(sampleEvent('sweep-spending'), invocation)).rejects.toThrow(
+    '1 of 1 visits of the sweep failed.',
+  );
+  repair();
+  await handler(sampleEvent('sweep-spending'), invocation);
+
+  const lines = loggedLines.map((line) => JSON.parse(line));
+  const account = `CALLER#${callerHash(caller)}`;
+  expect(lines).toMatchObject([
+    { level: 'error', event: 'swept', account, causes: ['Error: broken'] },
+    { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 1, unvisited: 0 },
+    { level: 'info', event: 'swept', account, finding: 'corrected' },
+    { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 0, sweep_findings: 1 },
+  ]);
+});

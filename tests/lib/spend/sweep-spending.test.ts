@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { keyOfAccount, openMinutes } from '../../../lib/spend/account.ts';
+import { reserve } from '../../../lib/spend/reserve.ts';
+import { settle } from '../../../lib/spend/settle.ts';
+import {
+  type Attempt,
+  completeUsage,
+  openUsage,
+  refuseUsage,
+  type UsageResult,
+} from '../../../lib/spend/usage-records.ts';
+import { callerHash } from '../../../lib/caller-hash.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { idempotencyKey } from '../../../lib/store/keys.ts';
+import { put } from '../../../lib/store/write.ts';
+import { absent } from '../../../lib/store/expressions.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
+import { setFields, storedItem } from '../../support/registry.ts';
+import { accountOf, countersOf, openOf, sweepAfter, usageOf } from '../../support/spending.ts';
+
+const soon = () => ({ deadline: Date.now() + 5000 });
+const minuteMs = 60_000;
+
+interface Left {
+  user: string;
+  attempt: Attempt;
+}
+
+/** What an invocation leaves that dies after so many of its writes. */
+async function leave(writes: 'reserved' | 'recorded' | UsageResult, keyHash?: string): Promise<Left> {
+  const user = `dead-${randomUUID()}`;
+  const caller = `user:${user}`;
+  const { at } = await reserve(soon(), { caller, ceiling: 50 });
+  const attempt = { caller, at, id: randomUUID() };
+  if (writes === 'reserved') return { user, attempt };
+  await openUsage(soon(), opened(attempt, keyHash));
+  if (typeof writes === 'object') await completeUsage(soon(), attempt, writes);
+  return { user, attempt };
+}
+
+function opened(attempt: Attempt, keyHash?: string) {
+  return { attempt, operation: 'textToVideo', requestId: 'r', keyHash, ceiling: 50 };
+}
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+describe('the sweep of spending', () => {
+  test('gives back what was reserved and never recorded, since nothing was sent', async () => {
+    const { user } = await leave('reserved');
+    await sweepAfter(6);
+
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0 });
+    expect(await usageOf(user)).toEqual([]);
+  });
+
+  test('counts in full what was recorded and may have been sent', async () => {
+    const { user } = await leave('recorded');
+    await sweepAfter(6);
+
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 50, tasks: 1 });
+    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 50, is_exact: false }]);
+  });
+
+  test.each<[UsageResult, number, number]>([
+    [{ state: 'taken', credits: 20, task_id: 'a' }, 20, 1],
+    [{ state: 'refused', credits: 0 }, 0, 0],
+    [{ state: 'unknown', credits: 50 }, 50, 1],
+    [{ state: 'taken', credits: 99, task_id: 'above its ceiling' }, 99, 1],
+  ])('corrects the account by a record that was completed: %j', async (result, credits, tasks) => {
+    const { user } = await leave(result);
+    await sweepAfter(6);
+
+    expect(countersOf(await accountOf(user))).toEqual({ credits, tasks });
+    expect(await usageOf(user)).toMatchObject([result]);
+  });
+
+  test.each<[string, object, object]>([
+    [
+      'answered',
+      { task_id: 'told', credits: 20 },
+      { state: 'taken', credits: 20, is_exact: true, task_id: 'told' },
+    ],
+    ['answered', { task_id: 'told' }, { state: 'taken', credits: 50, is_exact: false, task_id: 'told' }],
+    ['running', {}, { state: 'refused', credits: 0 }],
+    ['sent', {}, { state: 'unknown', credits: 50 }],
+    ['unknown', {}, { state: 'unknown', credits: 50 }],
+  ])('ends an open record by its Idempotency-Key that is %s with %j', async (state, told, expected) => {
+    const keyHash = randomUUID();
+    const { user, attempt } = await leave('recorded', keyHash);
+    await put(soon(), { ...idempotencyKey(keyHash), attempt: attempt.id, state, ...told }, absent);
+    await sweepAfter(6);
+
+    const [record] = await usageOf(user);
+    expect(record).toMatchObject(expected);
+    expect(countersOf(await accountOf(user)).credits).toBe(record?.credits);
+  });
+
+  test('does not take the answer of a later attempt with the same key for that of an earlier one', async () => {
+    const keyHash = randomUUID();
+    const { user } = await leave('recorded', keyHash);
+    const other = { attempt: 'another', state: 'answered', task_id: 'told', credits: 20 };
+    await put(soon(), { ...idempotencyKey(keyHash), ...other }, absent);
+    await sweepAfter(6);
+
+    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 50 }]);
+  });
+
+  test('does it once, also when two sweeps meet, and takes the account off its list', async () => {
+    const { user } = await leave('recorded');
+    await Promise.all([sweepAfter(6), sweepAfter(6)]);
+    await sweepAfter(6);
+
+    const account = await accountOf(user);
+    expect(countersOf(account)).toEqual({ credits: 50, tasks: 1 });
+    expect(account && openMinutes(account)).toEqual([]);
+    const { pk, sk } = keyOfAccount(`user:${user}`);
+    expect(await storedItem(pk, sk)).not.toHaveProperty('pending_shard');
+  });
+
+  test('leaves a minute alone whose youngest attempt may be younger than four minutes', async () => {
+    jest.useFakeTimers({
+      now: new Date().setUTCSeconds(59),
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
+    });
+    const { user } = await leave('recorded');
+    const wholeMinutes = 4;
+    await sweepAfter(wholeMinutes);
+    expect(openOf(await accountOf(user))).toEqual({ credits: 50, tasks: 1, running: 1 });
+
+    await sweepAfter(wholeMinutes + 1 / 60);
+    expect(openOf(await accountOf(user))).toEqual({});
+  });
+
+  test('closes nothing that changes meanwhile, and closes it the next time', async () => {
+    const { user, attempt } = await leave({ state: 'taken', credits: 20, task_id: 'a' });
+    const account = await accountOf(user);
+    const settlement = { caller: attempt.caller, at: attempt.at, ceiling: 50, credits: 20, isTask: true };
+    let isSettled = false;
+    const isClosing = ({ command, input }: { command: string; input: object }) =>
+      command === 'UpdateItemCommand' &&
+      JSON.stringify(input).includes(callerHash(attempt.caller)) &&
+      !isSettled;
+    const stop = intercept(dynamodb, async (call) => {
+      if (isClosing(call)) {
+        isSettled = true;
+        if (account) await settle(soon(), settlement, account);
+      }
+      return call.send();
+    });
+    await sweepAfter(6);
+    stop();
+    expect(openOf(await accountOf(user))).toEqual({ credits: 20, tasks: 1, running: 0 });
+
+    await sweepAfter(6);
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 20, tasks: 1 });
+    expect(openOf(await accountOf(user))).toEqual({});
+  });
+
+  test('keeps an account listed that reserves while its last minute is closed', async () => {
+    const { user, attempt } = await leave('reserved');
+    const closing = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
+      jest.useFakeTimers({
+        now: Date.now() + 6 * minuteMs,
+        doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
+      });
+      closing.remove();
+      await reserve(soon(), { caller: attempt.caller, ceiling: 50 });
+      jest.useRealTimers();
+    });
+    await sweepAfter(6);
+    await sweepAfter(13);
+
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 0, tasks: 0 });
+    expect(openOf(await accountOf(user))).toEqual({});
+  });
+
+  test('lists the callers of a day that no request could list', async () => {
+    const stop = intercept(dynamodb, ({ input, send }) => {
+      if (JSON.stringify(input).includes('CALLER#')) throw new Error('not listed');
+      return send();
+    });
+    stop();
+    const { attempt } = await leave('recorded');
+    const day = new Date(attempt.at).toISOString().slice(0, 10);
+    const hash = callerHash(attempt.caller);
+    await sweepAfter(6);
+
+    expect(await storedItem(`USAGE#${day}#${hash.slice(0, 1)}`, `CALLER#${hash}`)).toMatchObject({
+      caller: attempt.caller,
+    });
+  });
+});
+
+describe('a closed minute', () => {
+  test('takes no reservation, which goes to the first minute that is not closed', async () => {
+    const { user, attempt } = await leave('recorded');
+    await sweepAfter(6);
+    const { at } = await reserve(soon(), { caller: attempt.caller, ceiling: 50 });
+
+    expect(Math.floor(at / minuteMs)).toBe(Math.floor(attempt.at / minuteMs) + 1);
+    expect(at % minuteMs).toBe(0);
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 100, tasks: 2 });
+  });
+
+  test('takes no settlement', async () => {
+    const { user, attempt } = await leave('reserved');
+    const before = await accountOf(user);
+    await sweepAfter(6);
+    const settlement = { caller: attempt.caller, at: attempt.at, ceiling: 50, credits: 0, isTask: false };
+    if (before) await settle(soon(), settlement, before);
+
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0 });
+  });
+});
+
+describe('a usage record', () => {
+  test('whose write arrives after its attempt was refused changes nothing', async () => {
+    const { user, attempt } = await leave('reserved');
+    await refuseUsage(soon(), opened(attempt));
+    await expect(openUsage(soon(), opened(attempt))).rejects.toThrow('written before');
+
+    expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0 }]);
+  });
+
+  test('expires 400 days after its attempt, in the seconds of DynamoDB', async () => {
+    const { user, attempt } = await leave('recorded');
+
+    expect((await usageOf(user))[0]?.ttl).toBe(Math.ceil(attempt.at / 1000) + 400 * 86_400);
+  });
+
+  test('says once how its attempt ended', async () => {
+    const { user, attempt } = await leave({ state: 'taken', credits: 20, task_id: 'a' });
+
+    expect(await completeUsage(soon(), attempt, { state: 'unknown', credits: 50 })).toBe(false);
+    expect(await usageOf(user)).toMatchObject([{ state: 'taken', credits: 20 }]);
+  });
+});
+
+test('an account whose minutes nobody closes is swept in several rounds', async () => {
+  const { user, attempt } = await leave('recorded');
+  const account = await accountOf(user);
+  const minute = Math.floor(attempt.at / minuteMs);
+  const older = Array.from({ length: 50 }, (_, index) => [
+    [`credits@${minute - index - 1}`, 7],
+    [`tasks@${minute - index - 1}`, 1],
+  ]);
+  const { pk, sk } = keyOfAccount(attempt.caller);
+  await setFields({ pk, sk }, Object.fromEntries(older.flat()));
+  for (let round = 0; round < 3; round += 1) await sweepAfter(6);
+
+  expect(account && openMinutes(account)).toHaveLength(1);
+  expect(openOf(await accountOf(user))).toEqual({});
+});
