@@ -1,0 +1,47 @@
+// Run by hostile.test.ts as a process of its own: a pack that aborts V8 ends this one, and no other test.
+import { extractInWorker } from '../extract-in-worker.ts';
+import { hostilePacks } from './hostile-packs.ts';
+import { extract, type PackFiles } from './packs.ts';
+
+export interface HostileResult {
+  status: string;
+  /** The CPU time, over that of a pack that takes all its steps in a loop. */
+  timesALoop: number;
+  isPolluted: boolean;
+}
+
+const [kind] = process.argv.slice(2);
+process.stdout.write(JSON.stringify(kind === undefined ? extractAll() : await extractOne(kind)));
+
+function extractAll(): Record<string, HostileResult> {
+  const loop = () => cpuOf(() => extract('while True:\n    pass'));
+  loop();
+  const loopMs = Math.min(loop(), loop(), loop());
+  const results = hostilePacks.map(([name, files]) => {
+    let extraction = extract('');
+    const ms = cpuOf(() => {
+      extraction = extract(files);
+    });
+    const { status } = extraction;
+    const isPolluted = Object.getOwnPropertyNames(Object.prototype).includes('polluted');
+    return [name, { status, timesALoop: ms / loopMs, isPolluted }] as const;
+  });
+  return Object.fromEntries(results);
+}
+
+/** One pack in a thread, as the function runs it, and the most memory that this process had. */
+async function extractOne(name: string): Promise<{ status: string; megabytes: number }> {
+  const files = new Map<string, PackFiles | string>(hostilePacks).get(name);
+  if (files === undefined) throw new Error(`No hostile pack is called "${name}".`);
+  const entries = Object.entries(typeof files === 'string' ? { '__init__.py': files } : files);
+  const { status } = await extractInWorker(new Map(entries), 'pack');
+  return { status, megabytes: process.resourceUsage().maxRSS / 1024 };
+}
+
+/** The time of this thread: other work on the machine is not the pack's. */
+function cpuOf(work: () => void): number {
+  const started = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(started);
+  return (user + system) / 1000;
+}
