@@ -413,14 +413,14 @@ const indexAlarms: Alarm[] = [
       'Changes of the registry were given up after ten attempts, so the public index does not show them.',
     ),
     look: 'the `index` lines with `causes`, throttles of S3',
-    action: 'Fix the cause, run `npm run admin -- index rebuild`, then purge the queue.',
+    action: 'Fix the cause, run `npm run admin -- index rebuild $on`, then purge the queue.',
   },
   {
     name: 'index-age',
     meaning: 'For 15 minutes, the public index was more than 5 minutes behind the registry.',
     look: 'the `index` lines with `causes`, throttles of `writeIndex` and of S3',
     action:
-      'Remove the cause; the stream keeps changes for a day. After that, run `npm run admin -- index rebuild`.',
+      'Remove the cause; the stream keeps changes for a day. After that, run `npm run admin -- index rebuild $on`.',
     metric: {
       namespace: 'AWS/Lambda',
       name: 'IteratorAge',
