@@ -12,7 +12,14 @@ import {
   publisherRecord,
 } from '../registry/records.ts';
 import type { CatalogEntry, CatalogPiece, IndexedHostNodes, IndexedNode } from '../schemas/index-files.ts';
-import { hostNodeKey, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../store/keys.ts';
+import {
+  foldNodeId,
+  hostNodeKey,
+  nodeKey,
+  nodeVersionKey,
+  ownedNodeKey,
+  publisherKey,
+} from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import type { DownloadUrl } from '../upload.ts';
 import { updateConfig } from './config-file.ts';
@@ -109,19 +116,28 @@ export async function refreshCatalog(context: Context, nodeIds: readonly string[
   const sizes = next_pieces === undefined ? [catalog_pieces] : [catalog_pieces, next_pieces];
   for (const pieces of sizes) {
     const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
-    await Promise.all(
-      [...byPiece].map(([piece, ids]) => refreshPiece(context, catalogPath(pieces, piece), ids)),
-    );
+    await Promise.all([...byPiece].map(([piece, ids]) => refreshPiece(context, { pieces, piece }, ids)));
   }
 }
 
-function refreshPiece(context: Context, path: string, nodeIds: readonly string[]) {
-  return refreshFile<CatalogPiece>(context, path, async (current) => {
-    const nodes = new Map(current?.nodes.map((entry) => [nodeKey(entry.id).pk, entry]));
-    for (const nodeId of nodeIds) {
+interface Piece {
+  pieces: number;
+  piece: number;
+}
+
+/** Brings some lines of a piece up to date; with `andOthers` also those that it has already. */
+export function refreshPiece(
+  context: Context,
+  { pieces, piece }: Piece,
+  nodeIds: readonly string[],
+  andOthers = false,
+): Promise<'written' | 'unchanged'> {
+  return refreshFile<CatalogPiece>(context, catalogPath(pieces, piece), async (current) => {
+    const nodes = new Map(current?.nodes.map((entry) => [foldNodeId(entry.id), entry]));
+    for (const nodeId of new Set([...nodeIds.map(foldNodeId), ...(andOthers ? nodes.keys() : [])])) {
       const entry = await readEntry(context, nodeId);
-      if (entry) nodes.set(nodeKey(nodeId).pk, entry);
-      else nodes.delete(nodeKey(nodeId).pk);
+      if (entry) nodes.set(nodeId, entry);
+      else nodes.delete(nodeId);
     }
     return { nodes: [...nodes.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
   });

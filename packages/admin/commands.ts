@@ -4,6 +4,7 @@ import { compare } from './commands/compare.ts';
 import * as extraction from './commands/extraction.ts';
 import * as history from './commands/history.ts';
 import * as hostNodes from './commands/host-nodes.ts';
+import * as indexFiles from './commands/index-files.ts';
 import * as limits from './commands/limits.ts';
 import * as members from './commands/members.ts';
 import * as nodeVersions from './commands/node-versions.ts';
@@ -46,6 +47,7 @@ export const commands: Record<string, Command> = {
   'host-node list': hostNodes.list,
   'host-node clashes': hostNodes.clashes,
   'host-node sweep': extraction.sweep,
+  'index rebuild': indexFiles.rebuild,
   'history publisher': history.ofPublisher,
   'history node': history.ofNode,
   'limit set': limits.set,

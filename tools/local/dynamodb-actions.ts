@@ -40,15 +40,6 @@ export function readWrite(body: Buffer): WriteRequest {
   return readOr({ actions: [], token: undefined }, read);
 }
 
-/** The items that a request puts whole, as it has them. */
-export function readPuts(body: Buffer): Attributes[] {
-  return readOr([], () => {
-    const { TransactItems, Item } = JSON.parse(body.toString());
-    const puts = (TransactItems ?? []) as TransactItem[];
-    return [Item ?? [], ...puts.map(({ Put }) => Put?.Item ?? [])].flat();
-  });
-}
-
 /** The entries of a BatchWriteItem in all its tables; an empty list if the request is malformed. */
 export function readBatch(body: Buffer): BatchEntry[] {
   return readOr([], () => batchEntries(JSON.parse(body.toString()).RequestItems));

@@ -9,7 +9,6 @@ import {
   batchEntries,
   byTable,
   readBatch,
-  readPuts,
   readWrite,
 } from './dynamodb-actions.ts';
 import { expressionIssue } from './dynamodb-expressions.ts';
@@ -25,8 +24,8 @@ interface Options {
   port?: number;
   /** How long each transaction takes at least. DynamoDB's take 10 to 30 ms; fewer keep the tests fast. */
   transactionMs?: number;
-  /** Hears of every item that was put, as the stream of the deployed table tells of it. */
-  onPut?: (item: Attributes) => void;
+  /** Gets the key attributes of every item that a write may have changed, as the table's stream has them. */
+  onWrite?: (attributes: Attributes) => void;
 }
 
 const conflictMessage = 'Transaction is ongoing for the item';
@@ -57,9 +56,9 @@ export async function startStrictDynamoDb({
  */
 export async function startConflicts(
   url: string,
-  { port, transactionMs = 2, onPut }: Options = {},
+  { port, transactionMs = 2, onWrite }: Options = {},
 ): Promise<Server> {
-  const conflicts = new Conflicts(transactionMs, onPut);
+  const conflicts = new Conflicts(transactionMs, onWrite);
   return startReverseProxy(url, (...args) => conflicts.handle(...args), port);
 }
 
@@ -70,11 +69,11 @@ class Conflicts {
   readonly #tokens = new Set<string>();
   readonly #keyNames = new Map<string, string[]>();
 
-  readonly #onPut: Options['onPut'];
+  readonly #onWrite: Options['onWrite'];
 
-  constructor(transactionMs: number, onPut: Options['onPut']) {
+  constructor(transactionMs: number, onWrite: Options['onWrite']) {
     this.#transactionMs = transactionMs;
-    this.#onPut = onPut;
+    this.#onWrite = onWrite;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
@@ -154,7 +153,8 @@ class Conflicts {
   }
 
   #report(status: number | undefined, body: Buffer): void {
-    if (this.#onPut && status === 200) readPuts(body).forEach(this.#onPut);
+    if (status !== 200) return;
+    for (const { attributes } of readWrite(body).actions) this.#onWrite?.(attributes);
   }
 
   /** Unlocks before the answer leaves, so no client meets the locks of a transaction that it knows has ended. */

@@ -23,6 +23,7 @@ import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
 import { type Finalizer, finalizeOnUpload, loadFunction } from './finalize-on-upload.ts';
+import { followTable } from './follow-table.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
 import { createRequestLog } from './request-log.ts';
@@ -124,6 +125,7 @@ async function startStores(): Promise<void> {
           port: dynamodb,
           file: `${localDirectory}/dynamodb.sqlite`,
           onEnd: stopWithout,
+          onWrite: followTable(() => loadStarted('write-index')),
         }),
       ),
     relaysNotifications && startQueue(),

@@ -1,0 +1,46 @@
+import { downloadUrl } from '../../../lib/bucket/download-url.ts';
+import { table } from '../../command-line/table.ts';
+import { command } from '../command.ts';
+import { rebuildIndex } from '../registry/index-files.ts';
+import { Refusal } from '../registry/refusal.ts';
+
+const nodesPerLine = 100;
+
+export const rebuild = command({
+  parameters: [],
+  summary: 'Write the public index again from the whole table, and say which files differed',
+  notes:
+    'The function that follows the table keeps the index up to date. Run this if its changes were given up, or to give a\nlarge registry a catalog of more pieces. It is safe to run at any time, and can be continued with --after.',
+  options: {
+    bucket: { value: 'NAME', about: 'The bucket of a deployed stage: BucketName of its outputs' },
+    downloads: { value: 'URL', about: 'Where a deployed stage serves downloads: how its downloadUrls begin' },
+    after: { value: 'NODE', about: 'Continue after this node, which an interrupted run has named' },
+  },
+  examples: [
+    'index rebuild',
+    'index rebuild --region eu-west-1 --table node-registry-prod --bucket archives --downloads https://d111.cloudfront.net',
+  ],
+  async run(_, { bucket, downloads, after }) {
+    if (bucket !== undefined) process.env.BUCKET_NAME = bucket;
+    if (!process.env.BUCKET_NAME) throw new Refusal('Name the bucket of the archives: --bucket NAME.');
+    const isLocal = process.env.AWS_ENDPOINT_URL_S3 !== undefined;
+    if (!isLocal && downloads === undefined)
+      throw new Refusal('Say where the stage serves downloads: --downloads URL.');
+    if (downloads !== undefined) process.env.DOWNLOAD_BASE_URL = downloads;
+    const data = await rebuildIndex({
+      after,
+      downloadUrl,
+      progress: (done, all, nodeId) => {
+        if (done % nodesPerLine === 0) process.stderr.write(`${done} of ${all} nodes, up to ${nodeId}\n`);
+      },
+    });
+    const rows = [
+      ...data.written.map((file) => [file, 'written']),
+      ...data.removed.map((file) => [file, 'removed']),
+    ];
+    const text = `${data.nodes} nodes, ${data.pieces} pieces of the catalog. ${
+      rows.length === 0 ? 'Every file said what the table says.' : `\n${table(['FILE', 'CHANGE'], rows)}`
+    }`;
+    return { data, text };
+  },
+});

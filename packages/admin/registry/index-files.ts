@@ -1,0 +1,121 @@
+import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
+import { updateConfig } from '../../../lib/index/config-file.ts';
+import { catalogPath, configPath, hostNodesPath, nodePath, pieceOf } from '../../../lib/index/paths.ts';
+import { refreshHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
+import { nodeRecord } from '../../../lib/registry/records.ts';
+import { type AttributeMap, fromAttributes } from '../../../lib/store/attribute-values.ts';
+import { foldNodeId, nodeKey } from '../../../lib/store/keys.ts';
+import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { newContext } from './administration.ts';
+import { readVersions } from './records.ts';
+
+/*
+ * The public index, made again from the whole table. The function that follows the stream goes on meanwhile: both write a
+ * file only over what they read, so neither undoes the other.
+ */
+
+const prefix = 'index/v1/';
+
+export interface Rebuilt {
+  nodes: number;
+  /** Files that said something else than the table, or were not there. */
+  written: string[];
+  /** Files about nothing that the table has. */
+  removed: string[];
+  pieces: number;
+}
+
+interface Options {
+  /** Goes on after this node. */
+  after: string | undefined;
+  downloadUrl: (key: string) => string;
+  /** So many lines make a piece of the catalog a good size to download. */
+  linesPerPiece?: number;
+  progress: (done: number, all: number, nodeId: string) => void;
+}
+
+export async function rebuildIndex({
+  after = '',
+  downloadUrl,
+  linesPerPiece = 500,
+  progress,
+}: Options): Promise<Rebuilt> {
+  const nodeIds = (await listAllNodes()).sort();
+  const written: string[] = [];
+  const expected = new Set([configPath]);
+  const write = async (path: string, refresh: Promise<'written' | 'unchanged'>) => {
+    if ((await refresh) === 'written') written.push(path);
+    expected.add(path);
+  };
+  // From now on the function writes into the catalog of both sizes.
+  const wanted = 2 ** Math.ceil(Math.log2(Math.max(1, nodeIds.length / linesPerPiece)));
+  const { catalog_pieces } = await updateConfig(newContext(), (config) =>
+    wanted > config.catalog_pieces ? { ...config, next_pieces: wanted } : config,
+  );
+  const pieces = Math.max(wanted, catalog_pieces);
+
+  for (const [place, nodeId] of nodeIds.entries()) {
+    const versions = await readVersions(nodeId);
+    const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
+    for (const path of [nodePath(nodeId), ...files]) expected.add(path);
+    if (nodeId <= after) continue;
+    await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all', downloadUrl));
+    for (const { version } of versions)
+      await write(hostNodesPath(nodeId, version), refreshHostNodes(newContext(), nodeId, version));
+    progress(place + 1, nodeIds.length, nodeId);
+  }
+  const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
+  for (let piece = 0; piece < pieces; piece += 1) {
+    const refresh = refreshPiece(newContext(), { pieces, piece }, byPiece.get(piece) ?? [], true);
+    await write(catalogPath(pieces, piece), refresh);
+  }
+  await updateConfig(newContext(), ({ next_pieces: _, ...config }) =>
+    config.catalog_pieces === pieces
+      ? config
+      : { ...config, catalog_pieces: pieces, updated_at: new Date().toISOString() },
+  );
+  return { nodes: nodeIds.length, written, removed: await removeOthers(expected), pieces };
+}
+
+/** No index lists the nodes of all publishers, so the whole table is read. */
+async function listAllNodes(): Promise<string[]> {
+  const nodeIds: string[] = [];
+  let start: AttributeMap | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await dynamodb.send(
+      new ScanCommand({
+        TableName: tableName(),
+        FilterExpression: 'sk = :sk',
+        ExpressionAttributeValues: { ':sk': { S: nodeKey('').sk } },
+        ProjectionExpression: 'pk, sk, id',
+        ExclusiveStartKey: start,
+      }),
+    );
+    nodeIds.push(...Items.map((item) => foldNodeId(nodeRecord(fromAttributes(item)).id)));
+    start = LastEvaluatedKey;
+  } while (start);
+  return nodeIds;
+}
+
+/** Files of nodes that were published meanwhile are newer than the list, and stay. */
+async function removeOthers(expected: ReadonlySet<string>): Promise<string[]> {
+  const began = Date.now();
+  const removed: string[] = [];
+  let token: string | undefined;
+  do {
+    const { Contents = [], NextContinuationToken } = await s3().send(
+      new ListObjectsV2Command({ Bucket: bucketName(), Prefix: prefix, ContinuationToken: token }),
+    );
+    for (const { Key = '', LastModified } of Contents) {
+      if (expected.has(Key) || Number(LastModified) > began - quietMs) continue;
+      await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
+      removed.push(Key);
+    }
+    token = NextContinuationToken;
+  } while (token);
+  return removed;
+}
+
+const quietMs = 60 * 60 * 1000;

@@ -1,0 +1,56 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Attributes } from './dynamodb-actions.ts';
+
+export type StreamHandler = (
+  event: DynamoDBStreamEvent,
+  context: { getRemainingTimeInMillis: () => number },
+) => Promise<DynamoDBBatchResponse>;
+
+/** As in serverless.yml. */
+const limitMs = 60_000;
+const batchSize = 100;
+const maxAttempts = 11;
+const followed = /^(?:NODE|PUBLISHER|VERSION#.*|HOST_NODE#.*)$/s;
+
+const windowMs = 200;
+const retryMs = 1000;
+
+/**
+ * Calls a function with the keys of what is written to the embedded DynamoDB, as the stream of the deployed table does: in
+ * order, one batch at a time, and a batch that fails again and again until it is given up.
+ */
+export function followTable(load: () => Promise<StreamHandler>): (written: Attributes) => void {
+  const waiting: DynamoDBRecord[] = [];
+  let sequence = 0;
+  let isRunning = false;
+  const run = async () => {
+    isRunning = true;
+    await pause(windowMs);
+    const handler = await load();
+    while (waiting.length > 0) await deliver(handler, waiting.splice(0, batchSize));
+    isRunning = false;
+  };
+  return ({ pk, sk }) => {
+    const keys = { pk: pk as { S: string }, sk: sk as { S: string } };
+    if (!followed.test(keys.sk.S)) return;
+    sequence += 1;
+    const ApproximateCreationDateTime = Date.now() / 1000;
+    waiting.push({
+      eventName: 'MODIFY',
+      dynamodb: { Keys: keys, SequenceNumber: String(sequence), ApproximateCreationDateTime },
+    });
+    if (!isRunning) void run();
+  };
+}
+
+async function deliver(handler: StreamHandler, Records: DynamoDBRecord[]): Promise<void> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const end = Date.now() + limitMs;
+    const reply = await handler({ Records }, { getRemainingTimeInMillis: () => end - Date.now() }).catch(
+      () => undefined,
+    );
+    if (reply?.batchItemFailures.length === 0) return;
+    await pause(retryMs);
+  }
+}
