@@ -172,7 +172,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
         look: `the rule of the schedule, \`faults-${ranBy}\`, throttles`,
         action:
           ranBy === 'sweepSpending'
-            ? 'Enable the rule. Until then, run `npm run admin -- usage sweep`.'
+            ? 'Enable the rule. Until then, run `npm run admin -- usage sweep $on`.'
             : 'Enable the rule; raise `finalizeConcurrency` if it is used up.',
         metric: { ...metric('sweep_findings', sweep), statistic: 'SampleCount' },
         seconds,
