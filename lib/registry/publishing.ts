@@ -142,7 +142,9 @@ async function readStanding(
 
 function requireOwnNode({ publisherId, nodeId }: Publication, node: NodeRecord): void {
   if (!isSameNodeId(node.id, nodeId)) throw new ApiError('node_id_taken');
-  if (node.publisher_id !== publisherId) throw new ApiError('forbidden');
+  if (node.publisher_id !== publisherId) {
+    throw new ApiError('forbidden', { message: 'The node belongs to another publisher.' });
+  }
   if (node.status === 'NodeStatusDeleted') {
     throw new ApiError('node_id_taken', {
       message:

@@ -8,9 +8,10 @@ export const exitCodes = {
   archiveRefused: 4,
   tryAgain: 5,
   internal: 70,
+  interrupted: 130,
 } as const;
 
-type Kind = Exclude<keyof typeof exitCodes, 'done' | 'internal'>;
+type Kind = Exclude<keyof typeof exitCodes, 'done' | 'internal' | 'interrupted'>;
 
 /** One thing that is wrong, at one place: a file of the folder, or a field of the request. */
 export interface Problem {
@@ -77,9 +78,13 @@ export async function together<Steps extends readonly Promise<unknown>[]>(...ste
 const wrongAddress = ['route_not_found', 'method_not_allowed', 'redirected'];
 const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking', 'invalid_reply'];
 
-/** What the registry said, as an ending of the command. */
-export function failureOf(error: RegistryError): Failure {
+/** By code, where the caller's tokens came from, or how to give one. */
+export type Hints = Partial<Record<string, string>>;
+
+/** The registry's error as an ending of the command. */
+export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
   const { code, status = 0, details: problems, requestId, message } = error;
+  const hint = hints[code] === undefined ? '' : ` ${hints[code]}`;
   const facts = { code, problems, requestId, cause: error };
   if (code === 'archive_rejected') return new Failure('archiveRefused', message, facts);
   if (code === 'unreachable') {
@@ -90,7 +95,7 @@ export function failureOf(error: RegistryError): Failure {
   }
   const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
   if (isTemporary) return new Failure('tryAgain', `${message}${whenAgain(error)}`, facts);
-  return new Failure('refused', `The registry refused: ${message}`, facts);
+  return new Failure('refused', `The registry refused: ${message}${hint}`, facts);
 }
 
 /** A person does not see the header that the sentence may name. */
@@ -103,11 +108,11 @@ function whenAgain({ retryAfter }: RegistryError): string {
 
 const maxShown = 20;
 
-/** The sentence and what is wrong at each place, for a person. */
-export function shown({ message, problems, requestId, parts }: Failure): string {
-  if (parts.length > 0) return parts.map(shown).join('\n');
+/** The sentence and what is wrong at each place, as lines for a person. */
+export function shown({ message, problems, requestId, parts }: Failure): string[] {
+  if (parts.length > 0) return parts.flatMap(shown);
   const lines = problems.slice(0, maxShown).map(({ path, message: what }) => `  ${path}: ${what}`);
   if (problems.length > maxShown) lines.push(`  and ${problems.length - maxShown} more`);
   if (requestId !== undefined) lines.push(`  request ${requestId}`);
-  return [message, ...lines].join('\n');
+  return [message, ...lines];
 }

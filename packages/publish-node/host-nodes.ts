@@ -21,7 +21,7 @@ function line({ name, conditional, fields }: FoundHostNode): string {
 }
 
 /** The same for a program, in the words of the registry. */
-export function hostNodesResult({ status, reason, nodes, notes }: FoundHostNodes): object {
+export function hostNodesResult({ status, reason, nodes, notes }: FoundHostNodes) {
   return {
     host_node_extract_status: status,
     ...(reason !== undefined && { host_node_extract_reason: reason }),

@@ -1,4 +1,5 @@
-import { Failure } from './failure.ts';
+import { readText } from '../registry-client/read-text.ts';
+import { Failure, type Hints } from './failure.ts';
 
 export const identities = ['auto', 'ci', 'token'] as const;
 
@@ -15,10 +16,12 @@ export interface Identity {
   personalAccessToken: string | (() => Promise<string>);
   /** Only with a stored token: an ID token stands for it too. */
   accessToken: string | undefined;
+  hints: Hints;
 }
 
 const attempts = 3;
 const timeoutMs = 10_000;
+const maxAnswerBytes = 100_000;
 
 /**
  * Who publishes. In a CI that gives out ID tokens it is the job, and a stored token is used only where the command
@@ -32,7 +35,8 @@ export async function identityOf(wish: Wish, environment: NodeJS.ProcessEnv): Pr
   const ci = identity === 'token' || token !== undefined ? undefined : ciOf(environment, identity === 'ci');
   if (ci === undefined) return storedIdentity(wish, environment);
   const fetchToken = ci === 'GitHub Actions' ? gitHubToken(audience, environment) : gitLabToken(environment);
-  return { about: `this ${ci} job`, personalAccessToken: fetchToken, accessToken: undefined };
+  const hints = { invalid_personal_access_token: `It is the ID token of this ${ci} job.` };
+  return { about: `this ${ci} job`, personalAccessToken: fetchToken, accessToken: undefined, hints };
 }
 
 function ciOf(environment: NodeJS.ProcessEnv, isWanted: boolean) {
@@ -50,11 +54,23 @@ function storedIdentity({ token, accessToken }: Wish, environment: NodeJS.Proces
       about: '--token',
     });
   }
+  const bearer = accessToken ?? environment.NODE_REGISTRY_ACCESS_TOKEN;
   return {
     about: 'the holder of a personal access token',
     personalAccessToken: stored,
-    accessToken: accessToken ?? environment.NODE_REGISTRY_ACCESS_TOKEN,
+    accessToken: bearer,
+    hints: {
+      invalid_personal_access_token: `It came from ${token === undefined ? 'NODE_REGISTRY_TOKEN' : '--token'}.`,
+      unauthorized: accessTokenHint(accessToken, bearer),
+    },
   };
+}
+
+export function accessTokenHint(given: string | undefined, used: string | undefined): string {
+  if (given !== undefined) return 'It came from --access-token.';
+  return used
+    ? 'It came from NODE_REGISTRY_ACCESS_TOKEN.'
+    : 'The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.';
 }
 
 /** Asked for once a publish: a token lives for minutes, and resumes the version that it began. */
@@ -92,7 +108,9 @@ async function ask(url: URL, secret: string): Promise<TokenAnswer> {
       redirect: 'error',
     });
     if (!response.ok) return { reason: `status ${response.status}`, mayRepeat: response.status >= 500 };
-    const body: unknown = await response.json();
+    const text = await readText(response, maxAnswerBytes);
+    if (text === undefined) return { reason: 'an answer that is too long' };
+    const body: unknown = JSON.parse(text);
     const token = typeof body === 'object' && body !== null && 'value' in body ? body.value : undefined;
     return typeof token === 'string' && token !== '' ? { token } : { reason: 'an answer without one' };
   } catch {

@@ -7,12 +7,12 @@ import { PublisherId } from '../../lib/schemas/names.ts';
 import { exitCodes, Failure, throwAll } from './failure.ts';
 import { readOwnFile } from './files/own-file.ts';
 import { runGit } from './files/run-git.ts';
-import { say } from './output.ts';
+import type { Ending } from './output.ts';
 import type { Metadata } from './project.ts';
 import { readPyProject } from './pyproject.ts';
 
 /** Writes what pyproject.toml lacks, after what it has; not a byte of that changes. */
-export async function initCommand(folder: string, flags: Metadata): Promise<number> {
+export async function initCommand(folder: string, flags: Metadata): Promise<Ending> {
   const root = await realpath(folder).catch((error) => {
     throw new Failure('usage', `The folder cannot be read: ${error.message}`);
   });
@@ -40,12 +40,12 @@ export async function initCommand(folder: string, flags: Metadata): Promise<numb
     entry('display-name', flags.displayName ?? known.displayName ?? basename(resolve(folder))),
   ];
   await writeOwn(path, withTables(path, before, `${tables.join('\n')}\n`));
-  say(`Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`);
-  for (const [field, value] of Object.entries({ name: known.node, version: known.version })) {
-    if (table !== undefined && !value) say(`Its [${table}] table still needs a ${field}.`);
-  }
-  for (const note of known.notes ?? []) say(note);
-  return exitCodes.done;
+  const needed = Object.entries({ name: known.node, version: known.version })
+    .filter(([, value]) => table !== undefined && !value)
+    .map(([field]) => `Its [${table}] table still needs a ${field}.`);
+  const next = `Wrote ${path}. See what would be published: publish-node publish ${folder} --dry-run`;
+  const report = { status: 'written', publisher, notes: [...needed, ...(known.notes ?? [])] };
+  return { exitCode: exitCodes.done, report, lines: [next, ...report.notes] };
 }
 
 interface Tables {
@@ -65,8 +65,12 @@ function withTables(path: string, before: string, added: string): string {
   try {
     tablesOf(after);
   } catch (cause) {
-    const sentence = `${path} cannot take more tables after what it has. Write them there yourself:\n\n${added}`;
-    throw new Failure('usage', sentence, { cause });
+    const problems = added
+      .trimEnd()
+      .split('\n')
+      .map((line, index) => ({ path: `line ${index + 1}`, message: line }));
+    const sentence = `${path} cannot take more tables after what it has. Write them there yourself.`;
+    throw new Failure('usage', sentence, { cause, problems });
   }
   return after;
 }

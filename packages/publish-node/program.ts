@@ -1,94 +1,101 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { createCommand, positiveNumber, runCommand } from '../command-line/command.ts';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from './package.json' with { type: 'json' };
 import { exitCodes } from './failure.ts';
+import { leaveStep } from './github-step.ts';
 import { identities } from './identity.ts';
 import { initCommand } from './init-command.ts';
-import { end, type Mean, printReport } from './output.ts';
+import { type Ending, end, type Mean, printReport, reportOf, say, tell } from './output.ts';
+import { packCommand } from './pack-command.ts';
+import { printable } from './printable.ts';
 import { publishCommand } from './publish-command.ts';
 import { statusCommand } from './status-command.ts';
 import { isWebAddress } from './web-address.ts';
+import { whoamiCommand } from './whoami-command.ts';
+import { withdrawCommand } from './withdraw-command.ts';
 
-const notes = `In a git repository it publishes the files that git tracks, and new ones that no .gitignore names;
-elsewhere all that no .gitignore names. A .publishignore leaves out more; "includes" in pyproject.toml and --include
-bring back what is built. Files that look like secrets are refused unless they are allowed by name. In GitHub Actions
-and GitLab the job itself publishes, with an ID token and no stored secret; elsewhere the holder of a personal access
-token in NODE_REGISTRY_TOKEN.`;
+const about = `In a git repository it publishes the files that git tracks, and new ones that no .gitignore names;
+elsewhere all that no .gitignore names. A .publishignore leaves out more, as a .comfyignore does; "includes" in
+pyproject.toml and --include bring back what is built. Files that look like secrets are refused unless they are allowed
+by name. In GitHub Actions and GitLab the job itself publishes, with an ID token and no stored secret; elsewhere the holder
+of a personal access token in NODE_REGISTRY_TOKEN. It is safe to run again after a failure at any point.`;
 
 const exitCodeHelp = `
 Exit codes:
-  0  done: the version is published, by this run or an earlier one of the same files
-  2  the command line, the folder or the address is not right; nothing was published
-  3  the registry refused to publish; nothing was published
-  4  the registry refused the archive; change the files and run again
-  5  the network or the registry failed, or the upload is still being checked; run again
-  70 a bug of this command; report what it printed`;
+  0   done: the version is published, by this run or an earlier one of the same files
+  2   the command line, the folder or the address is not right; nothing was published
+  3   the registry refused to publish; nothing was published
+  4   the registry refused the archive; change the files and run again
+  5   the network or the registry failed, or the upload is still being checked; run again
+  70  a bug of this command; report what it printed
+  130 stopped by Ctrl-C; run again`;
 
-/** What is wrong with a command line, for the report that --json asks for. */
-let mistake = '';
-
-const output = {
-  stdout: process.stdout,
-  stderr: {
-    write: (text: string) => {
-      mistake += text;
-      return process.stderr.write(text);
-    },
-  },
-};
+type Act = (
+  flags: { json?: boolean; github?: boolean },
+  work: (mean: Mean) => Promise<Ending>,
+) => Promise<void>;
 
 /** Runs a command line and returns its exit code. */
-async function run(args: readonly string[]): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   let exitCode: number = exitCodes.done;
-  const act: Act = async (json, work) => {
-    exitCode = await end(json, work);
+  /** What is wrong with the command line, for the report that --json asks for. */
+  let mistake = '';
+  const act: Act = async ({ json = false, github = false }, work) => {
+    const ending = await end(json, work);
+    exitCode = ending.exitCode;
+    if (github) await leaveStep(reportOf(ending.report), process.env);
   };
-  const about = {
-    name: 'publish-node',
-    summary: 'Publishes a folder as a version of a node',
-    notes: 'Safe to run again after a failure at any point.',
-    examples: ['init --publisher me', 'publish --dry-run', 'publish', 'status'],
-  };
-  const program = createCommand(about, output)
-    .version(manifest.version, '-V, --cli-version', 'Print the version of this command')
-    .addCommand(publishSubcommand(act), { isDefault: true })
-    .addCommand(statusSubcommand(act))
-    .addCommand(initSubcommand(act));
-  const status = await runCommand(program, args);
-  if (status !== 0 && args.includes('--json')) printReport({ error: 'usage', message: mistake.trim() });
-  return status || exitCode;
+  const program = new Command('publish-node')
+    .description('Publishes a folder as a version of a node.')
+    .version(manifest.version, '-V, --version', 'Print the version of this command')
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeErr: (text) => say(...text.trimEnd().split('\n')),
+      writeOut: (text) => tell(text.trimEnd().split('\n')),
+      outputError: (text, write) => {
+        mistake = text.trim();
+        write(text);
+      },
+    })
+    .addHelpText('after', '\nEach command has its own --help.');
+  addPublish(program, act);
+  addPack(program, act);
+  addStatus(program, act);
+  addWhoami(program, act);
+  addWithdraw(program, act, 'withdraw');
+  addWithdraw(program, act, 'restore');
+  addInit(program, act);
+  if (args.length === 0) {
+    program.outputHelp();
+    return exitCodes.done;
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return exitCodes.done;
+    if (args.includes('--json')) printReport(reportOf({ error: 'usage', message: printable(mistake) }));
+    return exitCodes.usage;
+  }
 }
 
 /** Runs a command line to the exit code of this process; what nobody foresaw shows its stack. */
 export async function runToExitCode(args: readonly string[]): Promise<void> {
   process.exitCode = await run(args).catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    say(...(error instanceof Error ? String(error.stack) : String(error)).split('\n'));
     return exitCodes.internal;
   });
 }
 
-type Act = (json: boolean, work: (mean: Mean) => Promise<number>) => Promise<void>;
-
-function publishSubcommand(act: Act): Command {
-  const about = {
-    name: 'publish',
-    summary: 'Zip a folder, publish it, upload it, and wait until it can be downloaded',
-    notes,
-    examples: [
-      'publish --dry-run',
-      'publish my-node --publisher me',
-      "publish --version 1.2.0 --changelog 'Loads twice as fast'",
-      'publish --include web/dist --allow tests/data/key.pem',
-    ],
-  };
-  const command = createCommand(about, output);
-  return metadataOptions(command)
-    .argument('[folder]', 'The folder', '.')
-    .option('--display-name <text>', 'The name for people; [tool.node-registry] display-name')
-    .option('--description <text>', 'What the node does; [project] description')
-    .option('--changelog <text>', 'What is new in this version')
-    .option('--include <path>', 'Publish it although it is ignored; may be repeated', collect)
-    .option('--allow <path>', 'Publish it although it looks like a secret; may be repeated', collect)
+function addPublish(program: Command, act: Act): void {
+  const command = program
+    .command('publish')
+    .summary('zip a folder, publish it, upload it, and wait until it can be downloaded')
+    .description(about.replaceAll('\n', ' '));
+  packOptions(command)
+    .addOption(changelogOption())
+    .option('--changelog-file <path>', 'A file with what is new in this version')
     .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))
     .option('--token <token>', 'A personal access token; better in NODE_REGISTRY_TOKEN')
     .option('--access-token <token>', 'Where the registry asks for one too; or NODE_REGISTRY_ACCESS_TOKEN')
@@ -96,55 +103,128 @@ function publishSubcommand(act: Act): Command {
     .addOption(baseUrlOption())
     .option('--timeout <seconds>', 'How long to wait for the upload to be checked', positiveNumber, 120)
     .option('--dry-run', 'Only say what would be published')
+    .option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation')
     .option('--json', 'Print the result as JSON')
-    .addHelpText('after', exitCodeHelp)
-    .action(
-      (folder: string, { timeout, include = [], allow = [], dryRun = false, json = false, ...others }) => {
-        const flags = { ...others, metadata: metadataOf(others), include, allow, dryRun, json };
-        return act(json, (mean) => publishCommand(folder, { ...flags, timeoutMs: timeout * 1000 }, mean));
-      },
+    .addHelpText(
+      'after',
+      `
+Examples:
+  publish-node publish --dry-run
+  publish-node publish my-node --publisher me
+  publish-node publish --changelog 'Loads twice as fast'
+  publish-node publish --include web/dist --allow tests/data/key.pem
+${exitCodeHelp}`,
+    )
+    .action((folder: string, { timeout, include = [], allow = [], dryRun = false, ...others }) => {
+      const flags = { ...others, metadata: metadataOf(others), include, allow, dryRun };
+      return act(others, (mean) => publishCommand(folder, { ...flags, timeoutMs: timeout * 1000 }, mean));
+    });
+}
+
+function addPack(program: Command, act: Act): void {
+  const command = program
+    .command('pack')
+    .summary('write the archive that would be published, to look at it')
+    .description('Writes the archive that publish would upload, byte for byte, and sends nothing.');
+  packOptions(command)
+    .option('--output <file>', 'Where to write it; NODE-VERSION.zip in the current folder by default')
+    .option('--json', 'Print the result as JSON')
+    .action((folder: string, { include = [], allow = [], ...others }) =>
+      act(others, (mean) =>
+        packCommand(folder, { ...others, metadata: metadataOf(others), include, allow }, mean),
+      ),
     );
 }
 
-function statusSubcommand(act: Act): Command {
-  const about = {
-    name: 'status',
-    summary: 'Say whether a version is published, and if not, why',
-    examples: ['status', 'status --node my-node --version 1.2.0'],
-  };
-  const command = createCommand(about, output);
-  return metadataOptions(command)
-    .argument('[folder]', 'The folder', '.')
+function addStatus(program: Command, act: Act): void {
+  const command = program
+    .command('status')
+    .summary('say whether a version is published, and if not, why')
+    .description('Says whether a version is published, and if not, why. It takes no token.');
+  metadataOptions(command)
     .addOption(baseUrlOption())
     .option('--json', 'Print the result as JSON')
-    .action((folder: string, { baseUrl, json = false, ...options }) =>
-      act(json, (mean) => statusCommand(folder, { metadata: metadataOf(options), baseUrl, json }, mean)),
+    .action((folder: string, { baseUrl, ...options }) =>
+      act(options, (mean) => statusCommand(folder, { metadata: metadataOf(options), baseUrl }, mean)),
     );
 }
 
-function initSubcommand(act: Act): Command {
-  const about = {
-    name: 'init',
-    summary: 'Write the tables that publishing needs into pyproject.toml',
-    examples: ["init --publisher me --display-name 'My Node'"],
-  };
-  const command = createCommand(about, output);
-  return metadataOptions(command)
-    .argument('[folder]', 'The folder', '.')
-    .option('--display-name <text>', 'The name for people')
-    .option('--description <text>', 'What the node does')
-    .action((folder: string, options) => act(false, () => initCommand(folder, metadataOf(options))));
+function addWhoami(program: Command, act: Act): void {
+  const command = program
+    .command('whoami')
+    .summary('say what the tokens at hand may do for a publisher and a node')
+    .description(
+      'Asks the registry for two changes that it can only refuse, and says what the refusals show: whether the tokens may publish, and whether they may change the node. Nothing changes.',
+    );
+  metadataOptions(command)
+    .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))
+    .option('--token <token>', 'A personal access token; better in NODE_REGISTRY_TOKEN')
+    .option('--access-token <token>', 'An access token; better in NODE_REGISTRY_ACCESS_TOKEN')
+    .option('--audience <text>', "Whom an ID token is for; the registry's address by default")
+    .addOption(baseUrlOption())
+    .option('--json', 'Print the result as JSON')
+    .action((folder: string, options) =>
+      act(options, (mean) => whoamiCommand(folder, { ...options, metadata: metadataOf(options) }, mean)),
+    );
 }
 
-function collect(path: string, others: string[] = []): string[] {
-  return [...others, path];
+function addWithdraw(program: Command, act: Act, name: 'withdraw' | 'restore'): void {
+  const withdraws = name === 'withdraw';
+  const summary = withdraws
+    ? 'take a node of yours out of every list; its versions stay downloadable'
+    : 'put a withdrawn node of yours back';
+  const command = program
+    .command(name)
+    .summary(summary)
+    .description(
+      `${summary.charAt(0).toUpperCase()}${summary.slice(1)}. It takes the access token of an owner.`,
+    );
+  metadataOptions(command)
+    .option('--reason <text>', 'Why, for those who look for it')
+    .option('--access-token <token>', 'An access token of an owner; better in NODE_REGISTRY_ACCESS_TOKEN')
+    .addOption(baseUrlOption())
+    .option('--json', 'Print the result as JSON')
+    .action((folder: string, options) =>
+      act(options, (mean) =>
+        withdrawCommand(folder, { ...options, metadata: metadataOf(options), withdraws }, mean),
+      ),
+    );
+}
+
+function addInit(program: Command, act: Act): void {
+  const command = program
+    .command('init')
+    .summary('write the tables that publishing needs into pyproject.toml')
+    .description('Adds what pyproject.toml lacks, and changes nothing of what it has.');
+  metadataOptions(command)
+    .option('--display-name <text>', 'The name for people')
+    .option('--description <text>', 'What the node does')
+    .action((folder: string, options) => act({}, () => initCommand(folder, metadataOf(options))));
+}
+
+function packOptions(command: Command): Command {
+  return metadataOptions(command)
+    .option('--display-name <text>', 'The name for people; [tool.node-registry] display-name')
+    .option('--description <text>', 'What the node does; [project] description')
+    .option('--other-version', 'Publish --version although pyproject.toml names another one')
+    .option('--include <path>', 'Publish it although it is ignored; may be repeated', collect)
+    .option('--allow <path>', 'Publish it although it looks like a secret; may be repeated', collect);
 }
 
 function metadataOptions(command: Command): Command {
   return command
+    .argument('[folder]', 'The folder', '.')
     .option('--publisher <id>', 'The publisher; [tool.node-registry] publisher')
     .option('--node <id>', 'The node; [project] name')
     .option('--version <label>', 'The version; [project] version');
+}
+
+function changelogOption(): Option {
+  return new Option('--changelog <text>', 'What is new in this version').conflicts('changelogFile');
+}
+
+function collect(path: string, others: string[] = []): string[] {
+  return [...others, path];
 }
 
 interface MetadataOptions {
@@ -170,4 +250,9 @@ function baseUrlOption(): Option {
       if (!isWebAddress(value)) throw new InvalidArgumentError('It is not an http or https address.');
       return value.replace(/\/+$/, '');
     });
+}
+
+function positiveNumber(text: string): number {
+  if (Number(text) > 0 && Number.isFinite(Number(text))) return Number(text);
+  throw new InvalidArgumentError('It takes a number above 0.');
 }

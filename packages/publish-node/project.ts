@@ -39,25 +39,65 @@ export type Project = Named & { publisher: string };
 
 interface ReadMetadata extends PyProject {
   metadata: Metadata;
+  /** The version that the pyproject.toml names, whatever the command line says. */
+  ownVersion: string | undefined;
 }
 
 /** The folder's own metadata, with what the command line says in its place. */
 export async function readMetadata(folder: string, flags: Metadata): Promise<ReadMetadata> {
   const said = Object.entries(flags).filter(([, value]) => value !== undefined);
   const read = await readPyProject(folder);
-  return { ...read, metadata: { ...read.metadata, ...Object.fromEntries(said) } };
+  const ownVersion = read.metadata.version;
+  return { ...read, ownVersion, metadata: { ...read.metadata, ...Object.fromEntries(said) } };
 }
 
 /** All that a publish needs, or all that is wrong with it. */
-export async function requireProject(read: ReadMetadata): Promise<Project> {
-  throwAll([...read.failures, ...nameFailures(read), ...publisherFailures(read)]);
+export async function requireProject(read: ReadMetadata, others: readonly Failure[] = []): Promise<Project> {
+  throwAll([...read.failures, ...nameFailures(read), ...others, ...publisherFailures(read)]);
   return named(read.metadata);
+}
+
+/**
+ * The installed pack says the version of its pyproject.toml, and the same bytes must not become two versions. So neither
+ * the command line nor the tag that a job runs for may name another one.
+ */
+export function versionFailures(
+  { ownVersion, metadata }: ReadMetadata,
+  flags: Metadata,
+  environment: NodeJS.ProcessEnv,
+): Failure[] {
+  const own = ownVersion && (normalizeVersion(ownVersion) ?? semanticSpelling(ownVersion));
+  const tag = flags.version === undefined ? tagOf(environment) : undefined;
+  const other = normalizeVersion(tag ?? metadata.version ?? '');
+  if (!own || other === undefined || own === other) return [];
+  const by = tag === undefined ? '--version' : `the tag ${tag}`;
+  const sentence = `The version is ${other} by ${by}, and ${own} in pyproject.toml, which the installed pack would say. Change one of them, or insist with --other-version.`;
+  return [new Failure('usage', sentence, { about: 'version' })];
+}
+
+/** Undefined for a tag that is no version. */
+function tagOf(environment: NodeJS.ProcessEnv): string | undefined {
+  const { GITHUB_ACTIONS, GITHUB_REF_TYPE, GITHUB_REF_NAME, GITLAB_CI, CI_COMMIT_TAG } = environment;
+  const tag =
+    GITHUB_ACTIONS === 'true' && GITHUB_REF_TYPE === 'tag'
+      ? GITHUB_REF_NAME
+      : GITLAB_CI === 'true'
+        ? CI_COMMIT_TAG
+        : undefined;
+  return tag !== undefined && /\d+\.\d+/.test(tag) && normalizeVersion(tag) !== undefined ? tag : undefined;
 }
 
 /** As much of it as says which version is meant. */
 export function requireNamed(read: ReadMetadata): Named {
   throwAll([...read.failures, ...nameFailures(read)]);
   return named(read.metadata);
+}
+
+/** As much of it as says which node is meant, and whose. */
+export function requireOwned(read: ReadMetadata): { publisher: string; node: string } {
+  throwAll([...read.failures, ...nodeFailures(read), ...publisherFailures(read)]);
+  const { publisher = '', node = '' } = read.metadata;
+  return { publisher, node };
 }
 
 /** What a report of a failure names, however wrong it is. */
@@ -71,11 +111,16 @@ function named({ publisher = '', node = '', version = '', ...metadata }: Metadat
 }
 
 function nameFailures(read: ReadMetadata): Failure[] {
-  const { node, version } = read.metadata;
+  const { version } = read.metadata;
   return [
-    ...(node ? invalid('node', node, NodeId) : missing(read, 'node', 'project.name', '--node')),
+    ...nodeFailures(read),
     ...(version ? notSemantic(version) : missing(read, 'version', 'project.version', '--version')),
   ];
+}
+
+function nodeFailures(read: ReadMetadata): Failure[] {
+  const { node } = read.metadata;
+  return node ? invalid('node', node, NodeId) : missing(read, 'node', 'project.name', '--node');
 }
 
 function publisherFailures(read: ReadMetadata): Failure[] {

@@ -42,9 +42,11 @@ export function hostNodesLine(
 }
 
 /** The same for a program: the registry's own status, and the host nodes as this command reads them. */
-export function readByRegistry(version: NodeVersion, found: FoundHostNodes | undefined): object {
+export function readByRegistry(version: NodeVersion, found: FoundHostNodes | undefined) {
+  // A list that could not be read here is not the registry's.
+  const isKnown = found?.status === 'success' || version.host_node_extract_status !== 'success';
   return {
-    ...(found && hostNodesResult(found)),
+    ...(found && isKnown && hostNodesResult(found)),
     host_node_extract_status: version.host_node_extract_status,
     host_node_extract_reason: version.host_node_extract_reason,
   };

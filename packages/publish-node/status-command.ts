@@ -1,16 +1,15 @@
 import { createRegistryClient } from '../registry-client/client.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { type Mean, print } from './output.ts';
+import type { Ending, Mean } from './output.ts';
 import { meantBy, type Metadata, readMetadata, requireNamed } from './project.ts';
 
 interface StatusFlags {
   metadata: Metadata;
   baseUrl: string;
-  json: boolean;
 }
 
 /** Anyone may ask: it takes no token. */
-export async function statusCommand(folder: string, flags: StatusFlags, mean: Mean): Promise<number> {
+export async function statusCommand(folder: string, flags: StatusFlags, mean: Mean): Promise<Ending> {
   const read = await readMetadata(folder, flags.metadata);
   mean(meantBy(read));
   const { publisher, node, version } = requireNamed(read);
@@ -42,11 +41,12 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
     host_node_extract_reason: found.host_node_extract_reason,
     ...{ download_url: found.downloadUrl, sha256: found.sha256, archive_bytes: found.size_bytes },
   };
-  print(flags.json, report, [
+  const lines = [
     `${node} ${version} is ${state}.`,
     ...(found.status_reason_code === 'awaiting_upload' ? ['To finish it: publish-node publish'] : []),
     ...Object.entries(rows).flatMap(([name, value]) => (value ? [`${name.padEnd(10)}  ${value}`] : [])),
-  ]);
-  if (state === 'active') return exitCodes.done;
-  return state === 'pending' ? exitCodes.tryAgain : exitCodes.refused;
+  ];
+  const exitCode =
+    state === 'active' ? exitCodes.done : state === 'pending' ? exitCodes.tryAgain : exitCodes.refused;
+  return { exitCode, report, lines };
 }

@@ -53,9 +53,11 @@ const standardUploadMs = 15 * 60_000;
 /**
  * Brings a version to its published state from wherever an earlier call left it:
  *
- *   published with these bytes   -> done, nothing is sent
+ *   published with these bytes   -> done, nothing is uploaded
  *   published with other bytes   -> an error: what is published never changes
  *   pending, or not there        -> registered (again), uploaded, and waited for
+ *
+ * The service is asked to register it in every case, so that only those who may publish it hear that it is published.
  */
 export async function publish(
   versions: Versions,
@@ -65,11 +67,9 @@ export async function publish(
   const digest = await sha256Of(input.archive);
   const calls = options.signal ? { signal: options.signal } : {};
   const look = () => findVersion(versions, { node_id: input.nodeId, version: input.version.version }, calls);
-  const found = digest === undefined ? undefined : openedVersion(await look(), digest);
-  if (found) return { version: found, wasPublished: true };
   options.onStep?.('registering');
   const registered = await register(versions, input, calls).catch((error: unknown) => {
-    // Another call published the version since it was looked for; the digest says whether with these bytes.
+    // The digest says whether with these bytes.
     if (digest !== undefined && error instanceof RegistryError && error.code === 'version_exists') {
       return undefined;
     }

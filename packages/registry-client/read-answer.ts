@@ -31,6 +31,12 @@ export function readAnswer(
   return ok ? successOf(response, text, fields) : refusalOf(response, text, baseUrl);
 }
 
+/** Something that is not the service answers without end, or with a file. */
+export function unendingAnswer({ status }: Response, maxBytes: number): Refusal {
+  const sentence = `The registry answered ${status} with more than ${maxBytes / 1_000_000} MB.`;
+  return { error: new RegistryError('invalid_reply', sentence, { status }), isFromService: false };
+}
+
 function redirectOf({ status, headers }: Response, baseUrl: string): Refusal {
   const location = headers.get('location')?.slice(0, maxLocation);
   const sentence = `The registry at ${baseUrl} redirects to ${location ?? 'another address'}.`;

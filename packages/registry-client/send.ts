@@ -1,4 +1,5 @@
-import { type Refusal, readAnswer } from './read-answer.ts';
+import { type Refusal, readAnswer, unendingAnswer } from './read-answer.ts';
+import { readText } from './read-text.ts';
 import { RegistryError } from './registry-error.ts';
 import { type Call, requestOf } from './request.ts';
 import type { CallOptions } from './types.ts';
@@ -15,6 +16,8 @@ export interface Settings {
 
 const firstPauseMs = 200;
 const maxPauseMs = 5_000;
+/** More than the service's largest answer, which is 6 MB: others may answer in its place. */
+const maxAnswerBytes = 8_000_000;
 
 /** Sends a call, again where that cannot do its work twice, and returns the body of its success. */
 export async function send<Data>(settings: Settings, call: Call, options: CallOptions): Promise<Data> {
@@ -50,18 +53,41 @@ async function sendOnce(
   const timeout = AbortSignal.timeout(timeoutMs);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
   let response: Response;
-  let text: string;
+  let text: string | undefined;
   try {
     response = await fetch(url, { ...init, signal: either });
-    text = await response.text();
+    text = await readText(response, maxAnswerBytes);
   } catch (cause) {
     signal?.throwIfAborted();
     const error = timeout.aborted
       ? new RegistryError('timed_out', `The registry did not answer within ${timeoutMs} ms.`, { cause })
-      : new RegistryError('unreachable', `The registry at ${baseUrl} cannot be reached.`, { cause });
+      : new RegistryError('unreachable', `The registry at ${baseUrl} cannot be reached${becauseOf(cause)}.`, {
+          cause,
+        });
     return { outcome: { error, isFromService: false } };
   }
+  if (text === undefined) return { response, outcome: unendingAnswer(response, maxAnswerBytes) };
   return { response, outcome: readAnswer(response, text, { baseUrl, fields: answer }) };
+}
+
+const reasons: Record<string, string> = {
+  ENOTFOUND: 'its host name is unknown',
+  EAI_AGAIN: 'its host name cannot be looked up now',
+  ECONNREFUSED: 'it refuses connections',
+  ECONNRESET: 'the connection was lost',
+  UND_ERR_SOCKET: 'the connection was lost',
+  EHOSTUNREACH: 'there is no way to its network',
+  ENETUNREACH: 'there is no way to its network',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not take the connection in time',
+};
+const certificate = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Node puts the reason into the cause of its "fetch failed"; browsers tell none. */
+function becauseOf(error: unknown): string {
+  const { cause } = error as { cause?: { code?: unknown } };
+  const code = typeof cause?.code === 'string' ? cause.code : '';
+  const reason = certificate.test(code) ? 'its certificate is not accepted' : reasons[code];
+  return reason === undefined ? '' : `: ${reason} (${code})`;
 }
 
 /** Nothing was done: these say so by their meaning. */

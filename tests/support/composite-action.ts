@@ -1,11 +1,13 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { type Ending, runFile } from './publishing.ts';
 
 interface Step {
   name: string;
   if?: string;
+  /** Another action, such as one that sets Node up: this machine has it. */
+  uses?: string;
   run: string;
   env?: Record<string, string>;
 }
@@ -19,6 +21,8 @@ interface Run extends Ending {
   /** The names of the steps that ran. */
   steps: string[];
   outputs: Record<string, string>;
+  /** The Markdown that the step left for the page of the run. */
+  summary: string;
 }
 
 /** Runs the steps of a composite action as a GitHub runner does: inputs put in, conditions read, bash with -e. */
@@ -33,17 +37,23 @@ export async function runAction(
   );
   const place = await mkdtemp(join(temporary, 'runner-'));
   const output = join(place, 'output');
-  await writeFile(output, '');
-  const run: Run = { code: 0, stdout: '', stderr: '', steps: [], outputs: {} };
+  const summary = join(place, 'summary');
+  await Promise.all([output, summary].map((file) => writeFile(file, '')));
+  const run: Run = { code: 0, stdout: '', stderr: '', steps: [], outputs: {}, summary: '' };
   for (const step of runs.steps) {
-    if (!isWanted(step.if, values)) continue;
+    if (!isWanted(step.if, values) || step.uses !== undefined) continue;
     run.steps.push(step.name);
     const stepEnv = Object.fromEntries(
       Object.entries(step.env ?? {}).map(([name, text]) => [name, withInputs(text, values)]),
     );
     const { code, stdout, stderr } = await runFile('bash', ['-e', '-o', 'pipefail', '-c', step.run], {
       cwd: directory,
-      env: { ...env, ...stepEnv, RUNNER_TEMP: place, GITHUB_OUTPUT: output },
+      env: {
+        ...env,
+        ...stepEnv,
+        ...{ RUNNER_TEMP: place, GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
+        ...{ GITHUB_WORKSPACE: directory, GITHUB_ACTION_PATH: resolve(dirname(path)) },
+      },
     });
     run.stdout += stdout;
     run.stderr += stderr;
@@ -52,14 +62,15 @@ export async function runAction(
   }
   const lines = (await readFile(output, 'utf8')).split('\n').filter((line) => line !== '');
   run.outputs = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
+  run.summary = await readFile(summary, 'utf8');
   return run;
 }
 
 function isWanted(condition: string | undefined, inputs: Record<string, string>): boolean {
   if (condition === undefined) return true;
-  const name = /^inputs\.([\w-]+) == ''$/.exec(condition)?.[1];
+  const [, name, operator] = /^inputs\.([\w-]+) (==|!=) ''$/.exec(condition) ?? [];
   if (name === undefined) throw new Error(`The condition "${condition}" is not understood.`);
-  return inputs[name] === '';
+  return (inputs[name] === '') === (operator === '==');
 }
 
 function withInputs(text: string, inputs: Record<string, string>): string {

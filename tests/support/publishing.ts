@@ -6,6 +6,8 @@ import { afterAll } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
 import { buildSync } from 'esbuild';
 import { fromBufferPromise } from 'yauzl';
+import { writeTo } from '../../packages/publish-node/output.ts';
+import { run } from '../../packages/publish-node/program.ts';
 import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { startHttpApi } from './http-api.ts';
@@ -90,7 +92,37 @@ buildSync({
 
 afterAll(() => rm(build, { recursive: true }));
 
-export function publishNode(args: readonly string[], options?: RunOptions): Promise<Ending> {
+let turn: Promise<unknown> = Promise.resolve();
+
+/** Runs the command in this process, one run after another, since its environment is this process's. */
+export function publishNode(args: readonly string[], options: RunOptions = {}): Promise<Ending> {
+  if (options.cwd !== undefined) return spawnPublishNode(args, options);
+  const ending = turn.then(() => runHere(args, options.env));
+  turn = ending.catch(() => undefined);
+  return ending;
+}
+
+async function runHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ending> {
+  const before = { ...process.env };
+  const ending: Ending = { code: 0, stdout: '', stderr: '' };
+  writeTo({
+    stdout: { write: (text) => (ending.stdout += text) },
+    stderr: { write: (text) => (ending.stderr += text) },
+  });
+  try {
+    for (const name of Object.keys(before)) if (own.test(name)) delete process.env[name];
+    for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value;
+    ending.code = await run(args);
+  } finally {
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    Object.assign(process.env, before);
+    writeTo(process);
+  }
+  return ending;
+}
+
+/** Runs the packed command in a process of its own. */
+function spawnPublishNode(args: readonly string[], options?: RunOptions): Promise<Ending> {
   return runFile(process.execPath, [program, ...args], options);
 }
 

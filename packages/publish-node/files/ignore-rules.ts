@@ -24,11 +24,7 @@ export class IgnoreRules {
 
   /** These rules and those of one more file, which lies deeper. */
   async with(root: string, path: string): Promise<IgnoreRules> {
-    const file = await readOwnFile(root, path);
-    // What it would leave out must not be published because it cannot be read.
-    if (file === undefined)
-      throw new Failure('usage', `${path} is not a file of the folder that can be read.`);
-    const ignores = ignore({ ignorecase: false }).add(file.content.toString());
+    const ignores = ignore({ ignorecase: false }).add(await readRules(root, path));
     return new IgnoreRules([...this.#rules, { folder: path.slice(0, path.lastIndexOf('/') + 1), ignores }]);
   }
 
@@ -43,4 +39,33 @@ export class IgnoreRules {
     }
     return isIgnored;
   }
+}
+
+/**
+ * Rules of which the last that matches decides, even in a folder that an earlier one leaves out: the reading of Python's
+ * pathspec, which packs were written for.
+ */
+export class LastMatchRules {
+  readonly #rules: readonly { isIgnored: boolean; pattern: Ignore }[];
+
+  constructor(text: string) {
+    const lines = text.split(/\r?\n/).map((line) => line.trim());
+    this.#rules = lines
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => ({
+        isIgnored: !line.startsWith('!'),
+        pattern: ignore({ ignorecase: false }).add(line.replace(/^!/, '')),
+      }));
+  }
+
+  match(path: string): boolean {
+    return this.#rules.findLast(({ pattern }) => pattern.ignores(path))?.isIgnored ?? false;
+  }
+}
+
+/** An ignore file that cannot be read fails: what it would leave out must not be published. */
+export async function readRules(root: string, path: string): Promise<string> {
+  const file = await readOwnFile(root, path);
+  if (file !== undefined) return file.content.toString();
+  throw new Failure('usage', `${path} is not a file of the folder that can be read.`);
 }

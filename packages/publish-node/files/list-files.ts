@@ -3,7 +3,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure, type Problem } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
-import { IgnoreRules } from './ignore-rules.ts';
+import { IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';
 import { includedFiles } from './includes.ts';
 import { realPlace } from './own-file.ts';
 import { walk } from './walk.ts';
@@ -13,11 +13,14 @@ export interface FileList {
   paths: string[];
   chosenBy: 'git' | 'ignore files';
   notes: string[];
+  /** The object that git has for a tracked file; undefined without git. */
+  objects: ReadonlyMap<string, string> | undefined;
   /** What cannot be published, or was asked for and is not there; the paths are without it. */
   failures: Failure[];
 }
 
 const publishIgnore = '.publishignore';
+const peersIgnore = '.comfyignore';
 
 /** The files of a folder that are published, before anything is asked of them. */
 export async function listFiles(folder: string, includes: readonly string[] = []): Promise<FileList> {
@@ -29,13 +32,17 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   const included = await includedFiles(root, includes);
   const all = [...new Set([...chosen, ...included.files])];
   const rules = await publishIgnores(root, all);
-  const listed = all.filter((path) => !rules.match(path)).sort();
+  const peers = await peersRules(root);
+  const forced = new Set(included.files);
+  const isLeftOut = (path: string) => rules.match(path) || (!forced.has(path) && peers.match(path));
+  const listed = all.filter((path) => !isLeftOut(path)).sort();
   const { paths, failures } = await onlyFiles(root, listed);
-  const missing = fromGit?.emptySubmodules.filter((path) => !rules.match(`${path}/`)) ?? [];
+  const missing = fromGit?.emptySubmodules.filter((path) => !isLeftOut(`${path}/`)) ?? [];
   return {
     paths,
     chosenBy: fromGit ? 'git' : 'ignore files',
     notes: fromGit?.notes ?? [],
+    objects: fromGit?.objects,
     failures: [...included.failures, ...missing.map(emptySubmodule), ...failures],
   };
 }
@@ -49,6 +56,12 @@ async function publishIgnores(root: string, paths: readonly string[]): Promise<I
   let rules = new IgnoreRules();
   for (const path of ignoreFiles) rules = await rules.with(root, path);
   return rules;
+}
+
+/** What packs carry that were published elsewhere before: one file, and what `includes` names is published anyway. */
+async function peersRules(root: string): Promise<LastMatchRules> {
+  if (!existsSync(join(root, peersIgnore))) return new LastMatchRules('');
+  return new LastMatchRules(await readRules(root, peersIgnore));
 }
 
 function emptySubmodule(path: string): Failure {

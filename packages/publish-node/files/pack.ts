@@ -5,15 +5,18 @@ import { type Zippable, zipSync } from 'fflate';
 import { didYouMean } from '../did-you-mean.ts';
 import { Failure, type Problem, throwAll } from '../failure.ts';
 import { megabytes } from '../progress.ts';
+import { type GitState, gitStateOf, isLfsPointer } from './git-state.ts';
 import { limits } from './limits.ts';
 import { type FileList, listFiles } from './list-files.ts';
 import { type OwnFile, readOwnFile } from './own-file.ts';
 import { pathProblems } from './path-rules.ts';
 import { secretIn } from './secrets.ts';
 
-interface PackedFile {
+export interface PackedFile {
   path: string;
   bytes: number;
+  /** How it differs from what git has. */
+  git?: GitState;
 }
 
 export interface Chosen extends Pick<FileList, 'chosenBy' | 'notes'> {
@@ -38,29 +41,35 @@ const unix = 3;
 
 /** What is published of a folder, or all that speaks against it. */
 export async function chooseFiles(folder: string, { includes = [], allow = [] }: Choice): Promise<Chosen> {
-  const { paths, chosenBy, notes, failures } = await listFiles(folder, includes);
+  const { paths, chosenBy, notes, objects, failures } = await listFiles(folder, includes);
   if (paths.length === 0 && failures.length === 0) {
     throw new Failure('usage', `There are no files to publish in "${folder}".`);
   }
   const root = await realpath(folder);
   const readable = paths.filter((path) => !path.includes('\uFFFD'));
-  const files = await sizesOf(root, readable);
-  const unpackedBytes = files.reduce((total, { bytes }) => total + bytes, 0);
+  const sized = await sizesOf(root, readable);
+  const unpackedBytes = sized.reduce((total, { bytes }) => total + bytes, 0);
   const isTooLarge = unpackedBytes > limits.unpackedBytes;
-  const { contents, secrets } = await readAll(root, isTooLarge ? [] : readable, new Set(allow));
+  const { contents, secrets, pointers } = await readAll(root, isTooLarge ? [] : readable, new Set(allow));
   throwAll([
     ...failures,
     ...refusal(
       'The registry would refuse these paths. A .publishignore file leaves things out.',
       pathProblems(paths),
     ),
-    ...(isTooLarge ? [tooLarge(unpackedBytes, limits.unpackedBytes, 'unpacked')] : []),
+    ...(isTooLarge ? [tooLarge(sized, unpackedBytes, limits.unpackedBytes, 'unpacked')] : []),
+    ...refusal(`These files are pointers of Git LFS in the place of files. ${lfsAdvice()}`, pointers),
     ...refusal(
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
       secrets,
     ),
     ...refusal('These allow entries name no file that is published.', unusedEntries(allow, paths)),
   ]);
+  const files = sized.map(({ path, bytes }): PackedFile => {
+    const file = contents.get(path);
+    const state = objects && file && gitStateOf(file.content, objects.get(path));
+    return { path, bytes, ...(state && { git: state }) };
+  });
   return { files, unpackedBytes, chosenBy, notes, contents };
 }
 
@@ -74,7 +83,8 @@ export function pack(chosen: Chosen): Pack {
     entries[path] = [content, { attrs: (isExecutable ? 0o100755 : 0o100644) << 16 }];
   }
   const archive = zipSync(entries, { level: 6, mtime, os: unix });
-  if (archive.length > limits.archiveBytes) throw tooLarge(archive.length, limits.archiveBytes, 'zipped');
+  if (archive.length > limits.archiveBytes)
+    throw tooLarge(chosen.files, archive.length, limits.archiveBytes, 'zipped');
   if (chosen.unpackedBytes > archive.length * limits.unpackedRatio) {
     throw new Failure(
       'usage',
@@ -98,27 +108,41 @@ async function readAll(
   root: string,
   paths: readonly string[],
   allow: ReadonlySet<string>,
-): Promise<{ contents: Map<string, OwnFile>; secrets: Problem[] }> {
+): Promise<{ contents: Map<string, OwnFile>; secrets: Problem[]; pointers: Problem[] }> {
   const contents = new Map<string, OwnFile>();
   const secrets: Problem[] = [];
+  const pointers: Problem[] = [];
   for (const path of paths) {
     const file = await readOwnFile(root, path, limits.unpackedBytes);
     if (file === undefined)
       throw new Failure('usage', `${path} has changed while it was read. Run it again.`);
     const secret = allow.has(path) ? undefined : secretIn(path, file.content);
     if (secret !== undefined) secrets.push({ path, message: secret });
+    if (!allow.has(path) && isLfsPointer(file.content)) pointers.push({ path, message: 'is a pointer.' });
     contents.set(path, file);
   }
-  return { contents, secrets };
+  return { contents, secrets, pointers };
 }
 
 function refusal(sentence: string, problems: readonly Problem[]): Failure[] {
   return problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [];
 }
 
-function tooLarge(bytes: number, allowed: number, how: string): Failure {
-  return new Failure(
-    'usage',
-    `The files have ${megabytes(bytes)} ${how}, and ${megabytes(allowed)} are allowed. Leave large ones out.`,
-  );
+function lfsAdvice(): string {
+  if (process.env.GITHUB_ACTIONS === 'true') return 'Give actions/checkout the option "lfs: true".';
+  return process.env.GITLAB_CI === 'true'
+    ? 'Remove the variable GIT_LFS_SKIP_SMUDGE.'
+    : 'Fetch them: git lfs install, then git lfs pull.';
+}
+
+const shownLargest = 10;
+
+export function largestOf(files: readonly PackedFile[]): PackedFile[] {
+  return files.toSorted((a, b) => b.bytes - a.bytes).slice(0, shownLargest);
+}
+
+function tooLarge(files: readonly PackedFile[], bytes: number, allowed: number, how: string): Failure {
+  const sentence = `The files have ${megabytes(bytes)} ${how}, and ${megabytes(allowed)} are allowed. Leave large ones out.`;
+  const problems = largestOf(files).map((file) => ({ path: file.path, message: megabytes(file.bytes) }));
+  return new Failure('usage', sentence, { problems });
 }

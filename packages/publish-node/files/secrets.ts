@@ -27,6 +27,28 @@ const names: readonly [pattern: RegExp, what: string][] = [
 const privateKey =
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[rn])+(?:[\w-]{1,40}: [^\n]{0,200}\n\s*){0,10}(?:[\w-]{1,40}: [^\n]{0,200}\s)?[A-Za-z0-9+/=]{16}/;
 const ownToken = /nrp_[0-9A-Za-z]{38}/g;
+/** What services of this field issue. A placeholder has few different characters, and says so. */
+const issued: readonly [pattern: RegExp, prefix: string][] = [
+  [/(?<![\w-])sk-(?:[a-z0-9]{1,12}-){0,3}[A-Za-z0-9_]{20,200}/g, 'sk-'],
+  [/(?<![\w-])hf_[A-Za-z0-9]{30,200}/g, 'hf_'],
+  [/(?<![\w-])gh[pousr]_[A-Za-z0-9]{36,200}/g, 'ghp_'],
+  [/(?<![\w-])github_pat_[A-Za-z0-9_]{50,200}/g, 'github_pat_'],
+  [/(?<![\w-])A(?:KIA|SIA)[0-9A-Z]{16}(?![\w-])/g, 'AKIA'],
+  [/(?<![\w-])AIza[0-9A-Za-z_-]{35}(?![\w-])/g, 'AIza'],
+];
+const maxScannedBytes = 1_000_000;
+const fewestDifferent = 10;
+
+function isPlaceholder(key: string): boolean {
+  return new Set(key).size < fewestDifferent || !/\d/.test(key) || /example|placeholder|your[-_]/i.test(key);
+}
+
+function issuedKeyIn(content: Buffer): string | undefined {
+  if (content.length > maxScannedBytes || content.subarray(0, 8_000).includes(0)) return undefined;
+  const text = content.toString('latin1');
+  return issued.find(([pattern]) => text.match(pattern)?.some((key) => !isPlaceholder(key)))?.[1];
+}
+
 const registryLogin = /^[^#;\n]*:_(?:authToken|auth|password)\s*=\s*(?!\$\{)\S/m;
 
 /** Why a file must not be published unless it is allowed by name; undefined where nothing speaks against it. */
@@ -40,5 +62,6 @@ export function secretIn(path: string, content: Buffer): string | undefined {
   }
   if (/(?:^|\/)\.npmrc$/.test(path) && registryLogin.test(content.toString()))
     return 'is a credentials file.';
-  return undefined;
+  const prefix = issuedKeyIn(content);
+  return prefix === undefined ? undefined : `holds a key that begins with ${prefix}.`;
 }

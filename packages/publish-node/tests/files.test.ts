@@ -308,7 +308,17 @@ describe('the publisher of a pack', () => {
     async (target, sentence) => {
       await writeFiles(folder, { '.gitignore': 'hidden.txt\n', 'hidden.txt': 'secret', 'sub/a.py': '' });
       await symlink(target, join(folder, 'link'));
-      const args = [folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+      const args = [
+        'publish',
+        folder,
+        '--dry-run',
+        '--publisher',
+        'demo',
+        '--node',
+        'x',
+        '--version',
+        '1.0.0',
+      ];
 
       expect(await publishNode(args)).toMatchObject({
         code: 2,
@@ -320,7 +330,18 @@ describe('the publisher of a pack', () => {
 
 test('an archive has the same bytes in every time zone', async () => {
   await writeFiles(folder, { 'node.py': 'print(1)\n' });
-  const args = [folder, '--dry-run', '--json', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+  const args = [
+    'publish',
+    folder,
+    '--dry-run',
+    '--json',
+    '--publisher',
+    'demo',
+    '--node',
+    'x',
+    '--version',
+    '1.0.0',
+  ];
   const outputs = await Promise.all(
     ['UTC', 'Asia/Tokyo', 'America/Los_Angeles'].map((TZ) => publishNode(args, { env: { TZ } })),
   );

@@ -53,9 +53,9 @@ async function report(...args: string[]) {
 
 test('--dry-run shows the host nodes that the registry then reads out of the archive, with all their fields', async () => {
   const folder = await folderOf('foreseen', nodes);
-  const text = await run(folder, '--dry-run');
-  const { host_nodes: foreseen, ...plan } = await report(folder, '--dry-run');
-  await run(folder);
+  const text = await run('publish', folder, '--dry-run');
+  const { host_nodes: foreseen, ...plan } = await report('publish', folder, '--dry-run');
+  await run('publish', folder);
 
   expect(text.stdout).toMatch(/^ {2}Load it {2}\(ours: run returns \["IMAGE"\]\)$/m);
   expect(text.stdout).toMatch(/^ {2}Save it {2}\(\?: run returns .*\n {4}left open: category: /m);
@@ -73,8 +73,8 @@ test('--dry-run marks what is listed only under a condition, and says what could
     'conditional',
     `${nodes}if host.is_new: NODE_CLASS_MAPPINGS["New"] = Load\n"a" + 1\n`,
   );
-  const text = await run(folder, '--dry-run');
-  const { host_nodes: found, host_node_notes: notes } = await report(folder, '--dry-run');
+  const text = await run('publish', folder, '--dry-run');
+  const { host_nodes: found, host_node_notes: notes } = await report('publish', folder, '--dry-run');
 
   expect(text.stdout).toContain('  New  (ours: run returns ["IMAGE"]) (only under a condition)\n');
   expect(found.map((node: Record<string, unknown>) => [node.host_node_name, node.conditional])).toEqual([
@@ -94,8 +94,8 @@ test.each([
 ])('--dry-run fails for %s as the registry does, and lists what it stores', async (title, name, reason) => {
   const node = `named-${title.replaceAll(' ', '-')}`;
   const folder = await folderOf(node, `${nodes}NODE_CLASS_MAPPINGS[${name}] = Load\n`);
-  const plan = await report(folder, '--dry-run');
-  const published = await report(folder);
+  const plan = await report('publish', folder, '--dry-run');
+  const published = await report('publish', folder);
 
   expect(plan).toMatchObject({ host_node_extract_status: 'failed', host_node_extract_reason: reason });
   expect(plan.host_nodes.map(storedFields)).toEqual(await adminJson('host-node', 'list', node, '1.0.0'));
@@ -108,7 +108,7 @@ test.each([
 
 test('--dry-run leaves out a text that is too long for the registry, and says so', async () => {
   const folder = await folderOf('long', `${nodes}Load.DESCRIPTION = "x" * 90_000\n`);
-  const { host_nodes: found } = await report(folder, '--dry-run');
+  const { host_nodes: found } = await report('publish', folder, '--dry-run');
 
   expect(found[0]).not.toHaveProperty('description');
   expect(found[0].left_open).toEqual([
@@ -119,8 +119,8 @@ test('--dry-run leaves out a text that is too long for the registry, and says so
 describe('the host nodes after a publish', () => {
   test('are counted', async () => {
     const folder = await folderOf('counted', nodes);
-    const first = await run(folder);
-    const again = await report(folder);
+    const first = await run('publish', folder);
+    const again = await report('publish', folder);
     const status = await run('status', folder);
 
     expect([first.code, first.stdout]).toEqual([0, expect.stringMatching(/\n2 host nodes\n$/)]);
@@ -136,8 +136,8 @@ describe('the host nodes after a publish', () => {
   test('name the reason if they cannot be read, as --dry-run and status do', async () => {
     const folder = await folderOf('hidden', 'import elsewhere\nNODE_CLASS_MAPPINGS = elsewhere.nodes');
     const why = 'Its NODE_CLASS_MAPPINGS come from elsewhere.nodes (__init__.py:2).';
-    const plan = await run(folder, '--dry-run');
-    const published = await run(folder);
+    const plan = await run('publish', folder, '--dry-run');
+    const published = await run('publish', folder);
 
     expect([plan.code, plan.stdout]).toEqual([
       0,
@@ -154,7 +154,7 @@ describe('the host nodes after a publish', () => {
     const folder = await folderOf('late', nodes);
     registry.events.ofArchivesAreLost = true;
     const started = Date.now();
-    const { code, stdout } = await run(folder);
+    const { code, stdout } = await run('publish', folder);
     registry.events.ofArchivesAreLost = false;
 
     expect([code, stdout]).toEqual([

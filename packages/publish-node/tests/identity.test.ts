@@ -21,11 +21,12 @@ let api: Awaited<ReturnType<typeof startHttpApi>>;
 
 /** Serves ID tokens like a GitHub runner, for an audience, to requests with the job's own secret. */
 const asked: { url: string; authorization: string | undefined }[] = [];
-const answers: { status: number; body: object }[] = [];
+const answers: { status: number; body: object; location?: string }[] = [];
 const runner = createServer((request, response) => {
   asked.push({ url: String(request.url), authorization: request.headers.authorization });
-  const { status, body } = answers.shift() ?? { status: 200, body: { value: idToken } };
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const { status, body, location } = answers.shift() ?? { status: 200, body: { value: idToken } };
+  const headers = { 'content-type': 'application/json', ...(location && { location }) };
+  response.writeHead(status, headers).end(JSON.stringify(body));
 });
 
 beforeAll(async () => {
@@ -54,13 +55,11 @@ const gitHub = () => ({
 });
 const gitLab = { GITLAB_CI: 'true', NODE_REGISTRY_ID_TOKEN: idToken };
 
-/** Publishes to a registry that does not know the version and rejects the token. */
+/** Publishes to a registry that rejects the token. */
 function publish(env: NodeJS.ProcessEnv, ...args: string[]) {
-  const identifier = { node_id: 'x', version: '1.0.0' };
-  api.disturb({ status: 200, body: { node_versions: [{ identifier, status: 'not_found' }] } });
   api.disturb({ status: 401, body: { error: 'invalid_personal_access_token', message: 'Not trusted.' } });
   const named = ['--publisher', 'demo', '--node', 'x', '--version', '1.0.0', '--base-url', api.url];
-  return publishNode([folder, ...named, ...args], { env });
+  return publishNode(['publish', folder, ...named, ...args], { env });
 }
 
 /** The tokens that the registry received, in the body and as the bearer. */
@@ -127,6 +126,35 @@ describe('publish-node in a CI job without an ID token', () => {
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
     expect([code, stderr]).toEqual([5, expect.stringContaining(sentence)]);
+    expect(sent()).toEqual([]);
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    'fails in GitHub Actions that redirects the request, and so the secret of the job, with %i',
+    async (status) => {
+      const others: (string | undefined)[] = [];
+      const other = createServer((request, response) => {
+        others.push(request.headers.authorization);
+        response.end(JSON.stringify({ value: idToken }));
+      });
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const { port } = other.address() as AddressInfo;
+      const redirect = { status, body: {}, location: `http://127.0.0.1:${port}/elsewhere` };
+      const here = { status, body: {}, location: '/token/again' };
+      answers.push(redirect, here, redirect);
+      const { code } = await publish(gitHub());
+      other.close();
+
+      expect([code, others, sent()]).toEqual([5, [], []]);
+      expect(asked.map(({ url }) => url)).not.toContain('/token/again');
+    },
+  );
+
+  test('fails in GitHub Actions that answers without end', async () => {
+    answers.push({ status: 200, body: { value: 'x'.repeat(200_000) } });
+    const { code, stderr } = await publish(gitHub());
+
+    expect([code, stderr]).toEqual([5, expect.stringContaining('GitHub Actions gave no ID token')]);
     expect(sent()).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { shown } from '../failure.ts';
 import { initCommand } from '../init-command.ts';
 import { readMetadata, requireProject } from '../project.ts';
 
@@ -70,10 +71,10 @@ describe('publish-node init without a change', () => {
 
   test('says what to write if no table can be added', async () => {
     const before = 'tool = { other = 1 }\n';
-    const refused = await initAfter(before).catch((error: Error) => error.message);
+    const refused = await initAfter(before).catch(shown);
 
-    expect(refused).toContain('Write them there yourself');
-    expect(refused).toContain('publisher = "demo"');
+    expect(refused).toContainEqual(expect.stringContaining('Write them there yourself.'));
+    expect(refused).toContain('  line 9: publisher = "demo"');
     expect(await file()).toBe(before);
   });
 });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join, relative } from 'node:path';
@@ -81,7 +81,10 @@ describe('the packed publish-node command', () => {
 
   test('publishes from a folder with only the pack, with an installed Node', async () => {
     const folder = await packFolder('from-tarball');
-    const { code, stdout, stderr } = await runFile(node, [installed], { cwd: folder, env: access() });
+    const { code, stdout, stderr } = await runFile(node, [installed, 'publish'], {
+      cwd: folder,
+      env: access(),
+    });
 
     expect([code, stderr]).toEqual([0, expect.stringContaining('Publishing from-tarball 1.0.0 of demo, ')]);
     expect(stdout).toContain('from-tarball 1.0.0 is published.');
@@ -94,7 +97,7 @@ describe('the packed publish-node command', () => {
     const folder = await packFolder('same-bytes');
     const runs = await Promise.all(
       [node, process.execPath].map((file) =>
-        runFile(file, [installed, '--dry-run', '--json'], { cwd: folder }),
+        runFile(file, [installed, 'publish', '--dry-run', '--json'], { cwd: folder }),
       ),
     );
 
@@ -107,7 +110,7 @@ describe('the packed publish-node command', () => {
       '__init__.py': 'NODE_CLASS_MAPPINGS = {"A": type("A", (), {"FUNCTION": "f"})}',
     });
     for (const file of [node, process.execPath]) {
-      const { stdout } = await runFile(file, [installed, '--dry-run', '--json'], { cwd: folder });
+      const { stdout } = await runFile(file, [installed, 'publish', '--dry-run', '--json'], { cwd: folder });
       expect(JSON.parse(stdout).host_nodes).toEqual([
         expect.objectContaining({ host_node_name: 'A', function: 'f' }),
       ]);
@@ -142,9 +145,10 @@ describe('the publish-node action', () => {
   test('publishes a folder as the job, and sets the published version as its outputs', async () => {
     const directory = await packFolder('by-action');
     const version = { node_id: 'by-action', version: '1.1.0' };
+    const other = { version: 'v1.1.0', 'other-version': 'true' };
     const plan = await runAction(
       action,
-      { registry: registry.api.url, 'dry-run': 'true', version: 'v1.1.0', package: tarball },
+      { registry: registry.api.url, 'dry-run': 'true', ...other, package: tarball },
       { directory, temporary: registry.directory, env: job() },
     );
     const { sha256 } = plan.outputs;
@@ -155,17 +159,20 @@ describe('the publish-node action', () => {
       sha256,
     };
     registry.api.reset();
-    registry.api.disturb({
-      status: 200,
-      body: { node_versions: [{ identifier: version, status: 'success', node_version: active }] },
-    });
+    registry.api.disturb(
+      { status: 409, body: { error: 'version_exists', message: 'It exists.' } },
+      {
+        status: 200,
+        body: { node_versions: [{ identifier: version, status: 'success', node_version: active }] },
+      },
+    );
     const run = await runAction(
       action,
-      { registry: registry.api.url, version: 'v1.1.0', package: tarball },
+      { registry: registry.api.url, ...other, package: tarball },
       { directory, temporary: registry.directory, env: job() },
     );
 
-    expect(plan.steps).toEqual(['Publish']);
+    expect(plan.steps).toEqual(['Unpack the command', 'Publish']);
     expect(plan.outputs).toMatchObject({ version: '1.1.0', status: 'dry_run', 'download-url': '' });
     expect(run).toMatchObject({
       code: 0,
@@ -178,22 +185,67 @@ describe('the publish-node action', () => {
     registry.api.reset();
     const given = { registry: registry.api.url, package: tarball, changelog: 'a "quoted" $(text)' };
     const run = await runAction(action, given, { directory, temporary: registry.directory, env: job() });
-    const [, publish] = registry.api.received;
+    const [publish] = registry.api.received;
     const body = JSON.parse(String(publish?.body));
 
-    expect([run.code, run.outputs]).toEqual([3, {}]);
+    expect([run.code, run.outputs]).toMatchObject([3, { status: 'failed', version: '1.0.0' }]);
+    expect(run.stderr).toMatch(/^::error title=publish-node::The registry refused: .*$/m);
+    expect(run.summary).toContain('| status | <code>failed</code> |');
+    expect(run.stdout + run.stderr).not.toContain('"node_version"');
     expect(publish?.headers.authorization).toBeUndefined();
     expect(body.personal_access_token).toBe(idToken);
     expect(body.node_version.changelog).toBe(given.changelog);
   });
 
-  test('packs the command from its own source by default', async () => {
-    const { runs, inputs, outputs } = parse(await readFile(action, 'utf8'));
-    const scripts: string[] = runs.steps.map(({ run }: { run: string }) => run);
+  test.each<[string, Record<string, string>]>([
+    ['an .npmrc that names options of Node', { '.npmrc': 'node-options=--require=./evil.cjs\n' }],
+    ['an .npmrc that names a shell', { '.npmrc': 'script-shell=./evil.sh\n' }],
+    [
+      'an .npmrc that names git, an editor and a folder of programs',
+      { '.npmrc': 'git=./evil.sh\neditor=./evil.sh\nprefix=./evil\n' },
+    ],
+    [
+      'programs in node_modules/.bin',
+      { 'node_modules/.bin/node': '', 'node_modules/.bin/git': '', 'node_modules/.bin/publish-node': '' },
+    ],
+    [
+      'a package of the name of the command',
+      {
+        'package.json':
+          '{"name":"publish-node","version":"9.9.9","bin":"./evil.sh","scripts":{"prepare":"./evil.sh","prepack":"./evil.sh"}}',
+      },
+    ],
+  ])('runs nothing of a workspace with %s', async (_, files) => {
+    const directory = await packFolder('hostile-workspace');
+    const marker = join(directory, 'the-command-ran');
+    const shell = `#!/bin/sh\ntouch ${marker}\n`;
+    const scripts = Object.entries(files).map(([path, text]) => [path, text === '' ? shell : text]);
+    await writeFiles(directory, {
+      'evil.sh': shell,
+      'evil.cjs': `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`,
+      ...Object.fromEntries(scripts),
+    });
+    const programs = ['evil.sh', ...Object.keys(files).filter((path) => path.includes('.bin/'))];
+    await Promise.all(programs.map((path) => chmod(join(directory, path), 0o755)));
+    const given = { registry: registry.api.url, 'dry-run': 'true', package: relative(directory, tarball) };
+    const run = await runAction(action, given, { directory, temporary: registry.directory, env: job() });
 
-    expect(runs.steps[0].if).toBe("inputs.package == ''");
-    expect(scripts[0]).toContain('npm pack --workspace publish-node');
+    expect([run.code, run.outputs.status]).toEqual([0, 'dry_run']);
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test('builds the command from its own source by default', async () => {
+    const { runs, inputs, outputs } = parse(await readFile(action, 'utf8'));
+    const [node, build, , publish] = runs.steps;
+    const scripts: string[] = runs.steps.map(({ run = '' }: { run?: string }) => run);
+
+    expect(node.uses).toMatch(/^actions\/setup-node@[0-9a-f]{40}$/);
+    expect(build.if).toBe("inputs.package == ''");
+    expect(build.run).toContain('npm run build --workspace publish-node');
     expect(scripts.join('')).not.toContain('${{');
+    // Expressions would be paths of the host in a job with a container.
+    expect(JSON.stringify(runs.steps)).not.toMatch(/github\.action_path|runner\.temp|working-directory/);
+    for (const { run } of [build, publish]) expect(run).toMatch(/^cd "\$(?:GITHUB_ACTION_PATH|RUNNER_TEMP)/);
     expect(Object.keys(outputs)).toEqual(['version', 'status', 'download-url', 'sha256']);
     expect(inputs.registry.required).toBe(true);
   });

@@ -84,7 +84,7 @@ describe('publish-node and secrets', () => {
 
   test('rejects several secrets at once, by name and without their content', async () => {
     await writeFiles(folder, { '.env': 'A=1', 'a.pem': pem.privateKey, 'b.md': token, 'node.py': '' });
-    const args = [folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+    const args = ['publish', folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
     const { code, stderr, stdout } = await publishNode([...args, '--json']);
 
     expect(code).toBe(2);
@@ -281,7 +281,7 @@ describe('publish-node and version labels', () => {
 
   test('sends nothing for an invalid label', async () => {
     await writeFiles(folder, { 'node.py': '' });
-    const args = [folder, '--publisher', 'demo', '--node', 'x', '--token', token];
+    const args = ['publish', folder, '--publisher', 'demo', '--node', 'x', '--token', token];
     const endings = await Promise.all(
       ['1.0.0rc1', 'nightly'].map((version) => publishNode([...args, '--version', version])),
     );
@@ -342,16 +342,22 @@ describe('invalid input', () => {
     ['no token', { 'pyproject.toml': project }, [], 'Give a personal access token'],
   ])('rejects %s before anything is sent', async (_, files, args, sentence) => {
     await writeFiles(folder, files);
-    const { code, stdout, stderr } = await publishNode([folder, '--base-url', 'http://localhost:1', ...args]);
+    const { code, stdout, stderr } = await publishNode([
+      'publish',
+      folder,
+      '--base-url',
+      'http://localhost:1',
+      ...args,
+    ]);
 
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(sentence)]);
     expect(stderr).not.toContain('Invalid input');
   });
 
   test('rejects a misspelled command', async () => {
-    expect(await publishNode(['stauts'], { cwd: folder })).toMatchObject({
+    expect(await publishNode(['stauts'])).toMatchObject({
       code: 2,
-      stderr: 'There is no folder "stauts". Did you mean "status"?\n',
+      stderr: "error: unknown command 'stauts'\n(Did you mean status?)\n",
     });
   });
 });

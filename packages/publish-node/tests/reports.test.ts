@@ -35,10 +35,13 @@ async function write(node: string, files = {}): Promise<void> {
   await writeFiles(folder, { 'pyproject.toml': project, 'node.py': 'x', ...files });
 }
 
-const command = (...args: string[]) => publishNode(args, { cwd: folder, env: access });
+const command = (name: string, ...args: string[]) => {
+  const given = args[0]?.startsWith('-') === false ? args : [folder, ...args];
+  return publishNode([name, ...given], { env: access });
+};
 
-async function report(...args: string[]) {
-  const { code, stdout } = await command(...args, '--json');
+async function report(name: string, ...args: string[]) {
+  const { code, stdout } = await command(name, ...args, '--json');
   return { code, ...JSON.parse(stdout) };
 }
 
@@ -91,7 +94,7 @@ describe('publish-node --json', () => {
       expect(download_url).toBe(node_version.downloadUrl);
   });
 
-  test.each<[string, string[], number, string, RegExp]>([
+  test.each<[string, [string, ...string[]], number, string, RegExp]>([
     ['a wrong command line', ['publish', '--versoin', '1'], 2, 'usage', /Did you mean --version\?/],
     ['a wrong folder', ['publish', 'nowhere'], 2, 'usage', /There is no folder/],
     ['a secret', ['publish', '--version', '2.0.0'], 2, 'usage', /look like secrets/],
@@ -115,7 +118,7 @@ describe('publish-node --json', () => {
     const failed = await report(...args);
 
     expect(Object.keys(failed)).toEqual(keys);
-    expect(failed).toMatchObject({ code: exitCode, status: 'failed', error, sha256: null, files: [] });
+    expect(failed).toMatchObject({ code: exitCode, status: 'failed', error, sha256: null, files: null });
     expect(failed.message).toMatch(sentence);
   });
 
@@ -179,7 +182,7 @@ describe('publish-node and a folder with several problems', () => {
       '--allow',
       '.evn',
     ];
-    const { code, stdout, stderr } = await publishNode([folder, '--publisher', 'Me!', ...entries]);
+    const { code, stdout, stderr } = await publishNode(['publish', folder, '--publisher', 'Me!', ...entries]);
 
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr.trim().split('\n')).toEqual([
@@ -206,7 +209,7 @@ describe('publish-node and a folder with several problems', () => {
 
   test('does not ask for what a pyproject.toml that cannot be read may say', async () => {
     await writeFiles(folder, { 'pyproject.toml': '[project', '.env': 'A=1' });
-    const { stderr } = await publishNode([folder, '--token', demo.personalAccessToken]);
+    const { stderr } = await publishNode(['publish', folder, '--token', demo.personalAccessToken]);
 
     expect(stderr).toMatch(
       /^The pyproject\.toml is not valid TOML at line 1, column 2\.\n.*\n {2}\.env: is an environment file\.\n$/s,
@@ -218,7 +221,13 @@ describe('publish-node and a folder with several problems', () => {
     const poetry =
       '[tool.poetry]\nname = "x"\nversion = "1.0.0"\n[tool.poetry.dependencies]\npython = "^3.9"\n';
     await writeFiles(folder, { 'pyproject.toml': `${poetry}numpy = "^2"\n` });
-    const { code, stderr, stdout } = await publishNode([folder, '--publisher', 'demo', '--dry-run']);
+    const { code, stderr, stdout } = await publishNode([
+      'publish',
+      folder,
+      '--publisher',
+      'demo',
+      '--dry-run',
+    ]);
 
     expect([code, stdout]).toEqual([0, expect.stringContaining('node       x\nversion    1.0.0')]);
     expect(stderr).toContain('The dependencies of [tool.poetry] are left out.');
@@ -283,7 +292,7 @@ describe('publish-node status', () => {
     await command('publish');
     await setFields(nodeKey('deleted-node'), { status: 'NodeStatusDeleted' });
 
-    expect(await command('publish', '--version', '1.1.0')).toMatchObject({
+    expect(await command('publish', '--version', '1.1.0', '--other-version')).toMatchObject({
       code: 3,
       stderr: expect.stringContaining(
         'The registry refused: The node was deleted, and its id cannot be used again; publish under another id.\n',

@@ -1,3 +1,7 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createRegistryClient } from '../client.ts';
 import { errorOf } from '../../../tests/support/client-errors.ts';
@@ -5,7 +9,7 @@ import { startHttpApi } from '../../../tests/support/http-api.ts';
 
 const api = await startHttpApi();
 const client = createRegistryClient({ baseUrl: api.url });
-const clientWith = (options: { accessToken?: string; baseUrl?: string }) =>
+const clientWith = (options: { accessToken?: string; baseUrl?: string; attempts?: number }) =>
   createRegistryClient({ baseUrl: api.url, ...options });
 
 const video = { model: 'vidq2-turbo', prompt: 'A paper boat' } as const;
@@ -94,6 +98,43 @@ describe('an answer that the service would not give', () => {
       expect(await errorOf(call())).toMatchObject({ code: 'invalid_reply', status: 200 });
       expect(api.received).toHaveLength(1);
     }
+  });
+
+  test.each([200, 500])(
+    'is an invalid reply of more than 8 MB with status %i, and is not read on',
+    async (status) => {
+      let megabytes = 0;
+      const server = createServer((_, response) => {
+        response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+        // One answer of 200 MB, which is 200 KB on the wire.
+        const body = Readable.from(
+          (function* () {
+            for (; megabytes < 200; megabytes += 1) yield Buffer.alloc(1_000_000, ' ');
+          })(),
+        );
+        const zip = createGzip();
+        body.pipe(zip).pipe(response);
+        response.once('close', () => body.destroy());
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`;
+      const error = await errorOf(clientWith({ baseUrl }).versions.bulk([pair])).finally(() =>
+        server.closeAllConnections(),
+      );
+
+      expect(error).toMatchObject({ code: 'invalid_reply', status });
+      expect(error.message).toBe(`The registry answered ${status} with more than 8 MB.`);
+      expect(megabytes).toBeLessThan(200);
+    },
+  );
+
+  test.each([
+    ['http://127.0.0.1:2', 'it refuses connections (ECONNREFUSED)'],
+    ['http://no-such-host.invalid', 'its host name '],
+  ])('tells why %s cannot be reached', async (baseUrl, reason) => {
+    const error = await errorOf(clientWith({ baseUrl, attempts: 1 }).versions.bulk([pair]));
+
+    expect(error).toMatchObject({ code: 'unreachable', message: expect.stringContaining(reason) });
   });
 
   test('is an invalid reply where a node is a list', async () => {

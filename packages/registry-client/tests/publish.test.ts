@@ -46,32 +46,39 @@ describe('publish of the client', () => {
     ['token_revoked', 'version_closed'],
     ['publisher_banned', 'version_closed'],
   ])('fails when the version stays pending because of %s', async (reason, code) => {
-    api.disturb(found(), registered, pending('awaiting_upload'), pending(reason), pending(reason));
+    api.disturb(registered, pending('awaiting_upload'), pending(reason), pending(reason));
 
     expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code, message: 'Why.' });
-    expect(api.received).toHaveLength(5);
+    expect(api.received).toHaveLength(4);
   });
 
   test('ignores a read that is older than the upload', async () => {
-    api.disturb(pending('archive_refused'), registered, pending('archive_refused'), active);
+    api.disturb(registered, pending('archive_refused'), active);
 
     expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: false });
   });
 
-  test('returns a version that another call published with the same bytes', async () => {
+  test('returns a version that an earlier call published with the same bytes', async () => {
     const exists = { status: 409, body: { error: 'version_exists', message: 'It exists.' } };
-    api.disturb(found(), exists, active);
+    api.disturb(exists, active);
 
     expect(await client.publish(input, uploaded)).toMatchObject({ wasPublished: true });
   });
 
+  test('says that a version is published only to those who may publish it', async () => {
+    api.disturb({ status: 403, body: { error: 'forbidden', message: 'No.' } }, active);
+
+    expect(await errorOf(client.publish(input, uploaded))).toMatchObject({ code: 'forbidden' });
+    expect(api.received).toHaveLength(1);
+  });
+
   test('retries an upload that broke off, and gives up on a rejected one', async () => {
     const statuses = [500, 200];
-    api.disturb(found(), registered, active);
+    api.disturb(registered, active);
     await client.publish(input, { upload: async () => statuses.shift() ?? 0 });
     expect(statuses).toEqual([]);
 
-    api.disturb(found(), registered);
+    api.disturb(registered);
     const refused = client.publish(input, { upload: async () => 403 });
     expect(await errorOf(refused)).toMatchObject({ code: 'upload_failed', status: 403 });
   });
@@ -79,7 +86,7 @@ describe('publish of the client', () => {
   test('gives up an upload that stands still after its time limit, through all its attempts', async () => {
     const storage = new SilentServer();
     await storage.listen();
-    api.disturb(found(), { status: 201, body: { node_version: {}, signedUrl: storage.url } });
+    api.disturb({ status: 201, body: { node_version: {}, signedUrl: storage.url } });
     const refused = await errorOf(client.publish(input, { uploadTimeoutMs: 300 })).finally(() =>
       storage.stop(),
     );
@@ -93,17 +100,17 @@ describe('publish of the client', () => {
     const hears = (signal?: AbortSignal) =>
       new Promise<number>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
     const upload = (_: string, __: unknown, signal?: AbortSignal) => hears(signal);
-    api.disturb(found(), registered);
+    api.disturb(registered);
     const late = await errorOf(client.publish(input, { upload, uploadTimeoutMs: 50 }));
     expect(late).toMatchObject({ code: 'upload_failed' });
 
-    api.disturb(found(), registered);
+    api.disturb(registered);
     const given = client.publish(input, { upload, signal: AbortSignal.timeout(300) });
     await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
   test('fails after its time limit if the upload is still being checked', async () => {
-    api.disturb(found(), registered, pending('awaiting_upload'), pending('awaiting_upload'));
+    api.disturb(registered, pending('awaiting_upload'), pending('awaiting_upload'));
     const waiting = client.publish(input, { ...uploaded, waitMs: 300 });
 
     expect(await errorOf(waiting)).toMatchObject({ code: 'still_checking' });

@@ -1,0 +1,23 @@
+import { writeFile } from 'node:fs/promises';
+import { exitCodes, Failure } from './failure.ts';
+import type { Ending, Mean } from './output.ts';
+import { packReport, type PlanFlags, planLines, planOf } from './plan.ts';
+
+interface PackFlags extends PlanFlags {
+  output: string | undefined;
+}
+
+/** Writes the archive for a person to look at; a file that is there already stays. */
+export async function packCommand(folder: string, flags: PackFlags, mean: Mean): Promise<Ending> {
+  const plan = await planOf(folder, flags, mean, async () => undefined);
+  const { node, version } = plan.project;
+  const file = flags.output ?? `${node}-${version}.zip`;
+  await writeFile(file, plan.packed.archive, { flag: 'wx' }).catch((error) => {
+    throw new Failure('usage', `The archive cannot be written: ${error.message}.`, { about: '--output' });
+  });
+  return {
+    exitCode: exitCodes.done,
+    report: { ...packReport(plan), status: 'packed' },
+    lines: [...planLines(plan), `sha256     ${plan.packed.sha256}`, `Wrote ${file}. Nothing was sent.`],
+  };
+}

@@ -1,0 +1,111 @@
+import { realpath, stat } from 'node:fs/promises';
+import { Failure, together } from './failure.ts';
+import { chooseFiles, largestOf, type Pack, type PackedFile, pack } from './files/pack.ts';
+import { type Mean, say } from './output.ts';
+import { megabytes } from './progress.ts';
+import {
+  type Metadata,
+  meantBy,
+  metadataNotes,
+  type Project,
+  readMetadata,
+  requireProject,
+  versionFailures,
+} from './project.ts';
+
+export interface PlanFlags {
+  metadata: Metadata;
+  include: string[];
+  allow: string[];
+  /** Publish the version of the command line although pyproject.toml names another one. */
+  otherVersion?: boolean | undefined;
+}
+
+/** A folder as a version: what is published of it, and under which names. */
+export interface Plan {
+  project: Project;
+  packed: Pack;
+  notes: string[];
+}
+
+/** Reads and packs a folder while another step, such as fetching a token, runs; all that is wrong fails together. */
+export async function planOf<Other>(
+  folder: string,
+  flags: PlanFlags,
+  mean: Mean,
+  other: () => Promise<Other>,
+): Promise<Plan & { other: Other }> {
+  const root = await requireFolder(folder);
+  const read = await readMetadata(root, flags.metadata);
+  mean(meantBy(read));
+  const { includes = [], allow = [] } = read.metadata;
+  const choice = { includes: [...includes, ...flags.include], allow: [...allow, ...flags.allow] };
+  const mismatch = flags.otherVersion ? [] : versionFailures(read, flags.metadata, process.env);
+  // Before anything is packed: a job without a token should not find that out after minutes.
+  const [project, chosen, found] = await together(
+    requireProject(read, mismatch),
+    chooseFiles(root, choice),
+    other(),
+  );
+  const { files, unpackedBytes } = chosen;
+  say(`Packing ${files.length} ${files.length === 1 ? 'file' : 'files'}, ${megabytes(unpackedBytes)}.`);
+  const packed = pack(chosen);
+  const notes = [...packed.notes, ...gitNotes(files), ...metadataNotes(project)];
+  say(...notes);
+  return { project, packed, notes, other: found };
+}
+
+async function requireFolder(folder: string): Promise<string> {
+  const stats = await stat(folder).catch(() => undefined);
+  if (stats?.isDirectory()) return realpath(folder);
+  throw new Failure('usage', `There is no folder "${folder}".`);
+}
+
+const shownNames = 5;
+
+function gitNotes(files: readonly PackedFile[]): string[] {
+  const named = (state: PackedFile['git'], what: string) => {
+    const paths = files.filter(({ git }) => git === state).map(({ path }) => path);
+    if (paths.length === 0) return [];
+    const more = paths.length > shownNames ? ` and ${paths.length - shownNames} more` : '';
+    return [`${what}: ${paths.slice(0, shownNames).join(', ')}${more}.`];
+  };
+  return [
+    ...named('untracked', 'Published, but not in git'),
+    ...named('modified', 'Published with changes that git does not have'),
+  ];
+}
+
+/** The report of every command that packs. */
+export function packReport({ project, packed, notes }: Plan) {
+  const { archive, files, sha256, unpackedBytes, chosenBy } = packed;
+  return {
+    publisher: project.publisher,
+    node: project.node,
+    version: project.version,
+    sha256,
+    archive_bytes: archive.length,
+    unpacked_bytes: unpackedBytes,
+    chosen_by: chosenBy,
+    notes,
+    files,
+  };
+}
+
+const marks = { untracked: '  (not in git)', modified: '  (with changes that git does not have)' };
+
+export function planLines({ project, packed }: Plan): string[] {
+  const { archive, files, unpackedBytes, chosenBy } = packed;
+  return [
+    ...files.map(({ path, git }) => `${path}${git === undefined ? '' : marks[git]}`),
+    '',
+    'The largest:',
+    ...largestOf(files).map(({ path, bytes }) => `${megabytes(bytes).padStart(10)}  ${path}`),
+    '',
+    `node       ${project.node}`,
+    `version    ${project.version}`,
+    `publisher  ${project.publisher}`,
+    `files      ${files.length}, chosen by ${chosenBy}`,
+    `size       ${megabytes(unpackedBytes)}, ${megabytes(archive.length)} zipped`,
+  ];
+}

@@ -1,0 +1,29 @@
+import { invisible } from '../../lib/archives/archive-problem.ts';
+
+/*
+ * File names, texts of a pack and sentences of a server are anyone's. Printed as they are they could move the cursor,
+ * reverse the order of what is read, forge a line, or give a CI's runner a command.
+ */
+
+const unprintable = new RegExp(`[\\p{C}\\p{Zl}\\p{Zp}${invisible.source}]`, 'gv');
+
+/** A text as one line that shows every character of it, and that no runner takes for a command. */
+export function printable(text: string): string {
+  return text
+    .replace(/[\t\r\n]+/g, ' ')
+    .replace(unprintable, '?')
+    .replace(/^(\s*):(?=:)/, '$1: ')
+    .replace(/##(?=\[|vso\[)/gi, '# #');
+}
+
+/** The same JSON, with those characters written as escapes. */
+export function printableJson(json: string): string {
+  return json
+    .replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
+    .replace(/##(?=\[|vso\[)/gi, '#\\u0023');
+}
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}

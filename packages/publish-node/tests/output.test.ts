@@ -1,0 +1,227 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { leaveStep } from '../github-step.ts';
+import { end, reportOf, say, writeTo } from '../output.ts';
+import { printable, printableJson } from '../printable.ts';
+import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+import { startHttpApi } from '../../../tests/support/http-api.ts';
+
+let written = '';
+
+beforeEach(() => {
+  written = '';
+  const stream = { write: (text: string) => (written += text) };
+  writeTo({ stdout: stream, stderr: stream });
+});
+
+afterEach(() => writeTo(process));
+
+/** What a runner of GitHub takes for a command of its own. */
+const isCommand = (line: string) => line.trim().startsWith('::') || /##\[|##vso\[/i.test(line);
+const deceives = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/u;
+
+const hostile: [string, string][] = [
+  ['a command of the runner', '::add-mask::x'],
+  ['a command after blanks', ' \t ::error::x'],
+  ['a command after a blank of another kind', '\u00A0\u2003::error::x'],
+  ['a command after a character without width', '\u200B::error::x'],
+  ['a command of the older form', 'x ##[add-path]/tmp/evil'],
+  ['a command of another CI', 'x ##VSO[task.setvariable]y'],
+  ['a line of its own', 'x\n::set-output name=a::b'],
+  ['a line after a carriage return', 'x\r::error::b'],
+  ['a line of Unicode', 'x\u2028::error::b'],
+  ['colors and a cursor', '\u001B[31mred\u001B[2K\u001B[1A'],
+  ['a title of the terminal', '\u001B]0;evil\u0007'],
+  ['a control character of eight bits', '\u009B31m'],
+  ['the other direction', 'a\u202Etxt.py'],
+  ['isolates', '\u2066a\u2069'],
+  ['a lone surrogate', 'a\ud83d'],
+  ['tags', 'a\u{E0041}'],
+];
+
+describe('a text that somebody else wrote', () => {
+  test.each(hostile)('is printed as one harmless line where it has %s', (_, text) => {
+    const line = printable(text);
+
+    expect([isCommand(line), deceives.test(line), line.includes('\n')]).toEqual([false, false, false]);
+  });
+
+  test.each(hostile)('keeps its meaning in JSON where it has %s', (_, text) => {
+    const json = printableJson(JSON.stringify({ text: text.toWellFormed() }, null, 2));
+
+    expect(JSON.parse(json)).toEqual({ text: text.toWellFormed() });
+    expect([json.split('\n').some(isCommand), deceives.test(json)]).toEqual([false, false]);
+  });
+
+  test('is printed without commands and deceiving characters, whatever it is', () => {
+    const part = fc.oneof(fc.constantFrom(':', '#', '[', ' ', '\n', '\u200B'), fc.string({ unit: 'binary' }));
+    const text = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, (value) => {
+        written = '';
+        say(value);
+        const json = printableJson(JSON.stringify([value.toWellFormed()], null, 2));
+
+        expect(written.split('\n')).toHaveLength(2);
+        expect(isCommand(written.trimEnd())).toBe(false);
+        expect(json.split('\n').some(isCommand)).toBe(false);
+        expect(JSON.parse(json)).toEqual([value.toWellFormed()]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('is left as it is where it only has letters of any script, emoji and signs', () => {
+    const text = 'größe 節點 – "x" 🎨 a::b #1 {y} [z] 100 %';
+
+    expect(printable(text)).toBe(text);
+    expect(JSON.parse(printableJson(JSON.stringify(text)))).toBe(text);
+  });
+});
+
+describe('a fault that nobody foresaw', () => {
+  test('is thrown to the end, and reported in JSON', async () => {
+    const fault = end(true, () => Promise.reject(new Error('x\n::error::y\u202E')));
+
+    await expect(fault).rejects.toThrow('x');
+    expect(JSON.parse(written)).toMatchObject({
+      error: 'internal_error',
+      status: 'failed',
+      host_nodes: null,
+    });
+    expect(written).not.toMatch(deceives);
+  });
+});
+
+describe('what a folder or a server says', () => {
+  let folder: string;
+  let api: Awaited<ReturnType<typeof startHttpApi>>;
+  const evil = 'x\n::add-path::/tmp/evil\u202E\u001B[2J ##[add-path]y';
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'node-registry-output-'));
+    api = await startHttpApi();
+  });
+
+  afterAll(async () => {
+    await api.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  const check = (text: string) => {
+    expect(text.split('\n').filter(isCommand)).toEqual([]);
+    expect(text).not.toMatch(deceives);
+  };
+
+  test.each([[[]], [['--json']]])('is harmless in a plan and its mistakes, with %j', async (flags) => {
+    const name = JSON.stringify(evil);
+    await writeFiles(folder, {
+      'pyproject.toml': `[project]\nname = "x"\nversion = "1.0.0"\ndescription = ${name}\n[project.urls]\nRepository = ${name}\n`,
+      '__init__.py': `NODE_CLASS_MAPPINGS = {${name}: type("A", (), {"FUNCTION": ${name}})}`,
+    });
+    const plan = await publishNode(['publish', folder, '--dry-run', '--publisher', 'demo', ...flags]);
+    const wrong = await publishNode(['publish', folder, '--publisher', evil, '--node', evil, ...flags]);
+    const unknown = await publishNode(['publish', folder, `--x${evil}`, ...flags]);
+    const misspelled = await publishNode([evil, ...flags]);
+    await writeFiles(folder, { '::error::x.py': '', 'evil\u202E.py': '', 'a\nb.py': '' });
+    const refused = await publishNode(['publish', folder, '--dry-run', '--publisher', 'demo', ...flags]);
+    for (const path of ['::error::x.py', 'evil\u202E.py', 'a\nb.py']) await rm(join(folder, path));
+
+    expect([plan, wrong, unknown, misspelled, refused].map(({ code }) => code)).toEqual([0, 2, 2, 2, 2]);
+    for (const { stdout, stderr } of [plan, wrong, unknown, misspelled, refused]) check(stdout + stderr);
+  });
+
+  test.each([[[]], [['--json']]])('is harmless in the answers of a registry, with %j', async (flags) => {
+    const version = {
+      status: 'NodeVersionStatusActive',
+      downloadUrl: evil,
+      sha256: evil,
+      status_reason: evil,
+      host_node_extract_status: evil,
+      host_node_extract_reason: evil,
+    };
+    const identifier = { node_id: 'x', version: '1.0.0' };
+    api.disturb(
+      { status: 200, body: { node_versions: [{ identifier, status: 'success', node_version: version }] } },
+      { status: 200, body: { node_versions: [{ identifier, status: 'error', error_message: evil }] } },
+      {
+        status: 403,
+        body: { error: evil, message: evil, request_id: evil, details: [{ path: evil, message: evil }] },
+      },
+      { status: 302, headers: { location: 'http://x/::error::%0a' } },
+    );
+    for (let index = 0; index < 4; index += 1) {
+      const args = ['status', '--node', 'x', '--version', '1.0.0', '--base-url', api.url];
+      const { stdout, stderr } = await publishNode([...args, ...flags]);
+      check(stdout + stderr);
+      expect(stdout + stderr).not.toBe('');
+    }
+  });
+});
+
+describe('a step of GitHub Actions', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'node-registry-step-'));
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function leave(report: Parameters<typeof reportOf>[0]) {
+    const [GITHUB_OUTPUT, GITHUB_STEP_SUMMARY] = [join(folder, 'output'), join(folder, 'summary')];
+    await Promise.all([GITHUB_OUTPUT, GITHUB_STEP_SUMMARY].map((file) => writeFile(file, 'before=1\n')));
+    await leaveStep(reportOf(report), { GITHUB_OUTPUT, GITHUB_STEP_SUMMARY });
+    const [outputs, summary] = await Promise.all(
+      [GITHUB_OUTPUT, GITHUB_STEP_SUMMARY].map((file) => readFile(file, 'utf8')),
+    );
+    return { outputs, summary };
+  }
+
+  test('gets its outputs and a summary', async () => {
+    const { outputs, summary } = await leave({
+      ...{ status: 'published', node: 'x', version: '1.0.0', download_url: 'https://a/b.zip', sha256: 'ab' },
+      ...{ files: [1, 2], host_nodes: [1] },
+    });
+
+    expect(outputs).toBe(
+      'before=1\nversion=1.0.0\nstatus=published\ndownload-url=https://a/b.zip\nsha256=ab\n',
+    );
+    expect(summary).toContain('| version | <code>1.0.0</code> |\n');
+    expect(summary).toContain('| files | 2 |\n| host nodes | 1 |\n');
+    expect(written).toBe('');
+  });
+
+  test('gets no output and no markup that a server or a pack wrote', async () => {
+    const evil = 'x\nversion=9.9.9\n| <img src=x onerror=1> | `a` [b](javascript:1)\r\n::error::';
+    const { outputs, summary } = await leave({
+      version: evil,
+      status: 'published',
+      download_url: evil,
+      node: evil,
+    });
+
+    expect(outputs?.split('\n')).toHaveLength(6);
+    expect(outputs?.split('\n').filter((line) => line.startsWith('version='))).toHaveLength(1);
+    expect(summary).not.toContain('<img');
+    expect(
+      summary?.split('\n').filter((line) => line.startsWith('| x') || line.startsWith('version')),
+    ).toEqual([]);
+  });
+
+  test('gets one annotation of what failed, which ends where the runner thinks it does', async () => {
+    const { summary } = await leave({
+      error: 'usage',
+      message: 'Not right: 100%\n::set-env name=A::b',
+      details: [{ path: 'a\n::error::b', message: 'is wrong.' }],
+    });
+
+    expect(written).toBe(
+      '::error title=publish-node::Not right: 100%25 ::set-env name=A::b%0Aa ::error::b: is wrong.\n',
+    );
+    expect(summary).toContain('<code>Not right: 100% ::set-env name=A::b</code>');
+  });
+});

@@ -1,0 +1,280 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { chooseFiles } from '../files/pack.ts';
+import { secretIn } from '../files/secrets.ts';
+import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
+
+jest.setTimeout(30_000);
+
+let directory: string;
+let folder: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'node-registry-plan-'));
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(directory, 'folder-'));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+const project = (version: string) =>
+  `[project]\nname = "planned"\nversion = "${version}"\n[tool.node-registry]\npublisher = "demo"\n`;
+
+async function plan(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const { code, stdout, stderr } = await publishNode(['publish', folder, '--dry-run', '--json', ...args], {
+    env,
+  });
+  return { code, stderr, ...JSON.parse(stdout) };
+}
+
+const paths = async (includes: string[] = []) =>
+  (await chooseFiles(folder, { includes })).files.map(({ path }) => path);
+
+describe('.comfyignore', () => {
+  test.each<[string, string, string[], string[]]>([
+    ['a pattern at any depth', '*.psd\n', [], ['docs/a.md', 'docs/keep.md', 'node.py', 'web/app.js']],
+    ['a folder', 'docs/\n', [], ['art/logo.psd', 'node.py', 'web/app.js']],
+    [
+      'comments, blanks around a pattern and Windows line ends',
+      '# x\r\n  docs  \r\n\r\n',
+      [],
+      ['art/logo.psd', 'node.py', 'web/app.js'],
+    ],
+    [
+      'the last rule that matches, even in a folder that is left out',
+      'docs/\n!docs/keep.md\n',
+      [],
+      ['art/logo.psd', 'docs/keep.md', 'node.py', 'web/app.js'],
+    ],
+    ['no file that includes names', 'docs/\nweb/\n', ['web'], ['art/logo.psd', 'node.py', 'web/app.js']],
+    ['everything but a folder', '*\n!web/*\n', [], ['web/app.js']],
+  ])('leaves out %s', async (_, rules, includes, expected) => {
+    await writeFiles(folder, {
+      ...{ '.comfyignore': rules, 'node.py': '', 'art/logo.psd': '', 'docs/a.md': '', 'docs/keep.md': '' },
+      ...{ 'web/app.js': '', 'web/.comfyignore': '*.js\n' },
+    });
+    const own = ['.comfyignore', 'web/.comfyignore'];
+
+    expect((await paths(includes)).filter((path) => !own.includes(path))).toEqual(expected);
+  });
+
+  test('counts next to .publishignore, which leaves out what includes names too', async () => {
+    await writeFiles(folder, {
+      ...{
+        '.comfyignore': 'a.py\n',
+        '.publishignore': 'b.py\n.*ignore\n',
+        'a.py': '',
+        'b.py': '',
+        'c.py': '',
+      },
+    });
+
+    expect(await paths(['a.py', 'b.py'])).toEqual(['a.py', 'c.py']);
+  });
+
+  test('leaves out an empty submodule', async () => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, { 'node.py': '', '.comfyignore': 'vendor/\n' });
+    await git(folder, 'add', '--all');
+    await git(folder, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},vendor`);
+    await writeFiles(folder, { 'vendor/.keep': '' });
+    await rm(join(folder, 'vendor/.keep'));
+
+    expect(await paths()).toEqual(['.comfyignore', 'node.py']);
+    await rm(join(folder, '.comfyignore'));
+    await expect(paths()).rejects.toThrow('The submodule vendor is empty. Run git submodule update');
+  });
+});
+
+describe('what git has', () => {
+  const content = 'tracked\n';
+
+  beforeEach(async () => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'a.py': content, 'b.py': content });
+    await git(folder, 'add', '--all');
+  });
+
+  test('is compared with each file: untracked and modified ones are marked', async () => {
+    await writeFiles(folder, { 'b.py': 'other\n', 'new.py': '' });
+    const { files, notes } = await plan();
+    const { stdout } = await publishNode(['publish', folder, '--dry-run']);
+
+    expect(files).toEqual([
+      { path: 'a.py', bytes: 8 },
+      { path: 'b.py', bytes: 6, git: 'modified' },
+      { path: 'new.py', bytes: 0, git: 'untracked' },
+      { path: 'pyproject.toml', bytes: expect.any(Number) },
+    ]);
+    expect(notes).toEqual([
+      'Published, but not in git: new.py.',
+      'Published with changes that git does not have: b.py.',
+    ]);
+    expect(stdout).toMatch(
+      /^a\.py\nb\.py {2}\(with changes that git does not have\)\nnew\.py {2}\(not in git\)\n/,
+    );
+  });
+
+  test('counts as the same with Windows line ends, and as a pointer of Git LFS', async () => {
+    const model = randomBytes(3000);
+    const digest = createHash('sha256').update(model).digest('hex');
+    await writeFiles(folder, {
+      'a.py': content.replace('\n', '\r\n'),
+      'model.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${digest}\nsize 3000\n`,
+    });
+    await git(folder, 'add', 'model.bin');
+    await writeFile(join(folder, 'model.bin'), model);
+
+    expect((await plan()).files.filter(({ git: state }: { git?: string }) => state !== undefined)).toEqual(
+      [],
+    );
+  });
+});
+
+describe('a pointer of Git LFS', () => {
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 5\n`;
+
+  test.each<[NodeJS.ProcessEnv, string]>([
+    [{}, 'git lfs pull'],
+    [{ GITHUB_ACTIONS: 'true' }, 'Give actions/checkout the option "lfs: true".'],
+    [{ GITLAB_CI: 'true' }, 'Remove the variable GIT_LFS_SKIP_SMUDGE.'],
+  ])('is rejected with advice, in the environment %j', async (env, advice) => {
+    await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'models/a.bin': pointer });
+    const failed = await plan([], env);
+    const allowed = await plan(['--allow', 'models/a.bin'], env);
+
+    expect([failed.code, failed.message]).toEqual([2, expect.stringContaining(advice)]);
+    expect(failed.details).toEqual([{ path: 'models/a.bin', message: 'is a pointer.' }]);
+    expect(allowed.code).toBe(0);
+  });
+});
+
+describe('a version that pyproject.toml does not name', () => {
+  const tag = (name: string) => ({ GITHUB_ACTIONS: 'true', GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: name });
+
+  test.each<[string, string, string[], NodeJS.ProcessEnv]>([
+    ['--version', '1.0.0', ['--version', '1.1.0'], {}],
+    ['--version, of a version as Python writes it', '1.0.0rc1', ['--version', '1.0.0'], {}],
+    ['the tag of a GitHub job', '1.0.0', [], tag('v1.1.0')],
+    ['the tag of a GitLab job', '1.0.0', [], { GITLAB_CI: 'true', CI_COMMIT_TAG: '1.1.0' }],
+  ])('is rejected by %s unless one insists', async (_, own, args, env) => {
+    await writeFiles(folder, { 'pyproject.toml': project(own), 'node.py': '' });
+    const failed = await plan(args, env);
+
+    expect([failed.code, failed.message]).toEqual([
+      2,
+      expect.stringContaining('insist with --other-version'),
+    ]);
+    expect((await plan([...args, '--other-version'], env)).details).not.toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('insist') }),
+    );
+  });
+
+  test.each<[string, string[], NodeJS.ProcessEnv]>([
+    ['1.0.0', ['--version', 'v1.0'], {}],
+    ['1.0.0rc1', ['--version', '1.0.0-rc.1'], {}],
+    ['1.0.0', [], tag('v1.0.0')],
+    ['1.0.0', [], tag('nightly')],
+    ['1.0.0', [], tag('2024')],
+    ['1.0.0', [], { ...tag('v2.0.0'), GITHUB_REF_TYPE: 'branch' }],
+  ])('is another thing than %s with %j and %j', async (own, args, env) => {
+    await writeFiles(folder, { 'pyproject.toml': project(own), 'node.py': '' });
+
+    expect(await plan(args, env)).toMatchObject({ code: 0, error: null });
+  });
+});
+
+describe('a key of a service', () => {
+  const random = 'Ab3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5hJ7k';
+
+  test.each([
+    ['sk-', `sk-${random}`],
+    ['sk-', `sk-proj-${random}`],
+    ['sk-', `sk-ant-api03-${random}`],
+    ['hf_', `hf_${random.slice(0, 34)}`],
+    ['ghp_', `ghp_${random.slice(0, 36)}`],
+    ['ghp_', `ghs_${random.slice(0, 36)}`],
+    ['github_pat_', `github_pat_11ABCDEFG0${random}${random}`],
+    ['AKIA', 'AKIAQ3EGXYZ2K7JW5LMN'],
+    ['AIza', `AIza${random.slice(0, 35)}`],
+  ])('that begins with %s is found in %s', (prefix, key) => {
+    expect(secretIn('config.py', Buffer.from(`KEY = "${key}"\n`))).toBe(
+      `holds a key that begins with ${prefix}.`,
+    );
+  });
+
+  test.each([
+    `sk-${'x'.repeat(40)}`,
+    'sk-your-key-here-1234567890abcdefghij',
+    'class="sk-folding-cube-animation-container"',
+    `desk-${random}`,
+    'hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
+    'hf_hub_download_with_a_very_long_name_of_function',
+    'AKIAIOSFODNN7EXAMPLE',
+    `AIza${'A'.repeat(35)}`,
+  ])('is not found in %s', (text) => {
+    expect(secretIn('config.py', Buffer.from(text))).toBeUndefined();
+  });
+
+  test('is not looked for in a binary file and in a text of more than 1 MB', () => {
+    const key = `hf_${random.slice(0, 34)}`;
+
+    expect(secretIn('a.bin', Buffer.concat([Buffer.from([0, 1]), Buffer.from(key)]))).toBeUndefined();
+    expect(secretIn('a.txt', Buffer.from(`${key}${' '.repeat(1_000_000)}`))).toBeUndefined();
+  });
+});
+
+describe('a folder that is too large', () => {
+  test('is rejected with its ten largest files', async () => {
+    const { limits } = await import('../files/limits.ts');
+    const sizes = Array.from({ length: 12 }, (_, index) => [`f${index}.bin`, Buffer.alloc(1000 + index)]);
+    await writeFiles(folder, Object.fromEntries(sizes) as Files);
+    const before = limits.unpackedBytes;
+    Object.assign(limits, { unpackedBytes: 5_000 });
+    const failure = await chooseFiles(folder, {}).catch((error) => error);
+    Object.assign(limits, { unpackedBytes: before });
+
+    expect(failure.problems).toEqual(
+      [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((index) => ({ path: `f${index}.bin`, message: '1.0 kB' })),
+    );
+  });
+});
+
+describe('the command line', () => {
+  test.each([['--version'], ['-V']])('prints its version with %s', async (flag) => {
+    const { version } = JSON.parse(await readFile('packages/publish-node/package.json', 'utf8'));
+
+    expect(await publishNode([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test('prints its help without arguments', async () => {
+    const { code, stdout } = await publishNode([]);
+
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Usage: publish-node')]);
+    for (const name of ['publish', 'pack', 'status', 'whoami', 'withdraw', 'restore', 'init'])
+      expect(stdout).toContain(`  ${name} `);
+  });
+});
+
+describe('pack', () => {
+  test('writes the archive that publish would send, and never over a file', async () => {
+    await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'node.py': 'print(1)\n' });
+    const output = join(directory, 'looked-at.zip');
+    const { stdout } = await publishNode(['pack', folder, '--output', output, '--json']);
+    const again = await publishNode(['pack', folder, '--output', output]);
+    const archive = await readFile(output);
+
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'packed', sha256: (await plan()).sha256 });
+    expect(createHash('sha256').update(archive).digest('hex')).toBe(JSON.parse(stdout).sha256);
+    expect([...(await unzip(archive)).keys()]).toEqual(['node.py', 'pyproject.toml']);
+    expect([again.code, again.stderr]).toEqual([
+      2,
+      expect.stringContaining('The archive cannot be written: EEXIST'),
+    ]);
+  });
+});

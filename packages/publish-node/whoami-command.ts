@@ -1,0 +1,89 @@
+import { createRegistryClient, type RegistryClient, RegistryError } from '../registry-client/client.ts';
+import { exitCodes, failureOf } from './failure.ts';
+import { type Identity, identityOf, type identities } from './identity.ts';
+import type { Ending, Mean } from './output.ts';
+import { type Metadata, meantBy, readMetadata, requireOwned } from './project.ts';
+
+interface WhoamiFlags {
+  metadata: Metadata;
+  identity: (typeof identities)[number];
+  token: string | undefined;
+  accessToken: string | undefined;
+  audience: string | undefined;
+  baseUrl: string;
+}
+
+/**
+ * No endpoint says whose a token is. Two requests that change nothing, whoever sends them, show what it may do: a version
+ * whose metadata is too large to be stored, and a change of the node on a condition that never holds. Both are refused
+ * for that only once the caller's right is known.
+ */
+export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Mean): Promise<Ending> {
+  const read = await readMetadata(folder, flags.metadata);
+  mean({ ...meantBy(read), version: undefined });
+  const { publisher, node } = requireOwned(read);
+  const identity = await identityOf({ ...flags, audience: flags.audience ?? flags.baseUrl }, process.env);
+  const { accessToken } = identity;
+  const registry = createRegistryClient({ baseUrl: flags.baseUrl, ...(accessToken && { accessToken }) });
+  const publishing = await mayPublish(registry, publisher, node, identity);
+  const changing = accessToken
+    ? await refusalOf(registry.nodes.update(publisher, node, {}, { ifMatch: '"never"' }), identity, [
+        'precondition_failed',
+      ])
+    : 'No access token was given: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.';
+  const lines = [
+    `You are ${identity.about}, and ask for ${node} of ${publisher}.`,
+    publishing === undefined ? 'May publish versions of it.' : `May not publish: ${publishing}`,
+    changing === undefined
+      ? 'May change, withdraw and restore it.'
+      : `May not change, withdraw or restore it: ${changing}`,
+  ];
+  const isAllowed = publishing === undefined;
+  return {
+    exitCode: isAllowed ? exitCodes.done : exitCodes.refused,
+    report: {
+      status: isAllowed ? 'may_publish' : 'may_not_publish',
+      publisher,
+      node,
+      reason: publishing,
+      notes: lines,
+    },
+    lines,
+  };
+}
+
+/** Larger than a node's record, and smaller than a request. */
+const tooLong = 'x'.repeat(300_000);
+
+async function mayPublish(
+  registry: RegistryClient,
+  publisher: string,
+  node: string,
+  identity: Identity,
+): Promise<string | undefined> {
+  const given = identity.personalAccessToken;
+  const personal_access_token = typeof given === 'string' ? given : await given();
+  const body = { personal_access_token, node: { description: tooLong }, node_version: { version: '0.0.0' } };
+  return refusalOf(registry.versions.register(publisher, node, body), identity, [
+    'record_too_large',
+    'version_exists',
+  ]);
+}
+
+/** Undefined where only the request's own impossibility was refused. */
+async function refusalOf(
+  request: Promise<unknown>,
+  { hints }: Identity,
+  expected: readonly string[],
+): Promise<string | undefined> {
+  try {
+    await request;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error;
+    if (expected.includes(error.code)) return undefined;
+    const failure = failureOf(error, hints);
+    if (failure.exitCode !== exitCodes.refused) throw failure;
+    return failure.message.replace(/^The registry refused: /, '');
+  }
+}

@@ -1,0 +1,38 @@
+import { createRegistryClient, RegistryError } from '../registry-client/client.ts';
+import { exitCodes, Failure, failureOf } from './failure.ts';
+import { accessTokenHint } from './identity.ts';
+import type { Ending, Mean } from './output.ts';
+import { type Metadata, meantBy, readMetadata, requireOwned } from './project.ts';
+
+interface WithdrawFlags {
+  metadata: Metadata;
+  withdraws: boolean;
+  reason?: string | undefined;
+  accessToken?: string | undefined;
+  baseUrl: string;
+}
+
+/** An owner takes a node out of every list, or puts it back. What was published stays for those who depend on it. */
+export async function withdrawCommand(folder: string, flags: WithdrawFlags, mean: Mean): Promise<Ending> {
+  const read = await readMetadata(folder, flags.metadata);
+  mean({ ...meantBy(read), version: undefined });
+  const { publisher, node } = requireOwned(read);
+  const accessToken = flags.accessToken ?? process.env.NODE_REGISTRY_ACCESS_TOKEN;
+  const hint = accessTokenHint(flags.accessToken, accessToken);
+  if (!accessToken) throw new Failure('usage', hint, { about: '--access-token' });
+  const registry = createRegistryClient({ baseUrl: flags.baseUrl, accessToken });
+  const status = flags.withdraws ? 'NodeStatusDeleted' : 'NodeStatusActive';
+  const changed = await registry.nodes
+    .update(publisher, node, { status, status_detail: flags.reason ?? null })
+    .catch((error: unknown) => {
+      throw error instanceof RegistryError ? failureOf(error, { unauthorized: hint }) : error;
+    });
+  if (changed.status !== status) {
+    throw new Failure('refused', `The registry left ${node} as it is: ${changed.status}.`);
+  }
+  const done = flags.withdraws
+    ? `${node} is withdrawn: it is in no list and takes no new version. Its versions stay downloadable. To put it back: publish-node restore`
+    : `${node} is restored.`;
+  const report = { status: flags.withdraws ? 'withdrawn' : 'restored', publisher, node };
+  return { exitCode: exitCodes.done, report: { ...report, reason: flags.reason }, lines: [done] };
+}
