@@ -1,12 +1,12 @@
-import { mkdtemp, symlink } from 'node:fs/promises';
+import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { nodeKey } from '../../../lib/store/keys.ts';
 import { banNodeVersion } from '../../admin/registry/node-versions.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { createRegistryClient } from '../../registry-client/client.ts';
 import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
-import { setFields } from '../../../tests/support/registry.ts';
+import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { addNode, addPublisher, addVersion, storedItem } from '../../../tests/support/registry.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
 
 jest.setTimeout(60_000);
@@ -287,16 +287,124 @@ describe('publish-node status', () => {
     registry.api.reset();
   });
 
-  test('reports that a node was deleted', async () => {
-    await write('deleted-node');
-    await command('publish');
-    await setFields(nodeKey('deleted-node'), { status: 'NodeStatusDeleted' });
+  test('reports that a node is withdrawn, after its owner withdrew it, until it is restored', async () => {
+    await write('withdrawn-node');
+    const published = await report('publish');
+    const withdrawn = await report('withdraw', '--reason', 'Use another one.');
+    const refused = await command('publish', '--version', '1.1.0', '--other-version');
+    const readable = await report('status');
+    const restored = await report('restore');
 
-    expect(await command('publish', '--version', '1.1.0', '--other-version')).toMatchObject({
-      code: 3,
-      stderr: expect.stringContaining(
-        'The registry refused: The node was deleted, and its id cannot be used again; publish under another id.\n',
-      ),
+    expect(withdrawn).toMatchObject({ code: 0, status: 'withdrawn', node: 'withdrawn-node' });
+    expect(withdrawn).toMatchObject({ publisher: 'demo', reason: 'Use another one.', version: null });
+    expect([refused.code, refused.stderr]).toEqual([
+      3,
+      expect.stringContaining('The registry refused: The node is withdrawn and takes no new version.'),
+    ]);
+    expect([readable.status, readable.download_url]).toEqual(['active', published.download_url]);
+    expect(restored).toMatchObject({ code: 0, status: 'restored' });
+    expect(await command('publish', '--version', '1.1.0', '--other-version')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('publish-node whoami', () => {
+  const owner = () => access;
+  const without = (name: string) => ({ ...access, [name]: undefined });
+
+  async function whoami(env: Record<string, string | undefined>, ...args: string[]) {
+    const { code, stdout, stderr } = await publishNode(['whoami', folder, ...args, '--json'], { env });
+    return { code, stderr, ...JSON.parse(stdout) };
+  }
+
+  test('tells an owner that the tokens may publish and change the node, and changes nothing', async () => {
+    await write('whose');
+    await command('publish');
+    const before = await storedItem('NODE#whose', 'NODE');
+    const answer = await whoami(owner());
+
+    expect(answer).toMatchObject({ code: 0, status: 'may_publish', publisher: 'demo', node: 'whose' });
+    expect(answer.notes).toEqual([
+      'You are the holder of a personal access token, and ask for whose of demo.',
+      'May publish versions of it.',
+      'May change, withdraw and restore it.',
+    ]);
+    expect(await storedItem('NODE#whose', 'NODE')).toEqual(before);
+  });
+
+  test('creates no node that is not there yet', async () => {
+    await write('not-there-yet');
+
+    expect(await whoami(owner())).toMatchObject({
+      code: 0,
+      notes: [
+        expect.any(String),
+        'May publish versions of it.',
+        expect.stringContaining('There is no such node.'),
+      ],
     });
+    expect(await storedItem('NODE#not-there-yet', 'NODE')).toBeUndefined();
+    expect(await storedItem('NODE#not-there-yet', 'VERSION#0.0.0')).toBeUndefined();
+  });
+
+  test.each<[string, () => Record<string, string | undefined>, string[], string]>([
+    ['a mistyped token', owner, ['--token', 'nrp_wrong'], 'It came from --token.'],
+    [
+      'an unknown token in the environment',
+      () => ({ ...access, NODE_REGISTRY_TOKEN: createPersonalAccessToken() }),
+      [],
+      'It came from NODE_REGISTRY_TOKEN.',
+    ],
+    [
+      'no access token',
+      () => without('NODE_REGISTRY_ACCESS_TOKEN'),
+      [],
+      'The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.',
+    ],
+    ['a wrong access token', owner, ['--access-token', 'a.b.c'], 'It came from --access-token.'],
+    ['an unknown publisher', owner, ['--publisher', 'nobody'], 'There is no such publisher.'],
+  ])('tells why the tokens may not publish: %s', async (_, env, args, reason) => {
+    await write('whose-not');
+
+    expect(await whoami(env(), ...args)).toMatchObject({
+      code: 3,
+      status: 'may_not_publish',
+      reason: expect.stringContaining(reason),
+    });
+  });
+
+  test('tells that a node belongs to another publisher, and so does publish at once', async () => {
+    await addPublisher('rival', {});
+    await addNode('rival', 'not-ours');
+    await addVersion('rival', 'not-ours', '1.0.0', { status: 'NodeVersionStatusActive' });
+    await write('not-ours');
+    const answer = await whoami(owner());
+    const published = await command('publish');
+
+    expect([answer.code, answer.reason]).toEqual([3, 'The node belongs to another publisher.']);
+    expect([published.code, published.stdout]).toEqual([3, '']);
+    expect(published.stderr).toContain('The registry refused: The node belongs to another publisher.\n');
+    expect(published.stderr).not.toContain('Uploading');
+  });
+});
+
+describe('publish-node publish --changelog-file', () => {
+  test('publishes the text of the file', async () => {
+    await write('with-changelog');
+    const file = join(registry.directory, 'changelog.md');
+    await writeFile(file, '# 1.0.0\n\nLoads twice as fast.\n');
+
+    expect((await report('publish', '--changelog-file', file)).node_version.changelog).toBe(
+      '# 1.0.0\n\nLoads twice as fast.',
+    );
+  });
+
+  test.each<[string[], string]>([
+    [['--changelog-file', 'nowhere.md'], 'The changelog cannot be read: ENOENT'],
+    [['--changelog-file', 'x', '--changelog', 'y'], "cannot be used with option '--changelog"],
+  ])('fails with %j', async (args, sentence) => {
+    await write('without-changelog');
+    const { code, stderr } = await command('publish', ...args);
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
   });
 });
