@@ -3,6 +3,8 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { isListening } from '../../packages/command-line/is-listening.ts';
+import { startDynamoDb } from '../../tools/local/dynamodb.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { startS3 } from '../../tools/local/s3.ts';
@@ -56,4 +58,14 @@ describe.each([
   ])('rejects a request with %j', async (headers, rejected) => {
     expect(await statusOf(url, { host, ...headers })).toBe(rejected);
   });
+});
+
+test('the embedded DynamoDB behind the local one is not found at 127.0.0.1', async () => {
+  const embedded = await startDynamoDb();
+  const { hostname, port } = new URL(embedded.url);
+  const found = await isListening(`http://127.0.0.1:${port}`, 1000);
+  await embedded.stop();
+
+  expect(hostname).toMatch(/^127\./);
+  expect(found).toBe(process.platform === 'darwin');
 });

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -20,16 +21,25 @@ interface Server {
 
 /** Starts the embedded DynamoDB on a free port, in memory unless a file is given. */
 export async function startDynamoDb(file?: string, onEnd?: (sentence: string) => void): Promise<Server> {
-  const port = await findFreePort();
+  const [host, port] = [hiddenHost(), await findFreePort()];
   const { stop } = await startProcess({
     name: 'The embedded DynamoDB',
     command: findBinary(),
-    args: ['--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
+    args: ['--host', host, '--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
     readyText: 'listening',
     timeoutMs: 5000,
     ...(onEnd && { onEnd }),
   });
-  return { url: `http://127.0.0.1:${port}`, stop };
+  return { url: `http://${host}:${port}`, stop };
+}
+
+/**
+ * The embedded server lets the pages of any site in. They could find it by trying all ports of 127.0.0.1, but not all
+ * ports of a loopback address that is chosen at random. macOS has only the one.
+ */
+function hiddenHost(): string {
+  const part = () => randomInt(1, 255);
+  return process.platform === 'darwin' ? '127.0.0.1' : `127.${part()}.${part()}.${part()}`;
 }
 
 /** Creates the table as it is deployed, unless it exists. */
