@@ -8,11 +8,13 @@ import { startDynamoDb } from '../../tools/local/dynamodb.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { startS3 } from '../../tools/local/s3.ts';
+import { startSqs } from '../../tools/local/sqs.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'node-registry-local-only-'));
 const simulators = await startSimulators();
 const s3 = await startS3(0, directory, 'bucket');
+const sqs = await startSqs(0, {});
 const issuer = await startIssuer(0, createSigningKey());
 const parts = { 'HTTP API': 'http://localhost:1', 'Provider simulators': simulators.url };
 const requests = { latest: () => [] };
@@ -20,7 +22,7 @@ const pages = await startPages({ port: 0, parts, tokens: {}, requests, relays: f
 const dynamodbUrl = String(process.env.AWS_ENDPOINT_URL_DYNAMODB);
 
 afterAll(async () => {
-  await Promise.all([simulators, s3, issuer, pages].map(({ stop }) => stop()));
+  await Promise.all([simulators, s3, sqs, issuer, pages].map(({ stop }) => stop()));
   await rm(directory, { recursive: true });
 });
 
@@ -38,6 +40,7 @@ function statusOf(url: string, headers: Record<string, string>): Promise<number>
 describe.each([
   ['DynamoDB', dynamodbUrl, 200],
   ['S3', `${s3.url}/bucket/archives/a.zip`, 404],
+  ['SQS', sqs.url, 400],
   ['issuer', `${issuer.url}/signing-key`, 200],
   ['provider simulators', `${simulators.url}/control/record`, 200],
   ['home page', `${pages.url}/openapi.json`, 200],

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { isObject, type JsonObject } from '../../lib/json-object.ts';
 import { listen } from '../processes/ports.ts';
+import { rejectForeign } from './local-only.ts';
 import { Queue, SqsRefusal } from './sqs-queue.ts';
 
 /*
@@ -39,6 +40,8 @@ export async function startSqs(port: number, settings: Record<string, QueueSetti
     queues.set(name, new Queue(visibilitySeconds, bury));
   }
   const server = createServer(async (request, response) => {
+    const foreign = rejectForeign(request);
+    if (foreign !== undefined) return void response.writeHead(foreign).end();
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     const answer = await run(queues, request, gone.signal).catch((error: unknown) => {
@@ -71,15 +74,24 @@ function found(queues: ReadonlyMap<string, Queue>, name: string): Queue {
   return queue;
 }
 
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new SqsRefusal('SerializationException', 'The body is not JSON.');
+  }
+}
+
 async function run(
   queues: ReadonlyMap<string, Queue>,
   request: IncomingMessage,
   signal: AbortSignal,
 ): Promise<object> {
   const { authorization = '', 'x-amz-target': target = '' } = request.headers;
-  const input: unknown = JSON.parse(await text(request));
+  const body = await text(request);
   if (!/^AWS4-HMAC-SHA256 Credential=[^,]*\/sqs\/aws4_request, /.test(authorization))
     throw new SqsRefusal('MissingAuthenticationToken', 'The request must be signed for sqs.');
+  const input = parsed(body);
   const action = actions[String(target).replace('AmazonSQS.', '')];
   if (!action || !isObject(input)) throw new SqsRefusal('InvalidAction', `Unknown target ${target}.`);
   const name = new URL(string(input, 'QueueUrl')).pathname.split('/').at(-1) ?? '';
