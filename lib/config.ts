@@ -321,7 +321,7 @@ export const spending = concern(() => ({
   CREDIT_CEILINGS: variable(
     creditCeilings(),
     'creditCeilings',
-    'The most credits that a task may cost, by operation, `operation/model` or `operation/model/seconds`; for `relightImage` it is the price.',
+    'The most credits that a task may cost, by operation, `operation/model` or `operation/model/seconds`: a fixed part, `f` for each frame, `s` for each second of the request, with the seconds that count if it names none; for `relightImage` it is the price.',
   ),
 }));
 
@@ -532,15 +532,40 @@ function ciIssuers() {
   );
 }
 
-/** Only names by which a task is looked up: any other entry would bound nothing. Relight has no models. */
-const ceiling =
-  /^(relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:\/[\w.-]+(?:\/[1-9]\d*)?)?)=(\d{1,15})$/;
+/** The most that a task may cost: a fixed part, and what each frame and each second of the request adds. */
+export interface Ceiling {
+  fixed: number;
+  perFrame: number;
+  perSecond: number;
+  /** How many seconds a frame counts whose duration the request leaves to the provider. */
+  assumedSeconds: number | undefined;
+}
 
-export const ceilingsRule = 'be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900, each task once';
+/** Only names by which a task is looked up: any other entry would bound nothing. Relight has no models. */
+const ceilingTask =
+  /^(?:relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:\/[\w.-]+(?:\/[1-9]\d*)?)?)$/;
+
+export const ceilingsRule =
+  'be a list such as relightImage=1,textToVideo=10+50s16,multiframeVideo/vidq2-pro=20+5f+50s7, each task once';
+
+function readCeiling(entry: string): [task: string, ceiling: Ceiling] | undefined {
+  const [task = '', value = '', ...rest] = entry.split('=');
+  const ceiling: Ceiling = { fixed: 0, perFrame: 0, perSecond: 0, assumedSeconds: undefined };
+  const kinds = value.split('+').map((term) => {
+    const [, amount, unit = '', assumed] = /^(\d{1,15})(f$|s(?=\d{0,4}$)|$)(\d*)$/.exec(term) ?? [];
+    if (unit === 'f') ceiling.perFrame = Number(amount);
+    else if (unit === 's') ceiling.perSecond = Number(amount);
+    else ceiling.fixed = Number(amount);
+    if (assumed) ceiling.assumedSeconds = Number(assumed);
+    return amount === undefined ? undefined : unit;
+  });
+  const isRead = !kinds.includes(undefined) && new Set(kinds).size === kinds.length;
+  return isRead && rest.length === 0 && ceilingTask.test(task) ? [task, ceiling] : undefined;
+}
 
 /** Of two entries for one task, one would bound nothing either. */
 export function isCeilingList(entries: string[]): boolean {
-  const tasks = entries.map((entry) => ceiling.exec(entry)?.[1]);
+  const tasks = entries.map((entry) => readCeiling(entry)?.[0]);
   return !tasks.includes(undefined) && new Set(tasks).size === tasks.length;
 }
 
@@ -548,12 +573,12 @@ export function isCeilingList(entries: string[]): boolean {
 function creditCeilings() {
   return z.pipe(
     list().check(z.refine(isCeilingList, `must ${ceilingsRule}`)),
-    z.transform((entries) =>
-      entries.map((entry): [task: string, credits: number] => {
-        const [, task = '', credits] = ceiling.exec(entry) ?? [];
-        return [task, Number(credits)];
-      }),
-    ),
+    z.transform((entries) => {
+      const ceilings = new Map<string, Ceiling>();
+      for (const [task, ceiling] of entries.flatMap((entry) => [readCeiling(entry) ?? []]))
+        if (task !== undefined && ceiling !== undefined) ceilings.set(task, ceiling);
+      return ceilings;
+    }),
   );
 }
 

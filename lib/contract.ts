@@ -46,6 +46,8 @@ export interface Contract {
   idempotent?: boolean;
   /** How many seconds of video a valid request asks for; undefined where it leaves that to the provider. */
   secondsOf?(body: object): number | undefined;
+  /** How many key frames it has, if it has several. */
+  framesOf?(body: object): number;
 }
 
 export type BodyOf<C extends Contract> = C['body'] extends (rules: VideoRules) => infer Schema

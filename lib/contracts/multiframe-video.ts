@@ -24,4 +24,5 @@ export const multiframeVideo = contract({
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
   secondsOf: secondsOfFrames,
+  framesOf: ({ image_settings }: { image_settings: unknown[] }) => image_settings.length,
 });

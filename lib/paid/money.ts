@@ -155,7 +155,7 @@ function logUnlisted(error: unknown): void {
 
 /** The money of a request that costs some. */
 export function moneyOf(
-  { paid, name, secondsOf }: Contract,
+  { paid, name, secondsOf, framesOf }: Contract,
   { attempt, caller, body, requestId, context }: PaidRequest,
   { keyHash, ticketHash }: Pick<Spending, 'keyHash' | 'ticketHash'>,
 ): Money | undefined {
@@ -166,6 +166,7 @@ export function moneyOf(
     operation: name,
     model: typeof model === 'string' ? model : undefined,
     seconds: secondsOf?.(fields),
+    frames: framesOf?.(fields),
   };
   return new Money(context, { task, caller, id: attempt, requestId, keyHash, ticketHash, paid });
 }

@@ -14,6 +14,8 @@ export interface Task {
   operation: string;
   model?: string | undefined;
   seconds?: number | undefined;
+  /** Key frames, for a task that has several. */
+  frames?: number | undefined;
 }
 
 export function defaultLimits(): Limits {
@@ -25,12 +27,20 @@ export function defaultLimits(): Limits {
   };
 }
 
-/** The most credits that a task may cost, by the entry that says most about it; undefined where none does. */
-export function ceilingOf({ operation, model, seconds }: Task): number | undefined {
-  const ceilings = new Map(config.spending().CREDIT_CEILINGS);
-  return (
+/**
+ * The most credits that a task may cost, by the entry that says most about it. Undefined if none does, or if the price
+ * depends on seconds that neither the request nor the entry names.
+ */
+export function ceilingOf({ operation, model, seconds, frames = 1 }: Task): number | undefined {
+  const ceilings = config.spending().CREDIT_CEILINGS;
+  const ceiling =
     ceilings.get(`${operation}/${model}/${seconds}`) ??
     ceilings.get(`${operation}/${model}`) ??
-    ceilings.get(operation)
-  );
+    ceilings.get(operation);
+  if (ceiling === undefined) return undefined;
+  const { fixed, perFrame, perSecond, assumedSeconds } = ceiling;
+  const isStated = seconds !== undefined && seconds >= 0;
+  const counted = isStated ? seconds : assumedSeconds !== undefined ? frames * assumedSeconds : undefined;
+  if (perSecond > 0 && counted === undefined) return undefined;
+  return Math.min(fixed + perFrame * frames + perSecond * (counted ?? 0), Number.MAX_SAFE_INTEGER);
 }

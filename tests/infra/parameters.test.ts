@@ -150,6 +150,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       'extendVideo/vidq2-pro/1=1,extendVideo/vidq2-turbo/7=1',
       'multiframeVideo/vidq2-pro/4=1,multiframeVideo/vidq2-turbo/63=1',
       'textToVideo=999999999999999',
+      'textToVideo=10+50s16,extendVideo=50s,multiframeVideo/vidq2-pro=20+5f+50s7',
     ],
     bad: [
       'texttovideo=5',
@@ -168,7 +169,6 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       'extendVideo/vidq3-pro=1',
       'extendVideo/vidq2-pro/8=1',
       'multiframeVideo/vidq3-pro=1',
-      'multiframeVideo/vidq2-pro/3=1',
       'multiframeVideo/vidq2-pro/64=1',
       'textToVideo/vidq3-pro/016=1',
       'textToVideo=9007199254740993999',

@@ -63,7 +63,7 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
     CREDITS_PER_DAY: 0,
     TASKS_PER_DAY: 0,
     REQUESTS_PER_MINUTE: 0,
-    CREDIT_CEILINGS: [],
+    CREDIT_CEILINGS: new Map(),
   },
   notifications: { NOTIFICATIONS: 'relay' },
   notificationSignatures: {
@@ -146,7 +146,7 @@ describe('a variable of the environment', () => {
   const issuers = 'must be `github` or `gitlab`, an https address and perhaps another, separated by spaces';
 
   const header = 'must be the name of a header that HTTP does not use itself';
-  const ceilings = 'must be a list such as textToVideo=600,textToVideo/vidq3-pro/16=900, each task once';
+  const ceilings = `must ${concerns.ceilingsRule}`;
 
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'issuer.example.com', address],
