@@ -68,14 +68,14 @@ describe('the documents for operators', () => {
       Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat),
     );
     // Rounded, so that a new alarm does not change the document each time.
-    const roundedUp = (count: number) => 5 * Math.ceil(count / 5);
-    const resources = ({ template }: Packaged) => roundedUp(Object.keys(template.Resources).length);
+    const roundedUp = (count: number, step = 5) => step * Math.ceil(count / step);
+    const resources = ({ template }: Packaged) => roundedUp(Object.keys(template.Resources).length, 50);
     const paid = roundedUp(metrics.length);
 
     expect(capacity).toContain(`About ${roundedUp(alarms.length)} alarms on ${paid} metrics`);
     expect(capacity).toContain(`about ${paid} alarm metrics at 0.10 (${(paid / 10).toFixed(2)})`);
     expect(capacity).toContain(
-      `about ${resources(plain)}, with \`rollout\` and all other parts ${resources(full)}`,
+      `up to ${resources(plain)}, with \`rollout\` and all other parts ${resources(full)}`,
     );
   }, 120_000);
 
