@@ -5,6 +5,7 @@ import { handler as updateHostNode } from '../functions/update-host-node.ts';
 import { handler as updateNode } from '../functions/update-node.ts';
 import { loadContracts } from '../tools/openapi/contracts.ts';
 import { invoke, type Result, sampleBody } from './support/invoke.ts';
+import { loggedLines } from './support/logged-lines.ts';
 import { misbehave, type ProxyName, proxies, simulation } from './support/proxies.ts';
 import { addPublishers, publish } from './support/publish.ts';
 import { addNode, storedNode } from './support/registry.ts';
@@ -1259,6 +1260,13 @@ function pathOf({ within }: Target, field: string): string {
   return ['body', within, field].filter((part) => part !== '').join('.');
 }
 
+/** As the environment of the tests sets them. */
+const ceilings: Partial<Record<ProxyName, number>> = {
+  'text-to-video': 74,
+  'extend-video': 28,
+  'multiframe-video': 20,
+};
+
 /** Declares the tests of a video answer: each echo of the contract, and what providers send for unset ones. */
 function responses(proxy: ProxyName, request: object, echoes: Record<string, unknown>): void {
   const task = { task_id: 'task-1', state: 'created', credits: 20 };
@@ -1294,6 +1302,18 @@ function responses(proxy: ProxyName, request: object, echoes: Record<string, unk
   ])('holds "credits (integer int32, required)": %j is read as %i', async (credits, expected) => {
     expect((await answerTo({ credits })).credits).toBe(expected);
   });
+
+  test.each([[undefined], [null], [''], ['free'], [-5]])(
+    'holds "credits (required)": without a price, as with %j, it is what the ledger counts',
+    async (credits) => {
+      misbehave({ kind: 'text', text: JSON.stringify({ ...task, credits }) });
+      const { status, headers, body } = await send(proxy, request);
+
+      expect([status, body.credits]).toEqual([200, ceilings[proxy]]);
+      expect(headers).not.toHaveProperty('x-credits-used');
+      expect(loggedLines.join('')).toContain('"credits_are_ceiling":true');
+    },
+  );
 }
 
 function bodyWith(proxy: ProxyName, field: string, value: unknown): Record<string, unknown> {

@@ -9,11 +9,10 @@ import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
 import { inTime } from '../in-time.ts';
-import type { JsonObject } from '../json-object.ts';
 import type { Answer, Outgoing } from '../paid/participant.ts';
 import { loadModules, participantsOf } from '../paid/participants.ts';
 import { type PreparedRequest, type Progress, runRequest } from '../paid/run-request.ts';
-import type { BoughtTask } from '../providers/provider.ts';
+import type { StartedTask } from '../providers/provider.ts';
 import { issueDetails } from '../validation-issues.ts';
 import { admit, type JobOf, tokenIn } from './admit.ts';
 import { errorAnswer, jsonAnswer } from './answer.ts';
@@ -84,7 +83,7 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
 export function paidEndpoint<C extends Contract>(
   contract: C,
   callOf: (call: Call<C>) => Outgoing,
-  replyOf: (task: BoughtTask, reply: JsonObject, call: Call<C>) => ReplyBody<C> | SerializedJson,
+  replyOf: (started: StartedTask, call: Call<C>) => ReplyBody<C> | SerializedJson,
 ) {
   const modules = config.atStart(config.configured(() => loadModules(contract)));
   return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
@@ -99,7 +98,8 @@ export function paidEndpoint<C extends Contract>(
       // What dies now, by time, memory or a kill, leaves no other line.
       log('info', 'sending');
       const { task, reply } = await surrounding.call.send();
-      return { answer: jsonAnswer(contract.status, replyOf(task, reply, call)), task };
+      const started = { task, reply, ceiling: surrounding.ceiling };
+      return { answer: jsonAnswer(contract.status, replyOf(started, call)), task };
     };
     return runRequest({ ...surrounding, isPaid: true, send, context }, progress);
   });

@@ -7,8 +7,8 @@ export function videoEndpoint(contract: VideoContract) {
   return paidEndpoint(
     contract,
     ({ body, context }) => videoCall(context, contract, Object(body)),
-    (task, reply, { body }) => {
-      const { required, echoes } = videoReply(contract, task, reply, Object(body));
+    (started, { body }) => {
+      const { required, echoes } = videoReply(contract, started, Object(body));
       return boundedObject(required, echoes);
     },
   );

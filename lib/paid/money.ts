@@ -116,6 +116,11 @@ export class Money implements Participant {
     };
   }
 
+  /** What is counted for a task whose price the provider doesn't name. */
+  get ceiling(): number | undefined {
+    return this.#ceiling;
+  }
+
   get #price(): number | undefined {
     return this.#spending.paid === 'by price' ? this.#ceiling : undefined;
   }

@@ -31,12 +31,12 @@ export function participantsOf(
   request: PaidRequest,
   key: IdempotencyKey | undefined,
   callOf: (body: unknown) => Outgoing,
-): { participants: Participant[]; call: Outgoing } {
+): { participants: Participant[]; call: Outgoing; ceiling: number | undefined } {
   let spending: Money | undefined;
   const relayed = relay?.relayOf(contract, request, () => spending?.usageName);
   const names = { keyHash: key?.keyHash, ticketHash: relayed?.ticketHash };
   spending = money?.moneyOf(contract, request, names);
   const call = callOf(relayed ? relayed.relayedBody : request.body);
   const participants = [key, relayed, call, spending].filter((each) => each !== undefined);
-  return { participants, call };
+  return { participants, call, ceiling: spending?.ceiling };
 }

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject } from '../json-object.ts';
 import { type RelightReply, type RelightRequest, RelightStatus } from '../schemas/relight.ts';
 import { ProviderCall } from './provider-call.ts';
-import type { BoughtTask, Provider } from './provider.ts';
+import type { Provider, StartedTask } from './provider.ts';
 
 const imageProvider = config.atStart(
   config.configured((): Provider => {
@@ -26,7 +26,7 @@ export function relightCall(context: Context, body: RelightRequest): ProviderCal
 }
 
 /** Clients require a status; a task whose status the provider leaves out is created. */
-export function relightReply({ taskId }: BoughtTask, reply: JsonObject): RelightReply {
+export function relightReply({ task: { taskId }, reply }: StartedTask): RelightReply {
   const { generated, status } = isObject(reply.data) ? reply.data : reply;
   return {
     data: {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json-object.ts';
 import type { StoredSecret } from '../aws/stored-secret.ts';
 
 /** Everything that makes one provider different from another: a third one is one more of these. */
@@ -15,4 +16,11 @@ export interface Provider {
 export interface BoughtTask {
   taskId: string;
   credits?: number | undefined;
+}
+
+/** A task with the reply that names it, and the credits that are counted if that names no price. */
+export interface StartedTask {
+  task: BoughtTask;
+  reply: JsonObject;
+  ceiling?: number | undefined;
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../json-object.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
 import { ProviderCall } from './provider-call.ts';
-import type { BoughtTask, Provider } from './provider.ts';
+import type { Provider, StartedTask } from './provider.ts';
 import { readCreatedAt, readFields } from './reply-fields.ts';
 
 /** A started video task: what every answer has, and what the provider repeats of the request. */
@@ -55,8 +55,7 @@ export function videoCall(context: Context, { path }: VideoContract, request: Vi
 /** The task is paid for, so a state or price that cannot be read must not keep its id from the caller. */
 export function videoReply(
   { reply: { shape } }: VideoContract,
-  { taskId, credits }: BoughtTask,
-  reply: JsonObject,
+  { task: { taskId, credits }, reply, ceiling }: StartedTask,
   sent: JsonObject,
 ): VideoReply {
   const state = taskFields.state.safeParse(reply.state).data;
@@ -65,10 +64,12 @@ export function videoReply(
     const unreadable = [state === undefined && 'state', credits === undefined && 'credits'].filter(Boolean);
     log('warn', 'provider_reply', { unreadable });
   }
+  // The interface requires credits. Without a price they are what the ledger counts, and X-Credits-Used is absent.
+  if (credits === undefined && ceiling !== undefined) note({ credits_are_ceiling: true });
   const required = {
     task_id: taskId,
     state: state ?? 'created',
-    credits: Math.min(credits ?? 0, maxInt32),
+    credits: Math.min(credits ?? ceiling ?? 0, maxInt32),
     created_at: readCreatedAt(reply.created_at),
   };
   return { required, echoes: readEchoes(shape, reply, sent) };

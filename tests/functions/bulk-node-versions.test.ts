@@ -1,9 +1,10 @@
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/bulk-node-versions.ts';
 import { bulkNodeVersions } from '../../lib/contracts/bulk-node-versions.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { intercept } from '../support/intercept.ts';
-import { invoke } from '../support/invoke.ts';
+import { invoke, sampleEvent } from '../support/invoke.ts';
 import { addNode, addVersion, countRequests } from '../support/registry.ts';
 
 interface Pair {
@@ -238,6 +239,52 @@ describe('POST /bulk/nodes/versions', () => {
     });
 
     expect(status).toBe(200);
+  });
+
+  describe('Accept-Encoding', () => {
+    const pairs = Array.from({ length: 20 }, (_, index) => ({ node_id: `many-${index}`, version: '1.0.0' }));
+    const ask = (encoding: string | undefined, node_versions: object[] = pairs) =>
+      handler(
+        {
+          ...sampleEvent('bulk-node-versions'),
+          headers: { 'accept-encoding': encoding },
+          body: JSON.stringify({ node_versions }),
+        },
+        {} as never,
+      );
+
+    test.each(['gzip', 'GZIP', 'br, gzip', 'gzip;q=0.1', 'deflate , gzip ; q=1.0'])(
+      'answers as gzip to %j',
+      async (encoding) => {
+        const answer = await ask(encoding);
+        const plain = await ask(undefined);
+
+        expect(answer).toMatchObject({
+          isBase64Encoded: true,
+          headers: {
+            'content-encoding': 'gzip',
+            vary: 'accept-encoding',
+            'content-type': 'application/json',
+          },
+        });
+        expect(gunzipSync(Buffer.from(answer.body, 'base64')).toString()).toBe(plain.body);
+      },
+    );
+
+    test.each([undefined, '', 'br', 'identity', 'gzip;q=0', 'gzip; q=0.000', 'x-gzip'])(
+      'answers as text to %j',
+      async (encoding) => {
+        const answer = await ask(encoding);
+
+        expect(answer.headers).toMatchObject({ vary: 'accept-encoding' });
+        expect(answer).not.toHaveProperty('isBase64Encoded');
+        expect(JSON.parse(answer.body).node_versions).toHaveLength(20);
+      },
+    );
+
+    test('answers a small body as text', async () => {
+      expect(await ask('gzip', pairs.slice(0, 1))).not.toHaveProperty('isBase64Encoded');
+    });
   });
 });
 

@@ -5,13 +5,15 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { HostNode } from '../../lib/schemas/host-node.ts';
 import { duringNextWrite } from '../support/admin.ts';
 import { intercept } from '../support/intercept.ts';
-import { invoke } from '../support/invoke.ts';
+import { nodeVersionKey } from '../../lib/store/keys.ts';
+import { invoke, sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import {
   addNode,
   addPublisher,
   addVersion,
   countRequests,
+  setFields,
   setPublisherFields,
   storedItem,
 } from '../support/registry.ts';
@@ -188,6 +190,58 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
 
       expect([status, body.error]).toEqual([403, 'forbidden']);
       expect(await stored('Refused')).toBeUndefined();
+    });
+
+    describe('after an extraction that succeeded', () => {
+      const place = { nodeId: 'extracted' };
+      const unknown = (hostNodeName: string, authorization = owner) =>
+        update({ category: 'x' }, { ...place, hostNodeName }, authorization);
+
+      beforeAll(async () => {
+        await addNode('acme', 'extracted');
+        await addVersion('acme', 'extracted', '1.0.0', { host_node_extract_status: 'pending' });
+        for (const hostNodeName of ['Load Image', 'Save Image'])
+          await update({ category: 'read' }, { ...place, hostNodeName });
+        await setFields(nodeVersionKey('extracted', '1.0.0'), { host_node_extract_status: 'success' });
+      });
+
+      test.each([
+        ['Load Imge', ' Did you mean "Load Image"?'],
+        ['save image', ' Did you mean "Save Image"?'],
+        ['Blend', ''],
+      ])('404 host_node_not_found for the unknown name %j, with a suggestion', async (name, suggestion) => {
+        const { status, body } = await unknown(name);
+
+        expect([status, body.error, body.message]).toEqual([
+          404,
+          'host_node_not_found',
+          `There is no such host node in this node version.${suggestion}`,
+        ]);
+        expect(await storedItem('NODE#extracted#1.0.0', `HOST_NODE#${name}`)).toBeUndefined();
+      });
+
+      test('403 forbidden for a stranger, who learns no name', async () => {
+        expect((await unknown('Load Imge', bearer('stranger'))).body.error).toBe('forbidden');
+      });
+
+      test('200 for a known name, and for another name from an admin', async () => {
+        expect((await unknown('Load Image')).status).toBe(200);
+        expect((await unknown('Added', admin)).status).toBe(200);
+        expect((await unknown('Added')).status).toBe(200);
+      });
+    });
+
+    test('400 for a request with a query string, which is the rest of a name', async () => {
+      const event = sampleEvent('update-host-node');
+      const answer = await handler(
+        { ...event, rawQueryString: 'x', headers: { ...event.headers, authorization: owner } },
+        {} as never,
+      );
+
+      expect([answer.statusCode, JSON.parse(answer.body).details]).toEqual([
+        400,
+        [{ path: 'query', message: 'is not accepted here; encode a "?" in the path twice, as "%253F"' }],
+      ]);
     });
 
     test('403 forbidden for an owner who bans', async () => {

@@ -61,13 +61,12 @@ const relightRequest = {
 } as const;
 
 async function relight() {
-  const { task, reply } = await sent(relightCall(soon(), relightRequest));
-  return relightReply(task, reply);
+  return relightReply(await sent(relightCall(soon(), relightRequest)));
 }
 
 async function video(request: { model?: string; prompt?: string } = {}): Promise<Record<string, unknown>> {
-  const { task, reply } = await sent(videoCall(soon(), textToVideo, request));
-  const { required, echoes } = videoReply(textToVideo, task, reply, { ...request });
+  const started = await sent(videoCall(soon(), textToVideo, request));
+  const { required, echoes } = videoReply(textToVideo, started, { ...request });
   return { ...required, ...echoes };
 }
 
