@@ -81,10 +81,19 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
     const { responses } = operation(name);
 
     for (const code of errorsOf(contract)) {
-      const { schema, examples } = responses[errorCatalog[code].status].content['application/json'];
-      expect(schema.allOf[1].properties.error.enum).toContain(code);
-      expect(examples).toHaveProperty(code);
+      const { $ref, description } = responses[errorCatalog[code].status];
+      const shared = document.components.responses[$ref.split('/').at(-1)];
+      const { schema, examples } = shared.content['application/json'];
+      expect(description).toContain(`\`${code}\`: `);
+      expect(schema).toEqual({ $ref: '#/components/schemas/ErrorBody' });
+      expect(examples[code]).toEqual({ $ref: `#/components/examples/${code}` });
     }
+    expect(Object.keys(responses)).toEqual(
+      [
+        ...new Set([contract.status, ...errorsOf(contract).map((code) => errorCatalog[code].status)].sort()),
+        'default',
+      ].map(String),
+    );
   });
 
   test('says what the gateway answers by itself', () => {
@@ -104,8 +113,16 @@ describe('webhooks', () => {
     ]);
 
     expect(samples.map(([provider, sample]) => readNotification(provider, JSON.stringify(sample)))).toEqual([
-      { state: 'success', taskId: '046b6c7f-0b8a-43b9-b35d-6489e6daee91' },
-      { state: 'success', taskId: '867913241582301184' },
+      {
+        state: 'success',
+        taskId: '046b6c7f-0b8a-43b9-b35d-6489e6daee91',
+        media: ['https://images.example.com/046b6c7f.png'],
+      },
+      {
+        state: 'success',
+        taskId: '867913241582301184',
+        media: ['https://videos.example.com/867913241582301184.mp4'],
+      },
     ]);
   });
 
@@ -152,9 +169,46 @@ test('the gateway’s answers have its own shape, with a message that every read
   const { examples } = GatewayAnswer.content['application/json'];
 
   expect(document.components.schemas.GatewayAnswer.required).toEqual(['message']);
-  expect(document.components.schemas.Error.required).toContain('message');
+  expect(document.components.schemas.ErrorBody.required).toContain('message');
   expect(Object.keys(examples)).toEqual([413, 429, 431, 500, 503].map((status) => `gateway_${status}`));
 });
+
+/** As the tables of the interface have them. */
+const fieldsOf = {
+  Node: 'author banner_url category created_at description downloads repo_stars icon id latest_version license name preempted_host_node_names publisher rating repository search_ranking status status_detail supported_accelerators supported_host_frontend_version supported_host_version supported_os tags tags_admin translations'.split(
+    ' ',
+  ),
+  NodeVersion:
+    'changelog host_node_extract_status createdAt dependencies deprecated downloadUrl id node_id status_reason supported_accelerators supported_host_frontend_version supported_host_version supported_os tags tags_admin version'.split(
+      ' ',
+    ),
+  Publisher: 'createdAt description id logo members name source_code_repo support website'.split(' '),
+  HostNode:
+    'category host_node_name deprecated description experimental function input_types output_is_list policy return_names return_types'.split(
+      ' ',
+    ),
+  RelightImageRequest:
+    'image advanced_settings change_background interpolate_from_original light_transfer_strength preserve_details prompt style transfer_light_from_lightmap transfer_light_from_reference_image webhook_url'.split(
+      ' ',
+    ),
+  TextToVideoRequest:
+    'aspect_ratio audio audio_type bgm callback_url duration enhance images is_rec meta_data model movement_amplitude off_peak payload priority prompt resolution seed style voice_id watermark wm_position wm_url'.split(
+      ' ',
+    ),
+  ExtendVideoRequest:
+    'model callback_url duration images payload prompt resolution video_creation_id video_url'.split(' '),
+  MultiframeVideoRequest: 'image_settings model start_image callback_url payload resolution'.split(' '),
+};
+
+/** Every property of every object, at any depth, with its path. */
+function propertiesIn(value: Any, path = ''): [string, Any][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = Object.entries<Any>(value.properties ?? {}).map(([name, schema]): [string, Any] => [
+    `${path}.${name}`,
+    schema,
+  ]);
+  return [...own, ...Object.entries(value).flatMap(([key, inner]) => propertiesIn(inner, `${path}.${key}`))];
+}
 
 describe('what the interface promises', () => {
   test('the document lists every error code of the catalog', () => {
@@ -181,20 +235,75 @@ describe('what the interface promises', () => {
     expect(TextToVideoRequest.properties.payload.maxLength).toBe(1_048_576);
   });
 
-  test('fields that only the service sets are read-only in every request', () => {
-    const { Node, NodeVersion, HostNode, UpdateNodeRequest, PublishNodeVersionRequest } =
-      document.components.schemas;
-    const version = PublishNodeVersionRequest.properties.node_version.properties;
+  test('only what the interface calls response-only is read-only', () => {
+    const readOnly = Object.entries<Any>(document.components.schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries<Any>(properties).flatMap(([field, schema]) =>
+        schema.readOnly ? [`${name}.${field}`] : [],
+      ),
+    );
 
-    for (const schema of [Node, UpdateNodeRequest])
-      for (const field of ['created_at', 'downloads', 'repo_stars', 'rating', 'latest_version', 'publisher'])
-        expect([field, schema.properties[field].readOnly]).toEqual([field, true]);
-    for (const field of ['downloadUrl', 'createdAt', 'status']) {
-      expect(NodeVersion.properties[field].readOnly).toBe(true);
-      expect(version[field].readOnly).toBe(true);
-    }
-    expect(HostNode.properties.host_node_name.readOnly).toBe(true);
-    expect(Node.properties.name.readOnly).toBeUndefined();
+    expect(readOnly).toEqual(['HostNode.host_node_name']);
+    expect(document.components.schemas.UpdateHostNodeRequest.properties).not.toHaveProperty('host_node_name');
+  });
+
+  test.each([
+    ['Node', 'UpdateNodeRequest', fieldsOf.Node],
+    ['NodeVersion', undefined, fieldsOf.NodeVersion],
+    ['Publisher', undefined, fieldsOf.Publisher],
+    ['HostNode', undefined, fieldsOf.HostNode],
+    ['RelightImageRequest', undefined, fieldsOf.RelightImageRequest],
+    ['TextToVideoRequest', undefined, fieldsOf.TextToVideoRequest],
+    ['ExtendVideoRequest', undefined, fieldsOf.ExtendVideoRequest],
+    ['MultiframeVideoRequest', undefined, fieldsOf.MultiframeVideoRequest],
+  ])(
+    'the fields of %s stand in the order of the interface, and additions are marked',
+    (name, request, fields) => {
+      const { properties } = document.components.schemas[name];
+      const added = Object.entries<Any>(properties).flatMap(([field, { description, $ref }]) =>
+        /^Added by this service: /.test(
+          description ?? document.components.schemas[$ref?.split('/').at(-1)]?.description,
+        )
+          ? [field]
+          : [],
+      );
+
+      expect(Object.keys(properties)).toEqual([...fields, ...added]);
+      if (request)
+        expect(Object.keys(document.components.schemas[request].properties).slice(0, fields.length)).toEqual(
+          fields,
+        );
+    },
+  );
+
+  test('every property has a description', () => {
+    const bare = propertiesIn(document.components.schemas).filter(
+      ([, { description, $ref }]) => description === undefined && $ref === undefined,
+    );
+
+    expect(bare.map(([path]) => path)).toEqual([]);
+  });
+
+  test('no schema has the name of a global', () => {
+    const names = Object.keys(document.components.schemas);
+
+    expect(names.filter((name) => name in globalThis)).toEqual([]);
+  });
+
+  test('an optional field of a paid request may be null, as the service takes it', () => {
+    const { TextToVideoRequest, ExtendVideoRequest, MultiframeVideoRequest, RelightImageRequest } =
+      document.components.schemas;
+
+    for (const { properties, required = [] } of [
+      TextToVideoRequest,
+      ExtendVideoRequest,
+      MultiframeVideoRequest,
+      RelightImageRequest,
+    ])
+      for (const [field, { type, $ref }] of Object.entries<Any>(properties))
+        expect([field, $ref !== undefined || [type].flat().includes('null')]).toEqual([
+          field,
+          !required.includes(field),
+        ]);
   });
 
   test('category is marked as deprecated', () => {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
+import { added } from '../schemas/added.ts';
 import { list } from '../schemas/lists.ts';
 import { NodeVersion } from '../schemas/node-version.ts';
 
@@ -22,14 +23,16 @@ export const bulkNodeVersions = contract({
     node_versions: list(identifier, 1000).with(z.describe('The pairs to fetch, at most 1000')),
   }),
   reply: z.object({
-    node_versions: z.array(
-      z.object({
-        identifier: identifier.with(z.describe('The pair exactly as it was requested')),
-        status: z.enum(['success', 'not_found', 'error']),
-        error_message: z.optional(z.string()).with(z.describe('Why the pair could not be answered')),
-        node_version: z.optional(NodeVersion),
-      }),
-    ),
+    node_versions: z
+      .array(
+        z.object({
+          identifier: identifier.with(z.describe('The pair exactly as it was requested')),
+          error_message: z.optional(z.string()).with(z.describe('Why the pair could not be answered')),
+          node_version: z.optional(NodeVersion),
+          status: z.enum(['success', 'not_found', 'error']).with(added('What became of the pair')),
+        }),
+      )
+      .with(z.describe('One entry for each pair, in the order of the request')),
   }),
   status: 200,
   errors: [],

@@ -14,8 +14,8 @@ export const publishNodeVersion = contract({
   access: { userUnless: 'PUBLISH_ACCESS_TOKEN', bodyToken: 'personal_access_token' },
   parameters: z.object({ publisherId: PublisherId, nodeId: NodeId }),
   body: z.object({
-    node: NodeInput,
-    node_version: NodeVersionInput,
+    node: NodeInput.with(z.describe('The node, which the first publish creates')),
+    node_version: NodeVersionInput.with(z.describe('The version to publish')),
     personal_access_token: z
       .string()
       .check(z.minLength(1))

@@ -20,5 +20,5 @@ export const ErrorBody = z
       )
       .with(z.describe('The issues of the request, if it has some; at most 100')),
   })
-  .with(z.meta({ id: 'Error' }));
+  .with(z.meta({ id: 'ErrorBody', description: 'What every answer but a success has' }));
 export type ErrorBody = z.infer<typeof ErrorBody>;

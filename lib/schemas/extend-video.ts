@@ -5,7 +5,7 @@ import { paidObject } from './paid-object.ts';
 import {
   callbackUrl,
   editingModels,
-  editingResolutions,
+  editingResolution,
   modelName,
   payload,
   taskFields,
@@ -28,7 +28,7 @@ export function extendVideoRequest(rules: VideoRules) {
     ).with(z.describe('Reference image for the end frame; exactly 1 image accepted')),
     payload: optional(payload),
     prompt: optional(videoPrompt),
-    resolution: optional(z.enum(editingResolutions)),
+    resolution: optional(editingResolution),
     video_creation_id: optional(z.string().with(z.describe('Required together with video_url'))),
     video_url: optional(
       absoluteUrl.with(z.describe('Any video URL; required together with video_creation_id')),

@@ -6,31 +6,29 @@ const policies = ['HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolic
 
 const fields = {
   category: z.string().with(z.describe('UI category used for grouping')),
+  host_node_name: z
+    .string()
+    .with(z.meta({ description: 'Unique identifier, taken from the path', readOnly: true })),
   deprecated: z.boolean().with(z.describe('Deprecated entries are hidden in the UI')),
-  description: z.string(),
+  description: z.string().with(z.describe('What the host node does')),
   experimental: z.boolean().with(z.describe('Subject to change or removal')),
   function: z.string().with(z.describe('Entry-point function name')),
   input_types: z.string().with(z.describe('Defines input parameters')),
   output_is_list: list(z.boolean(), maxRecordItems).with(z.describe('One flag per output')),
+  policy: z.enum(policies).with(z.describe('Whether a host may run the entry, and where')),
   return_names: z.string().with(z.describe('Names of outputs')),
   return_types: z.string().with(z.describe('Types of outputs')),
 };
 
+const { host_node_name, ...writable } = fields;
+
 export const HostNodeInput = z.object({
-  ...clearable(fields),
+  ...clearable(writable),
   policy: z
     .nullish(z.enum([...policies, '']))
     .with(z.describe('To and from HostNodePolicyBanned is for admins; empty keeps it')),
 });
 export type HostNodeInput = z.infer<typeof HostNodeInput>;
 
-export const HostNode = z
-  .partial(
-    z.object({
-      ...fields,
-      policy: z.enum(policies),
-      host_node_name: z.string().with(z.describe('Unique identifier, taken from the path')),
-    }),
-  )
-  .with(z.meta({ id: 'HostNode' }));
+export const HostNode = z.partial(z.object(fields)).with(z.meta({ id: 'HostNode' }));
 export type HostNode = z.infer<typeof HostNode>;

@@ -5,7 +5,7 @@ import { paidObject } from './paid-object.ts';
 import {
   callbackUrl,
   editingModels,
-  editingResolutions,
+  editingResolution,
   modelName,
   payload,
   taskFields,
@@ -28,7 +28,7 @@ export function multiframeVideoRequest(rules: VideoRules) {
     start_image: imageSource.with(z.describe('First frame; Base64 data or URL')),
     callback_url: optional(callbackUrl),
     payload: optional(payload),
-    resolution: optional(z.enum(editingResolutions)),
+    resolution: optional(editingResolution),
   });
 }
 

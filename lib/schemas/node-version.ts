@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { added } from './added.ts';
 import { clearable } from './clearable.ts';
 import { texts } from './lists.ts';
 import { Timestamp } from './timestamp.ts';
@@ -12,7 +13,7 @@ export const NodeVersionStatus = z
     'NodeVersionStatusDeleted',
     'NodeVersionStatusFlagged',
   ])
-  .with(z.describe('Pending until the archive has arrived and been checked'));
+  .with(added('Pending until the archive has arrived and been checked'));
 export type NodeVersionStatus = z.infer<typeof NodeVersionStatus>;
 
 /** Programs decide by these, never by the words of `status_reason`. */
@@ -28,7 +29,7 @@ export const StatusReasonCode = z
     'banned',
     'flagged',
   ])
-  .with(z.describe('Why the version has its status, for programs'));
+  .with(added('Why the version has its status, for programs'));
 export type StatusReasonCode = z.infer<typeof StatusReasonCode>;
 
 export const Provenance = z
@@ -45,71 +46,62 @@ export const Provenance = z
     z.meta({
       id: 'Provenance',
       description:
-        'The CI job that published the version, by its verified ID token; absent where a person did',
+        'Added by this service: the CI job that published the version, by its verified ID token; absent if a person did',
     }),
   );
 export type Provenance = z.infer<typeof Provenance>;
 
-const publisherFields = {
-  changelog: z.string(),
-  dependencies: texts(),
-  deprecated: z.boolean(),
-  supported_accelerators: texts().with(z.describe('Accelerator kinds the version supports')),
-  supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
-  supported_host_version: z.string().with(z.describe('Supported host versions')),
-  supported_os: texts().with(z.describe('Operating systems supported')),
-  tags: texts(),
-};
-
-const adminFields = {
-  tags_admin: texts().with(
-    z.describe(
-      'Tags for security warnings and admin metadata. Set by admins and by the extraction of host nodes; from others, only as stored',
-    ),
-  ),
-};
-
-const serviceFields = {
+const fields = {
+  changelog: z.string().with(z.describe('What changed in this version')),
   host_node_extract_status: z
     .enum(['pending', 'success', 'failed'])
     .with(z.describe('Whether the host nodes have been read out of the archive')),
-  host_node_extract_reason: z
-    .string()
-    .with(z.describe('Why they could not be read, or not all of them; absent unless that failed')),
   createdAt: Timestamp.with(z.describe('Creation time of the version')),
+  dependencies: texts().with(z.describe('Packages that the version needs')),
+  deprecated: z.boolean().with(z.describe('Whether another version should be used')),
   downloadUrl: z
     .string()
     .with(z.describe('Where the archive is downloaded. Present only while the version is active or flagged')),
   id: z.string().with(z.describe('Unique identifier of the version')),
   node_id: z.string().with(z.describe('Owning node')),
+  status_reason: z.string().with(z.describe('Why the version has its status, and what to do about it')),
+  supported_accelerators: texts().with(z.describe('Accelerator kinds the version supports')),
+  supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
+  supported_host_version: z.string().with(z.describe('Supported host versions')),
+  supported_os: texts().with(z.describe('Operating systems supported')),
+  tags: texts().with(z.describe('Words to find the version by')),
+  tags_admin: texts().with(
+    z.describe(
+      'Tags for security warnings and admin metadata. Set by admins and by the extraction of host nodes; from others, only as stored',
+    ),
+  ),
+  version: z.string().with(z.describe('Version label in normal form')),
+};
+
+/** What the interface does not have. */
+const addedFields = {
+  status: NodeVersionStatus,
+  status_reason_code: StatusReasonCode,
+  host_node_extract_reason: z
+    .string()
+    .with(added('Why the host nodes could not be read, or not all of them; absent unless that failed')),
   provenance: Provenance,
   sha256: z
     .string()
-    .with(z.describe('SHA-256 of the archive in hexadecimal. Absent until the archive has been accepted')),
-  size_bytes: z.int().with(z.describe('Size of the archive. Absent until the archive has been accepted')),
-  status: NodeVersionStatus,
-  status_reason: z.string().with(z.describe('Why the version has its status, and what to do about it')),
-  status_reason_code: StatusReasonCode,
+    .with(added('SHA-256 of the archive in hexadecimal. Absent until the archive has been accepted')),
+  size_bytes: z.int().with(added('Size of the archive. Absent until the archive has been accepted')),
 };
 
+const { host_node_extract_status, createdAt, downloadUrl, id, node_id, status_reason, ...writable } = fields;
+
 /** What a publisher says of a version. Fields that the service sets itself are accepted and ignored. */
-export const NodeVersionInput = z.object({
-  ...clearable(publisherFields),
-  ...clearable(adminFields),
-  version: VersionLabel,
-});
+export const NodeVersionInput = z.object({ ...clearable(writable), version: VersionLabel });
 export type NodeVersionInput = z.infer<typeof NodeVersionInput>;
 
 export const NodeVersion = z
-  .partial(
-    z.object({
-      ...publisherFields,
-      ...adminFields,
-      ...serviceFields,
-      version: z.string().with(z.describe('Version label in normal form')),
-    }),
-  )
+  .partial(z.object({ ...fields, ...addedFields }))
   .with(z.meta({ id: 'NodeVersion' }));
 export type NodeVersion = z.infer<typeof NodeVersion>;
 
-export const adminVersionFields = Object.keys(adminFields) as (keyof typeof adminFields)[];
+/** Fields that another value may be sent for by admins only. */
+export const adminVersionFields = ['tags_admin'] as const;

@@ -28,8 +28,8 @@ const translations = z
     z.meta({ type: 'object', description: 'Translations of node metadata: each language has any value' }),
   );
 
-const ownerFields = {
-  author: z.string(),
+const fields = {
+  author: z.string().with(z.describe('Who wrote the node')),
   banner_url: place.with(z.describe('URL to the node banner')),
   category: z.string().with(
     z.meta({
@@ -37,43 +37,46 @@ const ownerFields = {
       deprecated: true,
     }),
   ),
-  description: z.string(),
+  created_at: Timestamp.with(z.describe('Creation time of the node')),
+  description: z.string().with(z.describe('What the node does')),
+  downloads: z.int().with(z.describe('Number of downloads')),
+  repo_stars: z.int().with(z.describe('Stars on the source repository')),
   icon: place.with(z.describe('URL to the node icon')),
+  id: z.string().with(z.describe('Unique identifier of the node')),
+  latest_version: NodeVersion,
   license: z.string().with(z.describe('Path to the LICENSE file in the repository')),
   name: z.string().with(z.describe('Display name')),
+  preempted_host_node_names: texts().with(z.describe('Host node names preempted by this node')),
+  publisher: Publisher,
+  rating: z.number().with(z.describe('Average rating')),
   repository: place.with(z.describe('URL to the repository')),
+  search_ranking: z.int().with(z.describe('Used for sorting search results')),
+  status: z
+    .enum(nodeStatuses)
+    .with(
+      z.describe('An owner withdraws a node with NodeStatusDeleted and restores it with NodeStatusActive'),
+    ),
   status_detail: z.string().with(z.describe('Why the node has its status')),
   supported_accelerators: texts().with(z.describe('Accelerator kinds the node supports')),
   supported_host_frontend_version: z.string().with(z.describe('Supported host frontend versions')),
   supported_host_version: z.string().with(z.describe('Supported host versions')),
   supported_os: texts().with(z.describe('Operating systems supported')),
-  tags: texts(),
+  tags: texts().with(z.describe('Words to find the node by')),
+  tags_admin: texts().with(z.describe('Admin-only tags for security warnings and admin metadata')),
   translations,
 };
 
-const adminFields = {
-  preempted_host_node_names: texts().with(z.describe('Host node names preempted by this node')),
-  search_ranking: z.int().with(z.describe('Used for sorting search results')),
-  tags_admin: texts().with(z.describe('Admin-only tags for security warnings and admin metadata')),
-};
+/** Fields that another value may be sent for by admins only. */
+export const adminNodeFields = ['preempted_host_node_names', 'search_ranking', 'tags_admin'] as const;
 
-const serviceFields = {
-  created_at: Timestamp.with(z.describe('Creation time of the node')),
-  downloads: z.int().with(z.describe('Number of downloads')),
-  repo_stars: z.int().with(z.describe('Stars on the source repository')),
-  id: z.string().with(z.describe('Unique identifier of the node')),
-  latest_version: NodeVersion,
-  publisher: Publisher,
-  rating: z.number().with(z.describe('Average rating')),
-};
+const { created_at, downloads, repo_stars, latest_version, publisher, rating, ...writable } = fields;
 
 /**
  * What a caller may say of a node. Clients send a whole Node back that they have read, so the fields that the
  * service computes are accepted and ignored, and those of admins may be sent as they stand.
  */
 export const NodeInput = z.object({
-  ...clearable(ownerFields),
-  ...clearable(adminFields),
+  ...clearable(writable),
   id: z
     .optional(z.unknown())
     .with(z.meta({ type: ['string', 'null'], description: 'Unique identifier of the node, as in the path' })),
@@ -87,9 +90,5 @@ export const NodeInput = z.object({
 });
 export type NodeInput = z.infer<typeof NodeInput>;
 
-export const Node = z
-  .partial(z.object({ ...ownerFields, ...adminFields, ...serviceFields, status: z.enum(nodeStatuses) }))
-  .with(z.meta({ id: 'Node' }));
+export const Node = z.partial(z.object(fields)).with(z.meta({ id: 'Node' }));
 export type Node = z.infer<typeof Node>;
-
-export const adminNodeFields = Object.keys(adminFields) as (keyof typeof adminFields)[];

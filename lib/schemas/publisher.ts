@@ -10,26 +10,30 @@ export const Publisher = z
   .partial(
     z.object({
       createdAt: Timestamp.with(z.describe('Creation time of the publisher')),
-      description: z.string(),
+      description: z.string().with(z.describe('What the publisher does')),
       id: z.string().with(z.describe('Unique identifier of the publisher')),
       logo: z.string().with(z.describe('URL to the logo')),
-      members: z.array(
-        z.object({
-          id: z.string(),
-          role: PublisherRole,
-          user: z.partial(
-            z.object({
-              id: z.string(),
-              name: z.string(),
-              email: z.string().with(z.describe('Shown to owners and admins only')),
-            }),
-          ),
-        }),
-      ),
+      members: z
+        .array(
+          z.object({
+            id: z.string().with(z.describe('Unique identifier of the member')),
+            role: PublisherRole,
+            user: z
+              .partial(
+                z.object({
+                  email: z.string().with(z.describe('Shown to owners and admins only')),
+                  id: z.string().with(z.describe('The user, as access tokens name it')),
+                  name: z.string().with(z.describe('Display name')),
+                }),
+              )
+              .with(z.describe('The person')),
+          }),
+        )
+        .with(z.describe('Who may publish for the publisher, and who edits')),
       name: z.string().with(z.describe('Display name')),
-      source_code_repo: z.string(),
-      support: z.string(),
-      website: z.string(),
+      source_code_repo: z.string().with(z.describe('Where the source code is')),
+      support: z.string().with(z.describe('Where to get help')),
+      website: z.string().with(z.describe('Home page')),
     }),
   )
   .with(z.meta({ id: 'Publisher' }));

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { added } from './added.ts';
 import { isObject } from '../json-object.ts';
 import { freeFormIssue } from './free-form.ts';
 import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
@@ -53,7 +54,7 @@ export const RelightRequest = paidObject({
       )
       .with(z.describe('Guides generation; (text:weight) weights a phrase by 1 to 1.4')),
   ),
-  style: withDefault(z.enum(styles), 'standard'),
+  style: withDefault(z.enum(styles), 'standard').with(z.describe('Style of the light')),
   transfer_light_from_lightmap: optional(
     imageSource.with(z.describe('Base64 data or URL; incompatible with transfer_light_from_reference_image')),
   ),
@@ -73,17 +74,21 @@ export const RelightRequest = paidObject({
 );
 export type RelightRequest = z.infer<typeof RelightRequest>;
 
-export const RelightStatus = z.enum(['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED']);
+export const RelightStatus = z
+  .enum(['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'])
+  .with(added('How the task stands; the last two are final'));
 
 export const RelightReply = z
   .object({
-    data: z.object({
-      generated: z
-        .array(z.string())
-        .with(z.describe('URLs of the generated images; empty while the task runs')),
-      task_id: z.string(),
-      status: RelightStatus,
-    }),
+    data: z
+      .object({
+        generated: z
+          .array(z.string())
+          .with(z.describe('URLs of the generated images; empty while the task runs')),
+        task_id: z.string().with(z.describe('Unique identifier of the task at the provider')),
+        status: RelightStatus,
+      })
+      .with(z.describe('The task')),
   })
   .with(z.meta({ id: 'RelightReply' }));
 export type RelightReply = z.infer<typeof RelightReply>;

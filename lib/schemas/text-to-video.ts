@@ -34,7 +34,7 @@ export function textToVideoRequest(rules: VideoRules) {
       duration: optional(z.int32()).with(
         z.describe('Seconds; vidq3-pro 1-16, vidq2-pro-fast 1-10, vidq2-pro and vidq2-turbo 1-8'),
       ),
-      enhance: optional(z.boolean()),
+      enhance: optional(z.boolean()).with(z.describe('Enhances the result, as the provider does')),
       images: optional(
         z
           .array(reference.with(z.describe('Start frame, in any form that the provider accepts')))
@@ -53,7 +53,7 @@ export function textToVideoRequest(rules: VideoRules) {
       ),
       off_peak: optional(z.boolean()).with(z.describe('Lower cost; tasks generated within 48 hours')),
       payload: optional(payload),
-      priority: optional(z.int32()),
+      priority: optional(z.int32()).with(z.describe('Priority at the provider')),
       prompt: optional(videoPrompt),
       resolution: optional(
         z
@@ -61,11 +61,14 @@ export function textToVideoRequest(rules: VideoRules) {
           .with(z.describe('Availability depends on model and duration')),
       ),
       seed: optional(z.int32()).with(z.describe('Random when omitted')),
-      style: optional(z.enum(['general', 'anime'])),
+      style: optional(z.enum(['general', 'anime'])).with(z.describe('Style of the video')),
       voice_id: optional(z.string().with(z.describe('No effect for q3 model'))),
-      watermark: withDefault(z.boolean(), false),
+      watermark: withDefault(z.boolean(), false).with(z.describe('Puts a watermark on the video')),
       wm_position: optional(z.int32().check(z.minimum(1), z.maximum(4))).with(
-        z.describe('1 top left, 2 top right, 3 bottom right (default), 4 bottom left'),
+        z.meta({
+          description: '1 top left, 2 top right, 3 bottom right (default, with a watermark), 4 bottom left',
+          default: bottomRight,
+        }),
       ),
       wm_url: optional(
         reference.with(z.describe('Watermark image URL; default watermark used when omitted')),

@@ -9,20 +9,29 @@ export function modelName(listed: readonly string[], { VIDEO_MODELS_EXTRA }: Vid
 }
 
 export const editingModels = ['vidq2-pro', 'vidq2-turbo'] as const;
-export const editingResolutions = ['540p', '720p', '1080p'] as const;
+export const editingResolution = z
+  .enum(['540p', '720p', '1080p'])
+  .with(z.describe('Resolution of the video'));
 
 export const callbackUrl = webAddress.with(z.describe('Callback for task status updates'));
 export const payload = text(1_048_576).with(z.describe('Pass-through parameters'));
 export const videoPrompt = text(2000).with(z.describe('Describes the video'));
 
-/** The last two are final. */
-const TaskState = z.enum(['created', 'processing', 'queueing', 'success', 'failed']);
+const TaskState = z
+  .enum(['created', 'processing', 'queueing', 'success', 'failed'])
+  .with(z.describe('How the task stands; success and failed are final'));
 export type TaskState = z.infer<typeof TaskState>;
 
 /** The fields that every answer of a video operation has. */
 export const taskFields = {
-  task_id: z.string(),
+  credits: z
+    .int32()
+    .with(
+      z.describe(
+        'What the task costs. If the provider names no price, the most that it may cost, and X-Credits-Used is absent',
+      ),
+    ),
   state: TaskState,
-  credits: z.int32().with(z.describe('What the task costs')),
+  task_id: z.string().with(z.describe('Unique identifier of the task at the provider')),
   created_at: Timestamp.with(z.describe('Creation time of the task')),
 };

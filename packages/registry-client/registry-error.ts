@@ -1,6 +1,6 @@
 import type { components } from './openapi.ts';
 
-type ServiceCode = components['schemas']['Error']['error'];
+type ServiceCode = components['schemas']['ErrorBody']['error'];
 
 /** What happens without an answer of the service itself. */
 type ClientCode =

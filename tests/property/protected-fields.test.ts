@@ -31,7 +31,7 @@ interface Guarded {
 const nodeId = 'mine-live';
 const path = { publisherId: 'mine', nodeId };
 const nodeFields =
-  'id created_at downloads repo_stars rating latest_version publisher status status_detail search_ranking preempted_host_node_names tags_admin publisher_id pk sk';
+  'id created_at downloads repo_stars rating latest_version publisher search_ranking preempted_host_node_names tags_admin publisher_id pk sk';
 const versionFields =
   'id node_id createdAt downloadUrl sha256 size_bytes status status_reason tags_admin host_node_extract_status host_node_extract_reason publisher_id pk sk pending_shard';
 const publication = {
@@ -54,7 +54,7 @@ const guarded: Record<string, Guarded> = {
     item: nodeKey(nodeId),
     path,
     body: (fields) => ({ ...publication, node: fields }),
-    fields: nodeFields.split(' '),
+    fields: [...nodeFields.split(' '), 'status'],
     others,
   },
   version: {

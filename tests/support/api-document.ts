@@ -40,7 +40,7 @@ export async function readApiDocument(): Promise<ApiDocument> {
     // `default` is for the gateway's own responses, which no function gives.
     const { default: _, ...responses } = at(root, ...place, 'responses') as Json;
     const replies = Object.entries(responses).map(([status, reply]) => {
-      const schema = { ...schemaIn(reply), components: root.components };
+      const schema = { ...schemaIn(resolved(root, reply)), components: root.components };
       return [Number(status), ajv.compile(schema)] as const;
     });
     const components = withoutReadOnly(document.components);
@@ -66,6 +66,12 @@ export async function readApiDocument(): Promise<ApiDocument> {
       }),
     takes: (name, body) => [body, withoutEmpty(body)].some((sent) => operation(name).request(sent) === true),
   };
+}
+
+/** Responses of errors are shared between operations. */
+function resolved(root: Json, part: unknown): unknown {
+  const { $ref } = part as { $ref?: string };
+  return $ref === undefined ? part : at(root, ...$ref.split('/').slice(1));
 }
 
 function schemaIn(part: unknown): JsonSchema {

@@ -20,6 +20,9 @@ const lightsB = [
   ...['soft_in', 'soft_out', 'soft_mid', 'strong_mid', 'style_shift', 'strong_shift'],
 ];
 
+/** The interface does not say what a setting may be; the provider judges. */
+const anything: JsonObject = { description: 'Any other value, if the provider takes it' };
+
 /** The `advanced_settings` of a relight request. */
 export const advancedSettings: JsonObject = {
   type: ['object', 'null'],
@@ -30,7 +33,10 @@ export const advancedSettings: JsonObject = {
     brightness: percentage('Brightness'),
     contrast: percentage('Contrast'),
     engine: openList('Relight engine', engines),
-    fixed_generation: { type: 'boolean', description: 'Whether equal requests give equal images' },
+    fixed_generation: {
+      description: 'Whether equal requests give equal images',
+      anyOf: [{ type: 'boolean' }, anything],
+    },
     saturation: percentage('Saturation'),
     transfer_light_a: openList('How much light is transferred', lightsA),
     transfer_light_b: openList('How light is transferred', lightsB),
@@ -40,9 +46,9 @@ export const advancedSettings: JsonObject = {
 };
 
 function percentage(name: string): JsonObject {
-  return { type: 'number', description: `${name}, usually a whole number from 0 to 100` };
+  return { description: name, anyOf: [{ type: 'integer', minimum: 0, maximum: 100 }, anything] };
 }
 
 function openList(description: string, values: readonly string[]): JsonObject {
-  return { description, anyOf: [{ type: 'string', enum: values }, { type: 'string' }] };
+  return { description, anyOf: [{ type: 'string', enum: values }, anything] };
 }

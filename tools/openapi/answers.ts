@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Contract } from '../../lib/contract.ts';
 import { type ErrorCode, errorCatalog, paidErrors, providerErrors } from '../../lib/errors.ts';
 import { sampleError, sampleIssues } from './examples.ts';
@@ -12,11 +13,10 @@ export function describeAnswers(contract: Contract): JsonObject {
   const statuses = [...new Set(codes.map((code) => errorCatalog[code].status))].sort((a, b) => a - b);
   const refusals = statuses.map((status) => [
     status,
-    refusal(
-      contract,
-      status,
-      codes.filter((code) => errorCatalog[code].status === status),
-    ),
+    {
+      $ref: `#/components/responses/${responseName(status)}`,
+      description: sentencesOf(codes.filter((code) => errorCatalog[code].status === status)),
+    },
   ]);
   return {
     [contract.status]: success(contract),
@@ -44,8 +44,12 @@ export function errorsOf(contract: Contract): ErrorCode[] {
 /** One example for each code of the catalog that is used; the answers refer to them. */
 export function errorExamples(contracts: readonly Contract[]): JsonObject {
   const used = new Set(contracts.flatMap(errorsOf));
-  used.delete('invalid_request');
-  return Object.fromEntries([...used].sort().map((code) => [code, { value: sampleError(code) }]));
+  const examples = [...used].sort().map((code) => [code, { value: sampleError(code) }]);
+  const [contract] = contracts;
+  return {
+    ...Object.fromEntries(examples),
+    ...(contract && { invalid_request: { value: sampleIssues(contract) } }),
+  };
 }
 
 function success(contract: Contract): JsonObject {
@@ -65,32 +69,41 @@ function success(contract: Contract): JsonObject {
 
 const budgetHeaders = ['RateLimit-Policy', 'RateLimit'];
 
-/** Once the caller's account was read, every response states the remaining limits. */
-function saysBudget({ paid }: Contract, codes: readonly ErrorCode[]): boolean {
-  const known: readonly ErrorCode[] = [...paidErrors, ...providerErrors];
-  return paid !== undefined && codes.some((code) => known.includes(code));
+/** One response for each status, which all operations share, with an example of each code. */
+export function errorResponses(contracts: readonly Contract[]): JsonObject {
+  const used = [...new Set(contracts.flatMap(errorsOf))];
+  const statuses = [...new Set(used.map((code) => errorCatalog[code].status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const codes = used.filter((code) => errorCatalog[code].status === status);
+      return [responseName(status), errorResponse(status, codes)];
+    }),
+  );
 }
 
-function refusal(contract: Contract, status: number, codes: ErrorCode[]): JsonObject {
-  const examples = codes.map((code) => [
-    code,
-    code === 'invalid_request'
-      ? { value: sampleIssues(contract) }
-      : { $ref: `#/components/examples/${code}` },
-  ]);
+function errorResponse(status: number, codes: readonly ErrorCode[]): JsonObject {
+  const known: readonly ErrorCode[] = [...paidErrors, ...providerErrors];
+  // Once a caller's account was read, every response states the remaining limits.
+  const budget = codes.some((code) => known.includes(code)) ? budgetHeaders : [];
   return {
-    description: codes.map((code) => `\`${code}\`: ${asMarkdown(errorCatalog[code].message)}`).join('\n\n'),
-    headers: headerReferences([
-      ...headersOfStatus(status),
-      ...(saysBudget(contract, codes) ? budgetHeaders : []),
-    ]),
+    description: sentencesOf(codes),
+    headers: headerReferences([...headersOfStatus(status), ...budget]),
     content: {
       'application/json': {
-        schema: { allOf: [reference('Error'), { properties: { error: { enum: codes } } }] },
-        examples: Object.fromEntries(examples),
+        schema: reference('ErrorBody'),
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
   };
+}
+
+/** Named by its status, as `Conflict409`. */
+function responseName(status: number): string {
+  return `${(STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '')}${status}`;
+}
+
+function sentencesOf(codes: readonly ErrorCode[]): string {
+  return codes.map((code) => `\`${code}\`: ${asMarkdown(errorCatalog[code].message)}`).join('\n\n');
 }
 
 /** A viewer would take `<token>` for an HTML tag and leave it out. */

@@ -65,7 +65,7 @@ class Side {
 
   constructor(document: JsonObject, value: unknown) {
     this.document = document;
-    this.value = follow(document, value);
+    this.value = merged(document, follow(document, value));
   }
 
   at(...path: string[]): Side {
@@ -126,7 +126,9 @@ function compareContents(where: string, before: Side, after: Side, direction: Di
 }
 
 function compareSchemas(where: string, before: Side, after: Side, direction: Direction): string[] {
-  const below = ['allOf', 'anyOf', 'oneOf'].flatMap((combination) =>
+  if (direction === 'request' && takesEverything(after)) return [];
+  if (direction === 'request' && takesEverything(before)) return [`${where} no longer takes every value`];
+  const below = ['anyOf', 'oneOf'].flatMap((combination) =>
     comparePairs(before.entries(combination), after.entries(combination), {
       gone: (index) => `${where} no longer has its form ${index}`,
       both: (_, a, b) => compareSchemas(where, a, b, direction),
@@ -173,6 +175,10 @@ function widened(where: string, before: Side, after: Side): string[] {
   ];
 }
 
+function takesEverything({ object }: Side): boolean {
+  return !['type', 'anyOf', 'oneOf', 'enum', 'properties'].some((key) => key in object);
+}
+
 function isAnything(side: Side): boolean {
   return typesOf(side).length === 0;
 }
@@ -188,7 +194,8 @@ function removedValues(where: string, before: Side, after: Side): string[] {
   const kept = after.list('enum');
   if (!kept) return [];
   if (!before.list('enum')) return [`${where} is now one of a list`];
-  return without(before.list('enum'), kept).map((value) => `${where} no longer knows ${value}`);
+  const removed = without(before.list('enum'), kept);
+  return removed.length === 0 ? [] : [`${where} no longer knows ${removed.join(', ')}`];
 }
 
 interface Verdicts {
@@ -218,6 +225,19 @@ function follow(document: JsonObject, value: unknown): unknown {
   if (!isObject(value) || typeof value.$ref !== 'string') return value;
   const path = value.$ref.split('/').slice(1);
   return path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), document);
+}
+
+/** A schema of several that all hold, as one: a field of two of them has what either says. */
+function merged(document: JsonObject, value: unknown): unknown {
+  if (!isObject(value) || !Array.isArray(value.allOf)) return value;
+  const { allOf, ...rest } = value;
+  const parts = [...allOf.map((part) => merged(document, follow(document, part))), rest].filter(isObject);
+  const properties: Record<string, JsonObject> = {};
+  for (const part of parts)
+    for (const [name, schema] of Object.entries(part.properties ?? {}))
+      properties[name] = { ...properties[name], ...schema };
+  const required = parts.flatMap((part) => (Array.isArray(part.required) ? part.required : []));
+  return Object.assign({}, ...parts, { properties, required });
 }
 
 function without(list: unknown[] | undefined, excluded: unknown[] | undefined): unknown[] {

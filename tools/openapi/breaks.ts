@@ -9,6 +9,10 @@ const reasons: readonly (readonly [change: RegExp, reason: string])[] = [
     'a pair that lacks a field is an entry with an error now, which repeats it as it was sent; the request was a 400',
   ],
   [
+    /body\.host_node_name is gone/,
+    'the interface has it in answers only; it was ignored in a request and still is',
+  ],
+  [
     /body\.node\.id no longer has its form/,
     'any text was checked there; one that is not the id of the path is a 400 as before',
   ],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Contract } from '../../lib/contract.ts';
-import { describeAnswers, errorExamples } from './answers.ts';
+import { describeAnswers, errorExamples, errorResponses } from './answers.ts';
 import { sampleRequest } from './examples.ts';
 import { gatewayResponse, gatewaySchema } from './gateway.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
@@ -53,7 +53,7 @@ export function describeService(contracts: readonly Contract[]): JsonObject {
         },
       },
       schemas: { ...describeSchemas(contracts), GatewayAnswer: gatewaySchema },
-      responses: { GatewayAnswer: gatewayResponse },
+      responses: { ...errorResponses(contracts), GatewayAnswer: gatewayResponse },
       headers: answerHeaders,
       parameters: headerParameters,
       examples: errorExamples(contracts),

@@ -25,9 +25,10 @@ export function describeSchemas(contracts: readonly Contract[]): Record<string, 
   const replies = contracts.map((contract) => [replyName(contract), contract.reply] as const);
   const described = {
     ...describe(Object.fromEntries(requests), 'input'),
-    ...describe({ ...Object.fromEntries(replies), Error: ErrorBody }, 'output'),
+    ...describe({ ...Object.fromEntries(replies), ErrorBody }, 'output'),
   };
-  markReadOnly(described);
+  for (const [resource, input] of resources) completeRequests(described, resource, input);
+  for (const contract of contracts) describeEchoes(described, contract);
   Object.assign(described, { AdvancedSettings: advancedSettings });
   propertiesOf(described.RelightImageRequest).advanced_settings = reference('AdvancedSettings');
   return Object.fromEntries(Object.entries(described).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -63,24 +64,42 @@ function describe(
 }
 
 /**
- * Clients send whole resources back, so a request accepts the read-only fields too and ignores them. A request
- * carries a resource if it has all the fields that may be written.
+ * Clients send whole resources back, so a request accepts the fields that only the service knows with any value, and
+ * ignores them. A request carries a resource if it has all the fields that may be written. They stand in the order of
+ * the resource, which is the interface's.
  */
-function markReadOnly(described: Record<string, JsonObject>): void {
-  for (const [resource, input] of resources) {
-    const answered = propertiesOf(described[String(z.globalRegistry.get(resource)?.id)]);
-    const taken = Object.keys(input.shape);
-    const readOnly = Object.fromEntries(
-      Object.entries(answered)
-        .filter(([field]) => !taken.includes(field))
-        .map(([field, schema]) => [field, { ...schema, readOnly: true }]),
+function completeRequests(
+  described: Record<string, JsonObject>,
+  resource: z.ZodMiniObject,
+  input: z.ZodMiniObject,
+): void {
+  const answered = propertiesOf(described[String(z.globalRegistry.get(resource)?.id)]);
+  const taken = Object.keys(input.shape);
+  for (const schema of objectsIn(described)) {
+    const properties = propertiesOf(schema);
+    if (properties === answered || !taken.every((field) => field in properties)) continue;
+    const isResponseOnly = (field: string) => answered[field]?.readOnly === true;
+    const fields = Object.keys(answered).filter((field) => !isResponseOnly(field));
+    schema.properties = Object.fromEntries(
+      fields.map((field) => [field, properties[field] ?? ignored(answered[field])]),
     );
-    Object.assign(answered, readOnly);
-    for (const schema of objectsIn(described)) {
-      const properties = propertiesOf(schema);
-      if (properties !== answered && taken.every((field) => field in properties))
-        schema.properties = { ...readOnly, ...properties };
-    }
+  }
+}
+
+function ignored({ description = 'a field of the answer' }: JsonObject = {}): JsonObject {
+  return { description: `Accepted and ignored, whatever it is: ${description}` };
+}
+
+/** Most fields of a video answer repeat one of the request. */
+function describeEchoes(described: Record<string, JsonObject>, contract: Contract): void {
+  const sent = propertiesOf(described[requestName(contract)]);
+  const echoes = propertiesOf(described[replyName(contract)]);
+  for (const [field, schema] of Object.entries(echoes)) {
+    schema.description ??= `As requested: ${sent[field]?.description ?? field}`;
+    const inner = propertiesOf(schema.items as JsonObject | undefined);
+    const sentInner = propertiesOf(sent[field]?.items as JsonObject | undefined);
+    for (const [name, each] of Object.entries(inner))
+      each.description ??= `As requested: ${sentInner[name]?.description ?? name}`;
   }
 }
 
