@@ -7,8 +7,9 @@ import type { Changes, Clause } from '../store/expressions.ts';
 import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
-import { checking, transact, update, updating, type Write } from '../store/write.ts';
+import { checking, transact, update, updating } from '../store/write.ts';
 import type { Upload } from '../upload.ts';
+import { forgetPending } from './publishing-limits.ts';
 import { latestOf } from './latest-version.ts';
 import { shownVersion } from './node-versions.ts';
 
@@ -34,9 +35,14 @@ import { awaitsUpload, isRefused, type refusalOf, unclaimed } from './upload-che
  *        └──┘ keepPending: a status_reason
  *
  * Only the upload that the latest publish named leads out of `pending`, and only while node, publisher and credential are
- * in good standing: the transaction that activates checks all three. Each arrow is one conditional write, so it may
- * be taken twice, late or by two at once: the second finds its condition failed and changes nothing. A finalizer
- * that dies between two arrows leaves a listed version, which the next event or sweep takes further.
+ * in good standing. These are read right before the write that activates, and no part of it: a transaction that checks
+ * them would make all uploads of a publisher or of a token wait for each other. A ban is written before the versions that
+ * it bans, each of which it takes out of `pending`, so an activation that has read the time before fails its condition or
+ * is banned a moment later. A credential that is revoked, or a node that is withdrawn, in that moment is so after it.
+ *
+ * Each arrow is one conditional write, so it may be taken twice, late or by two at once: the second finds its condition
+ * failed and changes nothing. A finalizer that dies between two arrows leaves a listed version, which the next event or
+ * sweep takes further.
  */
 
 const pending: NodeVersionStatus = 'NodeVersionStatusPending';
@@ -118,19 +124,10 @@ export async function activateVersion(
       ...unclaimed,
       published_at: new Date().toISOString(),
     };
-    const writes: Write[] = [
-      updating<NodeVersionRecord>(version, changes, awaitsUpload(upload)),
-      checking<NodeRecord>(nodeKey(upload.nodeId), [['status', '=', 'NodeStatusActive']]),
-      checking<PublisherRecord>(publisherKey(version.publisher_id), [
-        ['pk', 'exists'],
-        ['banned', 'absent'],
-      ]),
-      checking<CredentialRecord>(credentialKey(version), [
-        ['pk', 'exists'],
-        ['revoked_at', 'absent'],
-      ]),
-    ];
-    return (await transact(context, writes)).length === 0 ? 'activated' : undefined;
+    const { written } = await update<NodeVersionRecord>(context, version, changes, awaitsUpload(upload));
+    if (!written) return undefined;
+    await forgetPending(context, { ...upload, publisherId: version.publisher_id });
+    return 'activated';
   });
 }
 

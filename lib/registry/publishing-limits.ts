@@ -3,18 +3,24 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { type Changes, type Condition, Plus } from '../store/expressions.ts';
-import { type Key, keyOf, nodeVersionKey, publishingKey } from '../store/keys.ts';
-import { readBatches } from '../store/read.ts';
-import { update } from '../store/write.ts';
+import { type Key, nodeVersionKey, pendingVersionKey, publishingKey } from '../store/keys.ts';
+import { queryPage, readBatches } from '../store/read.ts';
+import { put, remove, update } from '../store/write.ts';
 import { dayOf, secondsLeft } from '../windows.ts';
-import { nodeVersionRecord, type PublishingRecord } from './records.ts';
+import {
+  nodeVersionRecord,
+  type PendingVersionRecord,
+  type PublishingRecord,
+  pendingVersionRecord,
+} from './records.ts';
 
 /*
- * A publisher's item counts its new nodes of the day, and names the versions that it began to publish. It is read
- * with the rest of a publish and written next to it, so it costs no time, and of publishes that run at once some may
- * pass a limit together. Only a node that was made is counted. No name is removed when its archive arrives: once there
- * are as many as may be pending, each is looked up, and those that are not pending any more go. So the list cannot
- * drift from the truth for good. That there is no room is remembered for a minute: looking costs much.
+ * A publisher's item counts its new nodes of the day, and each version that it began to publish has a small record of its
+ * own, so that a publish costs the same whatever is pending. Both are read with the rest of a publish and written next to
+ * it, so they cost no time, and of publishes that run at once some may pass a limit together. Only a node that was made is
+ * counted. The record of a version goes once its archive has arrived; where that was lost, it goes when there are as many
+ * as may be pending: then each is looked up. So the list cannot drift from the truth for good. That there is no room is
+ * remembered for a minute: looking costs much.
  */
 
 const always: Condition<Key> = { anyOf: [[['pk', 'absent']], [['pk', 'exists']]] };
@@ -30,46 +36,65 @@ export interface Addition {
 /** Archives arrive at any time, so this is only when to look again. */
 const pendingRetrySeconds = 60;
 
-/** DynamoDB takes 4 KB of an expression; what is left of the names goes with the next publish. */
-const maxNamesPerWrite = 100;
+/** The versions that a publisher began to publish, as many as may be pending and some that are not any more. */
+export async function readPendingVersions(
+  context: Context,
+  publisherId: string,
+): Promise<PendingVersionRecord[]> {
+  const { pk } = pendingVersionKey(publisherId, { pk: '', sk: '' });
+  const limit = config.publishing().MAX_PENDING_VERSIONS + 100;
+  const range = { partition: ['pk', pk], sort: ['sk', 'begins with', 'NODE#'] } as const;
+  return (await queryPage(context, range, { limit })).items.map((item) => pendingVersionRecord(item));
+}
 
-/** Names that are not pending any more; an error where there is no room. */
+/** An error where there is no room. */
 export async function requireRoom(
   context: Context,
   publishing: PublishingRecord | undefined,
+  begun: readonly PendingVersionRecord[],
   { publisherId, isNewNode }: Addition,
-): Promise<string[]> {
-  if (!publishing) return [];
+): Promise<void> {
   const { MAX_PENDING_VERSIONS, MAX_NEW_NODES_PER_DAY } = config.publishing();
   const now = Date.now();
-  const nodesToday = publishing[`nodes:${dayOf(now)}`] ?? 0;
+  const nodesToday = publishing?.[`nodes:${dayOf(now)}`] ?? 0;
   if (isNewNode && MAX_NEW_NODES_PER_DAY > 0 && nodesToday >= MAX_NEW_NODES_PER_DAY) {
     const message = `A publisher can publish ${MAX_NEW_NODES_PER_DAY} new nodes a day; try again after midnight UTC.`;
     throw tooMany(message, secondsLeft('day', now));
   }
-  const listed = Object.keys(publishing).filter((name) => name.startsWith('pending:'));
-  if (listed.length < MAX_PENDING_VERSIONS) return [];
+  if (begun.length < MAX_PENDING_VERSIONS) return;
   const message = `${MAX_PENDING_VERSIONS} versions of this publisher wait for their archives; upload those first.`;
-  const { full_until = 0 } = publishing;
+  const { full_until = 0 } = publishing ?? {};
   if (full_until > now) throw tooMany(message, Math.ceil((full_until - now) / 1000));
-  const pending = await findPending(context, listed);
+  const pending = await findPending(context, begun);
   if (pending.size >= MAX_PENDING_VERSIONS) {
     await change(context, publisherId, { full_until: now + pendingRetrySeconds * 1000 });
     throw tooMany(message, pendingRetrySeconds);
   }
-  return listed.filter((name) => !pending.has(name)).slice(0, maxNamesPerWrite);
+  const gone = begun.filter(({ sk }) => !pending.has(sk));
+  await Promise.all(gone.map((record) => forget(context, publisherId, record)));
 }
 
-/** Notes the version that a publish adds; `gone` are names that go. */
-export async function noteVersion(
+/** Notes the version that a publish adds. */
+export async function notePending(
   context: Context,
   { publisherId, nodeId, version }: Addition,
-  gone: readonly string[],
 ): Promise<void> {
-  const { pk } = nodeVersionKey(nodeId, version);
-  const changes: Changes<PublishingRecord> = Object.fromEntries(gone.map((name) => [name, null]));
-  changes[`pending:${version}:${pk}`] = new Date().toISOString();
-  await change(context, publisherId, changes);
+  const key = nodeVersionKey(nodeId, version);
+  const record: PendingVersionRecord = {
+    ...pendingVersionKey(publisherId, key),
+    version_pk: key.pk,
+    version_sk: key.sk,
+    at: new Date().toISOString(),
+  };
+  await put(context, record, always).catch(warn(publisherId));
+}
+
+/** To be called once a version's archive has arrived. */
+export async function forgetPending(
+  context: Context,
+  { publisherId, nodeId, version }: Omit<Addition, 'isNewNode'>,
+): Promise<void> {
+  await forget(context, publisherId, pendingVersionKey(publisherId, nodeVersionKey(nodeId, version)));
 }
 
 /** To be called once the node is there: of publishes of one new node at once, only one makes it. */
@@ -82,38 +107,36 @@ export async function countNewNode(context: Context, { publisherId }: Addition):
   await change(context, publisherId, changes);
 }
 
-/** What fails here is not counted, which the next publish survives. */
 async function change(
   context: Context,
   publisherId: string,
   changes: Changes<PublishingRecord>,
 ): Promise<void> {
   await update<PublishingRecord>(context, publishingKey(publisherId), changes, always).catch(
-    (error: unknown) =>
-      log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) }),
+    warn(publisherId),
   );
 }
 
-async function findPending(context: Context, names: readonly string[]): Promise<Set<string>> {
-  const byPartition = new Map(names.map((name) => [name, keyNamed(name)]));
+async function forget(context: Context, publisherId: string, record: Key): Promise<void> {
+  await remove(context, record, always).catch(warn(publisherId));
+}
+
+/** What fails here is not counted, which the next publish survives. */
+function warn(publisherId: string): (error: unknown) => void {
+  return (error) => log('warn', 'publishing_limits', { publisher_id: publisherId, ...describeError(error) });
+}
+
+/** The sort keys of those that are pending. */
+async function findPending(context: Context, begun: readonly PendingVersionRecord[]): Promise<Set<string>> {
+  const keys = begun.map(({ version_pk, version_sk }) => ({ pk: version_pk, sk: version_sk }));
   const pending = new Set<string>();
   const fields = ['pk', 'sk', 'status'];
-  for await (const { items, unread } of readBatches(context, [...byPartition.values()], { fields })) {
-    if (unread.length > 0) throw new ApiError('unavailable');
-    for (const version of items.map((item) => nodeVersionRecord(item))) {
-      if (version.status === 'NodeVersionStatusPending') pending.add(nameOf(version));
-    }
+  for await (const { items, unread, failure } of readBatches(context, keys, { fields })) {
+    if (unread.length > 0) throw failure ?? new ApiError('unavailable');
+    for (const version of items.map((item) => nodeVersionRecord(item)))
+      if (version.status === 'NodeVersionStatusPending') pending.add(pendingVersionKey('', version).sk);
   }
   return pending;
-}
-
-function nameOf({ pk, sk }: Key): string {
-  return `pending:${sk.slice('VERSION#'.length)}:${pk}`;
-}
-
-function keyNamed(name: string): Key {
-  const [, version, pk] = name.split(':');
-  return keyOf({ pk, sk: `VERSION#${version}` });
 }
 
 function tooMany(message: string, seconds: number): ApiError {

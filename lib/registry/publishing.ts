@@ -32,7 +32,7 @@ import {
   requireNotBannedNode,
 } from './nodes.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
-import { countNewNode, noteVersion, requireRoom } from './publishing-limits.ts';
+import { countNewNode, notePending, readPendingVersions, requireRoom } from './publishing-limits.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
@@ -75,16 +75,20 @@ interface Registration {
 export async function registerVersion(context: Context, publication: Publication): Promise<Registration> {
   const { publisherId, nodeId, version } = publication;
   return untilWritten(context, async () => {
-    const { credential, publishing, node, existing } = await readStanding(context, publication);
+    const [standing, begun] = await Promise.all([
+      readStanding(context, publication),
+      readPendingVersions(context, publisherId),
+    ]);
+    const { credential, publishing, node, existing } = standing;
     if (existing && existing.status !== 'NodeVersionStatusPending') throw versionExists(existing);
     const record = pendingVersion(publication, credential, node, existing);
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
     const addition = { publisherId, nodeId, version: version.version, isNewNode: !node };
-    const gone = existing ? undefined : await requireRoom(context, publishing, addition);
+    if (!existing) await requireRoom(context, publishing, begun, addition);
     const [failed] = await Promise.all([
       transact(context, writes),
       noteUse(credential.record),
-      gone && noteVersion(context, addition, gone),
+      existing ? undefined : notePending(context, addition),
     ]);
     if (failed.length > 0) return undefined;
     if (addition.isNewNode) await countNewNode(context, addition);

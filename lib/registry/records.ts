@@ -120,14 +120,18 @@ type BeforeBan = Pick<NodeVersionRecord, 'status' | 'pending_shard' | 'pending_s
   status_reason_code?: StatusReasonCode | undefined;
 };
 
-/** What bounds a publisher's publishing: how many new nodes it has on a day, and versions that may be pending. */
-export interface PublishingRecord
-  extends Key,
-    Partial<Record<`nodes:${string}`, number>>,
-    Partial<Record<`pending:${string}`, string>> {
+/** What bounds a publisher's publishing: how many new nodes it has on a day. */
+export interface PublishingRecord extends Key, Partial<Record<`nodes:${string}`, number>> {
   revision: number;
   /** Until when no more may be pending, in milliseconds. */
   full_until?: number;
+}
+
+/** A version that a publisher began to publish. */
+export interface PendingVersionRecord extends Key {
+  version_pk: string;
+  version_sk: string;
+  at: string;
 }
 
 export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_version' | 'translations'> {
@@ -175,6 +179,7 @@ export const tokenRecord = typedRead<TokenRecord>();
 export const trustRecord = typedRead<TrustRecord>();
 export const idTokenRecord = typedRead<IdTokenRecord>();
 export const publishingRecord = typedRead<PublishingRecord>();
+export const pendingVersionRecord = typedRead<PendingVersionRecord>();
 export const nodeRecord = typedRead<NodeRecord>();
 export const nodeVersionRecord = typedRead<NodeVersionRecord>();
 export const ownedNodeRecord = typedRead<OwnedNodeRecord>();

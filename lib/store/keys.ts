@@ -4,7 +4,8 @@
  *   publisher with its members        PUBLISHER#<id>            PUBLISHER
  *   personal access tokens of one     PUBLISHER#<id>            TOKEN#<sha256>              one query lists them
  *   CI jobs that one trusts           PUBLISHER#<id>            TRUST#<id>                  one query lists them
- *   what a publisher has under way    PUBLISHER#<id>            PUBLISHING                  new nodes, pending versions
+ *   new nodes of a publisher          PUBLISHER#<id>            PUBLISHING                  by day
+ *   versions that it began to publish PENDING#<publisher id>    <pk and sk of the version>  one query lists them
  *   nodes of a publisher              PUBLISHER#<id>            NODE#<folded id>            one query lists them
  *   node                              NODE#<folded id>          NODE
  *   versions of a node                NODE#<folded id>          VERSION#<normal form>       one query lists them
@@ -60,6 +61,11 @@ export function publisherKey(publisherId: string): Key {
 
 export function publishingKey(publisherId: string): Key {
   return { pk: `PUBLISHER#${publisherId}`, sk: 'PUBLISHING' };
+}
+
+/** Apart from the publisher: the finalizer may remove these, and nothing of a publisher. */
+export function pendingVersionKey(publisherId: string, version: Key): Key {
+  return { pk: `PENDING#${publisherId}`, sk: keyName(version).replace('\n', '#') };
 }
 
 export function personalAccessTokenKey(publisherId: string, hash: string): Key {

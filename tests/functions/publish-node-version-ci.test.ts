@@ -244,8 +244,8 @@ describe('a publish with an ID token of a CI', () => {
     await publish({ nodeId: 'waves' });
     const { requests } = await countRequests(() => publish({ nodeId: 'waves' }));
 
-    expect(requests.slice(0, 2).sort()).toEqual(['BatchGetItemCommand', 'QueryCommand']);
-    expect(requests.slice(2)).toEqual(['TransactWriteItemsCommand']);
+    expect(requests.slice(0, 3).sort()).toEqual(['BatchGetItemCommand', 'QueryCommand', 'QueryCommand']);
+    expect(requests.slice(3)).toEqual(['TransactWriteItemsCommand']);
   });
 
   test('keeps what a token was used for until it has expired', async () => {
@@ -276,8 +276,8 @@ describe('a publish with an ID token of a CI', () => {
     );
 
     expect(before).not.toHaveProperty('repository_id');
-    // The version and the new node are noted; the use of the trust is written with its pin.
-    expect(requests.filter((command) => command === 'UpdateItemCommand')).toHaveLength(2);
+    // The new node is counted; the use of the trust is written with its pin.
+    expect(requests.filter((command) => command === 'UpdateItemCommand')).toHaveLength(1);
     expect(first.status).toBe(201);
     expect(await ids()).toMatchObject({
       repository_id: '81',

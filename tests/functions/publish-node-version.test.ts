@@ -113,11 +113,13 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
     test('takes two round trips to DynamoDB, the second with what counts for the publisher, and notes the last use of the token', async () => {
       const first = await countRequests(() => publish({ nodeId: 'counted' }));
       const next = await countRequests(() => publish({ nodeId: 'counted', version: '1.0.1' }));
-      const requests = ['BatchGetItemCommand', 'TransactWriteItemsCommand', 'UpdateItemCommand'];
+      const reads = ['BatchGetItemCommand', 'QueryCommand'];
+      const writes = ['PutItemCommand', 'TransactWriteItemsCommand'];
 
-      expect(next.requests).toEqual(requests);
+      expect(next.requests.slice(0, 2).sort()).toEqual(reads);
+      expect(next.requests.slice(2).sort()).toEqual(writes);
       // A new node is counted once it is there.
-      expect(first.requests).toEqual([...requests, 'UpdateItemCommand']);
+      expect(first.requests.slice(4)).toEqual(['UpdateItemCommand']);
       const { createHash } = await import('node:crypto');
       const stored = await storedItem(
         'PUBLISHER#acme',

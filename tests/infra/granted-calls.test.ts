@@ -272,6 +272,8 @@ async function deliver(): Promise<void> {
 function rarely(role: string, { action, target }: Need): boolean {
   // A budget smaller than one task is the only one that is read before it is written.
   if (target === 'CALLER#*') return action === 'dynamodb:BatchGetItem';
+  // Only where that of the finalizer was lost.
+  if (target === 'PENDING#*') return action === 'dynamodb:DeleteItem';
   if (target !== 'IDEMPOTENCY#*') return false;
   const isLarge = action === 'dynamodb:BatchGetItem';
   return role === 'PublishNodeVersionRole'

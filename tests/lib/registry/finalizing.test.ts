@@ -131,19 +131,39 @@ describe('activateVersion', () => {
     },
   );
 
-  test.each(obstacles)(
-    'does not activate a version that becomes %s right before the write',
-    async (code, _, begin, end) => {
-      const upload = await publish(`late-${code.replace('_', '-')}`, '1.0.0');
-      beforeNext(dynamodb, /^TransactWriteItemsCommand$/, () => begin(upload.nodeId));
+  test.each([
+    ['node', (nodeId: string) => banNode(nodeId, 'spam'), unbanNode],
+    ['publisher', () => banPublisher(publisherId, 'spam'), () => unbanPublisher(publisherId)],
+  ] as const)(
+    'leaves no version active whose %s is banned right before the write',
+    async (subject, ban, unban) => {
+      const upload = await publish(`late-ban-of-${subject}`, '1.0.0');
+      beforeNext(dynamodb, /^UpdateItemCommand$/, () => ban(upload.nodeId));
 
-      expect(await activate(upload)).toMatchObject({ status_reason_code: code });
+      expect(await activate(upload)).toBe('blocked');
       expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
-        status: 'NodeVersionStatusPending',
+        status: 'NodeVersionStatusBanned',
       });
-      await end(upload.nodeId);
+      await unban(upload.nodeId);
     },
   );
+
+  test('of one publisher and token do not wait for each other', async () => {
+    const uploads = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => publish(`beside-${index}`, '1.0.0')),
+    );
+    const writes: string[] = [];
+    intercept(dynamodb, ({ command, send }) => {
+      if (command !== 'BatchGetItemCommand') writes.push(command);
+      return send();
+    });
+
+    expect(await Promise.all(uploads.map(activate))).toEqual(Array(12).fill('activated'));
+    expect(writes.sort()).toEqual([
+      ...Array(12).fill('DeleteItemCommand'),
+      ...Array(12).fill('UpdateItemCommand'),
+    ]);
+  });
 
   test('does not activate a version of a CI job while the publisher does not trust its workflow', async () => {
     const upload = await publish('obstacle-trust', '1.0.0');
@@ -176,7 +196,7 @@ describe('activateVersion', () => {
   test('fails with unavailable when the store is down', async () => {
     const upload = await publish('store-down', '1.0.0');
     const hang = () => Promise.reject(Object.assign(new Error(), { name: 'TimeoutError' }));
-    beforeNext(dynamodb, /^TransactWriteItemsCommand$/, hang, 4);
+    beforeNext(dynamodb, /^UpdateItemCommand$/, hang, 4);
 
     await expect(activate(upload)).rejects.toMatchObject({ code: 'unavailable' });
   });
