@@ -44,6 +44,7 @@ beforeEach(() => {
 
 afterAll(async () => {
   runner.close();
+  runner.closeAllConnections();
   await api.stop();
   await rm(folder, { recursive: true });
 });
@@ -144,6 +145,7 @@ describe('publish-node in a CI job without an ID token', () => {
       answers.push(redirect, here, redirect);
       const { code } = await publish(gitHub());
       other.close();
+      other.closeAllConnections();
 
       expect([code, others, sent()]).toEqual([5, [], []]);
       expect(asked.map(({ url }) => url)).not.toContain('/token/again');

@@ -118,9 +118,10 @@ describe('an answer that the service would not give', () => {
       });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const baseUrl = `http://localhost:${(server.address() as AddressInfo).port}`;
-      const error = await errorOf(clientWith({ baseUrl }).versions.bulk([pair])).finally(() =>
-        server.closeAllConnections(),
-      );
+      const error = await errorOf(clientWith({ baseUrl }).versions.bulk([pair])).finally(() => {
+        server.close();
+        server.closeAllConnections();
+      });
 
       expect(error).toMatchObject({ code: 'invalid_reply', status });
       expect(error.message).toBe(`The registry answered ${status} with more than 8 MB.`);
