@@ -1,6 +1,8 @@
 import { type PublishInput, type Published, type PublishOptions, publish } from './publish.ts';
 import { type Call, hostNodeSegment, segment } from './request.ts';
+import { RegistryError } from './registry-error.ts';
 import { type Settings, send } from './send.ts';
+import { type FinishedTask, statusUrlOf, type WaitOptions, waitForTask } from './tasks.ts';
 import type {
   Body,
   BulkEntry,
@@ -16,10 +18,12 @@ export {
   InvalidNotification,
   type InvalidReason,
   type Notification,
+  type TaskNotification,
   verifyNotification,
 } from './notification.ts';
 export type { PublishInput, Published, PublishOptions, Upload } from './publish.ts';
 export { type ErrorCode, RegistryError } from './registry-error.ts';
+export { type FinishedTask, statusUrlOf, type TaskProgress, type WaitOptions } from './tasks.ts';
 export type {
   Body,
   BulkEntry,
@@ -33,6 +37,13 @@ export type {
   operations,
   Reply,
 } from './types.ts';
+
+type PaidOperation = 'relightImage' | 'textToVideo' | 'extendVideo' | 'multiframeVideo';
+
+/** What a paid call takes to wait for its task. */
+export interface WaitingOptions extends KeyedOptions, WaitOptions {
+  wait: true;
+}
 
 export interface ClientOptions extends Partial<Omit<Settings, 'baseUrl'>> {
   baseUrl: string;
@@ -57,6 +68,32 @@ export function createRegistryClient(options: ClientOptions) {
   ) => {
     const headers = { 'idempotency-key': idempotencyKey ?? freshKey() };
     return ask<Data>({ method: 'POST', path, body, isRepeatable: true, headers, answer }, given);
+  };
+
+  /** Starts a task, and with `wait: true` waits until it has ended. */
+  const paid = <Name extends PaidOperation>(path: string, answer: Call['answer']) => {
+    function start(body: Body<Name>, given: WaitingOptions): Promise<FinishedTask>;
+    function start(body: Body<Name>, given?: KeyedOptions & { wait?: false }): Promise<Reply<Name>>;
+    async function start(body: Body<Name>, given: KeyedOptions | WaitingOptions = {}) {
+      if (!('wait' in given) || !given.wait) return post<Reply<Name>>(path, answer, body, given);
+      const { onState, waitMs, onResponse, ...keyed } = given;
+      let statusUrl: string | undefined;
+      const hear = (response: Response) => {
+        statusUrl = statusUrlOf(response);
+        onResponse?.(response);
+      };
+      const reply = await post<Reply<Name>>(path, answer, body, { ...keyed, onResponse: hear });
+      const taskId = taskIdOf(reply);
+      if (statusUrl === undefined) throw withoutStatus(taskId);
+      onState?.({ state: 'created', taskId, statusUrl });
+      const { signal } = keyed;
+      return waitForTask(statusUrl, {
+        ...(signal && { signal }),
+        ...(onState && { onState: (progress) => progress.state !== 'created' && onState(progress) }),
+        ...(waitMs !== undefined && { waitMs }),
+      });
+    }
+    return start;
   };
 
   const versions = {
@@ -125,24 +162,31 @@ export function createRegistryClient(options: ClientOptions) {
     },
 
     images: {
-      relight: (body: Body<'relightImage'>, given?: KeyedOptions) =>
-        post<Reply<'relightImage'>>(
-          '/proxy/image-provider/v1/ai/image-relight',
-          { data: 'object' },
-          body,
-          given,
-        ),
+      relight: paid<'relightImage'>('/proxy/image-provider/v1/ai/image-relight', { data: 'object' }),
     },
 
     videos: {
-      fromText: (body: Body<'textToVideo'>, given?: KeyedOptions) =>
-        post<Reply<'textToVideo'>>('/proxy/video-provider/text2video', task, body, given),
-      extend: (body: Body<'extendVideo'>, given?: KeyedOptions) =>
-        post<Reply<'extendVideo'>>('/proxy/video-provider/extend', task, body, given),
-      multiframe: (body: Body<'multiframeVideo'>, given?: KeyedOptions) =>
-        post<Reply<'multiframeVideo'>>('/proxy/video-provider/multiframe', task, body, given),
+      fromText: paid<'textToVideo'>('/proxy/video-provider/text2video', task),
+      extend: paid<'extendVideo'>('/proxy/video-provider/extend', task),
+      multiframe: paid<'multiframeVideo'>('/proxy/video-provider/multiframe', task),
+    },
+
+    tasks: {
+      /** Goes on waiting for a task, after a reload for example, by the `statusUrl` that `onState` has told. */
+      wait: waitForTask,
     },
   };
+}
+
+function taskIdOf(reply: unknown): string | undefined {
+  const { task_id, data } = Object(reply) as { task_id?: string; data?: { task_id?: string } };
+  return task_id ?? data?.task_id;
+}
+
+/** It has started and is paid for, so its id must not be lost. */
+function withoutStatus(taskId = ''): RegistryError {
+  const message = `The task ${taskId} has started, but this registry shows no status of its tasks: it relays no notifications.`;
+  return new RegistryError('no_status', message, { details: [{ path: 'task_id', message: taskId }] });
 }
 
 /** `crypto.randomUUID` is missing on pages that came over plain http. */

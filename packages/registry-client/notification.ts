@@ -1,3 +1,5 @@
+import type { components } from './openapi.ts';
+
 /** Why a notification must not be believed. */
 export type InvalidReason =
   /** The body is not what arrived, such as an object that something parsed. */
@@ -9,8 +11,10 @@ export type InvalidReason =
   | 'too_new'
   /** No signature is by one of the keys over these bytes. */
   | 'wrong_signature'
-  /** It is signed, and no JSON. */
-  | 'not_json';
+  /** It is signed, and isn't JSON. */
+  | 'not_json'
+  /** No public key was given. */
+  | 'no_keys';
 
 /** The only error of `verifyNotification`, except a TypeError for an invalid public key. */
 export class InvalidNotification extends Error {
@@ -28,9 +32,11 @@ export interface Notification {
   id: string;
   /** When this attempt was made. */
   timestamp: Date;
-  /** What the provider says about the task. */
-  payload: unknown;
+  /** What the provider says about the task: `task_id`, `state`, `media` and `error`, and the provider's own fields. */
+  payload: TaskNotification;
 }
+
+export type TaskNotification = components['schemas']['TaskNotification'];
 
 type HeaderFields = Headers | Record<string, string | readonly string[] | undefined>;
 
@@ -43,11 +49,14 @@ const encoder = new TextEncoder();
  */
 export async function verifyNotification(
   headers: HeaderFields,
-  body: string | Uint8Array,
+  body: string | Uint8Array | ArrayBuffer,
   publicKey: string | readonly string[],
 ): Promise<Notification> {
   const bytes = bytesOf(body);
-  const keys = await Promise.all([publicKey].flat().map(readKey));
+  // An environment variable that is not set is no key either.
+  const keys = await Promise.all([publicKey ?? []].flat().map(readKey));
+  if (keys.length === 0)
+    throw new InvalidNotification('no_keys', 'Pass the public key of the service: whpk_….');
   const id = header(headers, 'webhook-id');
   const seconds = header(headers, 'webhook-timestamp');
   const signatures = header(headers, 'webhook-signature');
@@ -63,14 +72,19 @@ export async function verifyNotification(
   return { id, timestamp: new Date(Number(seconds) * 1000), payload: parse(bytes) };
 }
 
-const rawNeeded =
-  'Pass the raw body: the text, or a Uint8Array of the bytes, that arrived before anything parsed it.';
+const rawNeeded = 'Pass the raw body: the text, or the bytes, that arrived before anything parsed it.';
 
 /** Callers without types pass other things, too. */
 function bytesOf(body: unknown): Uint8Array {
   if (typeof body === 'string') return encoder.encode(body);
+  if (isArrayBuffer(body)) return new Uint8Array(body);
   if (!ArrayBuffer.isView(body)) throw new InvalidNotification('not_raw', rawNeeded);
   return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+}
+
+/** Also one of another realm, such as a frame or a test. */
+function isArrayBuffer(body: unknown): body is ArrayBuffer {
+  return Object.prototype.toString.call(body) === '[object ArrayBuffer]';
 }
 
 function checkAge(seconds: number): void {
@@ -133,10 +147,11 @@ function joined(first: Uint8Array, second: Uint8Array): Bytes {
   return whole;
 }
 
-function parse(bytes: Uint8Array): unknown {
+/** Signed by the service, so it has the fields that the service adds. */
+function parse(bytes: Uint8Array): TaskNotification {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return JSON.parse(new TextDecoder().decode(bytes)) as TaskNotification;
   } catch {
-    throw new InvalidNotification('not_json', 'The notification is no JSON.');
+    throw new InvalidNotification('not_json', "The notification isn't JSON.");
   }
 }

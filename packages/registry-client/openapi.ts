@@ -181,8 +181,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The status of a relight task has changed (sent to webhook_url)
-         * @description A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came, except that your own address stands where the provider repeats the one that this service gave it. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.
+         * A relight task has changed (sent to webhook_url)
+         * @description A deployment with `NOTIFICATIONS=relay`, which is the default, sends this itself, once for each change of the task: the provider’s own object with the fields that every notification has, and with your own address where the provider repeats the one that this service gave it. It makes eight attempts within 21 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends its own object itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.
          */
         post: operations["relightTaskChanged"];
         delete?: never;
@@ -201,8 +201,8 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The state of a video task has changed (sent to callback_url)
-         * @description A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came, except that your own address stands where the provider repeats the one that this service gave it. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.
+         * A video task has changed (sent to callback_url)
+         * @description A deployment with `NOTIFICATIONS=relay`, which is the default, sends this itself, once for each change of the task: the provider’s own object with the fields that every notification has, and with your own address where the provider repeats the one that this service gave it. It makes eight attempts within 21 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends its own object itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.
          */
         post: operations["videoTaskChanged"];
         delete?: never;
@@ -1018,6 +1018,39 @@ export interface components {
             /** @description Translations of node metadata: each language has any value */
             translations?: Record<string, never> | null;
         };
+        /** @description What the provider says about a task, with the same four fields for both providers */
+        TaskNotification: components["schemas"]["TaskStatus"] & {
+            /** @description The task_id, as the video provider calls it */
+            id?: string;
+            /** @description The state in the words of the image provider */
+            status?: string;
+            /** @description Images, as their provider lists them */
+            generated?: string[];
+            /** @description Videos, as their provider lists them */
+            creations?: {
+                id?: string;
+                url?: string;
+            }[];
+        };
+        /** @description What the status address of a task answers (`Link: <…>; rel="status"`): 404 until the provider has said something and after seven days */
+        TaskStatus: {
+            /** @description The task; absent if the provider has not named it yet */
+            task_id?: string;
+            /**
+             * @description How the task stands, in the same words for both providers; the last two are final
+             * @enum {string}
+             */
+            state: "created" | "processing" | "queueing" | "success" | "failed";
+            /** @description URLs of what was made */
+            media: string[];
+            /** @description Why the task failed, in a sentence */
+            error?: string;
+            /**
+             * Format: date-time
+             * @description When the provider said it; at the status address only
+             */
+            updated_at?: string;
+        };
         /** @description An answer of the gateway itself, which knows no codes */
         GatewayAnswer: {
             /** @description What went wrong, for a person */
@@ -1285,6 +1318,11 @@ export interface components {
          * @example "credits-per-day";r=1980;t=43200
          */
         RateLimit: string;
+        /**
+         * @description Where the status of the task is shown, if the deployment relays notifications: an unguessable address that needs no token (a `TaskStatus`; 404 until the provider has said something, gone after seven days)
+         * @example <https://downloads.example.com/status/3q2-7wAAq83vASNFZ4mrze8BI0V.json>; rel="status"
+         */
+        Link: string;
         /**
          * @description What the task cost, if it is known
          * @example 20
@@ -1609,6 +1647,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Credits-Used": components["headers"]["X-Credits-Used"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1694,6 +1733,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Credits-Used": components["headers"]["X-Credits-Used"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1779,6 +1819,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Credits-Used": components["headers"]["X-Credits-Used"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1864,6 +1905,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     "X-Credits-Used": components["headers"]["X-Credits-Used"];
+                    Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1948,13 +1990,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    task_id?: string;
-                    /** @enum {string} */
-                    status: "CREATED" | "IN_PROGRESS" | "COMPLETED" | "FAILED";
-                    /** @description URLs of the generated images */
-                    generated?: string[];
-                };
+                "application/json": components["schemas"]["TaskNotification"];
             };
         };
         responses: {
@@ -1999,17 +2035,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The task_id */
-                    id?: string;
-                    /** @enum {string} */
-                    state: "created" | "processing" | "queueing" | "success" | "failed";
-                    /** @description What was made, where the task has succeeded */
-                    creations?: {
-                        id?: string;
-                        url?: string;
-                    }[];
-                };
+                "application/json": components["schemas"]["TaskNotification"];
             };
         };
         responses: {

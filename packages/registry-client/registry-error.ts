@@ -13,6 +13,10 @@ type ClientCode =
   /** The answer did not come from the service: a proxy's own page, for example, or a redirect. */
   | 'invalid_reply'
   | 'redirected'
+  /** Waiting: the task failed, has not ended in time, or its status is shown nowhere. */
+  | 'task_failed'
+  | 'still_running'
+  | 'no_status'
   /** `publish`: the upload failed, its archive was rejected, or it is still being checked. */
   | 'upload_failed'
   | 'archive_rejected'

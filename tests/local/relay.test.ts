@@ -13,7 +13,6 @@ const [receiver, leaving] = [await startReceiver(), await startReceiver()];
 leaving.answers.push(410);
 
 beforeAll(async () => {
-  process.env.NOTIFICATIONS = 'relay';
   stack = await startLocalStack();
   // First, so that their notifications arrive while other tests run.
   await Promise.all(Object.values(receivers()).map(relight));
@@ -54,7 +53,7 @@ function relight(webhook_url: string): Promise<Response> {
 
 const callback_url = `${receiver.url}/hook`;
 
-describe('NOTIFICATIONS=relay npm start', () => {
+describe('npm start', () => {
   test('has the simulated provider notify the local API of each state, and takes every call', async () => {
     const answer = await post('/proxy/video-provider/text2video', { model: 'vidq3-pro', callback_url });
     const { task_id } = (await answer.json()) as { task_id: string };

@@ -6,10 +6,12 @@ interface BannerFacts {
   listening: Record<string, string>;
   ownerToken: string;
   adminToken: string;
+  /** What receivers check notifications with. */
+  publicKey: string;
 }
 
 /** The text that greets a newcomer once everything is up: URLs, tokens, and calls to paste. */
-export function banner({ seconds, listening, ownerToken, adminToken }: BannerFacts): string {
+export function banner({ seconds, listening, ownerToken, adminToken, publicKey }: BannerFacts): string {
   const api = localAddress(ports.api);
   const providers = localAddress(ports.providers);
   const { publisherId, nodeId, version, hostNodeName, personalAccessToken } = demo;
@@ -25,6 +27,10 @@ Tokens (more with: npm run token -- --user NAME [--admin])
   OWNER='${ownerToken}'
   ADMIN='${adminToken}'
   PERSONAL='${personalAccessToken}'
+
+The key that signs notifications
+
+  PUBLIC_KEY='${publicKey}'
 
 Calls to paste, after the tokens
 

@@ -11,6 +11,8 @@ interface Received {
   id?: string;
   task: string;
   state: string;
+  /** The picture or film, once there is one. */
+  media?: string;
   /** `valid`, or why the signature is not. Undefined without a signature. */
   signature?: string;
 }
@@ -23,8 +25,13 @@ export interface Inbox {
 
 const maxReceived = 20;
 
+/** With what receivers check the notifications of the local stack. */
+export function localPublicKeys(): string[] {
+  return readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY).map(({ publicKey }) => publicKey);
+}
+
 export function createInbox(): Inbox {
-  const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY).map(({ publicKey }) => publicKey);
+  const keys = localPublicKeys();
   const received: Received[] = [];
   const add = async (headers: IncomingHttpHeaders, body: string) => {
     const id = headers['webhook-id'];
@@ -46,12 +53,13 @@ function checkSignature(headers: IncomingHttpHeaders, body: string, keys: string
 }
 
 /** The image provider calls a state status. Both providers may nest their fields. */
-function subjectOf(body: string): Pick<Received, 'task' | 'state'> {
+function subjectOf(body: string): Pick<Received, 'task' | 'state' | 'media'> {
   const content = parse(body);
   const about = isObject(content.data) ? { ...content, ...content.data } : content;
   return {
     task: String(about.task_id ?? about.id ?? 'unknown'),
     state: String(about.state ?? about.status ?? 'unknown'),
+    ...(Array.isArray(about.media) && typeof about.media[0] === 'string' && { media: about.media[0] }),
   };
 }
 

@@ -54,7 +54,7 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
     if (!keepData) await rm(directory, { recursive: true, force: true });
   };
   const tokens = new Map(
-    [...stack.startOutput.matchAll(/^ *([A-Z]+)='([^']+)'$/gm)].map(([, name = '', token = '']) => [
+    [...stack.startOutput.matchAll(/^ *([A-Z_]+)='([^']+)'$/gm)].map(([, name = '', token = '']) => [
       name,
       token,
     ]),
@@ -93,7 +93,7 @@ function freshOffset(): number {
 /** Without the variables that the test run set for its own servers. */
 function cleanEnvironment({ offset, directory }: Place): NodeJS.ProcessEnv {
   const ours =
-    /^(?:(?:AWS|TOKEN|TABLE|BUCKET|IMAGE_PROVIDER|VIDEO_PROVIDER|NOTIFICATION|NOTIFY)_|CI_(?:AUDIENCE|ISSUERS)$)/;
+    /^(?:(?:AWS|TOKEN|TABLE|BUCKET|IMAGE_PROVIDER|VIDEO_PROVIDER|NOTIFICATION|NOTIFY)_|NOTIFICATIONS$|CI_(?:AUDIENCE|ISSUERS)$)/;
   const rest = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
   return { ...rest, NODE_OPTIONS: '', LOCAL_PORT_OFFSET: String(offset), LOCAL_DIRECTORY: directory };
 }

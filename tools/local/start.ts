@@ -26,6 +26,7 @@ import { type Finalizer, finalizeOnUpload, loadFunction } from './finalize-on-up
 import { followTable } from './follow-table.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
+import { localPublicKeys } from './inbox.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
 import { startSqs } from './sqs.ts';
@@ -95,6 +96,7 @@ async function start(fresh: boolean): Promise<void> {
       },
       ownerToken,
       adminToken,
+      publicKey: String(localPublicKeys()[0]),
     }),
   );
   started.resolve();

@@ -57,7 +57,7 @@ function success(contract: Contract): JsonObject {
     'x-request-id',
     ...(contract.headers?.reply ?? []),
     ...(contract.idempotent ? ['Idempotent-Replayed'] : []),
-    ...(contract.paid ? [...budgetHeaders, 'X-Credits-Used'] : []),
+    ...(contract.paid ? [...budgetHeaders, 'X-Credits-Used', 'Link'] : []),
   ];
   const sample = { value: sampleReplies[contract.name] };
   return {

@@ -6,7 +6,7 @@ import { gatewayResponse, gatewaySchema } from './gateway.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
 import type { JsonObject } from './json.ts';
 import { describeParameters, describeSchemas, reference, requestName } from './schemas.ts';
-import { webhooks } from './webhooks.ts';
+import { taskSchemas, webhooks } from './webhooks.ts';
 
 const tags = [
   { name: 'Registry', description: 'Nodes, their versions, and the host nodes inside a version' },
@@ -52,7 +52,7 @@ export function describeService(contracts: readonly Contract[]): JsonObject {
           description: "An access token of the deployment's issuer",
         },
       },
-      schemas: { ...describeSchemas(contracts), GatewayAnswer: gatewaySchema },
+      schemas: { ...describeSchemas(contracts), ...taskSchemas, GatewayAnswer: gatewaySchema },
       responses: { ...errorResponses(contracts), GatewayAnswer: gatewayResponse },
       headers: answerHeaders,
       parameters: headerParameters,

@@ -62,6 +62,12 @@ export const answerHeaders: Record<string, JsonObject> = {
     schema: text,
     example: '"credits-per-day";r=1980;t=43200',
   },
+  Link: {
+    description:
+      'Where the status of the task is shown, if the deployment relays notifications: an unguessable address that needs no token (a `TaskStatus`; 404 until the provider has said something, gone after seven days)',
+    schema: text,
+    example: '<https://downloads.example.com/status/3q2-7wAAq83vASNFZ4mrze8BI0V.json>; rel="status"',
+  },
   'X-Credits-Used': { description: 'What the task cost, if it is known', schema: text, example: '20' },
   'WWW-Authenticate': { description: 'How to authenticate', schema: text, example: 'Bearer' },
 };

@@ -1,6 +1,6 @@
-import { RelightStatus } from '../../lib/schemas/relight.ts';
 import { taskFields } from '../../lib/schemas/video.ts';
 import type { JsonObject } from './json.ts';
+import { reference } from './schemas.ts';
 
 /** The headers of the Standard Webhooks specification. */
 const signed: JsonObject[] = [
@@ -34,41 +34,84 @@ const signed: JsonObject[] = [
 ];
 
 const description =
-  'A deployment with `NOTIFICATIONS=relay` sends this itself, once for each change of the task, with the body of the provider as it came, except that your own address stands where the provider repeats the one that this service gave it. It tries for 24 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends the same body itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.';
+  'A deployment with `NOTIFICATIONS=relay`, which is the default, sends this itself, once for each change of the task: the provider’s own object with the fields that every notification has, and with your own address where the provider repeats the one that this service gave it. It makes eight attempts within 21 hours until the receiver answers 2xx, so a notification may arrive more than once and after a later one. With `NOTIFICATIONS=direct` the provider sends its own object itself, unsigned. A signature does not say whom a notification is for: act only on a task that you started yourself, and give an address with a path that nobody can guess.';
+
+const state = {
+  type: 'string',
+  enum: taskFields.state.options,
+  description: 'How the task stands, in the same words for both providers; the last two are final',
+};
+
+/** The fields that every notification and every status has. */
+const common: JsonObject = {
+  task_id: { type: 'string', description: 'The task; absent if the provider has not named it yet' },
+  state,
+  media: { type: 'array', items: { type: 'string', format: 'uri' }, description: 'URLs of what was made' },
+  error: { type: 'string', description: 'Why the task failed, in a sentence' },
+};
+
+/** What is notified, and what the status address shows. */
+export const taskSchemas: JsonObject = {
+  TaskNotification: {
+    description: 'What the provider says about a task, with the same four fields for both providers',
+    allOf: [
+      reference('TaskStatus'),
+      {
+        type: 'object',
+        properties: {
+          id: { type: 'string', description: 'The task_id, as the video provider calls it' },
+          status: { type: 'string', description: 'The state in the words of the image provider' },
+          generated: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Images, as their provider lists them',
+          },
+          creations: {
+            type: 'array',
+            items: { type: 'object', properties: { id: { type: 'string' }, url: { type: 'string' } } },
+            description: 'Videos, as their provider lists them',
+          },
+        },
+      },
+    ],
+  },
+  TaskStatus: {
+    type: 'object',
+    description:
+      'What the status address of a task answers (`Link: <…>; rel="status"`): 404 until the provider has said something and after seven days',
+    properties: {
+      ...common,
+      updated_at: {
+        type: 'string',
+        format: 'date-time',
+        description: 'When the provider said it; at the status address only',
+      },
+    },
+    required: ['state', 'media'],
+  },
+};
 
 /** The notifications that callers receive at the URL that they give. */
 export const webhooks: JsonObject = {
   relightTaskChanged: notification({
     operationId: 'relightTaskChanged',
-    summary: 'The status of a relight task has changed (sent to webhook_url)',
+    summary: 'A relight task has changed (sent to webhook_url)',
     tag: 'Images',
-    properties: {
-      task_id: { type: 'string' },
-      status: { type: 'string', enum: RelightStatus.options },
-      generated: { type: 'array', items: { type: 'string' }, description: 'URLs of the generated images' },
-    },
-    required: ['status'],
     sample: {
       task_id: '046b6c7f-0b8a-43b9-b35d-6489e6daee91',
+      state: 'success',
+      media: ['https://images.example.com/046b6c7f.png'],
       status: 'COMPLETED',
       generated: ['https://images.example.com/046b6c7f.png'],
     },
   }),
   videoTaskChanged: notification({
     operationId: 'videoTaskChanged',
-    summary: 'The state of a video task has changed (sent to callback_url)',
+    summary: 'A video task has changed (sent to callback_url)',
     tag: 'Videos',
-    properties: {
-      id: { type: 'string', description: 'The task_id' },
-      state: { type: 'string', enum: taskFields.state.options },
-      creations: {
-        type: 'array',
-        description: 'What was made, where the task has succeeded',
-        items: { type: 'object', properties: { id: { type: 'string' }, url: { type: 'string' } } },
-      },
-    },
-    required: ['state'],
     sample: {
+      task_id: '867913241582301184',
+      media: ['https://videos.example.com/867913241582301184.mp4'],
       id: '867913241582301184',
       state: 'success',
       creations: [{ id: '1', url: 'https://videos.example.com/867913241582301184.mp4' }],
@@ -80,12 +123,10 @@ interface Notification {
   operationId: string;
   summary: string;
   tag: string;
-  properties: JsonObject;
-  required: string[];
   sample: JsonObject;
 }
 
-function notification({ operationId, summary, tag, properties, required, sample }: Notification): JsonObject {
+function notification({ operationId, summary, tag, sample }: Notification): JsonObject {
   return {
     post: {
       operationId,
@@ -99,12 +140,7 @@ function notification({ operationId, summary, tag, properties, required, sample 
         required: true,
         content: {
           'application/json': {
-            schema: {
-              type: 'object',
-              description: 'What the provider sent; it may have more fields',
-              properties,
-              required,
-            },
+            schema: reference('TaskNotification'),
             examples: { sample: { value: sample } },
           },
         },

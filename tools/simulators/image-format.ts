@@ -16,10 +16,10 @@ export const imageFormat: WireFormat = {
   creditsOf: () => 1,
   outOfCredits: { status: 402, message: 'Your balance is too low' },
   notifyUrlOf: ({ webhook_url }) => webhook_url,
-  notification: ({ id, state }) => ({
+  notification: ({ id, state, mediaUrl }) => ({
     task_id: id,
     status: state,
-    generated: state === 'COMPLETED' ? [`https://images.example/${id}.png`] : [],
+    generated: state === 'COMPLETED' ? [`${mediaUrl}.png`] : [],
   }),
   reply: ({ id, state }) => ({ data: { task_id: id, status: state, generated: [] } }),
   emptyReply: ({ id }) => ({ data: { task_id: id, status: '', generated: null, has_nsfw: null } }),

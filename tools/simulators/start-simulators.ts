@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { rejectForeign } from '../local/local-only.ts';
 import { listen } from '../processes/ports.ts';
@@ -31,15 +32,19 @@ export async function startSimulators({
     const foreign = rejectForeign(request);
     if (foreign !== undefined) return void response.writeHead(foreign).end();
     const text = await readText(request);
-    if (request.url?.startsWith('/control')) answerControl(simulation, request, response, text);
+    const media = request.method === 'GET' && /^\/media\/[\w-]+\.(png|webm)$/.exec(request.url ?? '')?.[1];
+    if (media) await showMedia(response, media);
+    else if (request.url?.startsWith('/control')) answerControl(simulation, request, response, text);
     else await simulation.answer(request, response, text);
   };
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
   });
   const used = await listen(server, port);
+  const url = `http://localhost:${used}`;
+  simulation.tasks.baseUrl = url;
   return {
-    url: `http://localhost:${used}`,
+    url,
     simulation,
     stop: () =>
       new Promise((resolve) => {
@@ -48,6 +53,18 @@ export async function startSimulators({
         server.closeAllConnections();
       }),
   };
+}
+
+/** Every picture is this one, and every film. */
+const media: Record<string, { type: string; file: string }> = {
+  png: { type: 'image/png', file: 'media/picture.png' },
+  webm: { type: 'video/webm', file: 'media/film.webm' },
+};
+
+async function showMedia(response: ServerResponse, kind: string): Promise<void> {
+  const { type, file } = media[kind] ?? { type: '', file: '' };
+  const content = await readFile(new URL(file, import.meta.url));
+  response.writeHead(200, { 'content-type': type, 'content-length': content.length }).end(content);
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

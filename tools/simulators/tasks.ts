@@ -5,6 +5,8 @@ export interface Task {
   id: string;
   provider: string;
   state: string;
+  /** Where what it makes is shown once it has succeeded, without its file extension. */
+  mediaUrl: string;
   /** Every status update that was sent, with the receiver's response. */
   notifications: { state: string; answer: number | string }[];
 }
@@ -23,6 +25,8 @@ const maxTasks = 1000;
 /** Tasks that change their state once a tick and send a notification for each, until the signal stops them. */
 export class Tasks {
   readonly list: Task[] = [];
+  /** Where the simulators listen. */
+  baseUrl = '';
   readonly #tickMs: number;
   readonly #stopped: AbortSignal;
   #forgotten = 0;
@@ -41,7 +45,8 @@ export class Tasks {
   start(settings: NewTask): Task {
     const { provider, states } = settings;
     const id = provider === 'video' ? String(randomInt(1e14, 2e14)) : randomUUID();
-    const task = { id, provider, state: states[0] ?? '', notifications: [] };
+    const mediaUrl = `${this.baseUrl}/media/${id}`;
+    const task = { id, provider, state: states[0] ?? '', mediaUrl, notifications: [] };
     this.list.push(task);
     if (this.list.length > maxTasks) this.list.shift();
     void this.#run(task, settings);

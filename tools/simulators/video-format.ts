@@ -42,10 +42,10 @@ export const videoFormat: WireFormat = {
   creditsOf: ({ duration, is_rec }) => 4 * Number(duration ?? 5) + (is_rec === true ? 10 : 0),
   outOfCredits: { status: 400, reason: 'CreditInsufficient', message: 'credits are insufficient' },
   notifyUrlOf: ({ callback_url }) => callback_url,
-  notification: ({ id, state }) => ({
+  notification: ({ id, state, mediaUrl }) => ({
     id,
     state,
-    creations: state === 'success' ? [{ id: `${id}-1`, url: `https://videos.example/${id}.mp4` }] : [],
+    creations: state === 'success' ? [{ id: `${id}-1`, url: `${mediaUrl}.webm` }] : [],
   }),
   reply: (task, body, credits) => ({
     ...required(task, credits),

@@ -7,8 +7,16 @@ export function showNotifications({ state }) {
   show('notifications', state.notifications, ({ at, id, task }) => `${at} ${id} ${task}`, renderNotification);
 }
 
-function renderNotification({ at, id, task, state, signature }) {
-  const line = element('p', {}, pill(state, tones[state] ?? 'warn'), ' task ', element('code', {}, task));
+function renderNotification({ at, id, task, state, signature, media }) {
+  const film = media ? [' ', element('a', { href: media }, 'show what was made')] : [];
+  const line = element(
+    'p',
+    {},
+    pill(state, tones[state] ?? 'warn'),
+    ' task ',
+    element('code', {}, task),
+    ...film,
+  );
   const proof = id === undefined ? 'from the provider itself, unsigned' : `signature: ${signature}`;
   const name = id === undefined ? [] : [', ', element('code', { className: 'path' }, id)];
   return element(

@@ -1,0 +1,87 @@
+import { RegistryError } from './registry-error.ts';
+import { pause } from './send.ts';
+import type { components } from './openapi.ts';
+
+type TaskStatus = components['schemas']['TaskStatus'];
+
+/** How a task stands. */
+export interface TaskProgress {
+  state: TaskStatus['state'];
+  taskId: string | undefined;
+  /** Where the task's status is shown: keep it, to go on waiting after a reload. It needs no token, so it is a secret. */
+  statusUrl: string;
+}
+
+export interface FinishedTask {
+  taskId: string | undefined;
+  /** The URLs of what was made. */
+  media: string[];
+  statusUrl: string;
+}
+
+export interface WaitOptions {
+  signal?: AbortSignal;
+  /** Hears each state once. */
+  onState?: (progress: TaskProgress) => void;
+  /** How long to wait for the end of the task; an hour by default. */
+  waitMs?: number;
+}
+
+const standardWaitMs = 3_600_000;
+const firstPauseMs = 1000;
+const maxPauseMs = 10_000;
+const growth = 1.3;
+const timeoutMs = 10_000;
+
+/** The address of a task's status; undefined if the service gave none, because it relays no notifications. */
+export function statusUrlOf({ headers }: Response): string | undefined {
+  return /<(https?:[^>]+)>\s*;\s*rel="?status"?/.exec(headers.get('link') ?? '')?.[1];
+}
+
+/** Waits until a task has ended: for its media, or for the RegistryError `task_failed` with the provider's reason. */
+export async function waitForTask(
+  statusUrl: string,
+  { signal, onState, waitMs = standardWaitMs }: WaitOptions = {},
+): Promise<FinishedTask> {
+  const end = Date.now() + waitMs;
+  let known: string | undefined;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * growth)) {
+    const status = await readStatus(statusUrl, signal);
+    if (status !== undefined && status.state !== known) {
+      known = status.state;
+      onState?.({ state: status.state, taskId: status.task_id, statusUrl });
+    }
+    if (status?.state === 'success') return { taskId: status.task_id, media: status.media, statusUrl };
+    if (status?.state === 'failed')
+      throw new RegistryError('task_failed', status.error ?? 'The provider could not finish the task.');
+    if (Date.now() + pauseMs > end)
+      throw new RegistryError('still_running', `The task has not ended within ${waitMs} ms: ${statusUrl}`);
+    await pause(pauseMs * (0.8 + Math.random() / 5), signal);
+  }
+}
+
+/** Undefined if the provider has said nothing yet, or if the answer is lost: both are asked for again. */
+async function readStatus(url: string, signal: AbortSignal | undefined): Promise<TaskStatus | undefined> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    // No token goes along: the address is the only secret.
+    const response = await fetch(url, { cache: 'no-store', credentials: 'omit', signal: either });
+    const content: unknown = response.ok ? await response.json() : await response.body?.cancel();
+    return isStatus(content) ? content : undefined;
+  } catch {
+    signal?.throwIfAborted();
+    return undefined;
+  }
+}
+
+function isStatus(content: unknown): content is TaskStatus {
+  return (
+    typeof content === 'object' &&
+    content !== null &&
+    'state' in content &&
+    typeof content.state === 'string' &&
+    'media' in content &&
+    Array.isArray(content.media)
+  );
+}

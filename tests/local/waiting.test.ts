@@ -1,0 +1,214 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { build } from 'esbuild';
+import { createRegistryClient, type TaskProgress } from '../../packages/registry-client/client.ts';
+import { localPublicKeys } from '../../tools/local/inbox.ts';
+import { findFreePort } from '../../tools/processes/ports.ts';
+import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
+import { hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
+import { errorOf } from '../support/client-errors.ts';
+
+let stack: LocalStack;
+const servers: Server[] = [];
+const browser = hasBrowser ? launchBrowser() : undefined;
+let client: ReturnType<typeof createRegistryClient>;
+const document = await readFile('docs/notifications.md', 'utf8');
+const video = { model: 'vidq3-pro', prompt: 'rain on a lake' } as const;
+
+/** The first block of a language in a document. */
+function blockOf(text: string, language: string): string {
+  return new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'ms').exec(text)?.[1] ?? '';
+}
+
+beforeAll(async () => {
+  stack = await startLocalStack();
+  client = createRegistryClient({ baseUrl: stack.apiUrl, accessToken: stack.token('OWNER') });
+}, 60_000);
+
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await Promise.all([stack.stop(), browser?.then((it) => it.close())]);
+});
+
+async function bytesOf(url: string | undefined): Promise<Buffer> {
+  const answer = await fetch(String(url));
+  expect(answer.status).toBe(200);
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+const webm = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
+const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
+
+describe('a call of the client with wait: true', () => {
+  test('returns the film, and tells each state once, with the address to go on waiting at', async () => {
+    const told: TaskProgress[] = [];
+    const film = await client.videos.fromText(video, {
+      wait: true,
+      onState: (progress) => told.push(progress),
+    });
+    const [first] = told;
+    const again = await client.tasks.wait(String(first?.statusUrl));
+
+    expect((await bytesOf(film.media[0])).subarray(0, 4)).toEqual(webm);
+    expect(told[0]?.state).toBe('created');
+    expect(told.at(-1)?.state).toBe('success');
+    expect(new Set(told.map(({ state }) => state)).size).toBe(told.length);
+    expect(new Set(told.map(({ taskId }) => taskId)).size).toBe(1);
+    expect(again).toEqual(film);
+  }, 30_000);
+
+  test('returns a picture, a longer film and a film of frames', async () => {
+    const image = 'https://example.com/a.png';
+    const [picture, ...films] = await Promise.all([
+      client.images.relight({ image }, { wait: true }),
+      client.videos.extend({ model: 'vidq2-pro', video_creation_id: '1', video_url: image }, { wait: true }),
+      client.videos.multiframe(
+        {
+          model: 'vidq2-pro',
+          start_image: image,
+          image_settings: [{ key_image: image }, { key_image: image }],
+        },
+        { wait: true },
+      ),
+    ]);
+
+    expect((await bytesOf(picture.media[0])).subarray(0, 4)).toEqual(png);
+    for (const { media } of films) expect((await bytesOf(media[0])).subarray(0, 4)).toEqual(webm);
+  }, 30_000);
+
+  test('ends with the reason of its signal', async () => {
+    const stop = new AbortController();
+    const waiting = client.videos.fromText(video, {
+      wait: true,
+      signal: stop.signal,
+      onState: () => stop.abort(new Error('enough')),
+    });
+
+    await expect(waiting).rejects.toThrow('enough');
+  });
+
+  test('gives up after waitMs, with the address', async () => {
+    const error = await errorOf(client.videos.fromText(video, { wait: true, waitMs: 1 }));
+
+    expect(error).toMatchObject({ code: 'still_running' });
+    expect(error.message).toMatch(/http:\/\/localhost:\d+\/.*\/status\/[\w-]{27}\.json$/);
+  });
+});
+
+describe('a status address', () => {
+  test('answers 404 before the provider has said something, to every origin, and nothing lists its folder', async () => {
+    const headers = { authorization: `Bearer ${stack.token('OWNER')}`, 'content-type': 'application/json' };
+    const origin = 'http://localhost:5173';
+    const answer = await fetch(`${stack.apiUrl}/proxy/video-provider/text2video`, {
+      method: 'POST',
+      headers: { ...headers, origin },
+      body: JSON.stringify(video),
+    });
+    const [, url = ''] = /^<(.*)>; rel="status"$/.exec(answer.headers.get('link') ?? '') ?? [];
+    const early = await fetch(url, { headers: { origin } });
+    const folder = url.slice(0, url.lastIndexOf('/') + 1);
+    const bucket = folder.slice(0, -'status/'.length);
+    const statuses = await Promise.all(
+      [folder, bucket, `${bucket}?list-type=2`, url.replace(/.\.json$/, '.json')].map(
+        async (address) => (await fetch(address)).status,
+      ),
+    );
+
+    expect(answer.headers.get('access-control-expose-headers')?.toLowerCase()).toContain('link');
+    expect(early.status).toBe(404);
+    expect(early.headers.get('access-control-allow-origin')).toMatch(/^(?:\*|http:\/\/localhost:5173)$/);
+    expect(statuses.filter((status) => status < 400)).toEqual([]);
+  });
+});
+
+describe('a registry that relays no notifications', () => {
+  test('is told from one that does at once, with the id of the task that was paid for', async () => {
+    const server = createServer((_, response) => {
+      const body = { task_id: '77', state: 'created', credits: 1, created_at: '2026-01-01T00:00:00Z' };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const direct = createRegistryClient({
+      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    });
+    const error = await errorOf(direct.videos.fromText(video, { wait: true }));
+    server.close();
+
+    expect(error).toMatchObject({ code: 'no_status', details: [{ path: 'task_id', message: '77' }] });
+  });
+});
+
+describe('docs/notifications.md, run as printed', () => {
+  test('names the public key of the local stack, as the banner and the home page do', async () => {
+    const [key = ''] = localPublicKeys();
+
+    expect(document).toContain(`\`${key}\``);
+    expect(stack.token('PUBLIC_KEY')).toBe(key);
+    expect(await (await fetch(stack.pagesUrl)).text()).toContain(key);
+  });
+
+  test('has a receiver that verifies and prints every notification', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'node-registry-receiver-'));
+    const port = await findFreePort();
+    await writeFile(join(folder, 'receiver.js'), blockOf(document, 'js').replace('8080', String(port)));
+    await build({
+      entryPoints: [join(folder, 'receiver.js')],
+      outfile: join(folder, 'receiver.mjs'),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'silent',
+      alias: { 'registry-client': resolve('packages/registry-client/client.ts') },
+    });
+    const env = { ...stack.environment, PUBLIC_KEY: stack.token('PUBLIC_KEY') };
+    const receiver = spawn(process.execPath, [join(folder, 'receiver.mjs')], { env });
+    let printed = '';
+    receiver.stdout.on('data', (chunk) => {
+      printed += chunk;
+    });
+    const { task_id } = await client.videos.fromText({
+      ...video,
+      callback_url: `http://localhost:${port}/hook`,
+    });
+    for (let turn = 0; turn < 150 && !printed.includes('success'); turn += 1) await pause(100);
+    const forged = await fetch(`http://localhost:${port}/hook`, { method: 'POST', body: '{}' });
+    receiver.kill();
+    await rm(folder, { recursive: true });
+
+    for (const state of ['queueing', 'processing', 'success'])
+      expect(printed).toContain(`${task_id} ${state}`);
+    expect(printed).toMatch(/http:\/\/localhost:\d+\/media\/\d+\.webm/);
+    expect(forged.status).toBe(400);
+  }, 30_000);
+
+  (browser ? test : test.skip)(
+    `has a page that shows the film, in a browser${note}`,
+    async () => {
+      const html = blockOf(document, 'html')
+        .replace('https://registry.example.com', stack.apiUrl)
+        .replace('the access token of your user', stack.token('OWNER'));
+      const server = createServer((_, response) => {
+        response.writeHead(200, { 'content-type': 'text/html' }).end(html);
+      });
+      servers.push(server);
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { page, problems } = await openPage(await (browser as NonNullable<typeof browser>), 800);
+      await page.goto(`http://localhost:${(server.address() as AddressInfo).port}`);
+      await page.getByRole('button').click();
+      await page.waitForFunction('document.querySelector("video").videoWidth === 160', undefined, {
+        timeout: 20_000,
+      });
+
+      expect(await page.locator('p').textContent()).toBe('success');
+      expect(problems).toEqual([]);
+    },
+    40_000,
+  );
+});
