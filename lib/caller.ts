@@ -4,7 +4,7 @@ export interface Caller {
   isAdmin: boolean;
 }
 
-/** Under what name a caller is counted; the prefix keeps a user named `anonymous` apart from those without a token. */
+/** The name under which a caller is counted. The prefix tells a user named `anonymous` from callers without a token. */
 export function callerName(caller: Pick<Caller, 'userId'> | undefined): string {
   return caller ? `user:${caller.userId}` : 'anonymous';
 }

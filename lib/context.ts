@@ -3,7 +3,10 @@ interface PendingCall {
   began: number;
 }
 
-/** What the work for one request or event may use; the first parameter of whatever waits for a store or a network. */
+/**
+ * The time and the bookkeeping of one request or event. The first parameter of everything that waits for a store or a
+ * network.
+ */
 export interface Context {
   /** Milliseconds since the epoch by which everything must be done. */
   readonly deadline: number;

@@ -16,7 +16,7 @@ export type Access =
       bodyToken?: string;
     };
 
-/** The HTTP face of one operation: what its function, the OpenAPI document and the tests agree on. */
+/** The HTTP interface of one operation, shared by its function, the OpenAPI document and the tests. */
 export interface Contract {
   name: string;
   method: 'POST' | 'PUT';
@@ -25,13 +25,13 @@ export interface Contract {
   description: string;
   access: Access;
   parameters: z.ZodMiniType<Record<string, string>>;
-  /** A schema, or what makes one of the rules that an operator can change. */
+  /** A schema, or a function that makes one from the rules that an operator can change. */
   body: z.ZodMiniType | ((rules: VideoRules) => z.ZodMiniType);
   reply: z.ZodMiniType;
   status: 200 | 201;
-  /** What the operation itself can answer; the codes every endpoint shares are added where they are needed. */
+  /** The operation's own errors. The codes that every endpoint shares are added elsewhere. */
   errors: readonly ErrorCode[];
-  /** Headers that this operation reads and answers besides those of every operation. */
+  /** Headers of this operation in addition to those of every operation. */
   headers?: { request: readonly 'If-Match'[]; reply: readonly ('ETag' | 'Deprecation')[] };
   /**
    * Whether it spends the operator's money, and who says how much: the provider's reply, or the configuration where

@@ -124,7 +124,7 @@ interface ApiErrorOptions {
   cause?: unknown;
   /** `unknown` by default, which is the careful answer. */
   payment?: Exclude<Payment, 'taken'>;
-  /** What the provider said about the task although the outcome is unknown. */
+  /** The provider's statements about the task, although the outcome is unknown. */
   task?: { taskId?: string | undefined; credits?: number | undefined } | undefined;
 }
 

@@ -58,13 +58,13 @@ const connectTimeoutMs = 5000;
 /** So many interim replies, such as 103, may precede the reply; a peer could send them for as long as it is listened to. */
 const maxInterimReplies = 8;
 
-/** Besides the body: the heads of the replies and the trailers, of which Node takes 16 KB each. */
+/** In addition to the body: the heads of the replies and the trailers, of which Node accepts 16 KB each. */
 const maxHeadsBytes = 256 * 1024;
 
 /** A chunk of one byte takes six. */
 const maxBytesPerByte = 6;
 
-/** Fails an exchange whose peer sends what has no place in a reply: Node itself reads it without an end. */
+/** Fails an exchange whose peer sends data that no reply may have. Node itself would read it forever. */
 function watchPeer(outgoing: http.ClientRequest, maxReplyBytes: number, fail: Fail): void {
   const maxBytes = maxHeadsBytes + maxBytesPerByte * maxReplyBytes;
   let bytes = 0;
@@ -127,7 +127,7 @@ export function httpRequest({
     watchPeer(outgoing, maxReplyBytes, fail);
     outgoing.on('error', (error) => fail('connection', error));
     outgoing.on('response', (incoming) => {
-      // A switch of protocols that names none is no upgrade to Node, but a reply.
+      // A switch of protocols without a name is a reply, not an upgrade, to Node.
       if (incoming.statusCode === 101) return fail('connection');
       head = { status: incoming.statusCode ?? 0, headers: incoming.headers };
       const { status, headers } = head;

@@ -76,7 +76,7 @@ const aboveCeiling: Measurement = {
   fields: { replies_above_ceiling: 1 },
 };
 
-/** What counts against a provider. That it is out of our credits or busy, or refuses a bad request, does not. */
+/** Failures that count against a provider. Being out of our credits, being busy and rejecting a bad request do not. */
 const providerFaults = new Set<ErrorCode>([
   'provider_failed',
   'provider_unreachable',
@@ -104,7 +104,7 @@ function providerCall({ code, credits }: Fields): Measurement {
   };
 }
 
-/** What both providers charge together has a bound of its own. */
+/** The sum of both providers has its own alarm. */
 function charged({ credits }: Fields): Measurement[] {
   return typeof credits === 'number' ? [{ dimensions: [], metrics: { credits: 'Count' } }] : [];
 }

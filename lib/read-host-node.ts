@@ -1,4 +1,4 @@
-/** What was read of a host node out of an archive; a field that could not be told is absent. */
+/** A host node as read from an archive. Fields that could not be determined are absent. */
 export interface ReadHostNode {
   name: string;
   category?: string;

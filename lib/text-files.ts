@@ -1,4 +1,4 @@
-/** A larger file is no source code, and is not read at all. */
+/** A larger file is not source code, and is not read. */
 export const maxTextFileBytes = 1_000_000;
 export const maxTextBytes = 20_000_000;
 
@@ -9,7 +9,7 @@ export function isTextFile(path: string): boolean {
 
 /**
  * A file's text, in the encoding that Python reads it in: UTF-8 unless one of its first two lines declares another.
- * Undefined where the bytes are not of that encoding: what stands there would be a guess.
+ * Undefined if the bytes are not valid in that encoding, because any text would be a guess.
  */
 export function decodeText(path: string, bytes: Uint8Array): string | undefined {
   const declared = path.endsWith('.py') ? declaredEncoding(bytes) : 'utf-8';

@@ -6,5 +6,5 @@ export interface Upload {
   uploadId: string;
 }
 
-/** Where callers download what lies under a key of the bucket. */
+/** The public download URL of a key of the bucket. */
 export type DownloadUrl = (key: string) => string;

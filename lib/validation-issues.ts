@@ -41,7 +41,7 @@ function distinctIssues(issues: readonly Issue[]): Issue[] {
   return issues.filter((issue) => isAboutType(issue) || !wrongTypes.has(issue.path.join('.')));
 }
 
-/** What is wrong, for a person: zod's own messages are not in the bundles, so each kind of issue is worded here. */
+/** The sentence for each kind of issue. zod's own messages are not in the bundles. */
 export function issueSentence(issue: Issue, input: unknown): string {
   if (issue.code !== 'custom' && valueAt(input, issue.path) === undefined) return 'is required';
   switch (issue.code) {

@@ -10,7 +10,7 @@ import { isObject } from '../json-object.ts';
 import { note } from '../log.ts';
 import { parseJsonBody } from './json-body.ts';
 
-/** Who asks: a person, a job of a CI, or somebody unknown where that is allowed. */
+/** The caller: a person, a job of a CI, or an unknown caller if the operation allows it. */
 export interface Admitted {
   caller: Caller | undefined;
   job: CiJob | undefined;

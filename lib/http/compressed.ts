@@ -4,7 +4,7 @@ import type { Answer } from '../paid/participant.ts';
 /** A smaller answer fits into one packet anyway. */
 const minBytes = 1400;
 
-/** Most of what compressing saves comes with the first level, in a third of the time. */
+/** The first level saves most of the bytes, in a third of the time. */
 const level = 1;
 
 /** The answer in gzip if the caller accepts that: the gateway compresses nothing itself. */

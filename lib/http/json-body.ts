@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../errors.ts';
 
 interface BodyCarrier {
-  /** What is absent may come as absent, null or empty. */
+  /** An absent body may arrive as absent, null or empty. */
   body?: string | null | undefined;
   isBase64Encoded?: boolean;
   headers: Record<string, string | undefined>;
@@ -33,7 +33,7 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): 
   return value;
 }
 
-/** What the gateway makes of bytes that are not UTF-8, and a character like any other where it was sent. */
+/** The gateway's replacement for bytes that are not UTF-8. It is an ordinary character if the caller sent it. */
 const replacement = '\ufffd';
 
 /** Three bytes of UTF-8 stand for each piece that the gateway replaced, so the body has another length than was sent. */

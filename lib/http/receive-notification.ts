@@ -77,7 +77,7 @@ function rejection(reason: string): ApiError {
   return new ApiError('route_not_found', { reason });
 }
 
-/** The bytes as they came; the gateway encodes what it does not take for text. */
+/** The bytes as they arrived. The gateway encodes bodies that it does not consider text. */
 function readBody({ body, isBase64Encoded }: APIGatewayProxyEventV2): Buffer {
   const text = body ?? '';
   // Base64 is longer than its bytes by a third.

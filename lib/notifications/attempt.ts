@@ -5,7 +5,7 @@ import { readAddress } from './receiver-address.ts';
 import type { NotificationRecord } from './records.ts';
 import { type SigningKey, signatureHeaders } from './signature.ts';
 
-/** Why an attempt delivered nothing, in our words: what a receiver answers is shown to nobody. */
+/** The reasons why an attempt failed, in our own words: no one is shown a receiver's response. */
 type DeliveryError =
   | 'address_refused'
   | 'name_refused'
@@ -30,7 +30,7 @@ const maxLookupMs = 2000;
 /** An answer says all that counts in its status; this much is read so that the receiver can finish writing it. */
 const maxAnswerBytes = 4096;
 
-/** What a header may hold; all that arrives is JSON. */
+/** The characters that a header may contain. */
 const headerText = /^[\x20-\x7e]+$/;
 
 interface Notification extends Pick<NotificationRecord, 'id' | 'body' | 'content_type'> {
@@ -74,7 +74,7 @@ export async function attempt(
   }
 }
 
-/** No redirect is followed: it would lead to an address that nobody gave us. */
+/** Redirects are not followed, because they would lead to an address that no caller gave us. */
 function resultOf(status: number): AttemptResult {
   if (status >= 200 && status < 300) return { outcome: 'delivered', status };
   if (status === 410) return { outcome: 'gone', status };

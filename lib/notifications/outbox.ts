@@ -28,14 +28,14 @@ const maxAttempts = waitSeconds.length + 1;
 /** So long after a message was due, it counts as lost. The queue may be that far behind, and its alarm fires then. */
 export const lostAfterMs = 10 * 60_000;
 
-/** What was given up stays listed, apart from what is due, until its record expires. */
+/** Notifications that were given up stay listed, apart from those that are due, until their records expire. */
 export const failedShard = 'notify-failed';
 
 export interface DueKey extends Key {
   since: string;
 }
 
-/** The keys of what is due in a shard, the longest due first, page by page. */
+/** The keys of the due notifications in a shard, the longest due first, page by page. */
 export async function* listShard(context: Context, shard: string, until: number): AsyncGenerator<DueKey[]> {
   const range = query(context, {
     index: pendingIndex,
@@ -66,7 +66,7 @@ export async function listFirst(
   return keys.slice(0, max);
 }
 
-/** What must be known of a notification to hand it to the queue. */
+/** The fields that the queue needs of a notification. */
 const handedFields = ['pk', 'sk', 'id', 'caller_hash', 'attempts', 'pending_since', 'result'];
 
 export async function readDue(context: Context, keys: readonly Key[]): Promise<NotificationRecord[]> {
@@ -101,7 +101,7 @@ export async function readWaiting(
   return record?.result === 'pending' && record.attempts === attempts ? record : undefined;
 }
 
-/** The record, if this invocation is the one that makes the attempt; `exhausted` if there is none left to make. */
+/** The record, if this invocation makes the attempt. `exhausted` if there is no attempt left. */
 export async function claim(
   context: Context,
   { pk, sk, attempts }: NotificationRecord,
@@ -113,12 +113,12 @@ export async function claim(
   return result.written ? result.item : undefined;
 }
 
-/** What became of a notification after an attempt; `again` says when the next one is due. */
+/** The result of an attempt. `again` is the time of the next one. */
 export type Conclusion =
   | { outcome: 'delivered' | 'gone' | 'failed' }
   | { outcome: 'again'; waitSeconds: number };
 
-/** Writes down how an attempt went. What was delivered stays so, whatever another attempt says. */
+/** Records the result of an attempt. A delivered notification stays so, whatever another attempt reports. */
 export async function conclude(
   context: Context,
   record: NotificationRecord,
@@ -168,7 +168,7 @@ export async function end(
 
 const unlisted = { pending_shard: null, pending_since: null };
 
-/** In whole seconds; up to a fifth earlier, so that what failed together does not come back together. */
+/** In whole seconds, and up to a fifth earlier, so that notifications that failed together do not return together. */
 function waitAfter(attempts: number): number | undefined {
   const wait = waitSeconds[attempts - 1];
   return wait === undefined ? undefined : Math.round(wait * (1 - Math.random() / 5));

@@ -49,7 +49,7 @@ export async function receive(context: Context, call: ProviderCall): Promise<Rec
 
 interface Taken {
   receipt: Receipt;
-  /** What was stored, and is still to be sent. */
+  /** The stored notification that is still to be sent. */
   notification?: NotificationRecord;
 }
 
@@ -107,7 +107,10 @@ function bodyFor({ address }: TaskRecord, { provider, body, ticket }: ProviderCa
   return said ? withCommonFields(text, { ...said, taskId }) : text;
 }
 
-/** It is stored, so whatever happens here, the provider has said it: what was not sent is found and handed over. */
+/**
+ * The call is stored, so a failure here does not matter to the provider: unsent notifications are found and handed
+ * over.
+ */
 async function send(context: Context, notification: NotificationRecord): Promise<void> {
   try {
     await enqueue(context, notification);

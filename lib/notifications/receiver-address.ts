@@ -9,7 +9,9 @@ import * as config from '../config.ts';
  * table, since Node's BlockList does the arithmetic.
  */
 
-/** What the IANA registers as reachable by nobody, by one network only, or as a wrapping of another address. */
+/**
+ * Addresses that the IANA registers as unreachable, as reachable by one network only, or as wrapping another address.
+ */
 const closedRanges: [network: string, bits: number, kind: 'ipv4' | 'ipv6'][] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],

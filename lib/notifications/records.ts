@@ -59,7 +59,7 @@ export interface NotificationRecord extends Key {
   pending_since?: string;
   /** `shown`: there is no address, and the status is all that the caller gets. */
   result: 'pending' | 'delivered' | 'shown' | 'gone' | 'failed';
-  /** A code of ours: what a receiver answers is not shown to anyone. */
+  /** A code of ours. A receiver's response is not shown to anyone. */
   last_error?: string;
   last_status?: number;
   delivered_at?: string;
@@ -85,7 +85,7 @@ export function shownHash(ticketHashed: string): string {
   return ticketHashed.slice(0, 16);
 }
 
-/** Has all of the key, so that what a receiver reports can be found. */
+/** Contains the whole key, so that a notification that a receiver reports can be found. */
 export function notificationId(ticketHashed: string, sequence: number): string {
   return `msg_${ticketHashed}_${sequence}`;
 }
@@ -103,7 +103,7 @@ export function notifyShardOf(ticketHashed: string): string {
   return `notify-${ticketHashed.slice(0, 1)}`;
 }
 
-/** What receivers check signatures with: one key, or two while it is replaced, separated by a blank. */
+/** The public keys for receivers: one key, or two while it is replaced, separated by a space. */
 export interface SigningKeysRecord extends Key {
   public_keys: string;
   at: string;

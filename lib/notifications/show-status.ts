@@ -6,7 +6,7 @@ import type { NotificationRecord } from './records.ts';
 
 type Shown = Pick<NotificationRecord, 'status_key' | 'body' | 'state' | 'at'>;
 
-/** Caches keep a status for seconds: whoever waits asks again. */
+/** Caches keep a status for seconds, because waiting clients ask again. */
 const cacheControl = 'public, max-age=2';
 
 const maxRounds = 10;

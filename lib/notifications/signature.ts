@@ -46,7 +46,7 @@ function readSeed(text: string): Buffer {
   return bytes.subarray(0, seedBytes);
 }
 
-/** What is signed: the id and the time of the attempt as well, so that nobody can send an old one again as new. */
+/** The signed text contains the id and the time of the attempt, so that no one can send an old notification as new. */
 export function signedContent(id: string, timestamp: number, body: string): string {
   return `${id}.${timestamp}.${body}`;
 }

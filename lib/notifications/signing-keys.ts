@@ -28,7 +28,7 @@ export async function loadSigningKeys(context: Context): Promise<SigningKey[]> {
 
 let published: string | undefined;
 
-/** Lets the administration answer with what receivers need, without a right to read the private keys. */
+/** Lets the administration return the public keys, without a right to read the private ones. */
 async function publishKeys(context: Context, keys: readonly SigningKey[]): Promise<void> {
   const public_keys = keys.map(({ publicKey }) => publicKey).join(' ');
   if (public_keys === published) return;

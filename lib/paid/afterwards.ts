@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { inTime } from '../in-time.ts';
 import { describeError, log } from '../log.ts';
 
-/** How long past the deadline an answer may be held back for what is written after the request. */
+/** The longest that an answer is held back after the deadline for writes that follow the request. */
 const marginMs = 400;
 
 /**

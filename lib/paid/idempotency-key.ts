@@ -43,7 +43,7 @@ export const idempotencyRecord = typedRead<IdempotencyRecord>();
 
 interface KeyedRequest {
   key: string;
-  /** Whose key it is: two callers may choose the same one. */
+  /** The owner of the key: two callers may choose the same one. */
   scope: string;
   /** The request in a form that is equal for equal requests. */
   request: string;
@@ -55,7 +55,7 @@ interface KeyedRequest {
 }
 
 const keptForMs = 24 * 60 * 60 * 1000;
-/** What an invocation may still run past its deadline before Lambda ends it, with room for clocks that differ. */
+/** The longest that an invocation may run past its deadline before Lambda ends it, with room for clocks that differ. */
 const leaseMarginMs = 5000;
 const maxPartBytes = 380_000;
 

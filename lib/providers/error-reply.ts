@@ -2,7 +2,7 @@ import type { ErrorDetail } from '../errors.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { cleanText } from './provider-text.ts';
 
-/** What a provider says about a request that it did not accept, fit to be shown to our caller. */
+/** A provider's reason for not accepting a request, cleaned for our caller. */
 interface ErrorReply {
   text: string;
   details: ErrorDetail[];
@@ -30,7 +30,7 @@ export function readErrorReply(body: JsonObject, key: string): ErrorReply {
   };
 }
 
-/** The body itself, and what it wraps. Two layers are the most that a provider was seen to send. */
+/** The body itself and its wrapped parts. No provider was seen to send more than two layers. */
 function withNested(body: JsonObject): JsonObject[] {
   const inner = wrappedIn(body);
   return [body, ...inner, ...inner.flatMap(wrappedIn)];

@@ -6,7 +6,7 @@ import type { BoughtTask, Provider } from './provider.ts';
 import { readCredits, readTaskId } from './reply-fields.ts';
 import { readRetryAfter } from './retry-after.ts';
 
-/** What came of sending a request once. */
+/** The result of sending a request once. */
 export type AttemptResult = Taken | Refused | Unknown;
 
 interface Taken {
@@ -43,7 +43,7 @@ interface Attempt {
   timeoutMs: number;
 }
 
-/** The statuses by which a provider says that it did not accept the request, and what our caller gets for each. */
+/** The statuses by which a provider rejects a request, with our caller's error for each. */
 const refusals: Record<number, ErrorCode> = {
   400: 'provider_rejected',
   401: 'provider_credentials',
@@ -85,7 +85,7 @@ export async function exchange(
     if (!(cause instanceof TransportError)) throw cause;
     const { sent, head, reason } = cause;
     if (!sent) return { ...notSent, cause };
-    // The status says what happened even if the body was cut off. Only a success whose body stalls is a timeout.
+    // The status decides even if the body was cut off. Only a success whose body stalls is a timeout.
     if (head && (reason !== 'timeout' || !isSuccess(head.status)))
       return readReply({ ...head, body: Buffer.alloc(0) }, key);
     return { payment: 'unknown', code: 'provider_timeout', cause };

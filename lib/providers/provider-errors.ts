@@ -7,7 +7,7 @@ type Failure = Exclude<AttemptResult, { payment: 'taken' }>;
 const connectionLost =
   'The connection to the provider was lost before its reply came, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.';
 
-/** What our caller gets for an attempt that started no task we can name. */
+/** Our caller's error for an attempt that started no task that we can name. */
 export function errorFor(result: Failure): ApiError {
   if (result.payment === 'refused') return refusalError(result);
   const { code, cause, task } = result;

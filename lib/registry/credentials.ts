@@ -7,23 +7,23 @@ import { update, type Write } from '../store/write.ts';
 import { type CredentialRecord, type NodeVersionRecord, type TrustRecord, tokenRecord } from './records.ts';
 import { pinIds, provenanceOf, requireTrust, usedTokenKey, useToken } from './trusts.ts';
 
-/** What a request publishes with: the SHA-256 of a personal access token, or a job of a CI. */
+/** The credential of a publish: the SHA-256 of a personal access token, or a job of a CI. */
 export type Proof = { tokenHash: string; job?: undefined } | { job: CiJob; tokenHash?: undefined };
 
-/** A proof that holds: what is known of it, what stays with the version, and what must be written with it. */
+/** A valid credential: its record, the part that stays with the version, and the writes that go with it. */
 export interface Credential {
   record: CredentialRecord;
   kept: Pick<NodeVersionRecord, 'token_id' | 'token_hash' | 'trust_id' | 'provenance'>;
   writes: Write[];
 }
 
-/** The record that decides: the token itself, or what an ID token was used for. */
+/** The record that decides: the token itself, or the use of an ID token. */
 export function proofKey(publisherId: string, { tokenHash, job }: Proof): Key {
   return job ? usedTokenKey(job) : personalAccessTokenKey(publisherId, tokenHash);
 }
 
 interface Found {
-  /** What lies under `proofKey`. */
+  /** The record under `proofKey`. */
   item: Item | undefined;
   trusts: readonly TrustRecord[];
 }
@@ -58,7 +58,7 @@ function requireToken(item: Item | undefined) {
   return token;
 }
 
-/** The record of what a version was published with. */
+/** The record of the credential that a version was published with. */
 export function credentialKey({ publisher_id, trust_id, token_hash = '' }: NodeVersionRecord): Key {
   return trust_id === undefined
     ? personalAccessTokenKey(publisher_id, token_hash)

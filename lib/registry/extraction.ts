@@ -32,7 +32,7 @@ export interface ExtractedArchive {
   sha256: string;
 }
 
-/** What was read out of an archive. */
+/** The result of reading an archive. */
 export interface FoundHostNodes {
   /** The extractor's version. */
   by: number;
@@ -68,7 +68,7 @@ const promptUnits = 500;
 const unitsPerSecond = 100;
 const bytesPerUnit = 1024;
 
-/** What is left to do after the last entry: a read and a transaction. */
+/** The work after the last entry: a read and a transaction. */
 const endingMs = 2_000;
 
 /**
@@ -127,7 +127,7 @@ async function writeHostNode(
   });
 }
 
-/** By an earlier run of the same extractor, or by a newer one, whose entries stay. */
+/** Whether an earlier run of the same extractor, or a newer extractor, has written the entry. */
 function isWritten(entry: Entry, current: HostNodeRecord | undefined): boolean {
   if (Number(current?.extracted_by ?? 0) > entry.extracted_by) return true;
   if (!current?.touched) return false;
@@ -177,7 +177,7 @@ export async function finishExtraction(
   });
 }
 
-/** Takes a version off the list whose extraction is done, such as one that a lifted ban has put back there. */
+/** Takes a version off the list if its extraction is done, for example after a lifted ban has put it back there. */
 export async function unlistExtracted(context: Context, archive: ExtractedArchive): Promise<void> {
   const key = nodeVersionKey(archive.nodeId, archive.version);
   const version = nodeVersionRecord((await get(context, key))[0]);

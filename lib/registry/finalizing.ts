@@ -142,7 +142,7 @@ export async function keepPending(
     .written;
 }
 
-/** What keeps a version from becoming active, regardless of its archive. */
+/** The reasons that keep a version from becoming active, regardless of its archive. */
 function obstacle(
   node: NodeRecord | undefined,
   publisher: PublisherRecord | undefined,

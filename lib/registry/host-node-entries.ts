@@ -2,7 +2,7 @@ import type { ReadHostNode } from '../read-host-node.ts';
 import type { HostNode } from '../schemas/host-node.ts';
 import { maxRecordItems } from '../schemas/lists.ts';
 
-/** What an extraction says of a host node; null where it says nothing. */
+/** The extracted fields of a host node. Null if a field is unknown. */
 export type ExtractedFields = {
   [Field in keyof Omit<HostNode, 'policy' | 'host_node_name'>]-?: HostNode[Field] | null;
 };
@@ -14,9 +14,9 @@ interface Entries {
 }
 
 const maxNameCharacters = 200;
-/** Leaves room in an entry of DynamoDB's, with what an owner may write there. */
+/** Leaves room in a DynamoDB item for the fields that an owner may write. */
 const maxEntryBytes = 80_000;
-/** Six times what the largest known pack has. Without a limit, an author decides what a version costs the table. */
+/** Six times the size of the largest known pack. Without a limit, an author decides what a version costs the table. */
 const maxVersionBytes = 2_000_000;
 
 /**

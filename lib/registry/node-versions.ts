@@ -51,7 +51,7 @@ export const waitingForUpload = {
 
 type PublisherFields = Omit<NodeVersionInput, 'version'>;
 
-/** What a publisher says of a version, as attributes; null and absent alike leave a field out. */
+/** A publisher's fields of a version, as attributes. Null and absent both leave a field out. */
 export function versionFields(
   { version: _, ...input }: NodeVersionInput,
   { isAdmin }: { isAdmin: boolean },

@@ -59,13 +59,13 @@ export function requireNode(item: Item | undefined, nodeId: string): NodeRecord 
   return node;
 }
 
-/** A node id sent in a body must be the one of the path. Like all that the service knows itself, it may be anything else. */
+/** A node id in a body must equal the one in the path. Like other fields of the service, any other type is ignored. */
 export function requireSameNode(nodeId: string, sent: unknown, path: string): void {
   if (typeof sent !== 'string' || sent === '' || isSameNodeId(nodeId, sent)) return;
   throw new ApiError('invalid_request', { details: [{ path, message: 'must be the node id of the path' }] });
 }
 
-/** What a ban allows to admins only. */
+/** The changes that a ban leaves to admins. */
 export function requireNotBannedNode(node: NodeRecord): void {
   if (node.status === 'NodeStatusBanned') throw new ApiError('node_banned');
 }
@@ -82,7 +82,7 @@ function requireEditableNode(
   return node;
 }
 
-/** What must still hold when a node is written: whose it is, and the status that the change was decided on. */
+/** The condition of a node's write: its owner, and the status that the change was decided on. */
 export function nodeClauses({ publisher_id, status }: NodeRecord): Clause<NodeRecord>[] {
   return [
     ['publisher_id', '=', publisher_id],
@@ -150,7 +150,7 @@ export function changedFields<Field extends string>(
   });
 }
 
-/** Rejects a request by somebody else than an admin that changes these fields. */
+/** Rejects a change of these fields by anyone except an admin. */
 export function requireAdmin(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const details = paths.map((path) => ({ path, message: 'may be changed by an admin only' }));

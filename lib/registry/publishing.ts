@@ -110,7 +110,7 @@ export async function findAwaitedUpload(
   return awaitedUpload(existing);
 }
 
-/** Reads what a publish is decided on, in one round trip, and rejects one that may not happen. */
+/** Reads everything that a publish depends on, in one round trip, and rejects one that may not happen. */
 async function readStanding(
   context: Context,
   publication: Publication,

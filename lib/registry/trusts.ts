@@ -18,7 +18,10 @@ export async function readTrusts(context: Context, publisherId: string): Promise
   return pages.flat().map((item) => trustRecord(item));
 }
 
-/** The trust by which a job may publish a node; what is missing is named, from the repository on. */
+/**
+ * The trust by which a job may publish a node. An error names the first part that does not match, from the repository
+ * on.
+ */
 export function requireTrust(job: CiJob, nodeId: string, trusts: readonly TrustRecord[]): TrustRecord {
   const found = findTrust(
     job,
@@ -30,7 +33,7 @@ export function requireTrust(job: CiJob, nodeId: string, trusts: readonly TrustR
   throw rejected(wasTrusted ? 'trust_revoked' : found.missing, job);
 }
 
-/** Why a publisher does not take a job, whose token is a valid one. */
+/** The reasons why a publisher rejects a job with a valid token. */
 const rejections = {
   untrusted_repository: ({ repository, issuer }) =>
     `The publisher does not trust the repository ${repository} of ${issuer}.`,

@@ -54,7 +54,7 @@ export async function releaseChecks(context: Context, upload: Upload, finalizer:
   }
 }
 
-/** What is cleared where a check ends. */
+/** The attributes that are cleared when a check ends. */
 export const unclaimed = { checked_by: null, checked_until: null };
 
 /** Whether this object was refused, or the address that it came by is used up. */
@@ -65,7 +65,7 @@ export function isRefused(
   return refused_object === objectVersion || refusals >= maxRefusals;
 }
 
-/** What a refusal leaves in the record, and its reason, which says so where it is the last one of an address. */
+/** The attributes and the reason that a rejection leaves. The reason mentions it if the address takes no more archives. */
 export function refusalOf({ refusals = 0 }: NodeVersionRecord, objectVersion: string, reason: string) {
   const count = refusals + 1;
   return {

@@ -19,7 +19,7 @@ export function withDefault<Schema extends z.ZodMiniType>(
   return z.pipe(unsetAsAbsent, z._default(schema, standard));
 }
 
-/** The document marks what it comes before as nullable. */
+/** The document marks the preceding schema as nullable. */
 export const unsetAsAbsent = z.transform((value) => (isUnset(value) ? undefined : value));
 
 /** At most so many characters, which zod counts as a person does: an emoji is one, not two. */
@@ -32,7 +32,7 @@ export const webAddress = z
   .check(z.trim(), z.refine(isWebAddress, 'must be an absolute http or https URL'))
   .with(z.meta({ format: 'uri' }));
 
-/** A text whose form the interface leaves to the provider, which may have handles such as `asset:42`. */
+/** A string whose format is up to the provider, which may have handles such as `asset:42`. */
 export const reference = z.string().check(z.minLength(1));
 
 /** An absolute URL of any scheme. */
@@ -89,7 +89,7 @@ function isBase64(data: string, otherCharacters: RegExp): boolean {
 const pieceLength = 16 * 1024;
 const scratch = Buffer.allocUnsafe(2 * pieceLength);
 
-/** Node's decoder skips what is not base64, but sees only the low byte of what is not ASCII. */
+/** Node's decoder skips characters outside base64, but sees only the low byte of those outside ASCII. */
 function decodesWhole(piece: string): boolean {
   return scratch.write(piece) === pieceLength && scratch.write(piece, 'base64') === (pieceLength / 4) * 3;
 }

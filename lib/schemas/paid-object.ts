@@ -17,7 +17,7 @@ export function paidObject<Shape extends Record<string, z.ZodMiniType>>(shape: S
   return z.pipe(checkNames, z.object(shape));
 }
 
-/** No real client sends this many unknown fields, and what we do must not depend on how many there are. */
+/** No real client sends this many unknown fields, and the cost of a request must not depend on their number. */
 const maxUnknownFields = 100;
 
 function nearMisses(known: readonly string[], input: Record<string, unknown>) {

@@ -42,7 +42,7 @@ function threeNumbers(core: string): string {
   return `${major}.${minor}.${patch}`;
 }
 
-/** What is wrong with a label that is no semantic version, and how to write it if it nearly is one. */
+/** The problem with a label that is not a semantic version, and its correct spelling if it is close to one. */
 export function versionIssue(label: string): string {
   const spelling = label.length <= maxVersionLength ? semanticSpelling(label) : undefined;
   const rule = 'must be a semantic version such as 1.2.3 or 2.0.0-beta.1';

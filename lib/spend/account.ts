@@ -37,11 +37,11 @@ import { defaultLimits, type LimitName, type Limits } from './limits.ts';
  * An attempt on a machine whose clock is slower than that counts as begun in the first minute that is not closed.
  */
 
-/** What administrators decided about a caller. */
+/** The decisions of administrators about a caller. */
 export interface Terms {
   /** Changes on every update, so that a write can detect stale terms. */
   id: string;
-  /** What differs from the defaults. */
+  /** The limits that differ from the defaults. */
   limits: Partial<Limits>;
   /** Since when, and why. */
   blocked?: { at: string; reason: string };
@@ -84,7 +84,7 @@ export function limitsOf(terms: Terms | undefined): Limits {
   return { ...defaultLimits(), ...terms?.limits };
 }
 
-/** What each limit counts, in the order in which callers are told. */
+/** The unit of each limit, in the order in which callers are told. */
 export const counted = [
   { limit: 'credits_per_day', policy: 'credits-per-day', window: 'day', counter: 'credits' },
   { limit: 'tasks_per_day', policy: 'tasks-per-day', window: 'day', counter: 'tasks' },

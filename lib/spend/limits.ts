@@ -1,6 +1,6 @@
 import * as config from '../config.ts';
 
-/** What a caller may spend; 0 is no limit. */
+/** The limits of a caller. 0 means no limit. */
 export interface Limits {
   credits_per_day: number;
   tasks_per_day: number;
@@ -9,7 +9,7 @@ export interface Limits {
 
 export type LimitName = keyof Limits;
 
-/** What a paid request asks for, as far as its price may depend on it. */
+/** The parts of a paid request that its price may depend on. */
 export interface Task {
   operation: string;
   model?: string | undefined;

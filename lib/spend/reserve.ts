@@ -41,7 +41,7 @@ interface Reserved {
 const seenTerms = new Map<string, Terms>();
 const maxSeenTerms = 1000;
 
-/** Reserves what a task may cost, by one write that holds only while no limit is passed. */
+/** Reserves the ceiling of a task by one write that holds only while no limit is passed. */
 export async function reserve(context: Context, request: Request): Promise<Reserved> {
   const key = keyOfAccount(request.caller);
   let at = Date.now();
@@ -131,7 +131,7 @@ function refusal(account: AccountRecord, at: number, ceiling: number | undefined
   });
 }
 
-/** By then a task that runs now has ended, and what it reserved has become what it cost. */
+/** By then a task that runs now has ended, and its reservation has become its price. */
 const spreadSeconds = 30;
 
 /** Seconds to wait, at random from the least on: callers that are told the same second come back together again. */

@@ -5,7 +5,7 @@ import { sweepSpending } from './sweep-spending.ts';
 
 const reservedMs = 1000;
 
-/** One sweep of the schedule; what fails is left to the next one. */
+/** One sweep of the schedule. A failure is left to the next one. */
 export async function scheduledSweep(
   _event: unknown,
   invocation: Pick<Invocation, 'getRemainingTimeInMillis'>,

@@ -8,7 +8,7 @@ interface Settlement {
   caller: string;
   /** When the attempt began. */
   at: number;
-  /** What was reserved, and what of it stays counted. */
+  /** The reservation, and the part of it that stays counted. */
   ceiling: number;
   credits: number;
   /** Rejected tasks don't count. */

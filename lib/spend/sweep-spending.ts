@@ -121,7 +121,7 @@ async function closeMinutes(
   return additions.length > 0 ? 'corrected' : 'closed';
 }
 
-/** What the usage records of a minute say, after every one of them says how its attempt ended. */
+/** The sum of a minute's usage records, once each of them says how its attempt ended. */
 async function sumMinute(
   context: Context,
   caller: string,
@@ -146,7 +146,7 @@ async function sumMinute(
   return sum;
 }
 
-/** Another sweep that ends the same record finds the same, so whose write comes first does not matter. */
+/** Another sweep that ends the same record finds the same values, so the order of the writes does not matter. */
 async function endUsage(
   context: Context,
   { caller, at, sk, key_hash, credits }: UsageRecord,

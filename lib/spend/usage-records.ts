@@ -19,9 +19,9 @@ export interface UsageRecord extends Key, Task {
   ticket_hash?: string | undefined;
   /** Whether it bought something; `reserved` before that is known. */
   state: 'reserved' | Payment;
-  /** What is counted: what was reserved until it is known, then what the task cost. */
+  /** The counted credits: the reserved ceiling until the price is known, then the price. */
   credits: number;
-  /** Whether the provider, or for relight the configuration, said what it cost. */
+  /** Whether the provider, or for relight the configuration, named the price. */
   is_exact?: boolean;
   task_id?: string;
   /** How long the provider took. */

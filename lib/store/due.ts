@@ -25,7 +25,7 @@ export function dueShard(work: DueWork, hash: string): string {
   return prefixes[work] + hash.slice(0, 1);
 }
 
-/** What is left to do for a record; undefined where nothing is. */
+/** The work that is left to do for a record. Undefined if there is none. */
 export function dueWork(record: { pending_shard?: string } | undefined): DueWork | undefined {
   const shard = record?.pending_shard;
   if (shard === undefined) return undefined;
@@ -54,19 +54,19 @@ export interface Visited<Finding> {
 
 export interface Sweep<Entry, Finding extends string> {
   work: DueWork;
-  /** What became due in it. */
+  /** The time at which it became due. */
   period: Period;
   order: 'newest first' | 'oldest first';
   visitsAtOnce: number;
-  /** What stands under some keys; what is not due any more is left out. */
+  /** The records under some keys, without those that are no longer due. */
   read: (keys: readonly DueKey[]) => Promise<readonly Entry[]>;
   visit: (entry: Entry) => Promise<Finding | 'unvisited'>;
   hasTime: () => boolean;
-  /** What is found only where an event was lost or a function died; an alarm looks at their number. */
+  /** The work that is found only if an event was lost or a function died. An alarm watches its number. */
   unexpected: readonly Finding[];
-  /** What has no line of its own. */
+  /** The entries without a line of their own. */
   quiet?: readonly Finding[];
-  /** What names an entry in a log line. */
+  /** The fields that name an entry in a log line. */
   nameOf: (entry: Entry) => Record<string, unknown>;
   /** Hears of each entry in the place of the log, for a command line that lists them. */
   onVisited?: ((entry: Entry, visited: Visited<Finding>) => void) | undefined;

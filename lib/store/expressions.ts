@@ -30,7 +30,9 @@ export const absent: Condition<Key> = [['pk', 'absent']];
 /** Holds for a record that is there. */
 export const present: Condition<Key> = [['pk', 'exists']];
 
-/** What an update does to a kind of record: undefined keeps, null clears, anything but Plus and IfAbsent replaces. */
+/**
+ * The changes of an update: undefined keeps a value, null clears it, and anything except Plus and IfAbsent replaces it.
+ */
 export type Changes<Stored> = {
   [Field in keyof Stored]?:
     | Stored[Field]
@@ -79,7 +81,7 @@ export class Plus {
   }
 }
 
-/** In place of a value: stored only while there is none. */
+/** In place of a value: stored only if there is none. */
 export class IfAbsent<Value> {
   readonly value: Value;
   constructor(value: Value) {

@@ -20,7 +20,7 @@ import { dynamodb, tableName } from './table.ts';
 export const maxBatchKeys = 100;
 
 interface ReadOptions {
-  /** Half the cost of a consistent read; may miss what was written in the last second. */
+  /** Half the cost of a consistent read. It may miss writes of the last second. */
   eventually?: boolean;
   /** Only these attributes; the key must be among them. */
   fields?: readonly string[];
@@ -31,11 +31,11 @@ interface Batch {
   /** Keys that the store, throttled or down, did not answer in time, and why. */
   unread: Key[];
   failure?: unknown;
-  /** What came over the wire, a little more than the items are as JSON. */
+  /** The bytes on the wire, a little more than the items as JSON. */
   bytes: number;
 }
 
-/** Reads all keys in one request, or fails as a whole: what an operation needs before it decides anything. */
+/** Reads all keys in one request, or fails as a whole. For everything that an operation needs before it decides. */
 export async function get<Keys extends readonly Key[]>(
   context: Context,
   ...keys: Keys
@@ -134,7 +134,7 @@ async function sendBatch(
     (next) => async (args) => {
       const result = await next(args);
       const response = result.response as { statusCode: number; body: Readable | Buffer };
-      // An answer whose turn has not come stays in its socket.
+      // An answer that is not read yet stays in its socket.
       await turn;
       if (response.statusCode !== 200) return result;
       const body = await buffer(response.body as Readable);

@@ -46,7 +46,7 @@ export function reasonsOf(error: unknown): CancellationReason[] {
   return isCanceled(error) ? (error.CancellationReasons ?? []) : [];
 }
 
-/** What a call that failed for good means to the caller. */
+/** The caller's error for a call that failed for good. */
 export function storeError(error: unknown): unknown {
   if (failureOf(error) !== undefined) return new ApiError('unavailable', { cause: error });
   return tooLargeOr(error, error instanceof Error ? error.message : '');

@@ -5,7 +5,7 @@ interface TypedRead<Record> {
   (item: Item | undefined): Record | undefined;
 }
 
-/** The type of what lies under a kind of key: this code wrote it there. No record is cast anywhere else. */
+/** The type of the record under a kind of key: this code wrote it there. No record is cast anywhere else. */
 export function typedRead<Record>(): TypedRead<Record> {
   return ((item: Item | undefined) => item as Record | undefined) as TypedRead<Record>;
 }

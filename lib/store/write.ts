@@ -17,7 +17,7 @@ import { isCanceled, reasonsOf, storeError, tooLargeOr } from './store-errors.ts
 import { dynamodb, tableName } from './table.ts';
 import { typedRead } from './typed-read.ts';
 
-/** What became of a conditional write; `found` is the record that the condition did not hold for. */
+/** The result of a conditional write. `found` is the record that failed the condition. */
 export type WriteResult<Record, Written = Record> =
   | { written: true; item: Written }
   | { written: false; found: Record | undefined };
@@ -136,7 +136,9 @@ export function checking<Record extends Key = Key>(key: Key, when: Condition<NoI
   return { ConditionCheck: { TableName: tableName(), Key, ...conditionExpression(when) } };
 }
 
-/** Writes all or nothing. Returns the places of the writes whose condition did not hold: none where all are done. */
+/**
+ * Writes all or nothing. Returns the positions of the writes whose condition failed, or none if everything was written.
+ */
 export async function transact(context: Context, writes: readonly Write[]): Promise<number[]> {
   // With the same token, one that was applied without an answer is not applied again.
   const command = { TransactItems: [...writes], ClientRequestToken: randomUUID() };

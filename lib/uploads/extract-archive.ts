@@ -32,7 +32,7 @@ export type ExtractionResult =
   | 'unfinished'
   | Exclude<ExtractionState, 'awaited'>;
 
-/** The finalizer activates a version right after it has copied the archive, whose event may overtake it. */
+/** The finalizer activates a version right after it copies the archive, whose event may arrive earlier. */
 const patienceMs = 20_000;
 const pauseMs = 100;
 const reservedMs = 5_000;
@@ -59,7 +59,7 @@ async function waitForVersion(context: Context, archive: ExtractedArchive): Prom
   }
 }
 
-/** What the archive under a key has, as it is written; undefined where nothing lies there. */
+/** The host nodes and risks of the archive under a key, as they are written. Undefined if there is no archive. */
 export async function readHostNodes(key: string, nodeId: string): Promise<FoundHostNodes | undefined> {
   const object = await findObject(key);
   if (!object) return undefined;

@@ -35,7 +35,7 @@ export type UploadResult =
 /** After these, nothing under the key is ever published. */
 const isOver: ReadonlySet<UploadResult> = new Set(['published', 'published_before', 'superseded', 'unknown']);
 
-/** How often the upload is looked at again because what was looked at is gone. */
+/** How often the upload is looked up again because the looked-up version is gone. */
 const maxLooks = 5;
 
 /**
@@ -88,7 +88,7 @@ async function publishOrRefuse(
     try {
       const result = await finalize(context, upload, version, object);
       if (result !== 'refused') return result;
-      // The events of what arrived meanwhile ended at the claim.
+      // The events of uploads that arrived meanwhile ended at the claim.
       nothingThere = result;
     } catch (error) {
       if (error instanceof ObjectChanged && look < maxLooks) continue;

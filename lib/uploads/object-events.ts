@@ -10,7 +10,7 @@ interface Work {
   /** The function's name, and that of the line of each object. */
   function: string;
   line: string;
-  /** What became of the object under a key; `invocation` is the same in the retries of an event. */
+  /** The result for the object under a key. `invocation` is the same in the retries of an event. */
   handle: (context: Context, key: string, invocation: string) => Promise<string>;
   sweep: (context: Context, period: Period) => Promise<SweepReport>;
   /** How far back a scheduled sweep looks: several runs get their chance, and no refusal is checked for ever. */
@@ -37,12 +37,12 @@ export function objectEvents(work: Work) {
   };
 }
 
-/** What a sweep looks at: as far back as the schedule does, or as the event says, and not the youngest. */
+/** The range of a sweep: as far back as the schedule or the event says, without the youngest. */
 function sweepPeriod({ from }: SweepEvent, { lookBackMs, graceMs }: Work): Period {
   const now = Date.now();
   const to = now - graceMs;
   if (from === undefined) return { from: now - lookBackMs, to };
-  // A time without a zone would be that of the machine.
+  // A time without a zone would be in the machine's.
   const time = typeof from === 'string' && from.endsWith('Z') ? Date.parse(from) : Number.NaN;
   if (time < to) return { from: time, to };
   throw new Error('The event\'s "from" must be a past time such as "2026-11-20T00:00:00Z".');
