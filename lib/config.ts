@@ -39,7 +39,7 @@ export function atStart<Value>(value: () => Value): () => Value {
   return value;
 }
 
-interface Variable<Schema extends z.ZodMiniType = z.ZodMiniType> {
+export interface Variable<Schema extends z.ZodMiniType = z.ZodMiniType> {
   schema: Schema;
   /** None sets a variable that Lambda sets, that only the local stack has, or that the template computes. */
   parameter: string | undefined;
@@ -228,17 +228,17 @@ export const archives = concern(() => ({
   ),
   MAX_ARCHIVE_ENTRIES: variable(
     count(10_000, 65_535),
-    'maxArchiveEntries',
+    undefined,
     'The maximum number of files and folders in an archive.',
   ),
   MAX_UNPACKED_BYTES: variable(
     count(1_000_000_000, 5_000_000_000),
-    'maxUnpackedBytes',
+    undefined,
     'The maximum size that an archive unpacks to.',
   ),
   MAX_UNPACKED_RATIO: variable(
     count(100, 10_000),
-    'maxUnpackedRatio',
+    undefined,
     'How many times its own size an archive may unpack to.',
   ),
 }));
@@ -438,7 +438,10 @@ function limit() {
 }
 
 function wholeNumber(minimum: number, maximum: number) {
-  return z.pipe(z.transform(Number), z.int().check(z.minimum(minimum), z.maximum(maximum)));
+  const sentence = `be a whole number from ${minimum} to ${maximum}`;
+  const isWithin = (value: number) => value >= minimum && value <= maximum;
+  const number = z.pipe(z.transform(Number), z.number().check(z.refine(isWithin, `must ${sentence}`)));
+  return z.pipe(text(/^\d{1,15}$/, sentence), number);
 }
 
 function claim() {
@@ -487,7 +490,7 @@ function keySet() {
 function isKeySet(value: string): boolean {
   try {
     const { keys } = JSON.parse(value);
-    return Array.isArray(keys) && keys.every(({ kty }) => typeof kty === 'string');
+    return Array.isArray(keys) && keys.length > 0 && keys.every(({ kty }) => typeof kty === 'string');
   } catch {
     return false;
   }
@@ -545,7 +548,7 @@ export interface Ceiling {
 const ceilingTask =
   /^(?:relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:\/[\w.-]+(?:\/[1-9]\d*)?)?)$/;
 
-export const ceilingsRule =
+const ceilingsRule =
   'be a list such as relightImage=1,textToVideo=10+50s16,multiframeVideo/vidq2-pro=20+5f+50s7, each task once';
 
 function readCeiling(entry: string): [task: string, ceiling: Ceiling] | undefined {
@@ -564,7 +567,7 @@ function readCeiling(entry: string): [task: string, ceiling: Ceiling] | undefine
 }
 
 /** Of two entries for one task, one would bound nothing either. */
-export function isCeilingList(entries: string[]): boolean {
+function isCeilingList(entries: string[]): boolean {
   const tasks = entries.map((entry) => readCeiling(entry)?.[0]);
   return !tasks.includes(undefined) && new Set(tasks).size === tasks.length;
 }
@@ -586,11 +589,11 @@ function creditCeilings() {
 const takenHeader =
   /^(?:accept|accept-encoding|connection|content-encoding|content-length|content-type|date|expect|host|keep-alive|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade|x-amzn-remapped-.*)$/i;
 
-export function isKeyHeader(name: string): boolean {
+function isKeyHeader(name: string): boolean {
   return name.length <= 64 && /^[a-z][a-z0-9-]*$/i.test(name) && !takenHeader.test(name);
 }
 
-export const keyHeaderRule = 'be the name of a header that HTTP does not use itself';
+const keyHeaderRule = 'be the name of a header that HTTP does not use itself';
 
 /** The header in which a key or a signature travels. */
 function keyHeader(standard: string) {

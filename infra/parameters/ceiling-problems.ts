@@ -30,7 +30,7 @@ const operations: Record<
 export function ceilingProblems({ creditCeilings, videoModelsExtra }: Values): string[] {
   const rules: VideoRules = {
     VIDEO_EXTEND_SOURCE: 'both',
-    VIDEO_MODELS_EXTRA: videoModelsExtra ? videoModelsExtra.split(',') : [],
+    VIDEO_MODELS_EXTRA: (videoModelsExtra ?? '').split(',').flatMap((model) => model.trim() || []),
   };
   const tasks = (creditCeilings ?? '').split(',').map((entry) => entry.trim().split('=')[0] ?? '');
   return tasks.flatMap((task) => taskProblem(task, rules) ?? []).map((text) => `creditCeilings: ${text}`);

@@ -1,21 +1,12 @@
-import { variables as known } from './variables.ts';
-import { issueSentence } from '../../lib/validation-issues.ts';
+import { variables } from './variables.ts';
 import type { Framework } from '../plugins/framework.ts';
 
 /** The variables of each function. */
 export type Environments = [functionName: string, variables: Record<string, unknown>][];
 
-type Configuration = Framework['configurationInput'];
-
-/** Which parameter a variable has its value from, as serverless.yml says before the framework resolves it. */
-export function parametersOfVariables({ provider, functions }: Configuration): Map<string, string> {
-  const environments = [provider, ...Object.values(functions)].map(({ environment }) => environment ?? {});
-  return new Map(
-    environments.flatMap(Object.entries).flatMap(([variable, value]) => {
-      const [, parameter] = /^\$\{param:(\w+)/.exec(String(value)) ?? [];
-      return parameter === undefined ? [] : [[variable, parameter] as const];
-    }),
-  );
+/** The parameter that sets a variable, or the variable itself if none does. */
+function settingOf(variable: string): string {
+  return variables[variable]?.parameter ?? variable;
 }
 
 export function environmentsOf({ service }: Framework): Environments {
@@ -24,38 +15,21 @@ export function environmentsOf({ service }: Framework): Environments {
     .map((name) => [name, { ...service.provider.environment, ...service.getFunction(name).environment }]);
 }
 
-/** What a function would reject when it starts, or Lambda before, is rejected before it is deployed. */
-export function environmentProblems(
-  environments: Environments,
-  parameterOf: ReadonlyMap<string, string>,
-): string[] {
-  return [...invalidValues(environments, parameterOf), ...tooManyBytes(environments, parameterOf)];
-}
-
-function invalidValues(environments: Environments, parameterOf: ReadonlyMap<string, string>): string[] {
-  const variables: Record<string, unknown> = Object.assign({}, ...environments.map(([, values]) => values));
-  return Object.entries(variables).flatMap(([name, value]) => {
-    if (typeof value !== 'string' || value === '') return [];
-    const issues = known[name]?.schema.safeParse(value).error?.issues ?? [];
-    return issues.map((issue) => `${parameterOf.get(name) ?? name}: ${issueSentence(issue, value)}.`);
-  });
-}
-
 /** Lambda rejects a function whose variables, names included, take more. */
 const maxBytes = 4096;
 /** Variables that take less are not what makes an environment too large, if there is one that takes more. */
 const minLargeBytes = 400;
 
-function tooManyBytes(environments: Environments, parameterOf: ReadonlyMap<string, string>): string[] {
+export function environmentProblems(environments: Environments): string[] {
   const sizes = environments
-    .map(([name, values]) => ({ name, variables: Object.entries(values).map(sizeOf) }))
-    .map(({ name, variables }) => ({
+    .map(([name, values]) => ({ name, sizes: Object.entries(values).map(sizeOf) }))
+    .map(({ name, sizes }) => ({
       name,
-      bytes: variables.reduce((sum, { bytes }) => sum + bytes, 0),
-      large: variables
+      bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
+      large: sizes
         .sort((one, other) => other.bytes - one.bytes)
         .filter(({ bytes }, index) => index === 0 || bytes >= minLargeBytes)
-        .map(({ variable, bytes }) => `${parameterOf.get(variable) ?? variable} (${bytes})`),
+        .map(({ variable, bytes }) => `${settingOf(variable)} (${bytes})`),
     }))
     .filter(({ bytes }) => bytes > maxBytes);
   const causes = new Set(sizes.map(({ large }) => large.join(' or ')));

@@ -1,6 +1,28 @@
 import { ceilingProblems } from './ceiling-problems.ts';
 import type { Values } from './parameter-problems.ts';
 
+const paidOperations = ['relightImage', 'textToVideo', 'extendVideo', 'multiframeVideo'];
+
+/** The least that each entry counts: its fixed part, one frame and one second. */
+function ceilingsOf(list: string): [task: string, credits: number][] {
+  return list.split(',').map((entry) => {
+    const [task = '', terms = ''] = entry.trim().split('=');
+    return [task, terms.split('+').reduce((sum, term) => sum + Number.parseInt(term, 10), 0)];
+  });
+}
+
+function missingCeilings(list: string): string[] {
+  const tasks = ceilingsOf(list).map(([task]) => task);
+  return paidOperations.filter((operation) => !tasks.includes(operation));
+}
+
+/** Those that are on in every account. CloudFront does not write its logs to buckets in the others. */
+const regionsOfLogs = new Set([
+  ...['us-east-1', 'us-east-2', 'us-west-1', 'us-west-2', 'ca-central-1', 'sa-east-1'],
+  ...['eu-central-1', 'eu-west-1', 'eu-west-2', 'eu-west-3', 'eu-north-1', 'ap-south-1'],
+  ...['ap-northeast-1', 'ap-northeast-2', 'ap-northeast-3', 'ap-southeast-1', 'ap-southeast-2'],
+]);
+
 /** Rules between parameters, and between parameters and the stage's region. */
 const rules: [fails: (values: Values, region: string) => boolean, sentence: string][] = [
   [
@@ -11,6 +33,26 @@ const rules: [fails: (values: Values, region: string) => boolean, sentence: stri
     ({ usageRecords, creditsPerDay, tasksPerDay, requestsPerMinute }) =>
       usageRecords === 'off' && Boolean(creditsPerDay || tasksPerDay || requestsPerMinute),
     'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
+  ],
+  [
+    ({ usageRecords, creditsPerDay, creditCeilings = '' }) =>
+      usageRecords !== 'off' && Number(creditsPerDay) > 0 && missingCeilings(creditCeilings).length > 0,
+    `creditCeilings must have an entry for each of ${paidOperations.join(', ')} when creditsPerDay is set: a task without one is refused.`,
+  ],
+  [
+    ({ creditsPerDay, creditCeilings = '' }) =>
+      Number(creditsPerDay) > 0 &&
+      ceilingsOf(creditCeilings).every(([, credits]) => credits > Number(creditsPerDay)),
+    'creditsPerDay is below every entry of creditCeilings: no caller could start a task.',
+  ],
+  [
+    ({ accessLogs, downloadBaseUrl }, region) =>
+      accessLogs === 'on' && !downloadBaseUrl && !regionsOfLogs.has(region),
+    'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
+  ],
+  [
+    ({ tracing }, region) => tracing === 'Active' && region.startsWith('cn-'),
+    'tracing must be PassThrough in China.',
   ],
   [({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName), 'hostedZoneId needs domainName.'],
   [

@@ -1,20 +1,9 @@
-import * as z from 'zod/mini';
-import { isKeyHeader, keyHeaderRule } from '../../lib/config.ts';
+import { BlockList, isIPv4 } from 'node:net';
 
 /** What a value must be: a check, and the rest of the sentence "<name> must …". */
 export interface Rule {
   isKept: (value: string) => boolean;
   sentence: string;
-}
-
-/** A parameter's schema carries what the parameter is for. */
-export function required({ isKept, sentence }: Rule, about: string): z.ZodMiniType {
-  return z.string().check(z.refine(isKept, `must ${sentence}`), z.describe(about));
-}
-
-/** Empty leaves the default of the function, or the part of the stage that it is for, out. */
-export function optional({ isKept, sentence }: Rule, about: string): z.ZodMiniType {
-  return required({ isKept: (value) => value === '' || isKept(value), sentence }, about);
 }
 
 export function shape(pattern: RegExp, sentence: string): Rule {
@@ -32,40 +21,35 @@ export function wholeNumber(minimum: number, maximum: number): Rule {
   };
 }
 
-/** An address that the world can reach: of the local stack's, none would work in a deployment. */
-export const httpsAddress: Rule = {
-  isKept: (value) => {
-    const url = /^https:\/\/[^/?#\\]/i.test(value) ? URL.parse(value) : null;
-    const isLocal = /^(?:localhost|127\.|\[::1\])/.test(url?.hostname ?? '');
-    return url?.protocol === 'https:' && !isLocal && !url.search && !url.hash && !/\s/.test(value);
-  },
-  sentence: 'be an https address without a query, and not one of this machine',
+const privateNetworks = new BlockList();
+for (const [network, bits] of [
+  ['10.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const)
+  privateNetworks.addSubnet(network, bits);
+
+/** Of the local stack's addresses, and of those in a closed network, none would work in a deployment. */
+export const thisMachine: Rule = {
+  isKept: (value) => !(value.match(/https?:\/\/[^\s,]+/g) ?? []).some(isClosed),
+  sentence: 'be an https address that the internet can reach, without a query or user',
 };
 
-/** The issuers of ID tokens, each with its kind and perhaps the address of its key set. */
-export const ciIssuers: Rule = {
-  isKept: (value) =>
-    value.split(',').every((entry) => {
-      const [kind = '', ...addresses] = entry.trim().split(/\s+/);
-      const isCount = addresses.length === 1 || addresses.length === 2;
-      return /^git(?:hub|lab)$/.test(kind) && isCount && addresses.every(httpsAddress.isKept);
-    }),
-  sentence:
-    'be github or gitlab, the https address of an issuer and perhaps that of its key set, separated by blanks; commas separate several',
-};
+function isClosed(address: string): boolean {
+  const { hostname = '' } = URL.parse(address) ?? {};
+  const isName = /^(?:localhost|.+\.(?:local|internal|localhost))$/.test(hostname);
+  return isName || hostname.startsWith('[') || (isIPv4(hostname) && privateNetworks.check(hostname));
+}
 
 /** An ARN ends with the six characters that the store appends; without them no other account can be asked. */
 const secretArn = String.raw`arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@!-]+-[A-Za-z0-9]{6}`;
 
-export const secretName = shape(
+export const secretReference = shape(
   new RegExp(String.raw`^(?:ssm:/[\w./-]+|secretsmanager:(?:[\w/+=.@!-]+|${secretArn}))$`),
   'name a secret, as ssm:/<name>, secretsmanager:<name> or secretsmanager:<complete ARN>; the key itself would be readable in the template',
 );
-
-export const headerName: Rule = {
-  isKept: (value) => value.length <= 64 && isKeyHeader(value),
-  sentence: keyHeaderRule,
-};
 
 /** What API Gateway and S3 compare with a browser's Origin header, to the letter. */
 export const origins: Rule = {
@@ -78,18 +62,6 @@ function isOrigin(value: string): boolean {
   const url = URL.parse(value);
   return /^https?:$/.test(url?.protocol ?? '') && url?.origin === value && !value.includes('*');
 }
-
-export const keySet: Rule = {
-  isKept: (value) => {
-    try {
-      const { keys } = JSON.parse(value);
-      return Array.isArray(keys) && keys.length > 0 && keys.every(({ kty }) => typeof kty === 'string');
-    } catch {
-      return false;
-    }
-  },
-  sentence: 'be a JSON Web Key Set, {"keys": […]}',
-};
 
 /** Predefined in every account; one of the operator's own would need a name of its own, and a resource. */
 export const rollouts = oneOf(

@@ -1,4 +1,4 @@
-import { environmentProblems, environmentsOf, parametersOfVariables } from './environment-problems.ts';
+import { environmentProblems, environmentsOf } from './environment-problems.ts';
 import type { Framework } from '../plugins/framework.ts';
 import { givenValues, malformedParameters, readableArguments } from './given-parameters.ts';
 import { problemsOf, subjectOf, type Values } from './parameter-problems.ts';
@@ -15,13 +15,11 @@ export default class StageParameters {
     const { service } = framework;
     reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
     process.argv = readableArguments(process.argv);
-    // Only now is it written in the configuration which parameter a variable comes from.
-    const parameterOf = parametersOfVariables(framework.configurationInput);
     const validate = service.validate.bind(service);
     // The framework's own validation would hide every other problem behind places of its configuration.
     service.validate = async () => {
       const isPackaged = packagingCommands.includes(framework.processedInput.commands.join(' '));
-      if (isPackaged) reject(framework, stageProblems(framework, parameterOf));
+      if (isPackaged) reject(framework, stageProblems(framework));
       await validate();
     };
   }
@@ -32,7 +30,7 @@ function reject({ classes }: Framework, problems: string[]): void {
     throw new classes.Error(`This stage cannot be deployed:\n  ${problems.join('\n  ')}`);
 }
 
-function stageProblems(framework: Framework, parameterOf: Map<string, string>): string[] {
+function stageProblems(framework: Framework): string[] {
   const aws = framework.getProvider('aws');
   if (aws.getStage() === 'local')
     return ['"local" is the stage of npm start; name another one, such as --stage prod.'];
@@ -42,7 +40,7 @@ function stageProblems(framework: Framework, parameterOf: Map<string, string>): 
     ...firstOfEach(
       structuredValues(framework),
       problemsOf(values, aws.getRegion()),
-      environmentProblems(environmentsOf(framework), parameterOf),
+      environmentProblems(environmentsOf(framework)),
     ),
   ];
 }

@@ -16,6 +16,7 @@ export default class FinishTemplate {
         spreadConditions(template);
         foldConditions(template);
         orderApi(template);
+        allowBursts(template);
         giveVersionsBack(template);
         catchUndeliveredSchedules(template);
         delaySchedules(template);
@@ -61,6 +62,23 @@ function orderApi(template: Template): void {
     const name = id.replace('HttpApiIntegration', '');
     wait(integration, `${name}LambdaPermissionHttpApi`);
   }
+}
+
+/** Of every throttle, twice the rate may come at once. */
+function allowBursts(template: Template): void {
+  for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage')) {
+    const { DefaultRouteSettings, RouteSettings } = Properties as {
+      DefaultRouteSettings: Throttle;
+      RouteSettings: Record<string, Throttle>;
+    };
+    for (const throttle of [DefaultRouteSettings, ...Object.values(RouteSettings)])
+      throttle.ThrottlingBurstLimit = 2 * Number(throttle.ThrottlingRateLimit);
+  }
+}
+
+interface Throttle {
+  ThrottlingRateLimit: number | string;
+  ThrottlingBurstLimit?: number;
 }
 
 function wait(resource: Resource, ...names: string[]): void {

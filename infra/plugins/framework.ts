@@ -2,11 +2,6 @@
 export interface Framework {
   processedInput: { commands: string[]; options: { param?: (string | null)[] | null } };
   serviceDir: string;
-  /** serverless.yml, with its variables until they are resolved. */
-  configurationInput: {
-    provider: { environment?: Record<string, unknown> };
-    functions: Record<string, { environment?: Record<string, unknown> }>;
-  };
   service: {
     service: string;
     custom: Custom;

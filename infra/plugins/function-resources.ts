@@ -82,11 +82,7 @@ function stageOf(framework: Framework): Stage {
     functions,
     relays,
     bucketName: String(values.bucketName),
-    bounds: {
-      creditsPerHour: Number(values.creditsPerHourAlarm),
-      failedNotifications: Number(values.failedNotificationsAlarm),
-      storageGigabytes: Number(values.storageAlarmGigabytes),
-    },
+    creditsPerHour: Number(values.creditsPerHourAlarm),
   };
 }
 

@@ -22,6 +22,19 @@ describe('parameters together', () => {
       { usageRecords: 'off', creditsPerDay: '100' },
       'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
     ],
+    [
+      'a budget without a ceiling for every operation',
+      { creditsPerDay: '5000', creditCeilings: 'textToVideo=810' },
+      'creditCeilings must have an entry for each of relightImage, textToVideo, extendVideo, multiframeVideo when creditsPerDay is set: a task without one is refused.',
+    ],
+    [
+      'a budget below every ceiling',
+      {
+        creditsPerDay: '5',
+        creditCeilings: 'relightImage=6,textToVideo=810,extendVideo=350,multiframeVideo=3150',
+      },
+      'creditsPerDay is below every entry of creditCeilings: no caller could start a task.',
+    ],
     ['a zone without a domain', { hostedZoneId: 'Z123' }, 'hostedZoneId needs domainName.'],
     [
       'a budget that notifies nobody',
@@ -66,6 +79,20 @@ describe('parameters together', () => {
     const creditCeilings = 'textToVideo/vidq4/16=1,extendVideo/vidq4/7=1,multiframeVideo/vidq4/63=1';
 
     expect(problems({ creditCeilings, videoModelsExtra: 'vidq4,vidq4-pro' })).toEqual([]);
+  });
+
+  test('leave access logs to regions in which CloudFront writes them, or to another distribution', () => {
+    const accessLogs = 'on';
+
+    expect(problemsOf({ ...valid, accessLogs }, 'eu-west-1')).toEqual([]);
+    expect(problemsOf({ ...valid, accessLogs }, 'eu-south-1')).toEqual([
+      'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
+    ]);
+    const downloadBaseUrl = 'https://cdn.example.com';
+    expect(problemsOf({ ...valid, accessLogs, downloadBaseUrl }, 'eu-south-1')).toEqual([]);
+    expect(problemsOf({ ...valid, downloadBaseUrl, tracing: 'Active' }, 'cn-north-1')).toEqual([
+      'tracing must be PassThrough in China.',
+    ]);
   });
 
   test.each(['us-gov-west-1', 'cn-north-1'])('need an address of downloads in %s', (place) => {

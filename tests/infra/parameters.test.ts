@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { environmentProblems, parametersOfVariables } from '../../infra/parameters/environment-problems.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
 import { problemsOf, type Values } from '../../infra/parameters/parameter-problems.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
-import { account, configuration, defaults, region, valid } from './valid-parameters.ts';
+import { account, defaults, region, valid } from './valid-parameters.ts';
 
 const address = {
   good: ['https://issuer.example.com/', 'https://a.example.com/v2'],
@@ -14,6 +13,11 @@ const address = {
     'https://127.0.0.1/keys',
     'a.example.com',
     'https://a.b/?x=1',
+    'https://user:secret@a.example.com',
+    'https://10.0.0.7/v1',
+    'https://169.254.169.254/',
+    'https://keys.internal',
+    'https://[fd00::1]/',
   ],
 };
 const secret = {
@@ -36,7 +40,7 @@ const claim = {
   good: ['', 'role', 'realm_access.roles', 'https://example.com/roles'],
   bad: ['two words', 'é'],
 };
-const accessTokens = { good: ['required', 'optional'], bad: ['', 'sometimes', 'Required'] };
+const accessTokens = { good: ['', 'required', 'optional'], bad: ['sometimes', 'Required'] };
 const header = {
   good: ['', 'x-api-key', 'Authorization', 'x-host', 'hostname'],
   bad: [
@@ -50,17 +54,16 @@ const header = {
     'content-type',
     'accept',
     'connection',
+    'X-Amzn-Remapped-Authorization',
   ],
 };
 const scheme = { good: ['', 'Bearer', 'Token'], bad: ['Bearer ', 'a b', ':'] };
-const perSecond = { good: ['1', '10000'], bad: ['', '0', '-1', 'abc', '1.5', '10001', '1e3'] };
-const burst = { good: ['1', '5000'], bad: ['', '0', 'abc', '5001'] };
+const perSecond = { good: ['1', '2500'], bad: ['', '0', '-1', 'abc', '1.5', '2501', '1e3'] };
 const reserved = { good: ['', '1', '1000'], bad: ['0', 'all', '1001', '-5'] };
 const limit = { good: ['', '0', '2000'], bad: ['-1', '1.5', 'none'] };
 const capacity = { good: ['1', '12000'], bad: ['', '0', '4k', '1000001'] };
-const count = { good: ['', '1', '100000'], bad: ['0', '-1', '10MB', '1.5'] };
 
-/** Every parameter, in the order of the schema, with values that it takes and values that it rejects. */
+/** Every parameter with values that it takes and values that it rejects. */
 const table: Record<string, { good: string[]; bad: string[] }> = {
   tokenIssuer: address,
   tokenKeySetUrl: address,
@@ -102,8 +105,8 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
     good: ['', '{"keys":[{"kty":"RSA"}]}'],
     bad: ['{', '{"keys":[]}', '[]', '{"keys":[{}]}', 'null'],
   },
-  tokenAzp: { good: ['refused', 'accepted'], bad: ['', 'yes'] },
-  idTokens: { good: ['refused', 'accepted'], bad: ['', 'yes', 'true'] },
+  tokenAzp: { good: ['', 'refused', 'accepted'], bad: ['yes'] },
+  idTokens: { good: ['', 'refused', 'accepted'], bad: ['yes', 'true'] },
   adminClaim: claim,
   adminClaimValue: {
     good: ['', 'admin', 'Registry Admins', 'Équipe du registre'],
@@ -122,7 +125,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       'jenkins https://ci.example.com',
       'gitlab http://git.example.com',
       'github http://localhost:3001/ci',
-      'gitlab https://a.example.com,',
+      'gitlab https://a.example.com https://a.example.com/keys github',
     ],
   },
   imageProviderKeyHeader: header,
@@ -130,14 +133,11 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   videoProviderKeyHeader: header,
   videoProviderKeyScheme: scheme,
   videoProviderModelPrefix: { good: ['', 'vid', 'vid-'], bad: ['v d', 'vid/', 'v'.repeat(33)] },
-  videoModelsExtra: { good: ['', 'vidq4', 'vidq4,vidq4-pro'], bad: ['vidq4, vidq5', ',', 'vidq4,'] },
+  videoModelsExtra: { good: ['', 'vidq4', 'vidq4, vidq4-pro'], bad: ['vidq4;vidq5', 'v q'] },
   videoExtendSource: { good: ['', 'both', 'either'], bad: ['none', 'Both'] },
   maxArchiveBytes: { good: ['', '1', '1000000000'], bad: ['0', '100MB', '1000000001'] },
-  maxArchiveEntries: { good: ['', '1', '65535'], bad: [...count.bad, '65536'] },
-  maxUnpackedBytes: { good: [...count.good, '5000000000'], bad: [...count.bad, '5000000001'] },
-  maxUnpackedRatio: { good: ['', '100'], bad: ['0', '10001', 'x'] },
-  extractionTags: { good: ['on', 'off'], bad: ['', 'true'] },
-  usageRecords: { good: ['on', 'off'], bad: ['', 'true'] },
+  extractionTags: { good: ['', 'on', 'off'], bad: ['true'] },
+  usageRecords: { good: ['', 'on', 'off'], bad: ['true'] },
   creditsPerDay: limit,
   tasksPerDay: limit,
   requestsPerMinute: limit,
@@ -160,7 +160,6 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
       'textToVideo=1.5',
       'a=1;b=2',
       'a/b/c=1',
-      'a=1,',
       'textToVideo=1,textToVideo=2',
       'textToVideo/nope=3',
       'textToVideo/vidq3-pro/0=1',
@@ -181,7 +180,6 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   videoNotificationKeyHeader: header,
   notificationSigningKey: { good: ['', ...secret.good], bad: secret.bad },
   notificationConcurrency: { good: ['2', '1000'], bad: ['', '1', '1001', 'many'] },
-  failedNotificationsAlarm: capacity,
   maxPendingVersions: { good: ['', '100', '1000'], bad: ['0', '1001', 'x'] },
   maxNewNodesPerDay: limit,
   tableName: { good: ['node-registry-prod', 'a.b_c'], bad: ['', 'a b', 'ab', 'a/b', 'a'.repeat(256)] },
@@ -203,15 +201,10 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
     ],
   },
   rateLimit: perSecond,
-  burstLimit: burst,
   bulkRateLimit: perSecond,
-  bulkBurstLimit: burst,
   publishRateLimit: perSecond,
-  publishBurstLimit: burst,
   proxyRateLimit: perSecond,
-  proxyBurstLimit: burst,
   notificationRateLimit: perSecond,
-  notificationBurstLimit: burst,
   proxyConcurrency: reserved,
   finalizeConcurrency: reserved,
   tableMaxReads: capacity,
@@ -245,7 +238,6 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
     ],
   },
   creditsPerHourAlarm: capacity,
-  storageAlarmGigabytes: { good: ['1', '500'], bad: ['', '0', '500GB'] },
   monthlyBudgetDollars: { good: ['', '100'], bad: ['0', '$100', '99.50'] },
   accessLogs: { good: ['off', 'on'], bad: ['', 'true', 'ON'] },
   archiveAdministratorArn: {
@@ -281,9 +273,6 @@ const companions: Record<string, Values> = {
   videoNotificationKeyHeader: { notifications: 'relay', videoNotificationKey: 'ssm:/video-key' },
 };
 
-/** The parameter that each variable has its value from, if it has it from one. */
-const parameterOf = parametersOfVariables(configuration);
-
 function problemsWith(name: string, value: string): string[] {
   const needed = value === '' ? {} : companions[name];
   return problemsOf({ ...valid, ...needed, [name]: value }, region);
@@ -295,7 +284,7 @@ describe('a parameter', () => {
   });
 
   test('is in this table with values that are taken and values that are rejected', () => {
-    expect(Object.keys(table)).toEqual(Object.keys(parameters));
+    expect(Object.keys(table).sort()).toEqual(Object.keys(parameters).sort());
     for (const { good, bad } of Object.values(table)) expect([good.length, bad.length]).not.toContain(0);
   });
 
@@ -316,14 +305,6 @@ describe('a parameter', () => {
       if (name.endsWith('Key')) expect(problems[0]).not.toContain('the-key-itself');
     },
   );
-
-  test.each(
-    [...parameterOf].flatMap(([variable, name]) =>
-      (table[name]?.good ?? []).map((value) => [name, value, variable] as const),
-    ),
-  )('%s with "%s" makes a variable %s that a function accepts when it starts', (_, value, variable) => {
-    expect(environmentProblems([['any', { [variable]: value }]], parameterOf)).toEqual([]);
-  });
 });
 
 test('the README gives npm run deploy every required parameter, and npm run package the same stage', () => {

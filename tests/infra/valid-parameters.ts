@@ -6,7 +6,7 @@ import type { Values } from '../../infra/parameters/parameter-problems.ts';
 export const region = 'us-east-1';
 export const account = '123456789012';
 
-export const configuration = parse(readFileSync('serverless.yml', 'utf8'), {
+const configuration = parse(readFileSync('serverless.yml', 'utf8'), {
   logLevel: 'silent',
   merge: true,
 });

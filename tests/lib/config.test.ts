@@ -146,7 +146,8 @@ describe('a variable of the environment', () => {
   const issuers = 'must be `github` or `gitlab`, an https address and perhaps another, separated by spaces';
 
   const header = 'must be the name of a header that HTTP does not use itself';
-  const ceilings = `must ${concerns.ceilingsRule}`;
+  const ceilings =
+    'must be a list such as relightImage=1,textToVideo=10+50s16,multiframeVideo/vidq2-pro=20+5f+50s7, each task once';
 
   test.each([
     ['tokens', 'TOKEN_ISSUER', 'issuer.example.com', address],
@@ -166,10 +167,10 @@ describe('a variable of the environment', () => {
     ['ci', 'CI_ISSUERS', 'github http://ci.example.com', issuers],
     ['ci', 'CI_ISSUERS', 'gitlab https://a.example.com http://a.example.com/keys', issuers],
     ['ci', 'CI_ISSUERS', 'gitlab https://a.example.com https://a.example.com/keys github', issuers],
-    ['archives', 'MAX_ARCHIVE_BYTES', '0', 'must be at least 1'],
-    ['archives', 'MAX_ARCHIVE_ENTRIES', '1.5', 'must be a whole number'],
-    ['archives', 'MAX_UNPACKED_BYTES', 'many', 'must be a number'],
-    ['archives', 'MAX_UNPACKED_RATIO', '-3', 'must be at least 1'],
+    ['archives', 'MAX_ARCHIVE_BYTES', '0', 'must be a whole number from 1 to 1000000000'],
+    ['archives', 'MAX_ARCHIVE_ENTRIES', '1.5', 'must be a whole number from 1 to 65535'],
+    ['archives', 'MAX_UNPACKED_BYTES', '1e3', 'must be a whole number from 1 to 5000000000'],
+    ['archives', 'MAX_UNPACKED_RATIO', '-3', 'must be a whole number from 1 to 10000'],
     ['imageProvider', 'IMAGE_PROVIDER_KEY_HEADER', 'Host', header],
     ['videoProvider', 'VIDEO_PROVIDER_KEY_HEADER', 'content-length', header],
     ['notificationSignatures', 'IMAGE_NOTIFICATION_KEY_HEADER', 'transfer-encoding', header],

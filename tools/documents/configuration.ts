@@ -1,8 +1,6 @@
 // npm run configuration
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import * as z from 'zod/mini';
-import { parametersOfVariables } from '../../infra/parameters/environment-problems.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { variables } from '../../infra/parameters/variables.ts';
 import type { Variables } from '../../lib/config.ts';
@@ -28,19 +26,19 @@ loads, and again after the provider has returned 401 or 403.
 /** The text of docs/configuration.md: one row for each parameter with its variable, then the other variables. */
 export async function configurationDocument(): Promise<string> {
   const stage = parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
-  const parameterOf = parametersOfVariables(stage);
-  const namesOf = (parameter: string) =>
-    Object.keys(variables)
-      .filter((name) => parameterOf.get(name) === parameter)
-      .map((name) => `\`${name}\``);
-  const rows = Object.entries(parameters).map(([name, field]) => [
+  const isRequired = ([name]: [string, unknown]) => name in requiredParameters;
+  const entries = Object.entries(parameters);
+  const required = entries.filter(isRequired);
+  const rows = [...required, ...entries.filter((entry) => !isRequired(entry))].map(([name, { about }]) => [
     `\`${name}\``,
-    namesOf(name).join(', '),
-    defaultOf(name, stage.params.default, parameterOf),
-    descriptionOf(field),
+    variablesOf(name)
+      .map(([variable]) => `\`${variable}\``)
+      .join(', '),
+    defaultOf(name, stage.params.default),
+    about,
   ]);
   const others = Object.entries(variables)
-    .filter(([name]) => !((parameterOf.get(name) ?? '') in parameters))
+    .filter(([, { parameter }]) => parameter === undefined)
     .map(([name, variable]) => [`\`${name}\``, ownDefault(variable), variable.about]);
   return [
     introduction,
@@ -55,28 +53,25 @@ export async function configurationDocument(): Promise<string> {
   ].join('\n');
 }
 
-function defaultOf(
-  name: string,
-  defaults: Record<string, unknown>,
-  parameterOf: ReadonlyMap<string, string>,
-): string {
+function variablesOf(parameter: string): [string, Variables[string]][] {
+  return Object.entries(variables).filter(([, variable]) => variable.parameter === parameter);
+}
+
+function defaultOf(name: string, defaults: Record<string, unknown>): string {
   if (name in requiredParameters) return 'required';
   const value = String(defaults[name])
     .replace(`\${self:service}`, 'node-registry')
     .replace(`\${self:provider.stage}`, '<stage>');
   if (value !== '') return `\`${value}\``;
-  const [, variable] = Object.entries(variables).find(([it]) => parameterOf.get(it) === name) ?? [];
-  return variable === undefined ? '' : ownDefault(variable);
+  const [[, variable] = []] = variablesOf(name);
+  const standard = variable === undefined ? '' : ownDefault(variable);
+  return parameters[name]?.isOptional && standard === 'required' ? '' : standard;
 }
 
 function ownDefault({ schema }: Variables[string]): string {
   const { success, data } = schema.safeParse(undefined);
   if (!success) return 'required';
   return data === undefined || String(data) === '' ? '' : `\`${data}\``;
-}
-
-function descriptionOf(field: z.ZodMiniType): string {
-  return z.globalRegistry.get(field)?.description ?? '';
 }
 
 function table(heading: string[], rows: string[][]): string[] {
