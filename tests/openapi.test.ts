@@ -136,12 +136,12 @@ describe('webhooks', () => {
   });
 
   test('are sent with the three headers of the Standard Webhooks specification', () => {
-    for (const { post } of Object.values<Any>(document.webhooks))
-      expect(post.parameters.map(({ name }: Any) => name)).toEqual([
-        'webhook-id',
-        'webhook-timestamp',
-        'webhook-signature',
-      ]);
+    const names = Object.values<Any>(document.webhooks).map(({ post }) =>
+      post.parameters.map(({ name }: Any) => name),
+    );
+    const headers = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+
+    expect(names).toEqual([headers, headers]);
   });
 
   test('say that a signature names no receiver, as every document does that shows how to check one', () => {
