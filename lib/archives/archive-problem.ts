@@ -2,8 +2,12 @@
 export class ArchiveProblem extends Error {
   override readonly name = 'ArchiveProblem';
 
+  /** Without the frame of an archive that was uploaded. */
+  readonly sentence: string;
+
   constructor(sentence: string, options?: ErrorOptions) {
     super(`The archive was refused: ${sentence} Then publish this version again.`, options);
+    this.sentence = sentence;
   }
 }
 

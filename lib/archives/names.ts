@@ -90,15 +90,19 @@ function checkEnding(name: string): void {
  * and the contents of a folder of the same name.
  */
 export function checkDistinct(names: readonly string[]): void {
+  for (const { problem } of findClashes(names)) throw problem;
+}
+
+/** All of them, each with one of its two names, for a publisher who can still rename the files. */
+export function* findClashes(names: readonly string[]): Generator<{ name: string; problem: ArchiveProblem }> {
   const sorted = names
     .map((name) => ({ name, path: sortable(name) }))
     .sort((one, other) => (one.path < other.path ? -1 : 1));
   for (const [index, one] of sorted.entries()) {
     const next = sorted[index + 1];
     if (!next) return;
-    checkFolders(one, next);
-    if (next.path === one.path) throw meeting(one.name, next.name);
-    if (!isFolder(one.name) && next.path.startsWith(one.path + separator)) throw fileAndFolder(one.name);
+    const problem = clashOf(one, next);
+    if (problem) yield { name: next.name, problem };
   }
 }
 
@@ -115,13 +119,21 @@ function sortable(name: string): string {
   return name.normalize('NFC').toLowerCase().toUpperCase().replaceAll('/', separator);
 }
 
+function clashOf(one: Sortable, next: Sortable): ArchiveProblem | undefined {
+  const ofFolders = folderClash(one, next);
+  if (ofFolders) return ofFolders;
+  if (next.path === one.path) return meeting(one.name, next.name);
+  const isInside = !isFolder(one.name) && next.path.startsWith(one.path + separator);
+  return isInside ? fileAndFolder(one.name) : undefined;
+}
+
 /** Folders that differ only in case are two on Linux, and one on systems that ignore case. */
-function checkFolders(one: Sortable, next: Sortable): void {
+function folderClash(one: Sortable, next: Sortable): ArchiveProblem | undefined {
   const shared = sharedFolders(one.path, next.path);
   const folder = one.name.split('/', shared).join('/');
   const other = next.name.split('/', shared).join('/');
-  if (folder === other) return;
-  throw new ArchiveProblem(
+  if (folder === other) return undefined;
+  return new ArchiveProblem(
     `the folders ${quote(folder)} and ${quote(other)} are one folder on systems that ignore case. Rename one.`,
   );
 }

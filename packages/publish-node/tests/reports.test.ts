@@ -197,7 +197,7 @@ describe('publish-node and a folder with several problems', () => {
       'Some of it cannot be published. A .publishignore file leaves things out.',
       '  link.py: is a link to nothing. Put the file in its place.',
       'The registry would refuse these paths. A .publishignore file leaves things out.',
-      '  aux.py: has the name of a Windows device, "aux.py". Rename it.',
+      '  aux.py: the name "aux.py" cannot be written on Windows. Rename it.',
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
       '  .env: is an environment file.',
       'These allow entries name no file that is published.',
