@@ -14,10 +14,10 @@ const introduction = `# Configuration
 
 For operators. \`npm run configuration\` generates this page from the parameters of a stage and the variables of its functions.
 
-Pass a parameter with \`--param=name=value\`, or put it in a block named after the stage under \`params\` in \`serverless.yml\`. An
-empty value (\`--param=name=\`) means the default of the function, or leaves that part of the stage out. \`npm run deploy\` rejects a missing,
-misspelled or unsafe value by name before it creates anything. A function that finds a missing or malformed variable stops
-at start and names it.
+Pass a parameter with \`--param=name=value\`, or put it in a block named after the stage under \`params\` in \`serverless.yml\`. An empty
+value (\`--param=name=\`) restores the function's default, or leaves that part of the stage out. \`npm run deploy\` rejects missing,
+misspelled and unsafe values by name before it creates anything. A function that finds a missing or malformed variable stops and
+names it.
 
 Keys are references, never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`. They are read while the function
 loads, and again after the provider has returned 401 or 403.
