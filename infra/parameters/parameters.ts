@@ -86,7 +86,10 @@ export const parameters: Record<string, Parameter> = {
   publishRateLimit: required(perSecond, 'Publishes a second.'),
   proxyRateLimit: required(perSecond, 'Requests a second for each proxy. They spend money.'),
   notificationRateLimit: required(perSecond, 'Notifications of providers a second.'),
-  proxyConcurrency: optional(reserved, 'Concurrent executions reserved for each proxy, which is also its maximum.'),
+  proxyConcurrency: optional(
+    reserved,
+    'Concurrent executions reserved for each proxy, which is also its maximum.',
+  ),
   finalizeConcurrency: optional(
     reserved,
     'Concurrent executions reserved for checking uploads, and the same number for reading host nodes. It is also the maximum of each.',
@@ -126,7 +129,10 @@ export const parameters: Record<string, Parameter> = {
     'The only role that may delete published archives or copy archives in.',
   ),
   tracing: required(oneOf('PassThrough', 'Active'), '`Active` sends traces to X-Ray.'),
-  rollout: required(rollouts, 'How a new release takes over: `off` means at once, other values name a CodeDeploy configuration.'),
+  rollout: required(
+    rollouts,
+    'How a new release takes over: `off` means at once, other values name a CodeDeploy configuration.',
+  ),
   restart: optional(
     shape(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
     'Any new value, such as the time, restarts every function with a deployment.',
