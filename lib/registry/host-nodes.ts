@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { Context } from '../context.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, callerName } from '../caller.ts';
 import { ApiError, errorCatalog } from '../errors.ts';
 import { note } from '../log.ts';
 import { HostNode, type HostNodeInput } from '../schemas/host-node.ts';
@@ -52,6 +52,8 @@ export function changeHostNode(
       policy: changes.policy || (changes.policy === null ? null : undefined),
       host_node_name: hostNodeName,
       touched: touchedBy(changes, current),
+      edited_by: callerName(caller),
+      edited_at: new Date().toISOString(),
     };
     if (!publisher && !caller.isAdmin) throw new ApiError('forbidden');
     if (publisher) requireOwner(publisher, caller);

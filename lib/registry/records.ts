@@ -140,6 +140,9 @@ export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_ver
   status: NodeStatus;
   created_at: string;
   latest_version?: ShownVersion;
+  /** Who edited it last, and when; the history has what. */
+  edited_by?: string;
+  edited_at?: string;
   /** JSON: DynamoDB's maps bound the depth and the size of numbers, free-form objects do not. */
   translations?: string;
 }
@@ -157,19 +160,25 @@ export interface HostNodeRecord extends Stored, HostNode {
    * person has written the entry at all.
    */
   touched?: readonly string[];
+  /**
+   * Who edited it last, and when. It has no history: an edit is one write unit, and earlier states are in the table's
+   * continuous backups.
+   */
+  edited_by?: string;
+  edited_at?: string;
   /** The version of the extractor that wrote the other fields. */
   extracted_by?: number;
   /** Of the last write; random. */
   write_id?: string;
 }
 
-/** One change that an administrator made, written in the transaction that made it. */
+/** One change that an administrator or an owner made, written in the transaction that made it. */
 export interface HistoryRecord extends Key {
   at: string;
   actor: string;
   action: string;
   subject: string;
-  detail?: string;
+  detail?: string | undefined;
 }
 
 /** The typed reads, one per kind of record. */

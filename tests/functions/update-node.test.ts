@@ -15,6 +15,7 @@ import {
   storedItem,
   storedNode,
 } from '../support/registry.ts';
+import { listHistory } from '../../packages/admin/registry/administration.ts';
 import { bearer } from '../support/tokens.ts';
 
 const path = { publisherId: 'acme', nodeId: 'Some.Node' };
@@ -209,10 +210,29 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       });
     });
 
-    test('takes two requests to DynamoDB', async () => {
+    test('leaves who changed which fields in the history, and nothing where none was changed', async () => {
+      const entries = async () =>
+        (await listHistory(nodeKey('some.node'))).map(({ actor, action, subject, detail }) => [
+          actor,
+          action,
+          subject,
+          detail,
+        ]);
+      const before = await entries();
+      await update({ name: 'Renamed', tags: null });
+      await update({});
+      await update({ name: 'By an admin' }, admin);
+
+      expect((await entries()).slice(0, -before.length || undefined)).toEqual([
+        ['user:ada', 'node update', 'Some.Node', 'name'],
+        ['user:olga', 'node update', 'Some.Node', 'name, tags'],
+      ]);
+    });
+
+    test('takes two requests to DynamoDB, and one for its history', async () => {
       const { requests } = await countRequests(() => update({ tags: ['counted'] }));
 
-      expect(requests).toEqual(['BatchGetItemCommand', 'UpdateItemCommand']);
+      expect(requests).toEqual(['BatchGetItemCommand', 'UpdateItemCommand', 'UpdateItemCommand']);
     });
   });
 

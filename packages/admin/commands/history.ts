@@ -21,7 +21,7 @@ export const ofPublisher = command({
 
 export const ofNode = command({
   parameters: ['node'],
-  summary: 'List what administrators changed about a node and its versions',
+  summary: 'List what its owners and administrators changed about a node and its versions',
   readsOnly: true,
   options: {},
   examples: ['history node demo-node'],
@@ -34,7 +34,7 @@ export const ofNode = command({
 function answer(history: HistoryRecord[], nothing: string) {
   const rows = history.map(({ at, actor, action, subject, detail }) => [at, actor, action, subject, detail]);
   return {
-    data: history.map(({ pk: _, sk: __, ...entry }) => entry),
+    data: history.map(({ at, actor, action, subject, detail }) => ({ at, actor, action, subject, detail })),
     text: rows.length > 0 ? table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], rows) : nothing,
   };
 }

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import type { Context } from '../../../lib/context.ts';
+import { type Change, historyEntry } from '../../../lib/registry/history.ts';
 import { type HistoryRecord, historyRecord } from '../../../lib/registry/records.ts';
 import type { Item } from '../../../lib/store/attribute-values.ts';
 import { absent } from '../../../lib/store/expressions.ts';
-import { historyKey, type Key } from '../../../lib/store/keys.ts';
+import type { Key } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/retries.ts';
 import { putting, transact, type Write } from '../../../lib/store/write.ts';
@@ -19,14 +19,6 @@ const patienceMs = 10_000;
 
 export function newContext(): Context {
   return { deadline: Date.now() + patienceMs };
-}
-
-/** One change, as its history tells it; `of` is the publisher or node whose history it belongs to. */
-export interface Change {
-  of: Key;
-  action: string;
-  subject: string;
-  detail?: string | undefined;
 }
 
 /**
@@ -47,20 +39,15 @@ export function administer<Result>(
   });
 }
 
-export function historyOf({ of, action, subject, detail }: Change): Write {
-  const at = new Date().toISOString();
-  const record: HistoryRecord = {
-    ...historyKey(of, at, randomUUID()),
-    at,
-    actor: process.env.ADMIN_ACTOR || `${userInfo().username}@${hostname()}`,
-    action,
-    subject,
-    ...(detail !== undefined && { detail }),
-  };
+/** The history of a change that an administrator makes. */
+export function historyOf(change: Change): Write {
+  const actor = process.env.ADMIN_ACTOR || `${userInfo().username}@${hostname()}`;
+  const { key, ...entry } = historyEntry(actor, change);
+  const record: HistoryRecord = { ...key, ...entry };
   return putting(record, absent);
 }
 
-/** What administrators changed about a publisher or a node, the latest first. */
+/** What administrators and owners changed about a publisher or a node, the latest first. */
 export async function listHistory(key: Key): Promise<HistoryRecord[]> {
   const items = await listItems({ pk: key.pk, sk: 'HISTORY#' });
   return items.map((item) => historyRecord(item)).reverse();

@@ -284,7 +284,7 @@ describe('extractions by any extractors and edits', () => {
           for (const step of steps) await take(archive, step);
           const entries = names.map((name) => hostNodeKey(archive.nodeId, '1.0.0', name));
           const items = await Promise.all(entries.map(({ pk, sk }) => storedItem(pk, sk)));
-          ends.push(items.map((item) => ({ ...item, pk: '', revision: 0, write_id: '' })));
+          ends.push(items.map((item) => ({ ...item, pk: '', revision: 0, write_id: '', edited_at: '' })));
         }
 
         expect(ends[0]).toEqual(ends[1]);
