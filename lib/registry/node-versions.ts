@@ -85,6 +85,14 @@ export const tooMuch = {
   error_message: 'The answer would be too large with this version; ask for fewer versions at once.',
 } as const;
 
+/** What the repetitions of pairs may add to an answer: a small request must not make a large answer. */
+const maxRepeatedBytes = 1_000_000;
+const repeated = {
+  status: 'error',
+  error_message:
+    'This pair is asked for several times, which would make the answer too large; ask for it once.',
+} as const;
+
 /** Looks up many versions at once, each pair once however often it is asked for. Answers in the pairs' order. */
 export async function findNodeVersions(
   context: Context,
@@ -97,8 +105,16 @@ export async function findNodeVersions(
   });
   const keys = new Map(names.flatMap((named) => (named ? [[named.name, named.key]] : [])));
   const { found, overlooked } = await readWithin(context, [...keys.values()], maxBytes);
+  const answered = new Map<string, { lookup: Lookup; bytes: number }>();
+  let repeatedBytes = 0;
   return identifiers.map((identifier, index) => {
     const name = names[index]?.name;
+    const before = name === undefined ? undefined : answered.get(name);
+    if (before) {
+      if (repeatedBytes + before.bytes > maxRepeatedBytes) return repeated;
+      repeatedBytes += before.bytes;
+      return before.lookup;
+    }
     if (name === undefined) return { status: 'error', error_message: identifierIssue(identifier) };
     const reason = overlooked.get(name);
     if (reason !== undefined) return { status: 'error', error_message: reason };
@@ -106,7 +122,10 @@ export async function findNodeVersions(
     if (!version || !isSameNodeId(version.node_id, identifier.node_id ?? '')) {
       return { status: 'not_found', error_message: 'There is no such node version.' };
     }
-    return { status: 'success', node_version: nodeVersionView(version, downloadUrl) };
+    const lookup: Lookup = { status: 'success', node_version: nodeVersionView(version, downloadUrl) };
+    if (names.length > keys.size)
+      answered.set(name, { lookup, bytes: Buffer.byteLength(JSON.stringify(lookup)) });
+    return lookup;
   });
 }
 

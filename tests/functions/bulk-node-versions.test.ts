@@ -181,9 +181,10 @@ describe('POST /bulk/nodes/versions', () => {
 
     test('shortens an answer above 6 MB entry by entry', async () => {
       const long = 'say "hello"\\ '.repeat(8000);
-      await addVersion('acme', 'long', '1.0.0', { changelog: long });
+      const ids = Array.from({ length: 60 }, (_, index) => `long-${index}`);
+      for (const id of ids) await addVersion('acme', id, '1.0.0', { changelog: long });
       const { status, text, body } = await fetchAll([
-        ...Array(100).fill({ node_id: 'long', version: '1.0.0' }),
+        ...ids.map((node_id) => ({ node_id, version: '1.0.0' })),
         ...pairsOf(20),
       ]);
 
@@ -192,7 +193,7 @@ describe('POST /bulk/nodes/versions', () => {
       const states = body.node_versions.map((entry: { status: string }) => entry.status);
       expect(states.filter((state: string) => state === 'error').length).toBeGreaterThan(10);
       expect(states.slice(0, 20)).toEqual(Array(20).fill('success'));
-      expect(body.node_versions).toHaveLength(120);
+      expect(body.node_versions).toHaveLength(80);
       expect(
         body.node_versions.find((entry: { status: string }) => entry.status === 'error').error_message,
       ).toContain('too large');

@@ -144,6 +144,34 @@ describe('a bulk of large versions', () => {
   });
 });
 
+describe('a bulk with repeated pairs', () => {
+  test('answers each pair once, and its repetitions up to a megabyte together', async () => {
+    const changelog = 'x'.repeat(99_000);
+    for (const id of ['repeated-a', 'repeated-b']) await addVersion('acme', id, version, { changelog });
+    const pairs = Array.from({ length: 40 }, (_, index) => ({
+      node_id: index % 2 ? 'repeated-a' : 'repeated-b',
+      version,
+    }));
+    const found = await findNodeVersions(inTime(), pairs, options);
+    const statuses = found.map(({ status }) => status);
+
+    expect(statuses).toEqual([...Array(12).fill('success'), ...Array(28).fill('error')]);
+    expect(found[12]).toEqual({
+      status: 'error',
+      error_message:
+        'This pair is asked for several times, which would make the answer too large; ask for it once.',
+    });
+  });
+
+  test('answers a thousand repetitions of a small version', async () => {
+    await addVersion('acme', 'repeated-small', version, {});
+    const pairs = Array.from({ length: 1000 }, () => ({ node_id: 'repeated-small', version }));
+    const found = await findNodeVersions(inTime(), pairs, options);
+
+    expect(new Set(found.map(({ status }) => status))).toEqual(new Set(['success']));
+  });
+});
+
 describe('a bulk of which only the first are small', () => {
   test('reads no more than one of which any are', async () => {
     const changelog = 'x'.repeat(1000);
