@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { fc } from '../support/properties.ts';
-import { type ExtractedArchive, writeHostNodes } from '../../lib/registry/extraction.ts';
-import type { ExtractedFields } from '../../lib/registry/host-node-entries.ts';
-import { removeOtherHostNodes } from '../../packages/admin/registry/extraction.ts';
 import { banNode } from '../../packages/admin/registry/nodes.ts';
 import { seed } from '../support/access-fixtures.ts';
 import type { Result } from '../support/invoke.ts';
@@ -13,7 +10,6 @@ import { check } from '../support/property-runs.ts';
 import { injectFaults, planOf, underPlan } from '../support/wire-faults.ts';
 
 const maxCallers = 10;
-const maxRaceMs = 30_000;
 const maxAttempts = 10;
 
 /**
@@ -134,32 +130,6 @@ const races: Record<string, (race: Race) => Promise<void>> = {
     assert.equal(body.latest_version?.version, highest, 'the highest stable version is the latest');
   },
 
-  /** Every other caller is an extraction, by one of two extractors; what people write at the same time stays. */
-  async extraction({ nodeId, meet }) {
-    const archive = { nodeId, version: '1.0.0', versionId: '', sha256: '' };
-    const edits: [field: string, text: string, answer: Result][] = [];
-    await meet(async (caller) => {
-      if (caller % 2 === 1) {
-        await extract(archive, (caller % 4) + 1);
-        return registry.editHostNode(nodeId, '1.0.0', 'another', {});
-      }
-      const [field, text] = [String(hostFields[(caller / 2) % hostFields.length]), `caller ${caller}`];
-      const answer = await registry.editHostNode(nodeId, '1.0.0', 'host', { [field]: text });
-      edits.push([field, text, answer]);
-      return answer;
-    });
-    const { body } = await registry.editHostNode(nodeId, '1.0.0', 'host', {});
-    for (const [field] of edits) {
-      const texts = edits.filter(([name, , { status }]) => name === field && status === 200);
-      const isKept = texts.length === 0 || texts.some(([, text]) => text === body[field]);
-      assert.ok(isKept, `an edit of ${field} was lost to ${body[field]}`);
-    }
-    expectOnly(
-      edits.map(([, , answer]) => answer),
-      [200, 409],
-    );
-  },
-
   /** An update may be written before the ban or be rejected; after the ban, nothing is written. */
   async ban({ nodeId, meet }) {
     let whenBanned: string | undefined;
@@ -174,20 +144,6 @@ const races: Record<string, (race: Race) => Promise<void>> = {
     expectOnly(answers, [200, 403]);
   },
 };
-
-/** What an extractor does: the second one does not find the host node, the fourth one does. */
-async function extract(archive: ExtractedArchive, by: number): Promise<void> {
-  const nodes = new Map(by === 2 ? [] : [['host', extractedFields(`read by ${by}`)]]);
-  const context = { deadline: Date.now() + maxRaceMs };
-  await writeHostNodes(context, archive, { nodes, by });
-  await removeOtherHostNodes(context, archive, new Set(nodes.keys()));
-}
-
-function extractedFields(text: string): ExtractedFields {
-  const texts = { category: text, description: text, function: text, input_types: text };
-  const flags = { deprecated: false, experimental: false, output_is_list: [false] };
-  return { ...texts, ...flags, return_names: text, return_types: text };
-}
 
 function done(answers: readonly Result[]): Result[] {
   return answers.filter(({ status }) => status < 300);
@@ -211,7 +167,7 @@ describe('concurrent callers', () => {
 
   test.each(Object.entries(races))(
     'lose no update, and exactly one wins where only one can: %s',
-    async (name, race) => {
+    async (_, race) => {
       await check(
         timings,
         async (callers) => {
@@ -228,8 +184,7 @@ describe('concurrent callers', () => {
             );
           await race({ nodeId, meet, callers: callers.length });
         },
-        // Edits against extractions are the one race that a machine has with people.
-        { weight: name === 'extraction' ? 0.5 : 0.2 },
+        { weight: 0.2 },
       );
     },
   );

@@ -3,7 +3,7 @@ import { appendFile, chmod, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../../../tests/support/properties.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 

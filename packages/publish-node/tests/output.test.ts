@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../../../tests/support/properties.ts';
 import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';
 import { printable, printableJson } from '../printable.ts';

@@ -3,6 +3,7 @@ import { relightImage } from '../../../lib/contracts/relight-image.ts';
 import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { invoke } from '../../support/invoke.ts';
 import { fc } from '../../support/properties.ts';
+import { runsOf } from '../../support/property-runs.ts';
 import { misbehave, proxies, simulation } from '../../support/proxies.ts';
 
 const contracts = { 'relight-image': relightImage, 'text-to-video': textToVideo } as const;
@@ -39,7 +40,7 @@ describe.each(names)('for any reply of the provider, %s', (name) => {
         if (status !== 200) expect([status, body.error]).toEqual([502, 'provider_invalid_reply']);
         else expect(contracts[name].reply.safeParse(body).error).toBeUndefined();
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(6) },
     );
   });
 
@@ -51,7 +52,7 @@ describe.each(names)('for any reply of the provider, %s', (name) => {
         expect(status).toBe(200);
         expect(text).toContain('"task_id":"task-1"');
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(6) },
     );
   });
 });
@@ -78,7 +79,7 @@ describe.each(names)('for any request body, %s', (name) => {
         expect(answer.body.details.length).toBeGreaterThan(0);
         expect(simulation.received).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(8) },
     );
   });
 });

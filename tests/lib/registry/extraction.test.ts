@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import type { Context } from '../../../lib/context.ts';
 import {
   type ExtractedArchive,
@@ -18,6 +17,8 @@ import { banNodeVersion, unbanNodeVersion } from '../../../packages/admin/regist
 import { listHostNodes } from '../../../packages/admin/registry/nodes.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
+import { fc } from '../../support/properties.ts';
+import { runsOf } from '../../support/property-runs.ts';
 import {
   addNode,
   addPublisher,
@@ -260,9 +261,9 @@ describe('extractions by any extractors and edits', () => {
 
         expect(await listHostNodes(archive.nodeId, '1.0.0')).toEqual(expectedEntries(steps));
       }),
-      { numRuns: 40 },
+      { numRuns: runsOf(1.5) },
     );
-  }, 60_000);
+  });
 
   test('end the same after the same steps in another order', async () => {
     const distinct = fc.uniqueArray(aStep, {
@@ -289,9 +290,9 @@ describe('extractions by any extractors and edits', () => {
 
         expect(ends[0]).toEqual(ends[1]);
       }),
-      { numRuns: 25 },
+      { numRuns: runsOf(1) },
     );
-  }, 60_000);
+  });
 
   test('lose no edit when they run at once', async () => {
     await fc.assert(
@@ -309,9 +310,9 @@ describe('extractions by any extractors and edits', () => {
           }
         }
       }),
-      { numRuns: Number(process.env.EXTRACTION_RACES ?? 50) },
+      { numRuns: runsOf(2) },
     );
-  }, 600_000);
+  });
 });
 
 describe('the entries of a version', () => {

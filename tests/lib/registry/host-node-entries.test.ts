@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import { fc } from '../../support/properties.ts';
 import type { ReadHostNode } from '../../../lib/read-host-node.ts';
 import { entriesOf } from '../../../lib/registry/host-node-entries.ts';
 import { HostNodeInput } from '../../../lib/schemas/host-node.ts';
