@@ -11,6 +11,7 @@ import {
   readBatch,
   readWrite,
 } from './dynamodb-actions.ts';
+import type { WriteCapacity } from './dynamodb-capacity.ts';
 import { expressionIssue } from './dynamodb-expressions.ts';
 import { rejectForeign } from './local-only.ts';
 import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
@@ -26,6 +27,8 @@ interface Options {
   transactionMs?: number;
   /** Gets the key attributes of every item that a write may have changed, as the table's stream has them. */
   onWrite?: (attributes: Attributes) => void;
+  /** Bills plain writes of single items, and throttles those that are over its limit. */
+  capacity?: WriteCapacity;
 }
 
 const conflictMessage = 'Transaction is ongoing for the item';
@@ -56,9 +59,9 @@ export async function startStrictDynamoDb({
  */
 export async function startConflicts(
   url: string,
-  { port, transactionMs = 2, onWrite }: Options = {},
+  { port, transactionMs = 2, onWrite, capacity }: Options = {},
 ): Promise<Server> {
-  const conflicts = new Conflicts(transactionMs, onWrite);
+  const conflicts = new Conflicts(transactionMs, onWrite, capacity);
   return startReverseProxy(url, (...args) => conflicts.handle(...args), port);
 }
 
@@ -70,10 +73,12 @@ class Conflicts {
   readonly #keyNames = new Map<string, string[]>();
 
   readonly #onWrite: Options['onWrite'];
+  readonly #capacity: WriteCapacity | undefined;
 
-  constructor(transactionMs: number, onWrite: Options['onWrite']) {
+  constructor(transactionMs: number, onWrite: Options['onWrite'], capacity: WriteCapacity | undefined) {
     this.#transactionMs = transactionMs;
     this.#onWrite = onWrite;
+    this.#capacity = capacity;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
@@ -104,9 +109,37 @@ class Conflicts {
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
     const [isLocked] = await this.#areLocked(readWrite(body).actions, request, origin);
     if (isLocked) return fail(response, 'TransactionConflictException', { message: conflictMessage });
+    const bill = this.#capacity && (await this.#takeCapacity(this.#capacity, body, request, origin));
+    if (bill === 'throttled') {
+      const message = 'The level of configured provisioned throughput for the table was exceeded.';
+      return fail(response, 'ProvisionedThroughputExceededException', { message });
+    }
     const reply = await origin.send(request, { body });
+    if (reply.statusCode === 200) await bill?.();
     relay(reply, response);
     this.#report(reply.statusCode, body);
+  }
+
+  /** Undefined if there is nothing to bill; otherwise what is to be called after the write. */
+  async #takeCapacity(
+    capacity: WriteCapacity,
+    body: Buffer,
+    request: IncomingMessage,
+    origin: Origin,
+  ): Promise<'throttled' | (() => Promise<void>) | undefined> {
+    const [action] = readWrite(body).actions;
+    const [name] = action ? await this.#name([action], request, origin) : [];
+    if (!action || name === undefined) return undefined;
+    const keys = this.#keyNames.get(action.table) ?? [];
+    const Key = Object.fromEntries(keys.map((key) => [key, action.attributes[key]]));
+    if (!capacity.take(name, JSON.stringify(Key[keys[0] ?? '']))) return 'throttled';
+    return async () => {
+      const reply = await origin.send(request, {
+        headers: { 'x-amz-target': 'DynamoDB_20120810.GetItem' },
+        body: Buffer.from(JSON.stringify({ TableName: action.table, Key, ConsistentRead: true })),
+      });
+      capacity.bill(name, JSON.parse((await readAll(reply)).toString()).Item);
+    };
   }
 
   async #writeBatch(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
