@@ -101,7 +101,7 @@ describe('POST /bulk/nodes/versions', () => {
       expect(body.node_versions[1].status).toBe('success');
     });
 
-    test('has the versions of a node that was deleted, with their downloads, since others depend on them', async () => {
+    test('includes the versions of a deleted node with their downloads, because others depend on them', async () => {
       await addNode('acme', 'Gone', { status: 'NodeStatusDeleted' });
       await addVersion('acme', 'Gone', '1.0.0', { archive_key: 'archives/a.zip' });
       const { body } = await fetchAll([{ node_id: 'Gone', version: '1.0.0' }]);

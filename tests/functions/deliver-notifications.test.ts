@@ -495,7 +495,7 @@ function said(state: NotificationRecord['state']) {
 }
 
 describe('the log', () => {
-  test('has the host, the outcome and the status of a delivery, and how long it took since the change', async () => {
+  test('contains the host, the outcome and the status of a delivery, and how long it took since the change', async () => {
     const written = await writeNotification(`${receiver.url}/secret-path?token=secret-token`);
     await run();
 
@@ -515,7 +515,7 @@ describe('the log', () => {
     expect(loggedLines.join()).not.toMatch(/secret-/);
   });
 
-  test('has the first 253 characters of a longer host', async () => {
+  test('contains the first 253 characters of a longer host', async () => {
     await writeNotification(`https://${'a'.repeat(100_000)}.example/`);
     await run();
 

@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 
 describe('a published archive', () => {
-  test('has its host nodes as entries, and its version and node say so', async () => {
+  test('gets its host nodes as entries, and its version and node say so', async () => {
     const archive = pack(['Load | it', 'Save']);
     const upload = await publishPack('extracted', archive);
     await handler(eventFor(upload, archive), context);
@@ -138,7 +138,7 @@ describe('a published archive', () => {
     expect(await hostNode('extracted-early', 'Early')).toMatchObject({ function: 'run' });
   });
 
-  test('has what its code calls as admin tags, on the version and its node’s copy', async () => {
+  test('gets the risky calls of its code as admin tags, on the version and its node’s copy', async () => {
     const archive = pack(['Tagged'], 'import os\ndef f(): os.system(eval("1"))\n');
     const upload = await publishPack('extracted-tags', archive);
     await handler(eventFor(upload, archive), context);
@@ -160,7 +160,7 @@ describe('a published archive', () => {
     expect(await storedVersion('extracted-listed', '1.0.0')).not.toHaveProperty('pending_shard');
   });
 
-  test('may have 300 nodes', async () => {
+  test('can have 300 nodes', async () => {
     const names = Array.from({ length: 300 }, (_, index) => `Node ${index}`);
     const archive = pack(names);
     const upload = await publishPack('extracted-many', archive);
@@ -177,7 +177,7 @@ describe('a published archive with very long texts', () => {
     await handler(eventFor(await publishPack(nodeId, archive), archive), context);
   };
 
-  test('has entries that the store accepts, without the texts that do not fit', async () => {
+  test('contains entries that the store accepts, without the texts that do not fit', async () => {
     const long = '"x" * 79_000';
     await publishNodes(
       'extracted-long',

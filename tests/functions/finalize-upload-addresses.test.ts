@@ -98,7 +98,7 @@ describe('a URL that is used again while its archive is checked', () => {
     expect(await download(version.downloadUrl)).toEqual(archive);
   });
 
-  test('has its newer bytes checked when the older ones are gone', async () => {
+  test('gets its newer bytes checked when the older ones are gone', async () => {
     const upload = await publish('gone-early', '1.0.0');
     await put(upload, archive);
     beforeNext(s3(), /^GetObjectCommand$/, () => replace(upload, other), 1);

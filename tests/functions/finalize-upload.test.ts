@@ -208,7 +208,7 @@ describe('the event of an upload', () => {
     });
   });
 
-  test('has its key decoded in the way that S3 encodes it', async () => {
+  test('is decoded in the way that S3 encodes keys', async () => {
     const upload = await publish('encoded-key', '1.0.0');
     await put(upload, archive);
     const event = eventOf(upload);
@@ -258,7 +258,7 @@ describe('the event of an upload', () => {
 });
 
 describe('the logged result of an upload', () => {
-  test('has the reason of a rejection', async () => {
+  test('contains the reason of a rejection', async () => {
     const good = await publish('logged-results', '1.0.0');
     const bad = await publish('logged-results', '2.0.0');
     const early = await publish('logged-results', '3.0.0');

@@ -182,7 +182,7 @@ describe('the alarms', () => {
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html: whole minutes, and at most a
   // day, or seven days where a period has an hour or more.
-  test('have periods that CloudWatch allows', () => {
+  test('use periods that CloudWatch allows', () => {
     const day = 86_400;
     const isAllowed = (alarm: Part) =>
       watched(alarm).every(({ seconds }) => seconds % 60 === 0) &&
@@ -192,7 +192,7 @@ describe('the alarms', () => {
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
-  test('have at most ten metrics in an expression', () => {
+  test('use at most ten metrics in an expression', () => {
     expect(breaking((alarm) => watched(alarm).length <= 10)).toEqual([]);
   });
 

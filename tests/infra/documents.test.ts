@@ -79,7 +79,7 @@ describe('the documents for operators', () => {
     );
   }, 120_000);
 
-  test('have commands in them', () => {
+  test('contain commands', () => {
     expect(commands(deploy + runbook).length).toBeGreaterThan(25);
     expect(commands(spending).length).toBeGreaterThan(10);
   });

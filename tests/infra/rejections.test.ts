@@ -142,7 +142,7 @@ describe('the 4 KB of variables that Lambda gives a function', () => {
       ['unknownRoute', {}],
     ]);
 
-  test('may be used up to the last byte', () => {
+  test('can be used up to the last byte', () => {
     expect(problems({ TOKEN_JWKS: 'x'.repeat(4086) })).toEqual([]);
     expect(problems({ TOKEN_JWKS: 'x'.repeat(4087) })).toEqual([
       'The variables of relightImage take 4097 bytes, and Lambda allows 4096: shorten tokenKeySet (4097).',

@@ -105,7 +105,7 @@ describe('the roles', () => {
     expect([...statements(stage.template).keys()].sort()).toEqual([...roles, 'RolloutRole'].sort());
   });
 
-  test('have no action with a star, and a star for a resource only where AWS has nothing narrower', () => {
+  test('allow no action with a star, and a star as resource only if AWS offers nothing narrower', () => {
     const all = [...statements(stage.template).values()].flat();
 
     expect(all.flatMap(({ Action }) => Action).filter((action) => action.includes('*'))).toEqual([]);

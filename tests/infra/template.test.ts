@@ -60,7 +60,7 @@ describe('the API', () => {
     ['direct', []],
     ['full', [[notifications, 'receiveNotification']]],
   ] as const)(
-    'has exactly the routes of the contracts, one for other paths and, if it relays, one for providers, in the %s stage',
+    'contains exactly the routes of the contracts, one for other paths and, if it relays, one for providers, in the %s stage',
     async (set, forProviders) => {
       const stage = await packagedStage(set);
       const routes = ofType(stage, 'AWS::ApiGatewayV2::Route').map(([, { RouteKey, Target }]) => {
@@ -81,7 +81,7 @@ describe('the API', () => {
     },
   );
 
-  test.each(contracts.map(({ name }) => name))('may invoke %s, and nobody else may', (name) => {
+  test.each(contracts.map(({ name }) => name))('is the only one that may invoke %s', (name) => {
     const permissions = ofType(plain, 'AWS::Lambda::Permission').filter(([, { FunctionName }]) =>
       asText(FunctionName).includes(`${upperFirst(name)}LambdaFunction`),
     );
@@ -186,7 +186,7 @@ describe('the API', () => {
     for (const [id] of senders) expect(resource(full, id).DependsOn).toContain(route);
   });
 
-  test('has an address of its own only where one is given', () => {
+  test('gets its own host name only if one is given', () => {
     const parts = ['ApiDomain', 'ApiDomainMapping', 'ApiDomainRecord'];
 
     expect(parts.map((id) => id in plain.template.Resources)).toEqual([false, false, false]);

@@ -4,7 +4,7 @@ import { ApiError, type ErrorCode, errorCatalog, providerErrors } from '../../li
 const codes = Object.keys(errorCatalog) as ErrorCode[];
 
 describe.each(codes)('%s', (code) => {
-  test('has an error status and a sentence for the caller', () => {
+  test('contains an error status and a sentence for the caller', () => {
     const { status, message } = new ApiError(code);
 
     expect(status).toBeGreaterThanOrEqual(400);
@@ -18,7 +18,7 @@ test('providerErrors holds exactly the codes that start with provider_', () => {
 });
 
 describe('ApiError', () => {
-  test('has only its code and sentence by default', () => {
+  test('contains only its code and sentence by default', () => {
     const error = new ApiError('conflict');
 
     expect({ ...error }).toEqual({

@@ -303,7 +303,7 @@ describe('exchange', () => {
   });
 
   test.each(['http', 'https'])(
-    'may take longer than five seconds after it connected over %s',
+    'can take longer than five seconds after it connected over %s',
     async (scheme) => {
       const waiting: (() => void)[] = [];
       const answerLater: RequestListener = (_, response) => void waiting.push(() => response.end('late'));

@@ -17,7 +17,7 @@ describe('a log line', () => {
     ]);
   });
 
-  test('has the fields that its own request has noted, and none of another request', async () => {
+  test('contains the fields that its own request has noted, and none of another request', async () => {
     const request = (id: number) =>
       withLogFields({ id }, async () => {
         await Promise.resolve();
@@ -37,7 +37,7 @@ describe('a log line', () => {
 });
 
 describe('an error in the log', () => {
-  test('has its causes and its stack', () => {
+  test('contains its causes and its stack', () => {
     const error = new Error('outer', { cause: new TypeError('inner', { cause: 'a text' }) });
 
     expect(describeError(error)).toEqual({
@@ -46,7 +46,7 @@ describe('an error in the log', () => {
     });
   });
 
-  test('has no stack when the thrown value is not an Error', () => {
+  test('contains no stack if the thrown value is not an Error', () => {
     expect(describeError('a text')).toEqual({ causes: [] });
     expect(Object.keys(describeError(undefined))).toEqual(['causes']);
   });

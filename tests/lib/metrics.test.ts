@@ -62,7 +62,7 @@ describe('the metrics of notifications', () => {
     ]);
   });
 
-  test('have the age of the oldest that is due, once a run', () => {
+  test('contain the age of the oldest that is due, once a run', () => {
     log('info', 'hand_over', { due: 0, oldest_due_ms: 0 });
 
     expect(lines('hand_over').map(metricsOf)).toEqual([[{ dimensions: {}, values: { oldest_due_ms: 0 } }]]);
@@ -90,7 +90,7 @@ describe('the metrics of a request', () => {
       for (const value of Object.values(values)) expect(value).toEqual(expect.any(Number));
   });
 
-  test('have the fields that an operator needs, and neither body, caller nor key', async () => {
+  test('contain the fields that an operator needs, and neither body, caller nor key', async () => {
     const body = { ...sampleBody('relight-image'), prompt: 'a private prompt' };
     await relight({ 'x-request-id': 'mine' }, { body });
 
@@ -192,7 +192,7 @@ describe('the metrics of the finalizer', () => {
     expect(Number(lines('upload')[0]?.lag_ms)).toBeGreaterThanOrEqual(5000);
   });
 
-  test('have no lag when the time of the upload is unknown', () => {
+  test('contain no lag when the time of the upload is unknown', () => {
     for (const lag_ms of [undefined, Number.NaN]) log('info', 'upload', { outcome: 'published', lag_ms });
 
     expect(lines('upload').map(metricsOf)).toEqual(

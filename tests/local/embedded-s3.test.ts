@@ -262,7 +262,7 @@ describe('a range', () => {
 });
 
 describe('a listing', () => {
-  test('has the current objects under a prefix, page by page', async () => {
+  test('contains the current objects under a prefix, page by page', async () => {
     const prefix = `index/listed & ${count}/`;
     for (const name of ['b', 'a', 'é<1>', 'c'])
       await s3().send(new PutObjectCommand({ Bucket, Key: prefix + name, Body: name }));

@@ -120,7 +120,7 @@ describe('the local gateway', () => {
 });
 
 describe('a client that asks for it', () => {
-  test.each(['echo', 'bare', 'throws'])('has its connection closed after %s', async (name) => {
+  test.each(['echo', 'bare', 'throws'])('gets its connection closed after %s', async (name) => {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     socket.write(
       `POST /${name} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}`,

@@ -174,7 +174,7 @@ describe('the local pages', () => {
 describe('the records of the home page', () => {
   const read = async () => JSON.parse((await ask('GET', '/records')).body);
 
-  test('have the newest versions with state, reason, provenance and host nodes, and no tokens', async () => {
+  test('contain the newest versions with state, reason, provenance and host nodes, and no tokens', async () => {
     await addPublisher('pages', { olga: 'owner' });
     await addNode('pages', 'shown-node');
     const provenance = {
@@ -221,7 +221,7 @@ describe('the records of the home page', () => {
     });
   });
 
-  test('have what callers used of their limits, which the page can set and take away', async () => {
+  test('contain the used part of the callers’ limits, which the page can set and remove', async () => {
     const setLimits = (limits: object) =>
       ask('POST', '/limits', { body: JSON.stringify({ user: 'mats', limits }) });
     const usage = async () => (await read()).callers.find(({ user }: { user: string }) => user === 'mats');
@@ -258,7 +258,7 @@ describe('the records of the home page', () => {
     return hash;
   }
 
-  test('have the newest tasks whose callers were notified, with how each delivery went, and no bodies', async () => {
+  test('contain the newest tasks whose callers were notified, with how each delivery went, and no bodies', async () => {
     for (let day = 1; day <= 10; day += 1) await addTask(day, 1);
     const hash = await addTask(11, 3);
     await addTask(12, 0);

@@ -54,7 +54,7 @@ function relight(webhook_url: string): Promise<Response> {
 const callback_url = `${receiver.url}/hook`;
 
 describe('npm start', () => {
-  test('has the simulated provider notify the local API of each state, and takes every call', async () => {
+  test('makes the simulated provider notify the local API of each state, and accepts every call', async () => {
     const answer = await post('/proxy/video-provider/text2video', { model: 'vidq3-pro', callback_url });
     const { task_id } = (await answer.json()) as { task_id: string };
     let last: Simulated['tasks'][number] | undefined;
@@ -124,7 +124,7 @@ inBrowser(`the deliveries on the home page, in a browser${note}`, () => {
   afterAll(() => browser.close());
 
   test.each([1280, 360])(
-    'have state, attempts, result, next attempt, error and webhook-id, and fit %d pixels',
+    'show state, attempts, result, next attempt, error and webhook-id, and fit %d pixels',
     async (width) => {
       const { page, problems } = await openPage(browser, width);
       page.setDefaultTimeout(12_000);

@@ -61,7 +61,7 @@ const publish = '/publishers/demo/nodes/demo-node/versions';
 const bearer = (user: string) => ({ authorization: `Bearer ${issueToken(signingKey, { user })}` });
 
 describe('the log of requests', () => {
-  test('has the path, the id, the status and the price of a request', async () => {
+  test('contains the path, the id, the status and the price of a request', async () => {
     answer = { status: 200, body: '{}', headers: { 'x-credits-used': '20', 'idempotent-replayed': 'true' } };
     await send('/nodes/a%2Fb', {}, { 'x-request-id': 'mine-1' });
 
@@ -74,7 +74,7 @@ describe('the log of requests', () => {
     ]);
   });
 
-  test('has the code, the sentence and at most ten details of an error', async () => {
+  test('contains the code, the sentence and at most ten details of an error', async () => {
     const details = Array.from({ length: 12 }, (_, index) => ({ path: `body.f${index}`, message: 'is bad' }));
     answer = {
       status: 400,
@@ -87,7 +87,7 @@ describe('the log of requests', () => {
     expect(answered).toBe(answer.body);
   });
 
-  test('has an answer that is not JSON by its status', async () => {
+  test('shows an answer that is not JSON by its status', async () => {
     answer = { status: 502, body: '<html>' };
     await send('/bulk/nodes/versions');
 
@@ -95,7 +95,7 @@ describe('the log of requests', () => {
     expect(log.latest()[0]).not.toHaveProperty('message');
   });
 
-  test('has a function that throws as the 500 that its caller gets', async () => {
+  test('shows a function that throws as the 500 that its caller gets', async () => {
     answer = { status: 200, body: '{"errorMessage":"Secret details"}', isNotOurs: true };
     await send('/bulk/nodes/versions');
 
@@ -134,14 +134,14 @@ describe('the log of requests', () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('has no preflight of a browser', async () => {
+  test('leaves out preflight requests of a browser', async () => {
     await send('/x', {}, {}, 'OPTIONS');
     await send('/x');
 
     expect(log.latest().map(({ method }) => method)).toEqual(['POST']);
   });
 
-  test('has the last 20 requests, the newest first', async () => {
+  test('contains the last 20 requests, the newest first', async () => {
     for (let place = 0; place < 23; place += 1) await send(`/${place}`);
     const paths = log.latest().map(({ path }) => path);
 

@@ -154,7 +154,7 @@ describe('docs/notifications.md, run as printed', () => {
     expect(await (await fetch(stack.pagesUrl)).text()).toContain(key);
   });
 
-  test('has a receiver that verifies and prints every notification', async () => {
+  test('starts a receiver that verifies and prints every notification', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'node-registry-receiver-'));
     const port = await findFreePort();
     await writeFile(join(folder, 'receiver.js'), blockOf(document, 'js').replace('8080', String(port)));

@@ -130,7 +130,7 @@ describe('named methods of the client', () => {
     expect(await client.versions.bulk([])).toEqual([]);
   });
 
-  test('have the types of the document', () => {
+  test('match the types of the document', () => {
     const output = execFileSync(
       'npm',
       ['run', 'types', '--silent', '-w', 'registry-client', '--', '--check'],
@@ -161,7 +161,7 @@ describe('an error of the client', () => {
     [405, 'Method Not Allowed', 'method_not_allowed'],
     [413, 'Request Entity Too Large', 'request_too_large'],
     [500, 'Internal Server Error', 'internal_error'],
-  ])('has a code for the gateway’s own answer %i %s', async (status, message, code) => {
+  ])('contains a code for the gateway’s own answer %i %s', async (status, message, code) => {
     api.disturb({ status, headers: { 'apigw-requestid': 'gw-1' }, body: { message } });
     const error = await errorOf(client.videos.fromText(video));
 
@@ -182,7 +182,7 @@ describe('an error of the client', () => {
     expect(new Set(keysSent()).size).toBe(1);
   });
 
-  test('has the seconds to wait when they exceed what the caller accepts', async () => {
+  test('contains the seconds to wait when they exceed what the caller accepts', async () => {
     const body = { error: 'too_many_requests', message: 'Later.' };
     api.disturb({ status: 429, headers: { 'retry-after': '3600' }, body });
     expect((await errorOf(client.videos.fromText(video))).retryAfter).toBe(3600);

@@ -198,7 +198,7 @@ describe('a secret by reference', () => {
   );
 
   test.each(['one line\nand another', 'clé'])(
-    'may have any characters if it is not for a header: %j',
+    'can have any characters if it is not for a header: %j',
     async (value) => {
       holdsParameter(`\n${value}\n`);
       expect(await storedSecret('ssm:/key').read(soon())).toBe(value);

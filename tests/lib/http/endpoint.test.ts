@@ -198,7 +198,7 @@ describe('an endpoint whose time is up', () => {
 });
 
 describe('the answer of an endpoint', () => {
-  test('has the status of the contract and the headers of the handler', async () => {
+  test('contains the status of the contract and the headers of the handler', async () => {
     const { status, headers, body } = await open({}, async () => ({
       body: { a: 1 },
       headers: { etag: '"1"' },
@@ -212,13 +212,13 @@ describe('the answer of an endpoint', () => {
     });
   });
 
-  test('may be text that is already JSON', async () => {
+  test('can be text that is already JSON', async () => {
     const { text } = await open({}, async () => ({ body: new SerializedJson('{ "a": 1 }') })).call();
 
     expect(text).toBe('{ "a": 1 }');
   });
 
-  test('has the message, details and headers of an error of the catalog', async () => {
+  test('contains the message, details and headers of an error of the catalog', async () => {
     const details = [{ path: 'body.text', message: 'is rude' }];
     const error = new ApiError('unavailable', { message: 'Later.', details, headers: { 'x-a': '1' } });
     const { status, headers, body } = await open({}, fail(error)).call();
@@ -265,7 +265,7 @@ describe('the answer of an endpoint', () => {
 });
 
 describe('the log line of a request', () => {
-  test('has the operation, the status and the time', async () => {
+  test('contains the operation, the status and the time', async () => {
     await open({}, async () => {
       await sleep(30);
       return { body: {} };
@@ -288,7 +288,7 @@ describe('the log line of a request', () => {
     expect(Number.isInteger(line.ms)).toBe(true);
   });
 
-  test('has the id of the gateway next to a request id of the caller', async () => {
+  test('contains the id of the gateway next to a request id of the caller', async () => {
     await open().call({ headers: { 'x-request-id': 'mine' } });
 
     expect(lines()).toMatchObject([{ request_id: 'mine', gateway_request_id: 'sample-relight-image' }]);

@@ -102,7 +102,7 @@ describe('a text that repeats our address very often', () => {
     expect(hidden.split(address).length - 1).toBe(piece.startsWith('http') ? 8 : 0);
   });
 
-  test('has no address of a caller that gave none', () => {
+  test('gets no address if the caller gave none', () => {
     expect(hideTicket(`https://api.example.com/${ticket}`, ticket, undefined)).toBe('…');
   });
 });

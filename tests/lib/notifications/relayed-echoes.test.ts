@@ -35,7 +35,7 @@ afterAll(() => {
 const accepted = { task_id: '1', state: 'created', credits: 1 };
 
 describe('an answer of a provider that repeats our address', () => {
-  test('has the caller’s own address in its place, also when it is replayed', async () => {
+  test('shows the caller’s own address in its place, also when it is replayed', async () => {
     answer = (address) => [200, { ...accepted, payload: `to ${address}!`, prompt: address }];
     const { status, body } = await send({ 'idempotency-key': 'echo' });
     const replayed = await send({ 'idempotency-key': 'echo' });

@@ -68,7 +68,7 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect(await notificationsOf(ticket)).toEqual([]);
   });
 
-  test('may have an address on localhost where the environment accepts those', async () => {
+  test('can have an address on localhost where the environment accepts those', async () => {
     const { status } = await pay(await spender(), 'text-to-video', {
       body: { callback_url: 'http://localhost:9999/hook' },
     });

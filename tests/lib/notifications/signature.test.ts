@@ -91,7 +91,7 @@ describe('the public package of Standard Webhooks', () => {
 });
 
 describe('a signing key', () => {
-  test('may have its public key appended', () => {
+  test('can have its public key appended', () => {
     const { secret, seed, publicKey } = newKey();
     const both = `whsk_${Buffer.concat([seed, publicKey]).toString('base64')}`;
 

@@ -99,7 +99,7 @@ describe('an idempotency claim', () => {
     }
   });
 
-  test('has the SHA-256 of its scope and key, and nothing that shows them', async () => {
+  test('contains the SHA-256 of its scope and key, and nothing that shows them', async () => {
     const key = new IdempotencyKey({
       key: 'hashed',
       ...olgas,

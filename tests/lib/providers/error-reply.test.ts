@@ -45,7 +45,7 @@ describe('the details of an error reply', () => {
     expect(read(body).details).toEqual(expected);
   });
 
-  test('have at most 200 characters, like those that are our own', () => {
+  test('contain at most 200 characters, like those that are our own', () => {
     const words = 'too small '.repeat(30);
     const [detail] = read({ invalid_params: [{ name: words, reason: words }] }).details;
 

@@ -171,7 +171,7 @@ describe('the answer to the caller of a provider that failed', () => {
     expect(body.message).toMatch(/outcome is unknown.*same Idempotency-Key is never sent a second time/);
   });
 
-  test('has every digit of a numeric task id that no double can hold', async () => {
+  test('contains every digit of a numeric task id that no double can hold', async () => {
     misbehave({ kind: 'numeric_ids', times: 2 });
     const video = await call();
     const image = await invoke(proxies['relight-image'], 'relight-image');
@@ -180,7 +180,7 @@ describe('the answer to the caller of a provider that failed', () => {
     expect(image.body.data.task_id).toBe('867913241582301184');
   });
 
-  test('has every digit of a numeric task id with blanks around it', async () => {
+  test('contains every digit of a numeric task id with blanks around it', async () => {
     misbehave({
       kind: 'text',
       text: '{"state":"created" ,"credits":1, "task_id" : 867913241582301184 , "seed":1}',

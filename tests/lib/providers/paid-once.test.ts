@@ -70,7 +70,7 @@ describe('a paid request with an Idempotency-Key', () => {
   );
 
   test.each(refusals)(
-    'may be sent again after a rejection, and is then taken once, with %j',
+    'can be sent again after a rejection, and is then taken once, with %j',
     async (refusal) => {
       const key = randomUUID();
       misbehave(refusal);

@@ -121,7 +121,7 @@ describe('the log line of a provider call', () => {
     });
   });
 
-  test('has no status if no reply came, and has the number of attempts', async () => {
+  test('contains no status if no reply came, and contains the number of attempts', async () => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
     const fields: Record<string, unknown> = {};
     const began = performance.now();

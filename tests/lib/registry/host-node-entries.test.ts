@@ -32,11 +32,11 @@ const entry = {
 const entryOf = (changes: Partial<ReadHostNode>) => entriesOf([{ ...node, ...changes }]).entries.get('Load');
 
 describe('the entry of a host node', () => {
-  test('has what was read of it', () => {
+  test('contains the fields that were read', () => {
     expect(entriesOf([node])).toEqual({ entries: new Map([['Load', entry]]), problem: undefined });
   });
 
-  test('has nothing where nothing is known', () => {
+  test('contains nothing if nothing is known', () => {
     const nothing = Object.fromEntries(Object.keys(entry).map((field) => [field, null]));
 
     expect(entriesOf([{ name: 'Load' }]).entries.get('Load')).toEqual(nothing);
@@ -55,7 +55,7 @@ describe('the entry of a host node', () => {
     expect(entryOf(changes)).toMatchObject({ [field]: null, deprecated: false });
   });
 
-  test('has at most 80,000 bytes of texts, the short and telling ones first', () => {
+  test('contains at most 80,000 bytes of texts, the short and telling ones first', () => {
     const third = 'ä'.repeat(14_000);
     const texts = { function: third, category: third, returnTypes: third, description: third };
 
@@ -71,7 +71,7 @@ describe('the entry of a host node', () => {
 });
 
 describe('the entries of a version', () => {
-  test('have at most two megabytes of texts, and all names', () => {
+  test('contain at most two megabytes of texts, and all names', () => {
     const nodes = Array.from({ length: 60 }, (_, index) => ({
       name: `Node ${index}`,
       function: 'run',
@@ -96,7 +96,7 @@ describe('the entries of a version', () => {
     });
   });
 
-  test('may have a name of 200 characters, however many bytes they take', () => {
+  test('can have a name of 200 characters, however many bytes they take', () => {
     expect(entriesOf([{ name: '😀'.repeat(200) }])).toMatchObject({ problem: undefined });
   });
 

@@ -301,7 +301,7 @@ describe('the personal access token of a publish', () => {
     });
   });
 
-  test('has no use written after it was revoked', async () => {
+  test('records no use after it was revoked', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     beforeNext(dynamodb, /^UpdateItemCommand$/, () => revoke(tokenHash));
     await publish('used-last', { tokenHash });
@@ -310,7 +310,7 @@ describe('the personal access token of a publish', () => {
     expect(await storedItem(...keyOf(tokenHash))).not.toHaveProperty('last_used_at');
   });
 
-  test('has its last use written at most once a minute', async () => {
+  test('records its last use at most once a minute', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     const uses = async () => (await storedItem(...keyOf(tokenHash)))?.last_used_at;
     await publish('used', { tokenHash });

@@ -123,7 +123,7 @@ describe('the schema of an answer', () => {
     ['host node', HostNode, hostNode],
   ];
 
-  test.each(answers)('has the interface’s fields of a %s, all optional', (_name, schema, answer) => {
+  test.each(answers)('contains the interface’s fields of a %s, all optional', (_name, schema, answer) => {
     expect(schema.parse({ ...answer, surprise: 1 })).toEqual(answer);
     expect(schema.parse({})).toEqual({});
   });
@@ -142,7 +142,7 @@ describe('the schema of an answer', () => {
     expect(issuesIn(schema, { [field]: '' })).toEqual([`body.${field} must be one of ${values.join(', ')}`]);
   });
 
-  test('has exactly the codes of a version by which programs decide', () => {
+  test('contains exactly the codes of a version by which programs decide', () => {
     const codes = [
       ...['awaiting_upload', 'archive_refused', 'node_banned', 'node_deleted', 'publisher_banned'],
       ...['token_revoked', 'trust_revoked', 'banned', 'flagged'],
@@ -151,7 +151,7 @@ describe('the schema of an answer', () => {
     expect(NodeVersion.safeParse({ status_reason_code: '' }).success).toBe(false);
   });
 
-  test('has the CI job that published a version', () => {
+  test('contains the CI job that published a version', () => {
     const provenance = { issuer: 'i', repository: 'o/r', commit: 'c', ref: 'main', workflow: 'w', run: '1' };
 
     expect(NodeVersion.parse({ provenance })).toEqual({ provenance });
@@ -161,7 +161,7 @@ describe('the schema of an answer', () => {
     expect(NodeVersion.safeParse({ provenance: { issuer: 'i' } }).success).toBe(false);
   });
 
-  test('has the images, the task and the state of a relight', () => {
+  test('contains the images, the task and the state of a relight', () => {
     for (const status of ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED']) {
       const data = { generated: ['https://example.com/a.png'], task_id: 't', status };
       expect(RelightReply.parse({ data })).toEqual({ data });
@@ -170,7 +170,7 @@ describe('the schema of an answer', () => {
     expect(RelightReply.safeParse({ data: { status: 'CREATED' } }).success).toBe(false);
   });
 
-  test('has the task, the state and the price of a video operation', () => {
+  test('contains the task, the state and the price of a video operation', () => {
     const schema = z.object(taskFields);
     const task = { task_id: 't', credits: 4, created_at: '2026-11-21T10:52:09Z' };
     for (const known of ['created', 'processing', 'queueing', 'success', 'failed'])
@@ -178,14 +178,14 @@ describe('the schema of an answer', () => {
     expect(schema.safeParse({ ...task, state: '' }).success).toBe(false);
   });
 
-  test('has a publisher’s members as owners and members', () => {
+  test('contains a publisher’s members as owners and members', () => {
     const members = ['owner', 'member'].map((role) => ({ id: 'm', role, user: {} }));
 
     expect(Node.parse({ publisher: { members } })).toEqual({ publisher: { members } });
     expect(Node.parse({ publisher: {} })).toEqual({ publisher: {} });
   });
 
-  test('has an error’s code, sentence, request id and optional details', () => {
+  test('contains an error’s code, sentence, request id and optional details', () => {
     const failure = { error: 'invalid_request', message: 'm', request_id: 'r' };
     const details = [{ path: 'body', message: 'm' }];
 

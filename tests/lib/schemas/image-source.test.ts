@@ -50,7 +50,7 @@ describe('base64 data of an image', () => {
     expect([isTaken(image), plain.test(image)]).toEqual([isImage, isImage]);
   });
 
-  test('may be megabytes long, as a data URI or bare', () => {
+  test('can be megabytes long, as a data URI or bare', () => {
     const megabytes = long.repeat(200);
 
     expect(isTaken(megabytes)).toBe(true);

@@ -135,7 +135,7 @@ describe.each(Object.entries(resources))('the fields of a %s in a request', (_na
     expect(schema.parse(least)).toEqual(least);
   });
 
-  test('may include fields that the service sets itself, which are ignored', () => {
+  test('can include fields that the service sets itself, which are ignored', () => {
     const sent = Object.fromEntries(ignored.map((name) => [name, { any: 'thing' }]));
 
     expect(schema.parse({ ...least, ...sent })).toEqual(least);

@@ -11,7 +11,7 @@ describe('CREDIT_CEILINGS', () => {
     [{ operation: 'textToVideo' }, 100],
     [{ operation: 'relightImage' }, 2],
     [{ operation: 'extendVideo' }, undefined],
-  ])('has for %j the entry that says most about it: %j', (task, ceiling) => {
+  ])('uses for %j its most specific entry: %j', (task, ceiling) => {
     configure({
       CREDIT_CEILINGS:
         'textToVideo=100, textToVideo/vidq3-pro=500,textToVideo/vidq3-pro/16=900, relightImage=2',

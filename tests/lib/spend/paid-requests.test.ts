@@ -53,7 +53,7 @@ describe('a paid request that a provider takes', () => {
     ]);
   });
 
-  test('has its model, duration and Idempotency-Key in its usage record', async () => {
+  test('contains its model, duration and Idempotency-Key in its usage record', async () => {
     const user = await spender();
     await pay(user, 'text-to-video', { headers: { 'idempotency-key': 'some-key' } });
 
@@ -73,7 +73,7 @@ describe('a paid request that a provider takes', () => {
     ['extend-video', { duration: null }, 5],
     ['multiframe-video', { image_settings: framesOf(7, 2, 7) }, 16],
     ['multiframe-video', { image_settings: framesOf(7, null) }, undefined],
-  ] as const)('has the seconds of %s with %j in its usage record: %j', async (name, body, seconds) => {
+  ] as const)('contains the seconds of %s with %j in its usage record: %j', async (name, body, seconds) => {
     const user = await spender();
     await pay(user, name, { body });
 

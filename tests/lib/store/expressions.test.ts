@@ -15,7 +15,7 @@ describe('conditionExpression', () => {
     });
   });
 
-  test('has no values when nothing is compared, because DynamoDB rejects an empty object', () => {
+  test('contains no values when nothing is compared, because DynamoDB rejects an empty object', () => {
     expect(
       conditionExpression([
         [['members', 'olga'], 'exists'],
