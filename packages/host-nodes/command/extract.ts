@@ -36,7 +36,7 @@ async function extractAll({ packs, expected, verbose = false }: Options): Promis
     const truth = truths.find(({ repository }) => repository.replace('/', '+') === name);
     results.push(await extractOne(join(packs, name), name, truth, verbose));
   }
-  process.stdout.write(`${totals(results)}\n`);
+  for (const line of totals(results).split('\n')) print(line);
   if (truths.length > 0 && results.every((result) => result.names === 0))
     reject(`No folder in ${packs} is named after a repository of ${expected}.`);
 }
@@ -56,19 +56,23 @@ async function extractOne(folder: string, name: string, truth: ExpectedPack | un
   const compared = truth
     ? ` (${result.names} expected, ${missing.length} missing, ${extra.length} extra; ${wrong.length} values wrong, ${open} open)`
     : '';
-  process.stdout.write(
-    `${name}: ${extraction.status}, ${result.nodes} nodes${compared}, ${extraction.steps} steps, ${seconds.toFixed(2)} s\n`,
+  print(
+    `${name}: ${extraction.status}, ${result.nodes} nodes${compared}, ${extraction.steps} steps, ${seconds.toFixed(2)} s`,
   );
-  if (verbose && extraction.risks.length > 0) process.stdout.write(`  ${extraction.risks.join(', ')}\n`);
-  if (extraction.reason !== undefined) process.stdout.write(`  ${extraction.reason}\n`);
+  if (verbose && extraction.risks.length > 0) print(`  ${extraction.risks.join(', ')}`);
+  if (extraction.reason !== undefined) print(`  ${extraction.reason}`);
   const conditional = extraction.nodes.flatMap((node) => (node.conditional ? [node.name] : []));
-  if (conditional.length > 0)
-    process.stdout.write(`  only under a condition: ${conditional.slice(0, maxLines).join(', ')}\n`);
-  for (const note of extraction.notes) process.stdout.write(`  ${note}\n`);
+  if (conditional.length > 0) print(`  only under a condition: ${conditional.slice(0, maxLines).join(', ')}`);
+  for (const note of extraction.notes) print(`  ${note}`);
   for (const [title, lines] of Object.entries({ missing, extra, wrong })) {
-    for (const line of verbose ? lines.slice(0, maxLines) : []) process.stdout.write(`  ${title}: ${line}\n`);
+    for (const line of verbose ? lines.slice(0, maxLines) : []) print(`  ${title}: ${line}`);
   }
   return { ...result, seconds };
+}
+
+/** Names and texts come from packs: a line has no character that moves the cursor or turns the text around. */
+function print(line: string): void {
+  process.stdout.write(`${line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?').replace(/^(\s*):(?=:)/, '$1: ')}\n`);
 }
 
 function reject(sentence: string): never {

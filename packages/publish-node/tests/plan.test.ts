@@ -91,6 +91,25 @@ describe('.comfyignore', () => {
   });
 });
 
+describe('an empty submodule', () => {
+  test.each<[NodeJS.ProcessEnv, string]>([
+    [{}, 'Run git submodule update --init --recursive.'],
+    [{ GITHUB_ACTIONS: 'true' }, 'Give actions/checkout the option "submodules: recursive".'],
+    [{ GITLAB_CI: 'true' }, 'Set the variable GIT_SUBMODULE_STRATEGY to "recursive".'],
+  ])('is rejected with advice, in the environment %j', async (env, advice) => {
+    await git(folder, 'init', '--quiet');
+    await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'vendor/.keep': '' });
+    await rm(join(folder, 'vendor/.keep'));
+    await git(folder, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},vendor`);
+    const { code, message } = await plan([], env);
+
+    expect([code, message]).toEqual([
+      2,
+      `The submodule vendor is empty. ${advice} Or name vendor/ in .publishignore.`,
+    ]);
+  });
+});
+
 describe('what git has', () => {
   const content = 'tracked\n';
 

@@ -180,17 +180,22 @@ describe('publish-node with a folder', () => {
 });
 
 describe('a failed run', () => {
-  test('continues after it was killed while it uploaded', async () => {
-    await write({ 'pyproject.toml': project('killed'), 'noise.bin': randomBytes(3_000_000) });
-    const child = spawn(process.execPath, [program, 'publish', folder], {
-      env: { ...plainEnvironment, ...access },
-    });
+  test.each<[NodeJS.Signals, number | null, string]>([
+    ['SIGKILL', null, ''],
+    ['SIGINT', 130, 'Stopped. Run the same command again: it resumes where this one was.\n'],
+  ])('resumes after %s while it uploaded', async (signal, code, sentence) => {
+    const node = `ended-by-${signal.toLowerCase()}`;
+    await write({ 'pyproject.toml': project(node), 'noise.bin': randomBytes(3_000_000) });
+    const env = { ...plainEnvironment, ...access };
+    const child = spawn(process.execPath, [program, 'publish', folder], { env });
     const exited = new Promise((resolve) => child.once('exit', resolve));
+    let said = '';
     child.stderr.on('data', (text) => {
-      if (String(text).includes('Uploading')) child.kill('SIGKILL');
+      said += String(text);
+      if (String(text).includes('Uploading')) child.kill(signal);
     });
-    await exited;
 
+    expect([await exited, said]).toEqual([code, expect.stringContaining(sentence)]);
     expect(await publishFolder()).toMatchObject({ code: 0 });
   });
 
