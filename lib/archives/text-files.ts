@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
-import { decodeText, isTextFile, maxTextBytes, maxTextFileBytes } from '../text-files.ts';
+import { decodeText, maxTextFileBytes, textFilesIn } from '../../packages/host-nodes/text-files.ts';
 import * as config from '../config.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readDirectory } from './directory.ts';
@@ -20,13 +20,10 @@ export async function readTextFiles(file: ArchiveFile): Promise<Map<string, stri
   const { entries } = await readDirectory(file, config.archives());
   const reader = new ArchiveReader(file);
   const files = new Map<string, string | undefined>();
-  let left = maxTextBytes;
-  for (const entry of entries.toSorted((a, b) => a.offset - b.offset)) {
-    if (isFolder(entry)) continue;
-    const isRead = isTextFile(entry.name) && entry.bytes <= Math.min(left, maxTextFileBytes);
-    if (isRead) left -= entry.bytes;
-    files.set(entry.name, isRead ? await readText(reader, entry) : undefined);
-  }
+  const inOrder = entries.toSorted((a, b) => a.offset - b.offset).filter((entry) => !isFolder(entry));
+  const chosen = textFilesIn(inOrder.map(({ name, bytes }) => ({ path: name, bytes })));
+  for (const entry of inOrder)
+    files.set(entry.name, chosen.has(entry.name) ? await readText(reader, entry) : undefined);
   return files;
 }
 

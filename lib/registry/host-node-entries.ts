@@ -1,4 +1,4 @@
-import type { ReadHostNode } from '../read-host-node.ts';
+import type { ReadHostNode } from '../../packages/host-nodes/describe-node.ts';
 import type { HostNode } from '../schemas/host-node.ts';
 import { maxRecordItems } from '../schemas/lists.ts';
 

@@ -1,4 +1,3 @@
-import type { ReadHostNode } from '../../lib/read-host-node.ts';
 import { nodeType } from './host/schema-types.ts';
 import { olderForm, type OlderForm } from './host/schema.ts';
 import { findAttribute } from './language/attributes.ts';
@@ -11,6 +10,23 @@ import { Dict, List } from './values/collections.ts';
 import { BoundMethod, Class, Func } from './values/objects.ts';
 import { isCounted, Tuple, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
+
+/** What the host would say of a node; a field that could not be told is absent. */
+export interface ReadHostNode {
+  name: string;
+  /** The title that the host shows. */
+  displayName?: string;
+  category?: string;
+  description?: string;
+  function?: string;
+  deprecated?: boolean;
+  experimental?: boolean;
+  /** JSON texts, as the host answers them. */
+  inputTypes?: string;
+  returnTypes?: string;
+  returnNames?: string;
+  outputIsList?: boolean[];
+}
 
 /** A node as the host would list it. A field that only running the pack could show is left out, and named in `open`. */
 export interface ExtractedNode extends ReadHostNode {
@@ -29,6 +45,7 @@ export function describeNode(
   name: string,
   cls: Value,
   conditional: boolean,
+  title: Value = null,
 ): ExtractedNode {
   const node: ExtractedNode = { name, conditional, open: [] };
   const describe = cls instanceof Class && cls.inherits(nodeType) ? describeNewer : describeOlder;
@@ -46,6 +63,8 @@ export function describeNode(
     return undefined;
   };
   Object.assign(node, withoutOpen(describe(machine, cls, run)));
+  const shown = asText(title) ?? node.displayName;
+  if (shown) node.displayName = shown;
   return node;
 }
 
@@ -74,6 +93,7 @@ function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
       deprecated: () => read('DEPRECATED', false),
       experimental: () => read('EXPERIMENTAL', false),
     }),
+    displayName: undefined,
     function: run('function', (explain) => text(read('FUNCTION', new Unknown('it has none')), explain)),
     ...inputFields(machine, inputs, run),
     returnTypes:
@@ -102,6 +122,7 @@ function describeNewer(machine: Machine, cls: Value, run: Run): Open<Fields> {
       deprecated: () => of('deprecated'),
       experimental: () => of('experimental'),
     }),
+    displayName: run('display_name', () => asText(of('displayName')) ?? ''),
     function: run('function', () => entryPoint(machine, cls)),
     ...inputFields(machine, inputs, run),
     returnTypes:

@@ -69,6 +69,11 @@ export interface ExtractionOptions {
   expired?: () => boolean;
 }
 
+/** A pack's own words may be in it. */
+function printable(reason: string): string {
+  return [...reason.replace(/\p{C}/gu, '')].slice(0, limits.reasonCharacters).join('');
+}
+
 /** The nodes that a pack lists, read from its files without running them. */
 export function extractHostNodes(files: Files, options: ExtractionOptions = {}): Extraction {
   const budget = new Budget(options.steps ?? limits.packSteps, options.expired);
@@ -77,7 +82,7 @@ export function extractHostNodes(files: Files, options: ExtractionOptions = {}):
     machine.risks.readRest(machine.files.code(), options.expired);
     return {
       status: reason === undefined ? 'success' : 'failed',
-      ...(reason === undefined ? {} : { reason }),
+      ...(reason === undefined ? {} : { reason: printable(reason) }),
       nodes,
       risks: machine.risks.found,
       notes: machine.notes,
@@ -108,7 +113,7 @@ function located({ places }: Interpreter, text: string, about: unknown): string 
 }
 
 interface Listed {
-  entries: { name: string; cls: Value; conditional: boolean }[];
+  entries: { name: string; cls: Value; conditional: boolean; title?: Value }[];
   reason?: string;
 }
 
@@ -116,7 +121,8 @@ function listNodes(machine: Interpreter): Listed {
   const root = machine.files.isFile('__init__.py') ? machine.importOwn('') : undefined;
   if (!root) return { entries: [], reason: `It has no __init__.py at its root.${packInside(machine)}` };
   const mappings = plain(root.own('NODE_CLASS_MAPPINGS') ?? null);
-  if (mappings !== null) return fromMappings(machine, mappings);
+  const titles = plain(root.own('NODE_DISPLAY_NAME_MAPPINGS') ?? null);
+  if (mappings !== null) return fromMappings(machine, mappings, titles);
   if (root.own('comfy_entrypoint') !== undefined) return fromEntryPoint(machine, root);
   const why = root.open === undefined ? '' : ` ${sentence(root.open)}`;
   return {
@@ -134,7 +140,7 @@ function packInside({ files }: Interpreter): string {
   return '';
 }
 
-function fromMappings(machine: Interpreter, mappings: Value): Listed {
+function fromMappings(machine: Interpreter, mappings: Value, titles: Value): Listed {
   if (!(mappings instanceof Dict)) {
     const { path, why } = mappings instanceof Unknown ? mappings : { path: '', why: 'it is no dict' };
     const from = path === '' ? `cannot be followed: ${why}` : `come from ${path}`;
@@ -143,7 +149,9 @@ function fromMappings(machine: Interpreter, mappings: Value): Listed {
   const entries: Listed['entries'] = [];
   for (const { key, value, conditional } of mappings.entries.values()) {
     const name = asText(key);
-    if (name !== undefined) entries.push({ name, cls: value, conditional });
+    const title =
+      titles instanceof Dict && name !== undefined ? (titles.entries.get(name)?.value ?? null) : null;
+    if (name !== undefined) entries.push({ name, cls: value, conditional, title });
   }
   return { entries, ...mayListMore(machine, mappings.open, mappings) };
 }
@@ -179,7 +187,45 @@ function nodeId(machine: Interpreter, cls: Value): string | undefined {
 
 function describeAll(machine: Interpreter, entries: Listed['entries']): ExtractedNode[] {
   if (entries.length > limits.names) throw new LimitReached('it lists too many nodes');
-  return entries.map(({ name, cls, conditional }) => describeNode(machine, name, cls, conditional));
+  let left: number = limits.packCharacters;
+  return entries.map(({ name, cls, conditional, title }) => {
+    const node = describeNode(machine, name, cls, conditional, title);
+    left -= cut(node, Math.min(limits.nodeCharacters, left));
+    return node;
+  });
+}
+
+const longFields = [
+  'displayName',
+  'category',
+  'description',
+  'function',
+  'inputTypes',
+  'returnTypes',
+  'returnNames',
+] as const;
+const fieldNames: Readonly<Record<(typeof longFields)[number], string>> = {
+  displayName: 'display_name',
+  category: 'category',
+  description: 'description',
+  function: 'function',
+  inputTypes: 'input_types',
+  returnTypes: 'return_types',
+  returnNames: 'return_names',
+};
+
+/** Leaves out what is too long to be stored: many nodes can share one long text. Returns how much is left in. */
+function cut(node: ExtractedNode, characters: number): number {
+  let kept = 0;
+  for (const field of longFields) {
+    const length = node[field]?.length ?? 0;
+    if (kept + length <= characters) kept += length;
+    else {
+      delete node[field];
+      node.open.push(`${fieldNames[field]}: it is too long to be stored`);
+    }
+  }
+  return kept;
 }
 
 function sentence(text: string): string {

@@ -14,6 +14,11 @@ export const limits = {
   textCharacters: 1_000_000,
   patternCharacters: 500,
   matchedCharacters: 20_000,
+  /** Of one node and of all nodes of a pack, as they are stored. */
+  nodeCharacters: 80_000,
+  packCharacters: 2_000_000,
+  jsonCharacters: 80_000,
+  reasonCharacters: 500,
   notes: 50,
   riskParts: 1_000_000,
   riskCharacters: 3_000_000,

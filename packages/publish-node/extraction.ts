@@ -1,7 +1,7 @@
 import type { ExtractedNode } from '../host-nodes/describe-node.ts';
 import { extractHostNodes } from '../host-nodes/extract-host-nodes.ts';
 import { entriesOf, type ExtractedFields } from '../../lib/registry/host-node-entries.ts';
-import { decodeText, isTextFile, maxTextBytes, maxTextFileBytes } from '../../lib/text-files.ts';
+import { decodeText, textFilesIn } from '../host-nodes/text-files.ts';
 
 /*
  * The registry's own extraction. It is larger than the rest of the command, so it is a file of its own in the package,
@@ -48,14 +48,11 @@ export async function hostNodesOf(
 
 /** As the registry reads those of an archive. */
 function textsOf(contents: ReadonlyMap<string, { content: Buffer }>): Map<string, string | undefined> {
-  const files = new Map<string, string | undefined>();
-  let left = maxTextBytes;
-  for (const [path, { content }] of contents) {
-    const isRead = isTextFile(path) && content.length <= Math.min(left, maxTextFileBytes);
-    if (isRead) left -= content.length;
-    files.set(path, isRead ? decodeText(path, content) : undefined);
-  }
-  return files;
+  const entries = [...contents];
+  const chosen = textFilesIn(entries.map(([path, { content }]) => ({ path, bytes: content.length })));
+  return new Map(
+    entries.map(([path, { content }]) => [path, chosen.has(path) ? decodeText(path, content) : undefined]),
+  );
 }
 
 const stored = {

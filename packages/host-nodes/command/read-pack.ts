@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Files } from '../files.ts';
-import { decodeText, isTextFile, maxTextBytes, maxTextFileBytes } from '../../../lib/text-files.ts';
+import { decodeText, textFilesIn } from '../text-files.ts';
 
 /** A folder's files, the text ones with their content, as the registry reads those of an archive. */
 export async function readPack(folder: string): Promise<Files> {
@@ -15,13 +15,12 @@ export async function readPack(folder: string): Promise<Files> {
 
 /** Some files of a folder, in their order. */
 async function readFiles(folder: string, paths: readonly string[]): Promise<Files> {
+  const sizes = await Promise.all(
+    paths.map(async (path) => ({ path, bytes: (await stat(join(folder, path))).size })),
+  );
+  const chosen = textFilesIn(sizes);
   const files = new Map<string, string | undefined>();
-  let left = maxTextBytes;
-  for (const path of paths) {
-    const { size } = await stat(join(folder, path));
-    const isRead = isTextFile(path) && size <= Math.min(left, maxTextFileBytes);
-    if (isRead) left -= size;
-    files.set(path, isRead ? decodeText(path, await readFile(join(folder, path))) : undefined);
-  }
+  for (const path of paths)
+    files.set(path, chosen.has(path) ? decodeText(path, await readFile(join(folder, path))) : undefined);
   return files;
 }

@@ -77,16 +77,27 @@ export const inputParameters: ReadonlyMap<string, readonly string[]> = new Map(
 );
 export const plainParameters = listed(`${common} extra_dict raw_link`);
 
+/** What an input may have besides the options that the older form has. */
+const otherFields = 'id optional template options types upload image_folder remote extra_dict io_type';
+
 /** What an input's options are called in the older form, in its order: most of them as in the newer. */
 export const optionNames: readonly (readonly [field: string, name: string])[] = listed(`
   display_name tooltip lazy raw_link:rawLink default socketless widget_type:widgetType
   force_input:forceInput label_on label_off min max step round multiselect options
   control_after_generate display_mode:display multiline placeholder dynamic_prompts:dynamicPrompts
-  multi_select chip
+  multi_select chip advanced
 `).map((entry) => {
   const [field = '', name = field] = entry.split(':');
   return [field, name];
 });
+
+/** Everything that is known of an input: anything else may change what the host shows. */
+export const inputFields: ReadonlySet<string> = new Set([
+  ...optionNames.map(([field]) => field),
+  ...[...inputParameters.values()].flat(),
+  ...plainParameters,
+  ...listed(otherFields),
+]);
 
 function listed(names: string): string[] {
   return names.trim().split(/\s+/);

@@ -1,8 +1,8 @@
 import { asText, plainTruth } from '../values/access.ts';
-import { builtinType, enumType, strType } from '../values/builtin-types.ts';
+import { enumType, hostType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
-import { Class, Instance, Native } from '../values/objects.ts';
+import { Class, Descriptor, Instance, Native } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Keywords, Value } from '../values/values.ts';
 import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './names.ts';
@@ -12,14 +12,14 @@ import { hiddenInputs, inputParameters, plainParameters, schemaTypes } from './n
  * object keeps what it was made with; schema.ts turns a schema into the older form.
  */
 
-export const schemaType = builtinType('Schema');
-export const inputType = builtinType('Input');
-export const outputType = builtinType('Output');
-export const nodeType = builtinType('ComfyNode');
-const extensionType = builtinType('ComfyExtension');
-export const templateType = builtinType('Template');
-const socketType = builtinType('ComfyTypeIO');
-const hiddenType = builtinType('Hidden');
+export const schemaType = hostType('Schema');
+export const inputType = hostType('Input');
+export const outputType = hostType('Output');
+export const nodeType = hostType('ComfyNode');
+const extensionType = hostType('ComfyExtension');
+export const templateType = hostType('Template');
+const socketType = hostType('ComfyTypeIO');
+const hiddenType = hostType('Hidden');
 
 const defaults: [string, Value][] = [
   ['display_name', null],
@@ -51,7 +51,10 @@ const known = new Map<string, Value>([
       return new Native('comfytype', (machine, [cls = null]) => equip(machine, cls, name));
     }),
   ],
-  ['NumberDisplay', choice('NumberDisplay', { number: 'number', slider: 'slider' })],
+  [
+    'NumberDisplay',
+    choice('NumberDisplay', { number: 'number', slider: 'slider', gradient_slider: 'gradient_slider' }),
+  ],
   ['FolderType', choice('FolderType', { input: 'input', output: 'output', temp: 'temp' })],
   [
     'UploadType',
@@ -64,6 +67,12 @@ const known = new Map<string, Value>([
   ],
 ]);
 for (const [name, value] of defaults) schemaType.define(name, value);
+for (const name of ['GET_SCHEMA', 'FINALIZE_SCHEMA']) {
+  const schema = new Native(name, (machine, [cls = null]) =>
+    machine.call(machine.attribute(cls, 'define_schema')),
+  );
+  nodeType.define(name, new Descriptor('classmethod', schema));
+}
 schemaType.construct = (_machine, cls, args, keywords) =>
   keep(
     cls,
@@ -92,7 +101,7 @@ function member(cls: Class, name: string, value: string): Instance {
 }
 
 function choice(name: string, members: Record<string, string>): Class {
-  const type = builtinType(name, enumType);
+  const type = hostType(name, enumType);
   type.mro = [type, enumType, ...strType.mro];
   for (const [key, value] of Object.entries(members)) type.define(key, member(type, key, value));
   return type;
@@ -101,7 +110,7 @@ function choice(name: string, members: Record<string, string>): Class {
 /** A class such as `io.Image`, with its `Input` and `Output`. */
 function makeSocket(name: string, type: string | undefined): Value {
   if (type === undefined) return new Unknown('a type of unknown name');
-  const socket = builtinType(name, socketType);
+  const socket = hostType(name, socketType);
   dress(socket, name, type);
   return socket;
 }
@@ -116,7 +125,7 @@ function dress(socket: Class, name: string, type: string): void {
     ['TemplateNames', templateType],
     ['Option', templateType],
   ] as const) {
-    const part = builtinType(key, base);
+    const part = hostType(key, base);
     part.construct = base.construct;
     part.define('io_type', type);
     part.define('kind', name);

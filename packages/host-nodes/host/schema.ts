@@ -4,12 +4,13 @@ import { Dict, List } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import { inputParameters, optionNames } from './names.ts';
+import { inputFields, inputParameters, optionNames } from './names.ts';
 import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
 
 /** A node of the newer schema in the older form. */
 export interface OlderForm {
   id: Value;
+  displayName: Value;
   category: Value;
   description: Value;
   deprecated: Value;
@@ -28,6 +29,7 @@ export function olderForm(machine: Machine, schema: Value): OlderForm | undefine
   const outputs = field('outputs', new List());
   return {
     id: field('node_id', null),
+    displayName: field('display_name', null),
     category: field('category', 'sd'),
     description: field('description', ''),
     deprecated: field('is_deprecated', false),
@@ -35,8 +37,10 @@ export function olderForm(machine: Machine, schema: Value): OlderForm | undefine
     inputs: withHidden(machine, inputDict(machine, field('inputs', new List())), schema),
     returnTypes: ofEach(machine, outputs, (output) => output.own('io_type')),
     returnNames: ofEach(machine, outputs, (output) => {
-      const name = output.own('display_name');
-      return name === undefined || name === null || name === '' ? output.own('io_type') : name;
+      const names = [output.own('display_name'), output.own('id')];
+      return (
+        names.find((name) => name !== undefined && name !== null && name !== '') ?? output.own('io_type')
+      );
     }),
     outputIsList: ofEach(
       machine,
@@ -135,6 +139,8 @@ function addOptions(machine: Machine, options: Dict, input: Instance): void {
   if (['Autogrow', 'DynamicCombo', 'DynamicSlot'].includes(kind)) addDynamic(machine, options, input, kind);
   if (kind === 'MatchType') put(machine, options, 'template', matchTemplate(machine, input.own('template')));
   if (input.open !== undefined) options.open ??= input.open;
+  for (const field of input.entries.keys())
+    if (!inputFields.has(String(field))) options.open ??= `the argument ${String(field)} of the host`;
 }
 
 function matchTemplate(machine: Machine, template: Value | undefined): Value {

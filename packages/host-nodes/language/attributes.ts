@@ -49,6 +49,7 @@ function classAttribute(machine: Machine, cls: Class, name: string): Value | und
   if (onMeta !== undefined) return bind(machine, onMeta, cls, meta);
   const fallback = meta.find('__getattr__');
   if (fallback !== undefined) return machine.call(fallback, [cls, name]);
+  if (cls.hasMoreMembers) return new Unknown(`${cls.name}.${name} of the host`);
   return cls.outside === undefined ? undefined : new Unknown(cls.outside);
 }
 

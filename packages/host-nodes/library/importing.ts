@@ -1,11 +1,11 @@
 import { asText } from '../values/access.ts';
 import { builtinType } from '../values/builtin-types.ts';
-import { raise } from '../values/exceptions.ts';
+import { exceptionType, Raised, raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
 import { List, Module } from '../values/collections.ts';
 import { Instance, Native } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
-import type { Value } from '../values/values.ts';
+import type { Keywords, Value } from '../values/values.ts';
 import { argument, type Models, natives } from './define.ts';
 import { pathText } from './paths.ts';
 
@@ -31,7 +31,7 @@ export function importModels(): Models {
       'importlib.util.module_from_spec',
       new Native('module_from_spec', (machine, [value = null]) => moduleOf(machine, value)),
     ],
-    ...natives('pkgutil', { iter_modules: listModules, walk_packages: listModules }),
+    ...natives('pkgutil', { iter_modules: listModules, walk_packages: walkPackages }),
   ];
 }
 
@@ -80,28 +80,54 @@ function insideOf(own: string, name: string): string | undefined {
 }
 
 /** `iter_modules(paths, prefix)`: what lies in a package's folders. */
-const listModules: Native['run'] = (machine, args, keywords) => {
+const listModules: Native['run'] = (machine, args, keywords) => listed(machine, args, keywords, () => []);
+
+/** `walk_packages(paths, prefix)`: the same, and what lies in each package that can be imported. */
+const walkPackages: Native['run'] = (machine, args, keywords) =>
+  listed(machine, args, keywords, insideOfPackage);
+
+type Inside = (machine: Machine, name: string, folder: string) => Value[];
+
+function listed(machine: Machine, args: Value[], keywords: Keywords, inside: Inside): Value {
   const paths = argument(args, keywords, 0, 'path') ?? null;
   const prefix = asText(argument(args, keywords, 1, 'prefix')) ?? '';
   if (paths instanceof Unknown || paths === null) return new Unknown('the modules that are installed');
   const found: Value[] = [];
   for (const path of machine.iterate(paths)) {
-    const inside = machine.files.inside(pathText(path) ?? '');
-    if (inside === undefined) continue;
-    for (const name of machine.files.list(inside).sort()) {
-      machine.budget.spend();
-      const whole = inside === '' ? name : `${inside}/${name}`;
-      const isPackage = machine.files.isFile(`${whole}/__init__.py`);
-      const module = isPackage
-        ? name
-        : name.endsWith('.py') && name !== '__init__.py'
-          ? name.slice(0, -3)
-          : undefined;
-      if (module !== undefined) found.push(moduleInfo(prefix + module, isPackage));
-    }
+    const folder = machine.files.inside(pathText(path) ?? '');
+    if (folder !== undefined) found.push(...modulesIn(machine, folder, prefix, inside));
   }
   return new List(found);
+}
+
+function modulesIn(machine: Machine, folder: string, prefix: string, inside: Inside): Value[] {
+  return machine.files
+    .list(folder)
+    .sort()
+    .flatMap((name) => {
+      machine.budget.spend();
+      const whole = folder === '' ? name : `${folder}/${name}`;
+      if (machine.files.isFile(`${whole}/__init__.py`))
+        return [moduleInfo(prefix + name, true), ...inside(machine, prefix + name, whole)];
+      const isModule = name.endsWith('.py') && name !== '__init__.py';
+      return isModule ? [moduleInfo(prefix + name.slice(0, -3), false)] : [];
+    });
+}
+
+/** Python imports a package to know where it lies, and skips one whose import fails. */
+const insideOfPackage: Inside = (machine, name, folder) => {
+  try {
+    if (!(importModule(machine, name, null) instanceof Module)) return [];
+  } catch (error) {
+    if (error instanceof Raised && isImportError(error)) return [];
+    throw error;
+  }
+  return modulesIn(machine, folder, `${name}.`, insideOfPackage);
 };
+
+function isImportError({ value }: Raised): boolean {
+  return value instanceof Instance && value.cls.inherits(exceptionType('ImportError'));
+}
 
 function moduleInfo(name: string, isPackage: boolean): Instance {
   const info = new Instance(moduleInfoType, new Tuple([null, name, isPackage]));

@@ -3,6 +3,7 @@ import type { Machine } from '../values/machine.ts';
 import { each, floatText, joinParts } from '../values/text.ts';
 import { Dict, List } from '../values/collections.ts';
 import { condition, Tuple, Unknown } from '../values/plain.ts';
+import { limits } from '../limits.ts';
 import type { Value } from '../values/values.ts';
 
 /**
@@ -27,6 +28,7 @@ export function writeJson(
       : fail(missing, path, 'a number that JSON does not have');
   }
   if (typeof known === 'string') {
+    if (known.length > limits.jsonCharacters) return fail(missing, path, 'it is too long to be stored');
     machine.budget.text(known.length);
     return JSON.stringify(known);
   }

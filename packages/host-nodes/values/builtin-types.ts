@@ -42,6 +42,13 @@ export function builtinType(name: string, base?: Class): Class {
   return type;
 }
 
+/** Makes a class of the host's, which may have more than is known of it. */
+export function hostType(name: string, base?: Class): Class {
+  const type = builtinType(name, base);
+  type.hasMoreMembers = true;
+  return type;
+}
+
 export type Methods = Record<string, NativeCall>;
 
 /** Gives a class its methods; each gets the instance as its first argument. */

@@ -16,6 +16,8 @@ export class Class extends Namespace {
   outside: string | undefined;
   /** Python's own and the models': nothing changes them. */
   readonly builtin: boolean;
+  /** The model of a class of the host, which has more members than the model: one that is not here is unknown. */
+  hasMoreMembers = false;
   construct: Construct | undefined;
 
   constructor(name: string, bases: readonly Value[] = [], builtin = false) {

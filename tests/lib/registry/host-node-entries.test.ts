@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { fc } from '../../support/properties.ts';
-import type { ReadHostNode } from '../../../lib/read-host-node.ts';
+import type { ReadHostNode } from '../../../packages/host-nodes/describe-node.ts';
 import { entriesOf } from '../../../lib/registry/host-node-entries.ts';
 import { HostNodeInput } from '../../../lib/schemas/host-node.ts';
 import { HostNodeName } from '../../../lib/schemas/names.ts';

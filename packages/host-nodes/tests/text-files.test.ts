@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeText } from '../../lib/text-files.ts';
+import { decodeText, textFilesIn } from '../text-files.ts';
 
 /** Bytes as text, one character for each. */
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -36,5 +36,29 @@ describe('the encoding of a text file', () => {
     ['an encoding that does not exist', 'a.py', '# coding: none-such\n', undefined],
   ])('equals the one that Python reads: %s', (_title, path, content, text) => {
     expect(decodeText(path, bytes(content))).toBe(text);
+  });
+});
+
+describe('the text files of a pack', () => {
+  const chosen = (...files: [path: string, bytes: number][]) => [
+    ...textFilesIn(files.map(([path, bytes]) => ({ path, bytes }))),
+  ];
+
+  test('are read up to a size, and up to a sum of exactly 20 MB', () => {
+    const million = Array.from({ length: 20 }, (_, index): [string, number] => [`${index}.json`, 1_000_000]);
+
+    expect(chosen(['a.py', 1_000_000], ['b.py', 1_000_001], ['c.png', 1])).toEqual(['a.py']);
+    expect(chosen(...million, ['one more.json', 1])).toHaveLength(20);
+    expect(chosen(...million.slice(1), ['fits.json', 1_000_000])).toContain('fits.json');
+  });
+
+  test('have the Python files first, wherever they lie in the archive', () => {
+    const json = Array.from({ length: 38 }, (_, index): [string, number] => [
+      `data/${index}.json`,
+      1_000_000,
+    ]);
+
+    expect(chosen(...json, ['nodes.py', 432])[0]).toBe('nodes.py');
+    expect(chosen(...json, ['nodes.py', 432])).toHaveLength(20);
   });
 });

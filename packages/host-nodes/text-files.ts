@@ -1,9 +1,25 @@
 /** A larger file is not source code, and is not read. */
 export const maxTextFileBytes = 1_000_000;
-export const maxTextBytes = 20_000_000;
+const maxTextBytes = 20_000_000;
 
-/** Whether a file of a pack is text that its host nodes can depend on, by its name. */
-export function isTextFile(path: string): boolean {
+/**
+ * The files whose text a pack's host nodes can depend on, as far as they fit. Python files come first: a pack may have more
+ * JSON than is read.
+ */
+export function textFilesIn(files: readonly { path: string; bytes: number }[]): Set<string> {
+  const texts = files.filter(({ path, bytes }) => isTextFile(path) && bytes <= maxTextFileBytes);
+  const isCode = ({ path }: { path: string }) => path.endsWith('.py');
+  let left = maxTextBytes;
+  const chosen = new Set<string>();
+  for (const { path, bytes } of [...texts.filter(isCode), ...texts.filter((file) => !isCode(file))]) {
+    if (bytes > left) continue;
+    left -= bytes;
+    chosen.add(path);
+  }
+  return chosen;
+}
+
+function isTextFile(path: string): boolean {
   return /\.(?:py|json|toml|txt|ya?ml|md|csv|ini|cfg)$/i.test(path);
 }
 

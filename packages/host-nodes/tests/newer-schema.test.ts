@@ -1,0 +1,154 @@
+import { describe, expect, test } from '@jest/globals';
+import { extract, namesOf, nodeClass, nodeOf } from './packs.ts';
+
+const imports = 'from comfy_api.latest import io, ComfyExtension\n';
+
+/** A pack of the newer schema with one node. */
+function pack(schema: string, more = ''): string {
+  return `${imports}${more}
+class Node(io.ComfyNode):
+    @classmethod
+    def define_schema(cls):
+        return io.Schema(node_id="Node", ${schema})
+    @classmethod
+    def execute(cls): pass
+class Ours(ComfyExtension):
+    async def get_node_list(self): return [Node]
+async def comfy_entrypoint(): return Ours()
+`;
+}
+
+describe('a node of the newer schema', () => {
+  test('names an output by its display name, then by its id, then by its type', () => {
+    const outputs =
+      '[io.Image.Output(id="image", display_name="Shown"), io.Mask.Output("mask"), io.Latent.Output()]';
+
+    expect(nodeOf(pack(`outputs=${outputs}`)).returnNames).toBe('["Shown","mask","LATENT"]');
+  });
+
+  test('keeps `advanced` of an input', () => {
+    expect(nodeOf(pack('inputs=[io.Int.Input("steps", advanced=True)]')).inputTypes).toBe(
+      '{"required":{"steps":["INT",{"advanced":true}]}}',
+    );
+  });
+
+  test.each([
+    ['an argument of an input that is unknown here', 'inputs=[io.Int.Input("steps", sparkle=3)]'],
+    [
+      'a member of an enum of the host that is unknown here',
+      'inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.sparkle)]',
+    ],
+    ['a part of a socket that is unknown here', 'inputs=[io.Int.Sparkle("n")]'],
+    ['a class of the host that is unknown here', 'inputs=[io.Sparkle.Input("n")]'],
+  ])('leaves its inputs open for %s, and stays listed', (_, schema) => {
+    const { nodes, status } = extract(pack(schema));
+
+    expect({ status, names: nodes.map(({ name }) => name) }).toEqual({ status: 'success', names: ['Node'] });
+    expect(nodes[0]?.inputTypes).toBeUndefined();
+    expect(nodes[0]?.open.join()).toContain('input_types');
+  });
+
+  test('knows the gradient slider', () => {
+    expect(
+      nodeOf(pack('inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.gradient_slider)]')).inputTypes,
+    ).toBe('{"required":{"n":["INT",{"display":"gradient_slider"}]}}');
+  });
+
+  test('is listed by the id that GET_SCHEMA gives', () => {
+    const listed = `${imports}
+class A(io.ComfyNode):
+    @classmethod
+    def define_schema(cls): return io.Schema(node_id="Named A", display_name="A node")
+NODE_CLASS_MAPPINGS = {c.GET_SCHEMA().node_id: c for c in [A]}
+`;
+    expect(namesOf(listed)).toEqual(['Named A']);
+  });
+
+  test('has the title that its schema shows', () => {
+    expect(nodeOf(pack('display_name="A title"')).displayName).toBe('A title');
+  });
+});
+
+describe('a node of the older form', () => {
+  test('has the title of NODE_DISPLAY_NAME_MAPPINGS', () => {
+    const listed = `${nodeClass('One')}${nodeClass('Two')}NODE_CLASS_MAPPINGS = {"one": One, "two": Two}\nNODE_DISPLAY_NAME_MAPPINGS = {"one": "The first"}\n`;
+
+    expect(extract(listed).nodes.map(({ displayName }) => displayName)).toEqual(['The first', undefined]);
+  });
+});
+
+describe('pkgutil.walk_packages', () => {
+  const gathering = `import pkgutil, importlib
+NODE_CLASS_MAPPINGS = {}
+from . import nodes
+for info in pkgutil.walk_packages(nodes.__path__, nodes.__name__ + "."):
+    module = importlib.import_module(info.name)
+    NODE_CLASS_MAPPINGS.update(getattr(module, "M", {}))
+`;
+  const files = {
+    'nodes/__init__.py': '',
+    'nodes/a.py': `${nodeClass('A')}M = {"A": A}`,
+    'nodes/deep/__init__.py': '',
+    'nodes/deep/b.py': `${nodeClass('B')}M = {"B": B}`,
+    'nodes/deep/deeper/__init__.py': '',
+    'nodes/deep/deeper/c.py': `${nodeClass('C')}M = {"C": C}`,
+  };
+
+  test('goes into the packages inside', () => {
+    expect(namesOf({ '__init__.py': gathering, ...files })).toEqual(['A', 'B', 'C']);
+  });
+
+  test('skips a package that cannot be imported, and goes on', () => {
+    const broken = { ...files, 'nodes/deep/__init__.py': 'from . import missing\n' };
+    const tolerant = gathering.replace(
+      /    module[^]*/,
+      '    if not info.ispkg: NODE_CLASS_MAPPINGS.update(importlib.import_module(info.name).M)\n',
+    );
+
+    expect(namesOf({ '__init__.py': tolerant, ...broken })).toEqual(['A']);
+  });
+});
+
+describe('a pack whose nodes share a long text', () => {
+  const many = 300;
+  const shared = `TEXT = "x" * 900_000
+NODE_CLASS_MAPPINGS = {}
+for i in range(${many}):
+    class N:
+        DESCRIPTION = TEXT
+        RETURN_TYPES = ("IMAGE",)
+        FUNCTION = "run"
+        @classmethod
+        def INPUT_TYPES(cls): return {"required": {"text": ("STRING", {"default": TEXT})}}
+    NODE_CLASS_MAPPINGS["N" + str(i)] = N
+`;
+
+  test('leaves what is too long to be stored out, says so, and lists every node', () => {
+    const { nodes } = extract(shared);
+
+    expect(nodes).toHaveLength(many);
+    expect(nodes[0]?.description).toBeUndefined();
+    expect(nodes[0]?.inputTypes).toBeUndefined();
+    expect(nodes[0]?.open).toEqual([
+      'input_types: .required.text[1].default it is too long to be stored',
+      'description: it is too long to be stored',
+    ]);
+    expect(nodes[many - 1]?.returnTypes).toBe('["IMAGE"]');
+  });
+
+  test('bounds all nodes together', () => {
+    const { nodes } = extract(shared.replace('900_000', '70_000'));
+    const bytes = nodes.reduce((sum, node) => sum + JSON.stringify(node).length, 0);
+
+    expect(nodes).toHaveLength(many);
+    expect(nodes[0]?.description).toHaveLength(70_000);
+    expect(bytes).toBeLessThan(2_000_000 + many * 1_000);
+  });
+
+  test('gives a reason of at most 500 printable characters', () => {
+    const { reason = '' } = extract('raise ValueError("\\u202e\\x1b[31m" + "y" * 900_000)');
+
+    expect(reason.length).toBeLessThanOrEqual(500);
+    expect(reason).not.toMatch(/\p{C}/u);
+  });
+});
