@@ -237,7 +237,7 @@ describe('what the interface promises', () => {
       ),
     );
 
-    expect(readOnly).toEqual(['HostNode.host_node_name']);
+    expect(readOnly).toEqual(['HostNode.host_node_name', 'HostNode.display_name']);
     expect(document.components.schemas.UpdateHostNodeRequest.properties).not.toHaveProperty('host_node_name');
   });
 

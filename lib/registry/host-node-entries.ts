@@ -64,6 +64,7 @@ function fieldsOf(node: ReadHostNode, maxBytes: number): { fields: ExtractedFiel
     category: storedText(node.category),
     return_types: storedText(node.returnTypes),
     return_names: storedText(node.returnNames),
+    display_name: storedText(node.displayName),
     output_is_list: flags && flags.length <= maxRecordItems ? stored(flags, JSON.stringify(flags)) : null,
     input_types: storedText(node.inputTypes),
     description: storedText(node.description),

@@ -22,6 +22,13 @@ const fields = {
 
 const { host_node_name, ...writable } = fields;
 
+/** Next to the fields of the contract. Only an extraction writes it. */
+const ownFields = {
+  display_name: z
+    .string()
+    .with(z.meta({ description: 'Added by this service: the title that the host shows', readOnly: true })),
+};
+
 export const HostNodeInput = z.object({
   ...clearable(writable),
   policy: z
@@ -30,5 +37,5 @@ export const HostNodeInput = z.object({
 });
 export type HostNodeInput = z.infer<typeof HostNodeInput>;
 
-export const HostNode = z.partial(z.object(fields)).with(z.meta({ id: 'HostNode' }));
+export const HostNode = z.partial(z.object({ ...fields, ...ownFields })).with(z.meta({ id: 'HostNode' }));
 export type HostNode = z.infer<typeof HostNode>;

@@ -195,34 +195,26 @@ function describeAll(machine: Interpreter, entries: Listed['entries']): Extracte
   });
 }
 
-const longFields = [
-  'displayName',
-  'category',
-  'description',
-  'function',
-  'inputTypes',
-  'returnTypes',
-  'returnNames',
+/** The fields of text with their names outside, those first that are kept if not all of them fit. */
+const textFields = [
+  ['function', 'function'],
+  ['category', 'category'],
+  ['returnTypes', 'return_types'],
+  ['returnNames', 'return_names'],
+  ['displayName', 'display_name'],
+  ['inputTypes', 'input_types'],
+  ['description', 'description'],
 ] as const;
-const fieldNames: Readonly<Record<(typeof longFields)[number], string>> = {
-  displayName: 'display_name',
-  category: 'category',
-  description: 'description',
-  function: 'function',
-  inputTypes: 'input_types',
-  returnTypes: 'return_types',
-  returnNames: 'return_names',
-};
 
 /** Leaves out what is too long to be stored: many nodes can share one long text. Returns how much is left in. */
 function cut(node: ExtractedNode, characters: number): number {
   let kept = 0;
-  for (const field of longFields) {
+  for (const [field, name] of textFields) {
     const length = node[field]?.length ?? 0;
     if (kept + length <= characters) kept += length;
     else {
       delete node[field];
-      node.open.push(`${fieldNames[field]}: it is too long to be stored`);
+      node.open.push(`${name}: it is too long to be stored`);
     }
   }
   return kept;

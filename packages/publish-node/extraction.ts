@@ -56,6 +56,7 @@ function textsOf(contents: ReadonlyMap<string, { content: Buffer }>): Map<string
 }
 
 const stored = {
+  display_name: 'displayName',
   category: 'category',
   description: 'description',
   function: 'function',

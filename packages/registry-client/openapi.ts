@@ -383,6 +383,8 @@ export interface components {
             return_names?: string;
             /** @description Types of outputs */
             return_types?: string;
+            /** @description Added by this service: the title that the host shows */
+            readonly display_name?: string;
         };
         MultiframeVideoReply: {
             /**
@@ -1028,7 +1030,9 @@ export interface components {
             generated?: string[];
             /** @description Videos, as their provider lists them */
             creations?: {
+                /** @description ID of the video */
                 id?: string;
+                /** @description Where the video is downloaded */
                 url?: string;
             }[];
         };

@@ -199,7 +199,13 @@ describe('the records of the home page', () => {
     }
     const archive = { nodeId: 'shown-node', version: '1.0.12', versionId: 'v', sha256: 's' };
     const extracted = { category: 'image', function: 'load', return_types: '["IMAGE"]' };
-    const unknown = { deprecated: null, description: null, experimental: null, input_types: null };
+    const unknown = {
+      deprecated: null,
+      description: null,
+      experimental: null,
+      display_name: null,
+      input_types: null,
+    };
     const fields = { ...extracted, ...unknown, output_is_list: null, return_names: null };
     await writeHostNodes({ deadline: Date.now() + 5000 }, archive, {
       nodes: new Map([['Load', fields]]),

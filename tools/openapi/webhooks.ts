@@ -68,7 +68,13 @@ export const taskSchemas: JsonObject = {
           },
           creations: {
             type: 'array',
-            items: { type: 'object', properties: { id: { type: 'string' }, url: { type: 'string' } } },
+            items: {
+              type: 'object',
+              properties: {
+                id: { type: 'string', description: 'ID of the video' },
+                url: { type: 'string', description: 'Where the video is downloaded' },
+              },
+            },
             description: 'Videos, as their provider lists them',
           },
         },

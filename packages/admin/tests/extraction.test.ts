@@ -49,7 +49,13 @@ describe('node-version extract', () => {
   test('reads the host nodes of a version again, keeps edits, removes the rest, and leaves a history', async () => {
     const upload = await publishPack('again', ['Kept', 'Edited']);
     const before = { nodeId: 'again', version: '1.0.0', versionId: upload.versionId, sha256: '' };
-    const nothing = { deprecated: null, experimental: null, input_types: null, output_is_list: null };
+    const nothing = {
+      deprecated: null,
+      experimental: null,
+      display_name: null,
+      input_types: null,
+      output_is_list: null,
+    };
     const others = { function: null, return_names: null, return_types: null, description: null };
     const fields = { ...nothing, ...others, category: 'before' };
     const nodes = new Map(['Kept', 'Gone', 'Edited'].map((name) => [name, fields]));

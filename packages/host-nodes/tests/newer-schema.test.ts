@@ -141,7 +141,7 @@ for i in range(${many}):
     const bytes = nodes.reduce((sum, node) => sum + JSON.stringify(node).length, 0);
 
     expect(nodes).toHaveLength(many);
-    expect(nodes[0]?.description).toHaveLength(70_000);
+    expect(nodes[0]?.inputTypes?.length).toBeGreaterThan(70_000);
     expect(bytes).toBeLessThan(2_000_000 + many * 1_000);
   });
 

@@ -111,9 +111,7 @@ test('--dry-run leaves out a text that is too long for the registry, and says so
   const { host_nodes: found } = await report('publish', folder, '--dry-run');
 
   expect(found[0]).not.toHaveProperty('description');
-  expect(found[0].left_open).toEqual([
-    'description: the registry does not store it, since it is too long or not valid Unicode',
-  ]);
+  expect(found[0].left_open).toEqual(['description: it is too long to be stored']);
 });
 
 describe('the host nodes after a publish', () => {

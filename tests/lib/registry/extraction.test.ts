@@ -54,6 +54,7 @@ function read(text: string | null): ExtractedFields {
     function: text,
     deprecated: null,
     experimental: null,
+    display_name: null,
     input_types: null,
     output_is_list: null,
     return_names: null,
