@@ -101,7 +101,7 @@ for info in pkgutil.walk_packages(nodes.__path__, nodes.__name__ + "."):
   test('skips a package that cannot be imported, and goes on', () => {
     const broken = { ...files, 'nodes/deep/__init__.py': 'from . import missing\n' };
     const tolerant = gathering.replace(
-      /    module[^]*/,
+      / {4}module[\s\S]*/,
       '    if not info.ispkg: NODE_CLASS_MAPPINGS.update(importlib.import_module(info.name).M)\n',
     );
 
