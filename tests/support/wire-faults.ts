@@ -11,7 +11,9 @@ import { fc } from './properties.ts';
  * invocation: no later call gets through.
  */
 export const faultKinds = ['throttle', 'delay', 'drop before', 'drop after', 'garbage', 'die'] as const;
-type FaultKind = (typeof faultKinds)[number];
+
+/** `late`: the answer is lost, and the store carries the call out only after its caller has gone on. */
+export type FaultKind = (typeof faultKinds)[number] | 'late';
 
 export interface Strike {
   /** The index of the call, counted over DynamoDB and S3 together. */
@@ -22,10 +24,10 @@ export interface Strike {
 }
 
 /** The faults of one invocation that makes about this many calls. */
-export function strikesIn(calls: number): fc.Arbitrary<Strike[]> {
+export function strikesIn(calls: number, kinds: readonly FaultKind[] = faultKinds): fc.Arbitrary<Strike[]> {
   const strike = fc.record({
     at: fc.integer({ min: 1, max: calls }),
-    kind: fc.constantFrom(...faultKinds),
+    kind: fc.constantFrom(...kinds),
     lasts: fc.nat(2).map((draw) => draw === 2),
   });
   return fc.array(strike, { minLength: 1, maxLength: 3 });
@@ -107,6 +109,12 @@ async function strike<Output extends { response: unknown }>(
       return next();
     case 'drop after':
       await discarded(next);
+      throw lostConnection();
+    case 'late':
+      void pause(20 + ((plan.calls * 17) % maxDelayMs)).then(
+        () => discarded(next),
+        () => {},
+      );
       throw lostConnection();
     case 'garbage':
       return { ...(await discarded(next)), response: answer(200, '<html>Have a nice day</html>') };

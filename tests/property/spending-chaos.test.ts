@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { type AccountRecord, accountRecord, keyOfAccount, openMinutes } from '../../lib/spend/account.ts';
+import type { Limits } from '../../lib/spend/limits.ts';
+import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
+import type { UsageRecord } from '../../lib/spend/usage-records.ts';
+import { get } from '../../lib/store/read.ts';
+import { setLimits } from '../../packages/admin/spend/terms.ts';
+import { usagePages } from '../../packages/admin/spend/usage.ts';
+import { imageFormat } from '../../tools/simulators/image-format.ts';
+import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
+import type { Received } from '../../tools/simulators/simulation.ts';
+import { videoFormat } from '../../tools/simulators/video-format.ts';
+import { call as callEndpoint } from '../support/endpoints.ts';
+import { sampleEvent } from '../support/invoke.ts';
+import { fc } from '../support/properties.ts';
+import { check, count, counts } from '../support/property-runs.ts';
+import { simulation } from '../support/proxies.ts';
+import { bearer } from '../support/tokens.ts';
+import {
+  faultKinds,
+  injectFaults,
+  planOf,
+  type Strike,
+  strikesIn,
+  underPlan,
+} from '../support/wire-faults.ts';
+
+/*
+ * Callers spend through machines whose clocks differ, around midnight, while providers misbehave and invocations die at
+ * any call of the store. Meanwhile no account passes a limit; ten minutes later the ledger, the accounts and the
+ * providers' own list agree, task by task.
+ */
+
+const minuteMs = 60_000;
+const skews = [-90_000, -20_000, 0, 20_000, 90_000];
+const operations = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'] as const;
+
+const misbehaviors: readonly Misbehavior[] = [
+  { kind: 'reset' },
+  { kind: 'reset', accepted: false },
+  { kind: 'truncated' },
+  { kind: 'html' },
+  { kind: 'empty_echoes' },
+  { kind: 'delay', ms: 20 },
+  { kind: 'delay', ms: 200 },
+  { kind: 'reply', without: ['task_id'] },
+  { kind: 'reply', without: ['state'], provider: 'video' },
+  { kind: 'reply', fields: { credits: 'many' }, provider: 'video' },
+  { kind: 'reply', fields: { credits: null }, provider: 'video' },
+  { kind: 'status', status: 429, retryAfter: 0 },
+  ...[400, 401, 402, 404, 409, 422, 429, 500, 502].map((status) => ({ kind: 'status', status }) as const),
+  { kind: 'status', status: 503, retryAfter: 9 },
+  { kind: 'status', status: 500, accepted: true },
+];
+
+interface PaidCall {
+  operation: (typeof operations)[number];
+  caller: number;
+  machine: number;
+  hasKey: boolean;
+  strikes: readonly Strike[];
+}
+
+const strikes = strikesIn(7, [...faultKinds, 'late']);
+const paidCall: fc.Arbitrary<PaidCall> = fc.record({
+  operation: fc.constantFrom(...operations),
+  caller: fc.nat(2),
+  machine: fc.nat(skews.length - 1),
+  hasKey: fc.boolean(),
+  strikes: fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: strikes }),
+});
+
+const skew = new AsyncLocalStorage<number>();
+const realNow = Date.now.bind(Date);
+let offset = 0;
+let faults: { stop: () => void };
+
+beforeAll(async () => {
+  faults = await injectFaults();
+  jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offset + (skew.getStore() ?? 0));
+});
+
+afterAll(() => {
+  faults.stop();
+  jest.restoreAllMocks();
+});
+
+/** From now on it is two seconds before midnight. */
+function setBeforeMidnight(): void {
+  const dayMs = 1440 * minuteMs;
+  offset = Math.ceil(realNow() / dayMs) * dayMs - 2000 - realNow();
+}
+
+const limits = { credits_per_day: 420, tasks_per_day: 14, requests_per_minute: 0 } satisfies Limits;
+
+test('spending adds up ten minutes after any chaos, and no limit is passed at any moment', async () => {
+  const values = fc.record({
+    calls: fc.array(paidCall, { minLength: 40, maxLength: 40 }),
+    wrong: fc.array(fc.constantFrom(...misbehaviors), { maxLength: 20 }),
+    sweepStrikes: fc.oneof(fc.constant([]), strikes),
+  });
+  await check(
+    values,
+    async ({ calls, wrong, sweepStrikes }) => {
+      setBeforeMidnight();
+      simulation.reset();
+      const users = await Promise.all([0, 1, 2].map(newCaller));
+      for (const misbehavior of wrong) simulation.misbehave(misbehavior);
+      const watching = watch(users);
+      await Promise.all(calls.map((each) => skew.run(skews[each.machine] ?? 0, () => send(users, each))));
+      await watching.stop();
+
+      // What the store carries out late has arrived by then. A sweep that dies leaves the rest to the next one.
+      await pause(120);
+      await underPlan(planOf(sweepStrikes), () => sweepAfter(6)).catch(() => count('sweeps that died'));
+      await sweepAfter(8);
+      for (const user of users) await verify(user);
+    },
+    { weight: 0.03 },
+  );
+
+  expect(counts['records taken']).toBeGreaterThan(0);
+  console.info(counts);
+});
+
+async function newCaller(): Promise<string> {
+  const user = `chaos-${randomUUID()}`;
+  await setLimits(`user:${user}`, limits);
+  return user;
+}
+
+async function send(
+  users: readonly string[],
+  { operation, caller, hasKey, strikes: own }: PaidCall,
+): Promise<void> {
+  const user = String(users[caller]);
+  const sample = JSON.parse(String(sampleEvent(operation).body));
+  const body = { ...sample, ...(operation === 'relight-image' ? { prompt: user } : { payload: user }) };
+  const headers = { authorization: bearer(user), ...(hasKey && { 'idempotency-key': randomUUID() }) };
+  // Each key is used twice: what is answered the second time must have been bought once.
+  for (const plan of hasKey ? [own, []] : [own]) {
+    const work = () => callEndpoint(operation, { headers, body, remainingMs: 20_000 });
+    const { status, body: reply } = await underPlan(planOf(plan), work);
+    count('calls');
+    count(`answers ${status} ${reply.error ?? ''}`.trim());
+  }
+}
+
+/** Reads the accounts all the time, and fails if one has passed a limit. */
+function watch(users: readonly string[]): { stop: () => Promise<void> } {
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      for (const user of users) {
+        for (const [day, credits, tasks] of sumsOf(await accountOf(user))) {
+          assert.ok(credits <= limits.credits_per_day, `${credits} credits on ${day}`);
+          assert.ok(tasks <= limits.tasks_per_day, `${tasks} tasks on ${day}`);
+        }
+      }
+      count('looks at the accounts');
+      await pause(5);
+    }
+  })();
+  return {
+    stop: () => {
+      isOver = true;
+      return watching;
+    },
+  };
+}
+
+function sweepAfter(minutes: number) {
+  const now = Date.now() + minutes * minuteMs;
+  return sweepSpending(
+    { deadline: Date.now() + 20_000 },
+    {
+      now,
+      onVisited: (_, { finding }) => count(`account ${finding}`),
+      onEnded: ({ state }) => count(`ended ${state}`),
+    },
+  );
+}
+
+async function accountOf(user: string): Promise<AccountRecord | undefined> {
+  return accountRecord((await get({ deadline: Date.now() + 10_000 }, keyOfAccount(`user:${user}`)))[0]);
+}
+
+function sumsOf(account: AccountRecord | undefined): [day: string, credits: number, tasks: number][] {
+  const days = Object.keys(account ?? {}).flatMap((name) => /^credits:(.*)$/.exec(name)?.[1] ?? []);
+  return days.map((day) => [day, account?.[`credits:${day}`] ?? 0, account?.[`tasks:${day}`] ?? 0]);
+}
+
+async function verify(user: string): Promise<void> {
+  const account = await accountOf(user);
+  assert.deepEqual(account ? openMinutes(account) : [], [], 'a minute is open');
+  const day = (ago: number) => new Date(Date.now() - ago * 1440 * minuteMs).toISOString().slice(0, 10);
+  const period = { from: day(1), to: day(-1), caller: `user:${user}` };
+  const records = (await Array.fromAsync(usagePages(period))).flat();
+  for (const { state } of records) count(`records ${state}`);
+  const byDay = Map.groupBy(records, ({ at }) => at.slice(0, 10));
+  const counted = new Map(sumsOf(account).map(([name, ...sums]) => [name, sums]));
+  for (const name of new Set([...byDay.keys(), ...counted.keys()])) {
+    const own = byDay.get(name) ?? [];
+    const ledger = [sumOf(own.map(({ credits }) => credits)), own.filter(isTask).length];
+    assert.deepEqual(counted.get(name) ?? [0, 0], ledger, `the account and the ledger of ${name}`);
+    assert.ok(Number(ledger[0]) <= limits.credits_per_day, 'the ledger is above the limit');
+    count('days with records');
+  }
+  const tasks = simulation.received.filter(
+    ({ taskId, body }) => taskId !== undefined && [body.payload, body.prompt].includes(user),
+  );
+  for (const { provider } of tasks) count(`tasks of the ${provider} provider`);
+  verifyTasks(records, tasks);
+}
+
+/** One record for each task of the provider's list, at its price; only what is unknown may have no id. */
+function verifyTasks(records: readonly UsageRecord[], tasks: readonly Received[]): void {
+  const priced = new Map(tasks.map((task) => [String(task.taskId), creditsOf(task)]));
+  assert.ok(!records.some(({ state }) => state === 'reserved'), 'a record is open');
+  for (const { state, task_id, credits, is_exact } of records) {
+    if (state === 'refused' || task_id === undefined) continue;
+    const price = priced.get(task_id);
+    assert.ok(price !== undefined, `a record of the task ${task_id}, which is not the provider's, or twice`);
+    assert.ok(is_exact ? credits === price : credits >= price, `${credits} credits recorded of ${price}`);
+    priced.delete(task_id);
+  }
+  const unnamed = records.filter(({ state, task_id }) => state === 'unknown' && task_id === undefined);
+  assert.ok(priced.size <= unnamed.length, `${priced.size} tasks without a record`);
+}
+
+function isTask({ state }: UsageRecord): boolean {
+  return state !== 'refused';
+}
+
+/** By the simulators' own prices, which share nothing with lib. */
+function creditsOf({ provider, body }: Received): number {
+  return (provider === 'image' ? imageFormat : videoFormat).creditsOf(body);
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
