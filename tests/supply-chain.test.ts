@@ -75,14 +75,15 @@ const allowed: Record<string, string[]> = {
   'extend-video': endpoint,
   'multiframe-video': endpoint,
   'update-node': endpoint,
-  'update-host-node': endpoint,
+  // "Did you mean" for the name of a host node.
+  'update-host-node': [...endpoint, 'fastest-levenshtein'].sort(),
   'bulk-node-versions': endpoint,
   'publish-node-version': endpoint,
   'unknown-route': ['zod'],
   'receive-notification': ['the AWS SDK', 'zod'],
   'deliver-notifications': ['the AWS SDK', 'zod'],
   'finalize-upload': ['pend', 'the AWS SDK', 'yauzl', 'zod'],
-  'extract-host-nodes': ['pend', 'py-ast', 'the AWS SDK', 'yauzl', 'zod'],
+  'extract-host-nodes': ['fastest-levenshtein', 'pend', 'py-ast', 'the AWS SDK', 'yauzl', 'zod'],
 };
 
 const sdk = /^@(?:aws-sdk|aws|smithy)\/|^(?:tslib|bowser|mnemonist|obliterator)$/;
