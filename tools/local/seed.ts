@@ -2,10 +2,18 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
+import { callerName } from '../../lib/caller.ts';
+import type { Context } from '../../lib/context.ts';
+import { type TaskRecord, ticketHash, ttlFrom } from '../../lib/notifications/records.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
 import { createPublisher, putMember } from '../../packages/admin/registry/publishers.ts';
+import type { NodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { putPersonalAccessToken } from '../../packages/admin/registry/tokens.ts';
+import { absent, present } from '../../lib/store/expressions.ts';
+import { nodeVersionKey, ticketKey } from '../../lib/store/keys.ts';
+import { put, update } from '../../lib/store/write.ts';
+import type { Upload } from '../../lib/upload.ts';
 import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
 import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';
@@ -29,7 +37,8 @@ export async function seed(): Promise<boolean> {
   for (const label of [version, '1.1.0']) {
     const input = { version: label, changelog: `Changes of ${label}`, dependencies: ['numpy>=2'] };
     const publication = { publisherId, nodeId, node, version: input, tokenHash, caller };
-    const key = stagingKey((await registerVersion(context, publication)).upload);
+    const { upload } = await registerVersion(context, publication);
+    const key = stagingKey(label === version ? await renameUpload(context, upload) : upload);
     await s3().send(new PutObjectCommand({ Bucket: bucketName(), Key: key, Body: await demoArchive(label) }));
     await finalizeUpload(context, key, 'seed');
   }
@@ -40,5 +49,30 @@ export async function seed(): Promise<boolean> {
     policy: 'HostNodePolicyActive',
   } as const;
   await changeHostNode(context, { nodeId, version, hostNodeName, changes, caller });
+  await addTask(context);
   return true;
+}
+
+/** Gives the upload and its version the ids that the sample events have. */
+async function renameUpload(context: Context, upload: Upload): Promise<Upload> {
+  const { versionId, uploadId } = demo;
+  const names = { id: versionId, upload_id: uploadId };
+  await update<NodeVersionRecord>(context, nodeVersionKey(upload.nodeId, upload.version), names, present);
+  return { ...upload, versionId, uploadId };
+}
+
+/** A task of the demo's owner, whose ticket a sample event has. */
+async function addTask(context: Context): Promise<void> {
+  const now = Date.now();
+  const task: TaskRecord = {
+    ...ticketKey(ticketHash(demo.ticket)),
+    at: new Date(now).toISOString(),
+    provider: 'video',
+    operation: 'textToVideo',
+    caller: callerName({ userId: demo.owner }),
+    sequence: 0,
+    revision: 1,
+    ttl: ttlFrom(now),
+  };
+  await put(context, task, absent);
 }
