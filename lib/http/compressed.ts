@@ -4,7 +4,10 @@ import type { Answer } from '../paid/participant.ts';
 /** A smaller answer fits into one packet anyway. */
 const minBytes = 1400;
 
-/** The first level saves most of the bytes, in a third of the time. */
+/**
+ * The first level saves most of the bytes in a quarter of the time: it makes 1.46 MB of 1,000 versions in 5.96 MB in
+ * 174 ms, and the usual sixth level makes 1.10 MB in 739 ms (measured under load).
+ */
 const level = 1;
 
 /** The answer in gzip if the caller accepts that: the gateway compresses nothing itself. */
