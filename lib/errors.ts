@@ -38,6 +38,10 @@ export const errorCatalog = {
     status: 409,
     message: 'This Idempotency-Key was used for another request. Use a new key.',
   },
+  upload_needed: {
+    status: 409,
+    message: 'Upload the named images first, each to its upload_url, then send the same request again.',
+  },
   precondition_failed: {
     status: 412,
     message: 'The node has changed since the response whose ETag is in If-Match.',
@@ -98,6 +102,7 @@ export const providerErrors = [
 
 /** The codes that stop a paid operation before anything is sent. */
 export const paidErrors = [
+  'upload_needed',
   'caller_blocked',
   'budget_exhausted',
   'too_many_requests',
@@ -106,6 +111,8 @@ export const paidErrors = [
 export interface ErrorDetail {
   path: string;
   message: string;
+  /** Where the caller puts what is missing. */
+  upload_url?: string;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net';
 
 interface HttpRequest {
   url: URL;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'HEAD' | 'POST';
   headers?: Record<string, string>;
   body?: Buffer;
   /** Bounds the whole exchange, from the DNS lookup to the last byte of the reply. */

@@ -1,12 +1,14 @@
 import type { Upload } from '../upload.ts';
 
 /*
- * The bucket has two prefixes. A signed URL can only put under `staging/`, each under a key of its own, and only
+ * A signed URL of a publish can only put under `staging/`, each under a key of its own, and only
  * the finalizer copies from there to `archives/`. A key there names the bytes it holds, so even two finalizers
  * that run on different uploads of one version never write different bytes to one key:
  *
  *   staging/<node id>/<version>/<version id>/<upload id>.zip      expires by lifecycle rule
  *   archives/<node id>/<version>/<version id>-<sha256>.zip        written once
+ *
+ * Images of callers lie under `images/` (caller-images.ts), statuses of tasks under `status/`.
  */
 const stagingPrefix = 'staging/';
 

@@ -20,18 +20,21 @@ const presigner = config.configured(
 );
 
 /** A URL that accepts one PUT under the given key, with any headers: only its host is signed. */
-export async function signUpload(key: string): Promise<string> {
+export function signUpload(key: string): Promise<string> {
+  return presign('PUT', key, expiresInSeconds);
+}
+
+/** A URL that allows one kind of request for a while. Its `headers` are asked for as they are. */
+export async function presign(
+  method: 'GET' | 'HEAD' | 'PUT',
+  key: string,
+  expiresIn: number,
+  headers: Record<string, string> = {},
+): Promise<string> {
   const { protocol, hostname, host, pathname } = objectUrl(key);
   const signed = await presigner().presign(
-    {
-      method: 'PUT',
-      protocol,
-      hostname,
-      path: pathname,
-      query: {},
-      headers: { host },
-    },
-    { expiresIn: expiresInSeconds },
+    { method, protocol, hostname, path: pathname, query: {}, headers: { host, ...headers } },
+    { expiresIn, signableHeaders: new Set(Object.keys(headers)), unsignableHeaders: new Set() },
   );
   const query = new URLSearchParams(signed.query as Record<string, string>);
   return `${signed.protocol}//${signed.headers.host}${signed.path}?${query}`;

@@ -21,6 +21,7 @@ import { compressed } from './compressed.ts';
 import { endOf, reservedMs } from './deadline.ts';
 import { parseJsonBody } from './json-body.ts';
 import { log, note } from '../log.ts';
+import { withUploads } from '../paid/uploads.ts';
 import { logRequest } from './log-request.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
@@ -87,7 +88,8 @@ export function paidEndpoint<C extends Contract>(
 ) {
   const modules = config.atStart(config.configured(() => loadModules(contract)));
   return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
-    const { body, requestId, context } = call;
+    const { requestId, context } = call;
+    const body = await withUploads(context, callerName(call.caller), call.body);
     const request = { attempt: randomUUID(), caller: callerName(call.caller), body, requestId, context };
     const key =
       keyed && new (await import('../paid/idempotency-key.ts')).IdempotencyKey({ ...keyed, ...request });

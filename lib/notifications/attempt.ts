@@ -24,8 +24,8 @@ export type AttemptResult =
  * Of a whole attempt, from the look-up of the name to the end of the answer. It is also how long one caller's receivers
  * that hang can keep another caller's notification waiting: no invocation holds its place for longer.
  */
-const maxAttemptMs = 4000;
-const maxLookupMs = 2000;
+const maxAttemptMs = 3000;
+const maxLookupMs = 1500;
 
 /** An answer says all that counts in its status; this much is read so that the receiver can finish writing it. */
 const maxAnswerBytes = 4096;

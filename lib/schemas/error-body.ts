@@ -15,6 +15,9 @@ export const ErrorBody = z
           z.object({
             path: z.string().with(z.describe('Where in the request the issue is, such as body.duration')),
             message: z.string().with(z.describe('What is wrong there')),
+            upload_url: z
+              .optional(z.string())
+              .with(z.describe('With upload_needed: where to PUT the bytes, within 15 minutes')),
           }),
         ),
       )

@@ -1,3 +1,4 @@
+import { type UploadProgress, uploadImages, type WithImages, withoutBytes } from './images.ts';
 import { type PublishInput, type Published, type PublishOptions, publish } from './publish.ts';
 import { type Call, hostNodeSegment, segment } from './request.ts';
 import { RegistryError } from './registry-error.ts';
@@ -21,6 +22,7 @@ export {
   type TaskNotification,
   verifyNotification,
 } from './notification.ts';
+export type { ImageInput, UploadProgress } from './images.ts';
 export type { PublishInput, Published, PublishOptions, Upload } from './publish.ts';
 export { type ErrorCode, RegistryError } from './registry-error.ts';
 export { type FinishedTask, statusUrlOf, type TaskProgress, type WaitOptions } from './tasks.ts';
@@ -40,8 +42,13 @@ export type {
 
 type PaidOperation = 'relightImage' | 'textToVideo' | 'extendVideo' | 'multiframeVideo';
 
+export interface PaidOptions extends KeyedOptions {
+  /** Hears how much of the large images has been sent; in browsers while it is sent. */
+  onUpload?: (progress: UploadProgress) => void;
+}
+
 /** What a paid call takes to wait for its task. */
-export interface WaitingOptions extends KeyedOptions, WaitOptions {
+export interface WaitingOptions extends PaidOptions, WaitOptions {
   wait: true;
 }
 
@@ -70,19 +77,38 @@ export function createRegistryClient(options: ClientOptions) {
     return ask<Data>({ method: 'POST', path, body, isRepeatable: true, headers, answer }, given);
   };
 
+  /** Sends a paid request, and its large images first if the service has not got them yet. */
+  const pay = async <Data>(path: string, answer: Call['answer'], given: unknown, options: PaidOptions) => {
+    const { onUpload, ...rest } = options;
+    const { body, uploads } = await withoutBytes(given);
+    const keyed = { ...rest, idempotencyKey: rest.idempotencyKey ?? freshKey() };
+    try {
+      return await post<Data>(path, answer, body, keyed);
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.code !== 'upload_needed' || uploads.size === 0)
+        throw error;
+      const { signal } = rest;
+      await uploadImages(error, uploads, { ...(signal && { signal }), ...(onUpload && { onUpload }) });
+      return post<Data>(path, answer, body, keyed);
+    }
+  };
+
   /** Starts a task, and with `wait: true` waits until it has ended. */
   const paid = <Name extends PaidOperation>(path: string, answer: Call['answer']) => {
-    function start(body: Body<Name>, given: WaitingOptions): Promise<FinishedTask>;
-    function start(body: Body<Name>, given?: KeyedOptions & { wait?: false }): Promise<Reply<Name>>;
-    async function start(body: Body<Name>, given: KeyedOptions | WaitingOptions = {}) {
-      if (!('wait' in given) || !given.wait) return post<Reply<Name>>(path, answer, body, given);
-      const { onState, waitMs, onResponse, ...keyed } = given;
+    function start(body: WithImages<Body<Name>>, given: WaitingOptions): Promise<FinishedTask>;
+    function start(
+      body: WithImages<Body<Name>>,
+      given?: PaidOptions & { wait?: false },
+    ): Promise<Reply<Name>>;
+    async function start(body: WithImages<Body<Name>>, given: PaidOptions | WaitingOptions = {}) {
+      if (!('wait' in given) || !given.wait) return pay<Reply<Name>>(path, answer, body, given);
+      const { onState, waitMs, onResponse, wait: _, ...keyed } = given;
       let statusUrl: string | undefined;
       const hear = (response: Response) => {
         statusUrl = statusUrlOf(response);
         onResponse?.(response);
       };
-      const reply = await post<Reply<Name>>(path, answer, body, { ...keyed, onResponse: hear });
+      const reply = await pay<Reply<Name>>(path, answer, body, { ...keyed, onResponse: hear });
       const taskId = taskIdOf(reply);
       if (statusUrl === undefined) throw withoutStatus(taskId);
       onState?.({ state: 'created', taskId, statusUrl });

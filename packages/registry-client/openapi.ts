@@ -273,7 +273,7 @@ export interface components {
              * @description What went wrong, for programs; a code never changes its meaning
              * @enum {string}
              */
-            error: "invalid_request" | "provider_rejected" | "unauthorized" | "invalid_personal_access_token" | "forbidden" | "node_banned" | "publisher_banned" | "caller_blocked" | "route_not_found" | "publisher_not_found" | "node_not_found" | "node_version_not_found" | "host_node_not_found" | "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch" | "precondition_failed" | "request_too_large" | "record_too_large" | "unsupported_media_type" | "provider_busy" | "budget_exhausted" | "too_many_requests" | "internal_error" | "provider_failed" | "provider_unreachable" | "provider_invalid_reply" | "provider_credentials" | "provider_quota" | "unavailable" | "provider_timeout";
+            error: "invalid_request" | "provider_rejected" | "unauthorized" | "invalid_personal_access_token" | "forbidden" | "node_banned" | "publisher_banned" | "caller_blocked" | "route_not_found" | "publisher_not_found" | "node_not_found" | "node_version_not_found" | "host_node_not_found" | "version_exists" | "node_id_taken" | "conflict" | "idempotency_in_flight" | "idempotency_consumed" | "idempotency_mismatch" | "upload_needed" | "precondition_failed" | "request_too_large" | "record_too_large" | "unsupported_media_type" | "provider_busy" | "budget_exhausted" | "too_many_requests" | "internal_error" | "provider_failed" | "provider_unreachable" | "provider_invalid_reply" | "provider_credentials" | "provider_quota" | "unavailable" | "provider_timeout";
             /** @description What went wrong, for a person */
             message: string;
             /** @description The x-request-id of the answer */
@@ -284,6 +284,8 @@ export interface components {
                 path: string;
                 /** @description What is wrong there */
                 message: string;
+                /** @description With upload_needed: where to PUT the bytes, within 15 minutes */
+                upload_url?: string;
             }[];
         };
         ExtendVideoReply: {
@@ -1132,7 +1134,9 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
+         * @description `upload_needed`: Upload the named images first, each to its upload_url, then send the same request again.
+         *
+         *     `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
          *
          *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
          *
@@ -1148,6 +1152,8 @@ export interface components {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -1669,7 +1675,9 @@ export interface operations {
             /** @description `caller_blocked`: The operator of this service has blocked this caller. */
             403: components["responses"]["Forbidden403"];
             /**
-             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
+             * @description `upload_needed`: Upload the named images first, each to its upload_url, then send the same request again.
+             *
+             *     `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
              *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              *
@@ -1755,7 +1763,9 @@ export interface operations {
             /** @description `caller_blocked`: The operator of this service has blocked this caller. */
             403: components["responses"]["Forbidden403"];
             /**
-             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
+             * @description `upload_needed`: Upload the named images first, each to its upload_url, then send the same request again.
+             *
+             *     `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
              *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              *
@@ -1841,7 +1851,9 @@ export interface operations {
             /** @description `caller_blocked`: The operator of this service has blocked this caller. */
             403: components["responses"]["Forbidden403"];
             /**
-             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
+             * @description `upload_needed`: Upload the named images first, each to its upload_url, then send the same request again.
+             *
+             *     `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
              *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              *
@@ -1927,7 +1939,9 @@ export interface operations {
             /** @description `caller_blocked`: The operator of this service has blocked this caller. */
             403: components["responses"]["Forbidden403"];
             /**
-             * @description `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
+             * @description `upload_needed`: Upload the named images first, each to its upload_url, then send the same request again.
+             *
+             *     `idempotency_in_flight`: A request with this Idempotency-Key is still running. Try again with the same key.
              *
              *     `idempotency_mismatch`: This Idempotency-Key was used for another request. Use a new key.
              *

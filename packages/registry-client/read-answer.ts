@@ -110,13 +110,17 @@ function textIn(body: unknown, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function detailsIn(body: unknown): { path: string; message: string }[] {
+function detailsIn(body: unknown): { path: string; message: string; uploadUrl?: string }[] {
   const details = fieldIn(body, 'details');
   if (!Array.isArray(details)) return [];
-  return details.map((detail) => ({
-    path: textIn(detail, 'path') ?? '',
-    message: textIn(detail, 'message') ?? '',
-  }));
+  return details.map((detail) => {
+    const uploadUrl = textIn(detail, 'upload_url');
+    return {
+      path: textIn(detail, 'path') ?? '',
+      message: textIn(detail, 'message') ?? '',
+      ...(uploadUrl !== undefined && { uploadUrl }),
+    };
+  });
 }
 
 /** Retry-After is a number of seconds or a date. */

@@ -31,6 +31,8 @@ export type ErrorCode = ServiceCode | ClientCode | (string & {});
 interface ErrorDetail {
   path: string;
   message: string;
+  /** With `upload_needed`: where to PUT the bytes. */
+  uploadUrl?: string;
 }
 
 interface Facts {

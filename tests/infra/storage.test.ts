@@ -93,7 +93,7 @@ describe('the bucket', () => {
     });
   });
 
-  test('forgets abandoned uploads after two days, statuses after seven, deleted archives after thirty, and archives never', () => {
+  test('forgets abandoned uploads after two days, images of callers after one, statuses after seven, deleted archives after thirty, and archives never', () => {
     const rules: Part[] = properties(plain, 'S3BucketArchives').LifecycleConfiguration.Rules;
 
     expect(rules).toEqual([
@@ -104,6 +104,11 @@ describe('the bucket', () => {
         AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
       }),
       expect.objectContaining({
+        Prefix: 'images/',
+        ExpirationInDays: 1,
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+      }),
+      expect.objectContaining({
         Prefix: 'status/',
         ExpirationInDays: 7,
         NoncurrentVersionExpiration: { NoncurrentDays: 1 },
@@ -111,7 +116,7 @@ describe('the bucket', () => {
       expect.objectContaining({ Prefix: 'archives/', NoncurrentVersionExpiration: { NoncurrentDays: 30 } }),
       expect.objectContaining({ Prefix: 'index/', NoncurrentVersionExpiration: { NoncurrentDays: 1 } }),
     ]);
-    expect(rules[2]).not.toHaveProperty('ExpirationInDays');
+    expect(rules.at(-1)).not.toHaveProperty('ExpirationInDays');
   });
 
   test('takes uploads from browsers of the configured origins', () => {

@@ -212,3 +212,78 @@ describe('docs/notifications.md, run as printed', () => {
     40_000,
   );
 });
+
+describe('a photo of 12 MB', () => {
+  const photo = new Uint8Array(12_000_000).map((_, index) => index * 7919);
+
+  async function received(): Promise<{ path: string; headers: Record<string, string> }[]> {
+    const record = (await (await fetch(`${stack.simulatorsUrl}/control/record`)).json()) as {
+      received: { path: string; headers: Record<string, string> }[];
+    };
+    return record.received.filter(({ path }) => path.endsWith('image-relight'));
+  }
+
+  test('is relit from Node in two requests and one upload, and the request stays small', async () => {
+    const before = (await received()).length;
+    const told: number[] = [];
+    const statuses: number[] = [];
+    const { data } = await client.images.relight(
+      { image: new Blob([photo], { type: 'image/jpeg' }) },
+      { onUpload: ({ sent }) => told.push(sent), onResponse: ({ status }) => statuses.push(status) },
+    );
+    const [last] = (await received()).slice(before);
+
+    expect(data.task_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(statuses).toEqual([409, 200]);
+    expect([told[0], told.at(-1)]).toEqual([0, photo.length]);
+    expect(Number(last?.headers['content-length'])).toBeLessThan(5000);
+    expect((await received()).length).toBe(before + 1);
+  }, 30_000);
+
+  test('needs no second upload', async () => {
+    const statuses: number[] = [];
+    await client.images.relight({ image: photo }, { onResponse: ({ status }) => statuses.push(status) });
+
+    expect(statuses).toEqual([200]);
+  }, 30_000);
+
+  (browser ? test : test.skip)(
+    `is relit from a page, with progress${note}`,
+    async () => {
+      const bundle = await build({
+        stdin: {
+          contents: `import { createRegistryClient } from './packages/registry-client/client.ts';
+            window.relight = async (baseUrl, accessToken) => {
+              const registry = createRegistryClient({ baseUrl, accessToken });
+              const photo = new File([new Uint8Array(12_000_000).fill(7)], 'photo.jpg', { type: 'image/jpeg' });
+              const told = [];
+              const picture = await registry.images.relight({ image: photo }, { wait: true, onUpload: ({ sent, total }) => told.push(sent / total) });
+              return { told, media: picture.media };
+            };`,
+          resolveDir: '.',
+          loader: 'ts',
+        },
+        bundle: true,
+        format: 'esm',
+        write: false,
+        logLevel: 'silent',
+      });
+      const script = `<!doctype html><title>Photo</title><script type="module">${bundle.outputFiles[0]?.text}</script>`;
+      const server = createServer((_, response) => {
+        response.writeHead(200, { 'content-type': 'text/html' }).end(script);
+      });
+      servers.push(server);
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { page, problems } = await openPage(await (browser as NonNullable<typeof browser>), 800);
+      await page.goto(`http://localhost:${(server.address() as AddressInfo).port}`);
+      const call = `relight(${JSON.stringify(stack.apiUrl)}, ${JSON.stringify(stack.token('OWNER'))})`;
+      const { told, media } = await page.evaluate<{ told: number[]; media: string[] }>(call);
+
+      expect(told[0]).toBe(0);
+      expect(told.at(-1)).toBe(1);
+      expect((await bytesOf(media[0])).subarray(0, 4)).toEqual(png);
+      expect(problems).toEqual([]);
+    },
+    40_000,
+  );
+});

@@ -1,0 +1,87 @@
+import type { CallerImage } from '../bucket/caller-images.ts';
+import { callerHash } from '../caller-hash.ts';
+import type { Context } from '../context.ts';
+import { ApiError, type ErrorDetail } from '../errors.ts';
+import { isObject } from '../json-object.ts';
+
+/*
+ * An image that is too large for a request: the caller names its bytes, the provider gets an address of them. Whether the
+ * bucket has them is asked before anything is stored or reserved, and the function never holds them.
+ */
+
+/** Wherever the contract takes an image. */
+const imageFields = new Set([
+  ...['image', 'transfer_light_from_lightmap', 'transfer_light_from_reference_image'],
+  ...['images', 'start_image', 'key_image', 'wm_url', 'image_settings'],
+]);
+
+const beginning = 'upload:';
+const shape = /^upload:([0-9a-f]{64}):([1-9]\d{0,8})$/;
+const maxBytes = 50_000_000;
+
+/** The body with an address in the place of each upload. Throws `upload_needed` for what the caller has still to send. */
+export async function withUploads<Body>(context: Context, caller: string, body: Body): Promise<Body> {
+  const found = uploadsIn(body);
+  if (found.length === 0) return body;
+  const invalid = found
+    .filter(({ image }) => image === undefined)
+    .map(({ path }) => ({ path, message: rule }));
+  if (invalid.length > 0) throw new ApiError('invalid_request', { details: invalid, payment: 'refused' });
+  // Few requests name an upload, and the others need no signer.
+  const { hasImage, imageUploadUrl, imageUrl } = await import('../bucket/caller-images.ts');
+  const owner = callerHash(caller);
+  const images = new Map(found.flatMap(({ text, image }) => (image ? [[text, image] as const] : [])));
+  const addresses = new Map<string, string>();
+  const missing = new Map<string, string>();
+  await Promise.all(
+    [...images].map(async ([text, image]) => {
+      const isThere = await hasImage(context, owner, image).catch((cause: unknown) => {
+        throw new ApiError('unavailable', { cause, payment: 'refused' });
+      });
+      if (isThere) addresses.set(text, await imageUrl(owner, image));
+      else missing.set(text, await imageUploadUrl(owner, image));
+    }),
+  );
+  const details = found.flatMap(({ path, text }): ErrorDetail[] => {
+    const upload_url = missing.get(text);
+    return upload_url === undefined ? [] : [{ path, message: needed, upload_url }];
+  });
+  if (details.length > 0) throw new ApiError('upload_needed', { details, payment: 'refused' });
+  return replaced(body, addresses) as Body;
+}
+
+const rule = `must be upload:<sha256 in 64 lowercase hexadecimal digits>:<bytes>, of at most ${maxBytes} bytes`;
+const needed = 'PUT these bytes to upload_url within 15 minutes, then send the same request again';
+
+interface Found {
+  path: string;
+  text: string;
+  image: CallerImage | undefined;
+}
+
+function uploadsIn(value: unknown, path = 'body'): Found[] {
+  if (typeof value === 'string')
+    return value.startsWith(beginning) ? [{ path, text: value, image: read(value) }] : [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => uploadsIn(item, `${path}.${index}`));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, field]) =>
+    imageFields.has(name) ? uploadsIn(field, `${path}.${name}`) : [],
+  );
+}
+
+function read(text: string): CallerImage | undefined {
+  const [, sha256, bytes] = shape.exec(text) ?? [];
+  return sha256 === undefined || Number(bytes) > maxBytes ? undefined : { sha256, bytes: Number(bytes) };
+}
+
+function replaced(value: unknown, addresses: ReadonlyMap<string, string>, name = 'images'): unknown {
+  if (typeof value === 'string') return (imageFields.has(name) && addresses.get(value)) || value;
+  if (Array.isArray(value)) return value.map((item) => replaced(item, addresses, name));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [
+      key,
+      imageFields.has(key) ? replaced(field, addresses, key) : field,
+    ]),
+  );
+}

@@ -1,0 +1,173 @@
+import { RegistryError } from './registry-error.ts';
+
+/** An image as its caller has it: a URL or base64 data, or the bytes themselves. */
+export type ImageInput = string | Blob | Uint8Array<ArrayBuffer> | ArrayBuffer;
+
+type ImageField =
+  | 'image'
+  | 'transfer_light_from_lightmap'
+  | 'transfer_light_from_reference_image'
+  | 'images'
+  | 'start_image'
+  | 'key_image'
+  | 'wm_url';
+
+type Images<Value> = Value extends readonly unknown[]
+  ? ImageInput[]
+  : Value extends string
+    ? ImageInput
+    : Value;
+
+/** A request whose images may be bytes. */
+export type WithImages<Body> = {
+  [Field in keyof Body]: Field extends ImageField
+    ? Images<Body[Field]>
+    : Body[Field] extends readonly (infer Item extends object)[] | undefined
+      ? WithImages<Item>[] | Extract<Body[Field], undefined>
+      : Body[Field];
+};
+
+export interface UploadProgress {
+  sent: number;
+  total: number;
+}
+
+/** So much of all images together fits into a request, as base64. */
+const maxInlineBytes = 4_000_000;
+
+interface Prepared {
+  body: unknown;
+  /** What may have to be uploaded, by its digest. */
+  uploads: Map<string, Blob>;
+}
+
+/** The request as JSON can have it: small images as base64, larger ones by the name of their bytes. */
+export async function withoutBytes(body: unknown): Promise<Prepared> {
+  const uploads = new Map<string, Blob>();
+  let inline = 0;
+  const convert = async (value: unknown): Promise<unknown> => {
+    const blob = blobOf(value);
+    if (blob) {
+      const bytes = new Uint8Array(await blob.arrayBuffer());
+      if (inline + bytes.length <= maxInlineBytes) {
+        inline += bytes.length;
+        return base64(bytes);
+      }
+      const digest = await sha256(bytes);
+      uploads.set(digest, blob);
+      return `upload:${digest}:${bytes.length}`;
+    }
+    if (Array.isArray(value)) {
+      const items: unknown[] = [];
+      for (const item of value) items.push(await convert(item));
+      return items;
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    const fields: [string, unknown][] = [];
+    for (const [name, field] of Object.entries(value)) fields.push([name, await convert(field)]);
+    return Object.fromEntries(fields);
+  };
+  return { body: await convert(body), uploads };
+}
+
+function blobOf(value: unknown): Blob | undefined {
+  if (typeof Blob !== 'undefined' && value instanceof Blob) return value;
+  const isBuffer = Object.prototype.toString.call(value) === '[object ArrayBuffer]';
+  if (isBuffer || ArrayBuffer.isView(value))
+    return new Blob([value as ArrayBuffer | Uint8Array<ArrayBuffer>]);
+  return undefined;
+}
+
+const pieceLength = 0x8000;
+
+function base64(bytes: Uint8Array): string {
+  const pieces: string[] = [];
+  for (let start = 0; start < bytes.length; start += pieceLength)
+    pieces.push(String.fromCharCode(...bytes.subarray(start, start + pieceLength)));
+  return btoa(pieces.join(''));
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Sends what an `upload_needed` asks for, one after the other. */
+export async function uploadImages(
+  needed: RegistryError,
+  uploads: ReadonlyMap<string, Blob>,
+  { signal, onUpload }: { signal?: AbortSignal; onUpload?: (progress: UploadProgress) => void },
+): Promise<void> {
+  const urls = new Set(needed.details.flatMap(({ uploadUrl }) => uploadUrl ?? []));
+  const wanted = [...urls].map((url) => ({
+    url,
+    blob: uploads.get(new URL(url).pathname.split('/').at(-1) ?? ''),
+  }));
+  const total = wanted.reduce((sum, { blob }) => sum + (blob?.size ?? 0), 0);
+  let before = 0;
+  for (const { url, blob } of wanted) {
+    if (!blob) throw needed;
+    onUpload?.({ sent: before, total });
+    await put(url, blob, signal, (sent) => onUpload?.({ sent: before + sent, total }));
+    before += blob.size;
+  }
+  onUpload?.({ sent: total, total });
+}
+
+/** What is used of the browser's older interface, which alone tells how much of a body has left. */
+interface OlderRequest {
+  readonly status: number;
+  readonly upload: { onprogress: (event: { loaded: number }) => void };
+  onload: () => void;
+  onerror: () => void;
+  onabort: () => void;
+  open(method: string, url: string): void;
+  send(body: Blob): void;
+  abort(): void;
+}
+
+function olderRequest(): OlderRequest | undefined {
+  const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => OlderRequest };
+  return XMLHttpRequest && new XMLHttpRequest();
+}
+
+async function put(
+  url: string,
+  blob: Blob,
+  signal: AbortSignal | undefined,
+  onSent: (bytes: number) => void,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const request = olderRequest();
+  const status =
+    request === undefined
+      ? await fetch(url, { method: 'PUT', body: blob, ...(signal && { signal }) }).then(
+          (answer) => answer.status,
+          (cause: unknown) => {
+            signal?.throwIfAborted();
+            throw new RegistryError('upload_failed', 'The upload of an image was cut off.', { cause });
+          },
+        )
+      : await putWithProgress(request, { url, blob, signal, onSent });
+  if (status !== 200)
+    throw new RegistryError('upload_failed', `The upload of an image was answered ${status}.`, { status });
+}
+
+interface Upload {
+  url: string;
+  blob: Blob;
+  signal: AbortSignal | undefined;
+  onSent: (bytes: number) => void;
+}
+
+function putWithProgress(request: OlderRequest, { url, blob, signal, onSent }: Upload): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request.open('PUT', url);
+    request.upload.onprogress = ({ loaded }) => onSent(loaded);
+    request.onload = () => resolve(request.status);
+    request.onerror = () => reject(new RegistryError('upload_failed', 'The upload of an image was cut off.'));
+    request.onabort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(blob);
+  });
+}

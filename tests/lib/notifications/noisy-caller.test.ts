@@ -1,0 +1,56 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { queue } from '../../support/queue.ts';
+import { handler } from '../../../functions/deliver-notifications.ts';
+import { callerHash } from '../../../lib/caller-hash.ts';
+import { consumeQueue } from '../../../tools/local/consume-queue.ts';
+import { writeNotification } from '../../support/notifications.ts';
+import { startReceiver } from '../../support/receiver.ts';
+
+/** 20,000 takes minutes, nearly all of them to write the records. */
+const dead = Number(process.env.DEAD_NOTIFICATIONS ?? 200);
+const quiet = 4;
+/** A fifth of serverless.yml's, since all invocations share one process here. */
+const maximumConcurrency = 4;
+
+const [hanging, receiver] = [await startReceiver(), await startReceiver()];
+hanging.answers.push('hang');
+
+const source = { timeoutMs: 30_000, batchSize: 10, maximumConcurrency };
+const places = maximumConcurrency * source.batchSize;
+let mapping: ReturnType<typeof consumeQueue> | undefined;
+
+afterAll(async () => {
+  await Promise.all([hanging.stop(), receiver.stop()]);
+  await mapping?.stop();
+});
+
+async function until(isSo: () => boolean, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns && !isSo(); turn += 1) await new Promise((done) => setTimeout(done, 20));
+}
+
+test('another caller’s notifications arrive first while one caller’s receivers hang', async () => {
+  for (let written = 0; written < dead; written += 50)
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        writeNotification(hanging.url, { caller_hash: callerHash('user:noisy') }),
+      ),
+    );
+  const queueUrl = String(process.env.NOTIFICATION_QUEUE_URL);
+  mapping = consumeQueue({ queueUrl, load: async () => handler, ...source });
+  // Every place is taken by a receiver that hangs.
+  await until(() => hanging.received.length >= places, 1000);
+  const began = Date.now();
+  for (let count = 0; count < quiet; count += 1)
+    await writeNotification(receiver.url, { caller_hash: callerHash('user:quiet') });
+  await until(() => receiver.received.length === quiet, 500);
+  const ms = Date.now() - began;
+  const waiting = queue.attributes();
+  process.stderr.write(`${dead} dead, ${quiet} others after ${ms} ms: ${JSON.stringify(waiting)}\n`);
+
+  expect(receiver.received).toHaveLength(quiet);
+  // No place was given to the noisy caller twice before it was the others' turn.
+  expect(hanging.received.length).toBeLessThanOrEqual(2 * places);
+  if (process.env.DEAD_NOTIFICATIONS !== undefined) expect(ms).toBeLessThan(5000);
+  // The noisy caller's own are not starved: they are tried in their turn.
+  expect(Number(waiting.ApproximateNumberOfMessages)).toBeGreaterThan(0);
+}, 900_000);

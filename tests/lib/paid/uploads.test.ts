@@ -1,0 +1,179 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { intercept } from '../../support/intercept.ts';
+import { proxyNames, type ProxyName, simulation } from '../../support/proxies.ts';
+import { pay, spender } from '../../support/spending.ts';
+
+const photo = randomBytes(200_000);
+const nameOf = (bytes: Buffer, length = bytes.length) =>
+  `upload:${createHash('sha256').update(bytes).digest('hex')}:${length}`;
+
+beforeEach(() => simulation.reset());
+
+const put = (url: string, body: Buffer, headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'PUT', body: new Uint8Array(body), headers });
+
+/** Uploads what an answer asks for, and sends the request again. */
+async function payWith(user: string, name: ProxyName, body: Record<string, unknown>, bytes: Buffer) {
+  const first = await pay(user, name, { body });
+  for (const { upload_url } of first.body.details) expect((await put(upload_url, bytes)).status).toBe(200);
+  return { first, second: await pay(user, name, { body }) };
+}
+
+const bodies: Record<ProxyName, (image: string) => Record<string, unknown>> = {
+  'relight-image': (image) => ({ image }),
+  'text-to-video': (image) => ({ images: [image] }),
+  'extend-video': (image) => ({ images: [image] }),
+  'multiframe-video': (image) => ({
+    start_image: image,
+    image_settings: [{ key_image: image }, { key_image: 'https://example.com/b.png' }],
+  }),
+};
+
+describe('an image that a request names as an upload', () => {
+  test.each(proxyNames)(
+    'reaches the provider of %s as an address of its bytes, in two requests',
+    async (name) => {
+      const body = bodies[name](nameOf(photo));
+      const { first, second } = await payWith(await spender(), name, body, photo);
+      const sent = JSON.stringify(simulation.received[0]?.body);
+      const [address = ''] = /http:\/\/localhost[^"]+\/images\/[^"]+/.exec(sent) ?? [];
+
+      expect([first.status, first.body.error]).toEqual([409, 'upload_needed']);
+      expect(first.body.details[0].path).toMatch(
+        /^body\.(?:image|images\.0|start_image|image_settings\.0\.key_image)$/,
+      );
+      expect(second.status).toBe(200);
+      expect(simulation.received).toHaveLength(1);
+      expect(sent).not.toContain('upload:');
+      expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(photo)).toBe(true);
+    },
+  );
+
+  test('is asked for before anything is stored, and a third request needs no upload', async () => {
+    const user = await spender({ credits_per_day: 1000 });
+    const other = randomBytes(1000);
+    const written: string[] = [];
+    intercept(dynamodb, ({ command, send }) => {
+      written.push(command);
+      return send();
+    });
+    await pay(user, 'relight-image', {
+      body: { image: nameOf(other) },
+      headers: { 'idempotency-key': 'up-1' },
+    });
+    const before = [...written];
+    await payWith(user, 'relight-image', { image: nameOf(other) }, other);
+    const third = await pay(user, 'relight-image', { body: { image: nameOf(other) } });
+
+    expect(before).toEqual([]);
+    expect(third.status).toBe(200);
+  });
+
+  test('is not another caller’s, who does not learn that it exists', async () => {
+    const bytes = randomBytes(1000);
+    const body = { image: nameOf(bytes) };
+    const { second } = await payWith(await spender(), 'relight-image', body, bytes);
+    const stranger = await pay(await spender(), 'relight-image', { body });
+
+    expect(second.status).toBe(200);
+    expect([stranger.status, stranger.body.error]).toEqual([409, 'upload_needed']);
+    expect(simulation.received).toHaveLength(1);
+  });
+
+  test.each([
+    ['a prompt', { image: 'https://example.com/a.png', prompt: nameOf(photo) }],
+    ['a setting', { image: 'https://example.com/a.png', advanced_settings: { engine: nameOf(photo) } }],
+  ])('is only looked for where the contract takes an image, not in %s', async (_, body) => {
+    const { status } = await pay(await spender(), 'relight-image', { body });
+
+    expect(status).toBe(200);
+    expect(JSON.stringify(simulation.received[0]?.body)).toContain(nameOf(photo));
+  });
+
+  test.each([
+    'upload:',
+    'upload:x:1',
+    `upload:${'a'.repeat(64)}`,
+    `upload:${'a'.repeat(64)}:0`,
+    `upload:${'a'.repeat(64)}:-1`,
+    `upload:${'a'.repeat(64)}:50000001`,
+    `upload:${'A'.repeat(64)}:10`,
+    `upload:${'a'.repeat(63)}:10`,
+    `upload:../../../archives/demo:10`,
+    `upload:${'a'.repeat(64)}/../x:10`,
+    `upload:${'a'.repeat(64)}:1e3`,
+  ])('is rejected if it is written %s', async (image) => {
+    const { status, body } = await pay(await spender(), 'relight-image', { body: { image } });
+
+    expect([status, body.error, body.details[0].path]).toEqual([400, 'invalid_request', 'body.image']);
+    expect(simulation.received).toEqual([]);
+  });
+
+  test('may have 50,000,000 bytes', async () => {
+    const { body } = await pay(await spender(), 'relight-image', {
+      body: { image: `upload:${'a'.repeat(64)}:50000000` },
+    });
+
+    expect(body.error).toBe('upload_needed');
+  });
+});
+
+describe('an upload address', () => {
+  async function addressFor(bytes: Buffer, length = bytes.length, user?: string): Promise<string> {
+    const body = { image: nameOf(bytes, length) };
+    const answer = await pay(user ?? (await spender()), 'relight-image', { body });
+    return answer.body.details[0].upload_url;
+  }
+
+  test.each<[string, (url: string, bytes: Buffer) => Promise<Response>]>([
+    ['other bytes of the same size', (url) => put(url, randomBytes(1000))],
+    ['more bytes', (url, bytes) => put(url, Buffer.concat([bytes, bytes]))],
+    ['fewer bytes', (url, bytes) => put(url, bytes.subarray(1))],
+    ['another digest', (url) => put(url.replace(/(checksum-sha256=)[^&]+/i, '$1AAAA'), randomBytes(1000))],
+    ['no digest', (url, bytes) => put(url.replace(/&?x-amz-checksum-sha256=[^&]+/i, ''), bytes)],
+    ['another name', (url, bytes) => put(url.replace(/\/images\//, '/archives/'), bytes)],
+    ['another caller’s folder', (url, bytes) => put(url.replace(/images\/\w{4}/, 'images/0000'), bytes)],
+    [
+      'a path that leads out',
+      (url, bytes) => put(url.replace(/\/images\/\w+/, '/images/..%2Fstatus'), bytes),
+    ],
+    ['a later end', (url, bytes) => put(url.replace(/Expires=\d+/, 'Expires=604800'), bytes)],
+    ['an unsigned header', (url, bytes) => put(url, bytes, { 'x-amz-acl': 'public-read' })],
+    ['a read', (url) => fetch(url)],
+    ['a deletion', (url) => fetch(url, { method: 'DELETE' })],
+  ])('refuses %s', async (_, attack) => {
+    const bytes = randomBytes(1000);
+    const url = await addressFor(bytes);
+    const { status } = await attack(url, bytes);
+
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+  });
+
+  test('takes the same bytes again, and they stay the same', async () => {
+    const bytes = randomBytes(1000);
+    const user = await spender();
+    const url = await addressFor(bytes, 1000, user);
+    const statuses = [await put(url, bytes), await put(url, bytes)].map(({ status }) => status);
+
+    expect(statuses).toEqual([200, 200]);
+    expect((await pay(user, 'relight-image', { body: { image: nameOf(bytes) } })).status).toBe(200);
+  });
+
+  test('for a wrong size takes nothing', async () => {
+    const bytes = randomBytes(1000);
+    const { status } = await put(await addressFor(bytes, 999), bytes);
+
+    expect(status).toBeGreaterThanOrEqual(400);
+  });
+
+  test('ends after 15 minutes, with its size signed', async () => {
+    const url = new URL(await addressFor(randomBytes(10)));
+
+    expect(url.searchParams.get('X-Amz-Expires')).toBe('900');
+    expect(url.searchParams.get('X-Amz-SignedHeaders')).toBe('content-length;host');
+    expect(url.pathname).toMatch(/\/images\/[0-9a-f]{64}\/[0-9a-f]{64}$/);
+  });
+});
