@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import { devNull } from 'node:os';
 import { Failure } from '../failure.ts';
@@ -45,7 +45,8 @@ export async function runGit(top: string, args: readonly string[]): Promise<stri
   const cwd = dirname(process.execPath);
   const env = { ...Object.fromEntries(own), ...environment };
   const options = { cwd, env, maxBuffer: maxOutputBytes, timeout: timeoutMs };
-  const given = ['--no-pager', '--literal-pathspecs', ...settings.flatMap((setting) => ['-c', setting])];
+  const all = [...settings, ...ownership(top)];
+  const given = ['--no-pager', '--literal-pathspecs', ...all.flatMap((setting) => ['-c', setting])];
   return new Promise((resolve, reject) => {
     const done = (error: Error | null, stdout: string, stderr: string) => {
       if (!error) return resolve(stdout);
@@ -55,6 +56,23 @@ export async function runGit(top: string, args: readonly string[]): Promise<stri
     };
     execFile(program, [...given, '-C', top, ...args], options, done);
   });
+}
+
+/**
+ * In a job with a container the workspace belongs to the runner's user, and git would not read it. Git asks for the
+ * owner because a configuration can start programs, which none can here.
+ */
+function ownership(top: string): string[] {
+  const { GITHUB_ACTIONS, GITHUB_WORKSPACE, GITLAB_CI, CI_PROJECT_DIR } = process.env;
+  const workspace =
+    GITHUB_ACTIONS === 'true' ? GITHUB_WORKSPACE : GITLAB_CI === 'true' ? CI_PROJECT_DIR : undefined;
+  const isInside =
+    workspace !== undefined && isAbsolute(workspace) && `${top}${sep}`.startsWith(real(workspace));
+  return isInside ? [`safe.directory=${top}`] : [];
+}
+
+function real(folder: string): string {
+  return existsSync(folder) ? `${realpathSync(folder)}${sep}` : `${folder}${sep}`;
 }
 
 /** npx puts node_modules/.bin of the current folder first on the path, and a repository can hold such a folder. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -380,6 +380,26 @@ describe('a hostile repository', () => {
     expect(await readFile(marker, 'utf8')).toContain('GIT_ALLOW_PROTOCOL=none');
     expect(await readFile(marker, 'utf8')).not.toContain('secret');
   });
+
+  const asRoot = process.getuid?.() === 0 ? test : test.skip;
+
+  asRoot(
+    'is read in the workspace of a job with a container, where another user owns it, and nowhere else',
+    async () => {
+      const clone = await cloned({});
+      await chown(clone, 1001, 1001);
+      await chown(join(clone, '.git'), 1001, 1001);
+      const elsewhere = await chosen(clone);
+      Object.assign(process.env, { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: clone });
+      const inside = await chosen(clone);
+      Object.assign(process.env, { GITHUB_WORKSPACE: outside });
+      const outsideOfIt = await chosen(clone);
+
+      expect(elsewhere).toMatch(/cannot be read: fatal: detected dubious ownership/);
+      expect(inside).toEqual(['node.py']);
+      expect(outsideOfIt).toMatch(/dubious ownership/);
+    },
+  );
 
   test('has its files listed by git in a folder that is a bare repository', async () => {
     const folder = await committed(() => '').make();
