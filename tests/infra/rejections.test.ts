@@ -107,8 +107,8 @@ describe('a stage that cannot be deployed', () => {
 
     expect(sentencesIn(await refusalOf(flagsOf(requiredParameters), project))).toEqual([
       'This stage cannot be deployed:',
-      '  tokenKeySet: must be text or a number.',
       '  rateLimit: must be text or a number.',
+      '  tokenKeySet: must be text or a number.',
     ]);
   }, 120_000);
 

@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { variables } from '../../infra/parameters/variables.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
+import { unzip } from '../../infra/plugins/packages.ts';
+import { environments } from '../../infra/template/environment.ts';
 import { savedQueries } from '../../infra/template/queries.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';
 import { answerHeaders } from '../../tools/openapi/headers.ts';
@@ -245,16 +247,23 @@ describe('the functions', () => {
     for (const [, { Environment }] of ofType(plain, 'AWS::Lambda::Function')) {
       const { IMAGE_PROVIDER_KEY: image, VIDEO_PROVIDER_KEY: video, ...rest } = Environment.Variables;
       for (const key of [image, video].filter(Boolean)) expect(key).toMatch(/^ssm:\/node-registry\/prod\//);
-      expect([rest.PUBLISH_ACCESS_TOKEN, rest.PROXY_ACCESS_TOKEN]).toEqual(['required', 'required']);
+      // Empty or absent, both have the default, which is `required`.
+      expect([rest.PUBLISH_ACCESS_TOKEN || '', rest.PROXY_ACCESS_TOKEN || '']).toEqual(['', '']);
       expect(rest.METRICS_NAMESPACE).toBe('node-registry/prod');
     }
   });
 
+  test.each(functionNames)('%s is given no variable that its bundle does not read', async (name) => {
+    const files = await unzip(full.zips.get(name) ?? Buffer.alloc(0));
+    const bundle = [...files.values()].map(String).join('\n');
+    const given = Object.keys(environments[name] ?? {});
+
+    expect(given.filter((variable) => !new RegExp(`\\b${variable}:`).test(bundle))).toEqual([]);
+  });
+
   test('can be given every variable that a parameter sets', () => {
     const read = Object.entries(variables).flatMap(([name, { parameter }]) => (parameter ? [name] : []));
-    const given = ofType(full, 'AWS::Lambda::Function').flatMap(([, it]) =>
-      Object.keys(it.Environment.Variables),
-    );
+    const given = Object.values(environments).flatMap(Object.keys);
 
     expect(read.filter((name) => !given.includes(name))).toEqual([]);
   });
@@ -313,7 +322,6 @@ describe('the functions', () => {
     expect(Object.keys(Variables).filter((name) => /PROVIDER/.test(name))).toEqual([]);
     expect(Variables).toMatchObject({
       NOTIFICATION_SIGNING_KEY: { 'Fn::Sub': `secretsmanager:\${NotificationSigningKey}` },
-      NOTIFY_LOCALHOST: '',
     });
   });
 

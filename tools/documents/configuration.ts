@@ -59,7 +59,7 @@ function variablesOf(parameter: string): [string, Variables[string]][] {
 
 function defaultOf(name: string, defaults: Record<string, unknown>): string {
   if (name in requiredParameters) return 'required';
-  const value = String(defaults[name])
+  const value = String(defaults[name] ?? '')
     .replace(`\${self:service}`, 'node-registry')
     .replace(`\${self:provider.stage}`, '<stage>');
   if (value !== '') return `\`${value}\``;
