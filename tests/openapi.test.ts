@@ -42,9 +42,14 @@ describe('docs/openapi.json', () => {
       env,
       stdio: 'pipe',
     });
-    const { totals } = JSON.parse(report);
+    const { problems }: { problems: { ruleId: string; message: string }[] } = JSON.parse(report);
 
-    expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 });
+    // Files of the public index are no operation's, and the linter does not follow `x-public-index`.
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`).sort()).toEqual(
+      ['CatalogPiece', 'IndexConfig', 'IndexedHostNodes', 'IndexedNode'].map(
+        (name) => `no-unused-components: Component: "${name}" is never used.`,
+      ),
+    );
   });
 
   test('has every operation of serverless.yml, and not the route that only providers call', () => {

@@ -24,8 +24,8 @@ const { tags_admin: _nodeTags, latest_version: _latest, publisher: _publisher, .
 export const IndexedNode = z
   .object({
     ...nodeFields,
-    publisher: z.optional(PublicPublisher),
-    latest_version: z.optional(PublicVersion),
+    publisher: z.optional(PublicPublisher).with(z.describe('Who owns the node')),
+    latest_version: z.optional(PublicVersion).with(z.describe('The version to install')),
     versions: z
       .array(PublicVersion)
       .with(z.describe('All published versions, highest precedence first; empty if the node is banned')),
@@ -61,8 +61,13 @@ export const CatalogEntry = z
     name: z.optional(z.string()).with(z.describe('Display name')),
     description: z.optional(z.string()).with(z.describe('The first 300 characters')),
     icon: z.optional(z.string()).with(z.describe('URL to the node icon')),
-    tags: z.optional(z.array(z.string())),
-    publisher: z.object({ id: z.string(), name: z.optional(z.string()) }),
+    tags: z.optional(z.array(z.string())).with(z.describe('Tags of the node')),
+    publisher: z
+      .object({
+        id: z.string().with(z.describe('Unique identifier of the publisher')),
+        name: z.optional(z.string()).with(z.describe('Display name')),
+      })
+      .with(z.describe('Who owns the node')),
     latest_version: z.optional(z.string()).with(z.describe('Version label; absent before the first one')),
     host_nodes: z.optional(z.int()).with(z.describe('How many host nodes that version has')),
     search_ranking: z.optional(z.int()).with(z.describe('Used for sorting search results')),
@@ -82,7 +87,7 @@ export type CatalogPiece = z.infer<typeof CatalogPiece>;
 
 export const IndexConfig = z
   .object({
-    version: z.literal(1),
+    version: z.literal(1).with(z.describe('The layout of the files')),
     catalog_pieces: z.int().with(z.describe('How many pieces the catalog has')),
     next_pieces: z
       .optional(z.int())

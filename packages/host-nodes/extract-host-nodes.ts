@@ -71,7 +71,7 @@ export interface ExtractionOptions {
 
 /** A pack's own words may be in it. */
 function printable(reason: string): string {
-  return [...reason.replace(/\p{C}/gu, '')].slice(0, limits.reasonCharacters).join('');
+  return [...reason.toWellFormed().replace(/\p{C}/gu, '')].slice(0, limits.reasonCharacters).join('');
 }
 
 /** The nodes that a pack lists, read from its files without running them. */

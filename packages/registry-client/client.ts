@@ -23,6 +23,15 @@ export {
   verifyNotification,
 } from './notification.ts';
 export type { ImageInput, UploadProgress } from './images.ts';
+export {
+  type CatalogEntry,
+  createPublicIndex,
+  type IndexedHostNodes,
+  type IndexedNode,
+  type PublicIndexOptions,
+  type PublicVersion,
+  type ReadOptions,
+} from './public-index.ts';
 export type { PublishInput, Published, PublishOptions, Upload } from './publish.ts';
 export { type ErrorCode, RegistryError } from './registry-error.ts';
 export { type FinishedTask, statusUrlOf, type TaskProgress, type WaitOptions } from './tasks.ts';

@@ -267,6 +267,42 @@ export interface components {
                 version?: string | null;
             }[];
         };
+        /** @description A node in lists and searches. */
+        CatalogEntry: {
+            /** @description Unique identifier of the node */
+            id: string;
+            /** @description Display name */
+            name?: string;
+            /** @description The first 300 characters */
+            description?: string;
+            /** @description URL to the node icon */
+            icon?: string;
+            /** @description Tags of the node */
+            tags?: string[];
+            /** @description Who owns the node */
+            publisher: {
+                /** @description Unique identifier of the publisher */
+                id: string;
+                /** @description Display name */
+                name?: string;
+            };
+            /** @description Version label; absent before the first one */
+            latest_version?: string;
+            /** @description How many host nodes that version has */
+            host_nodes?: number;
+            /** @description Used for sorting search results */
+            search_ranking?: number;
+            /**
+             * Format: date-time
+             * @description When that version was published, or the node created
+             */
+            updated_at: string;
+        };
+        /** @description One piece of the catalog: `index/v1/catalog/<pieces>/<piece>.json`. It holds active nodes only. */
+        CatalogPiece: {
+            /** @description Sorted by id */
+            nodes: components["schemas"]["CatalogEntry"][];
+        };
         /** @description What every answer but a success has */
         ErrorBody: {
             /**
@@ -387,6 +423,103 @@ export interface components {
             return_types?: string;
             /** @description Added by this service: the title that the host shows */
             readonly display_name?: string;
+        };
+        /** @description `index/v1/config.json`: read it first. */
+        IndexConfig: {
+            /**
+             * @description The layout of the files
+             * @constant
+             */
+            version: 1;
+            /** @description How many pieces the catalog has */
+            catalog_pieces: number;
+            /** @description How many it is about to have: they are being filled, and readers need not look */
+            next_pieces?: number;
+            /**
+             * Format: date-time
+             * @description When that number changed
+             */
+            updated_at: string;
+        };
+        /** @description The host nodes of a version: `index/v1/nodes/<id>/<version>/host-nodes.json`. */
+        IndexedHostNodes: {
+            /** @description Owning node */
+            node_id: string;
+            /** @description Version label in normal form */
+            version: string;
+            /**
+             * @description Whether the host nodes have been read out of the archive
+             * @enum {string}
+             */
+            host_node_extract_status?: "pending" | "success" | "failed";
+            /** @description Added by this service: Why the host nodes could not be read, or not all of them; absent unless that failed */
+            host_node_extract_reason?: string;
+            /** @description Sorted by name; empty if the version is not offered */
+            host_nodes: components["schemas"]["HostNode"][];
+        };
+        /** @description A node as the public index has it: `index/v1/nodes/<id>.json`, with the id in folded form. */
+        IndexedNode: {
+            /** @description Who wrote the node */
+            author?: string;
+            /** @description URL to the node banner */
+            banner_url?: string;
+            /**
+             * @deprecated
+             * @description Deprecated; use tags; to be removed in a future version
+             */
+            category?: string;
+            /**
+             * Format: date-time
+             * @description Creation time of the node
+             */
+            created_at?: string;
+            /** @description What the node does */
+            description?: string;
+            /** @description Number of downloads */
+            downloads?: number;
+            /** @description Stars on the source repository */
+            repo_stars?: number;
+            /** @description URL to the node icon */
+            icon?: string;
+            /** @description Unique identifier of the node */
+            id?: string;
+            /** @description Path to the LICENSE file in the repository */
+            license?: string;
+            /** @description Display name */
+            name?: string;
+            /** @description Host node names preempted by this node */
+            preempted_host_node_names?: string[];
+            /** @description Average rating */
+            rating?: number;
+            /** @description URL to the repository */
+            repository?: string;
+            /** @description Used for sorting search results */
+            search_ranking?: number;
+            /**
+             * @description An owner withdraws a node with NodeStatusDeleted and restores it with NodeStatusActive
+             * @enum {string}
+             */
+            status?: "NodeStatusActive" | "NodeStatusDeleted" | "NodeStatusBanned";
+            /** @description Why the node has its status */
+            status_detail?: string;
+            /** @description Accelerator kinds the node supports */
+            supported_accelerators?: string[];
+            /** @description Supported host frontend versions */
+            supported_host_frontend_version?: string;
+            /** @description Supported host versions */
+            supported_host_version?: string;
+            /** @description Operating systems supported */
+            supported_os?: string[];
+            /** @description Words to find the node by */
+            tags?: string[];
+            /** @description Translations of node metadata: each language has any value */
+            translations?: Record<string, never>;
+            /** @description Who owns the node */
+            publisher?: components["schemas"]["PublicPublisher"];
+            /** @description The version to install */
+            latest_version?: components["schemas"]["PublicVersion"];
+            /** @description All published versions, highest precedence first; empty if the node is banned */
+            versions: components["schemas"]["PublicVersion"][];
         };
         MultiframeVideoReply: {
             /**
@@ -590,6 +723,83 @@ export interface components {
             run: string;
             /** @description Deployment environment of the job */
             environment?: string;
+        };
+        PublicPublisher: {
+            /**
+             * Format: date-time
+             * @description Creation time of the publisher
+             */
+            createdAt?: string;
+            /** @description What the publisher does */
+            description?: string;
+            /** @description Unique identifier of the publisher */
+            id?: string;
+            /** @description URL to the logo */
+            logo?: string;
+            /** @description Display name */
+            name?: string;
+            /** @description Where the source code is */
+            source_code_repo?: string;
+            /** @description Where to get help */
+            support?: string;
+            /** @description Home page */
+            website?: string;
+        };
+        /** @description A published version. Its bytes never change. */
+        PublicVersion: {
+            /** @description What changed in this version */
+            changelog?: string;
+            /**
+             * @description Whether the host nodes have been read out of the archive
+             * @enum {string}
+             */
+            host_node_extract_status?: "pending" | "success" | "failed";
+            /**
+             * Format: date-time
+             * @description Creation time of the version
+             */
+            createdAt?: string;
+            /** @description Packages that the version needs */
+            dependencies?: string[];
+            /** @description Whether another version should be used */
+            deprecated?: boolean;
+            /** @description Where the archive is downloaded. Present only while the version is active or flagged */
+            downloadUrl?: string;
+            /** @description Unique identifier of the version */
+            id?: string;
+            /** @description Owning node */
+            node_id?: string;
+            /** @description Why the version has its status, and what to do about it */
+            status_reason?: string;
+            /** @description Accelerator kinds the version supports */
+            supported_accelerators?: string[];
+            /** @description Supported host frontend versions */
+            supported_host_frontend_version?: string;
+            /** @description Supported host versions */
+            supported_host_version?: string;
+            /** @description Operating systems supported */
+            supported_os?: string[];
+            /** @description Words to find the version by */
+            tags?: string[];
+            /** @description Version label in normal form */
+            version?: string;
+            /**
+             * @description Added by this service: Pending until the archive has arrived and been checked
+             * @enum {string}
+             */
+            status?: "NodeVersionStatusPending" | "NodeVersionStatusActive" | "NodeVersionStatusBanned" | "NodeVersionStatusDeleted" | "NodeVersionStatusFlagged";
+            /**
+             * @description Added by this service: Why the version has its status, for programs
+             * @enum {string}
+             */
+            status_reason_code?: "awaiting_upload" | "archive_refused" | "node_banned" | "node_deleted" | "publisher_banned" | "token_revoked" | "trust_revoked" | "banned" | "flagged";
+            /** @description Added by this service: Why the host nodes could not be read, or not all of them; absent unless that failed */
+            host_node_extract_reason?: string;
+            provenance?: components["schemas"]["Provenance"];
+            /** @description Added by this service: SHA-256 of the archive in hexadecimal. Absent until the archive has been accepted */
+            sha256?: string;
+            /** @description Added by this service: Size of the archive. Absent until the archive has been accepted */
+            size_bytes?: number;
         };
         PublishNodeVersionReply: {
             /** @description As requested: The version to publish */

@@ -17,6 +17,8 @@ type ClientCode =
   | 'task_failed'
   | 'still_running'
   | 'no_status'
+  /** A download has other bytes than were published. */
+  | 'wrong_digest'
   /** `publish`: the upload failed, its archive was rejected, or it is still being checked. */
   | 'upload_failed'
   | 'archive_rejected'

@@ -43,6 +43,7 @@ export function describeService(contracts: readonly Contract[]): JsonObject {
     security: [{ accessToken: [] }],
     paths: Object.fromEntries(operations),
     webhooks,
+    'x-public-index': publicIndex,
     components: {
       securitySchemes: {
         accessToken: {
@@ -60,6 +61,14 @@ export function describeService(contracts: readonly Contract[]): JsonObject {
     },
   };
 }
+
+/** Files, not operations: they lie where archives are downloaded, and need no token. */
+const publicIndex = [
+  ['index/v1/config.json', 'IndexConfig'],
+  ['index/v1/catalog/{pieces}/{piece}.json', 'CatalogPiece'],
+  ['index/v1/nodes/{foldedNodeId}.json', 'IndexedNode'],
+  ['index/v1/nodes/{foldedNodeId}/{version}/host-nodes.json', 'IndexedHostNodes'],
+].map(([path, name]) => ({ path, schema: reference(String(name)) }));
 
 function describeOperation(contract: Contract): JsonObject {
   const sample = sampleRequest(contract);

@@ -3,6 +3,7 @@ import { bodySchema, type Contract } from '../../lib/contract.ts';
 import * as config from '../../lib/config.ts';
 import { unsetAsAbsent } from '../../lib/schemas/media.ts';
 import { ErrorBody } from '../../lib/schemas/error-body.ts';
+import * as indexFiles from '../../lib/schemas/index-files.ts';
 import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';
 import { Node, NodeInput } from '../../lib/schemas/node.ts';
 import { NodeVersion, NodeVersionInput } from '../../lib/schemas/node-version.ts';
@@ -25,7 +26,7 @@ export function describeSchemas(contracts: readonly Contract[]): Record<string, 
   const replies = contracts.map((contract) => [replyName(contract), contract.reply] as const);
   const described = {
     ...describe(Object.fromEntries(requests), 'input'),
-    ...describe({ ...Object.fromEntries(replies), ErrorBody }, 'output'),
+    ...describe({ ...Object.fromEntries(replies), ErrorBody, ...indexFiles }, 'output'),
   };
   for (const [resource, input] of resources) completeRequests(described, resource, input);
   for (const contract of contracts) describeEchoes(described, contract);
