@@ -1,6 +1,6 @@
 import { FetchError, WaitPeriodNotYetEndedJwkError } from 'aws-jwt-verify/error';
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
-import { httpRequest } from '../http-request.ts';
+import { httpRequest } from '../outgoing/http-request.ts';
 
 const refetchIntervalMs = 10_000;
 

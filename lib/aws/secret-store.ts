@@ -1,7 +1,7 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
-import { httpRequest } from '../http-request.ts';
+import { httpRequest } from '../outgoing/http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { describeError, log } from '../log.ts';
 import { environmentCredentials } from './credentials.ts';

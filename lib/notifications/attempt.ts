@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { httpRequest, TransportError } from '../http-request.ts';
+import { httpRequest, TransportError } from '../outgoing/http-request.ts';
 import { findAddresses, pinnedTo } from './addresses.ts';
 import { readAddress } from './receiver-address.ts';
 import type { NotificationRecord } from './records.ts';

@@ -1,4 +1,4 @@
-import { callerHash } from '../caller-hash.ts';
+import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import { absent, present } from '../store/expressions.ts';

@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
-import { type HttpReply, httpRequest, TransportError } from '../http-request.ts';
+import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { readErrorReply } from './error-reply.ts';
 import type { BoughtTask, Provider } from './provider.ts';

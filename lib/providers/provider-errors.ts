@@ -1,4 +1,4 @@
-import { TransportError } from '../http-request.ts';
+import { TransportError } from '../outgoing/http-request.ts';
 import { ApiError } from '../errors.ts';
 import type { AttemptResult } from './exchange.ts';
 

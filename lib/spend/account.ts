@@ -1,4 +1,4 @@
-import { callerHash } from '../caller-hash.ts';
+import { callerHash } from '../caller.ts';
 import { dueShard } from '../store/due.ts';
 import { type Changes, Plus } from '../store/expressions.ts';
 import { accountKey, type Key } from '../store/keys.ts';

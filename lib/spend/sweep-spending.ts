@@ -1,4 +1,4 @@
-import { callerHash } from '../caller-hash.ts';
+import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { log } from '../log.ts';
 import { notDue, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';

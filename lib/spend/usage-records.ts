@@ -1,4 +1,4 @@
-import { callerHash } from '../caller-hash.ts';
+import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';

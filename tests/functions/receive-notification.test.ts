@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { notificationsOf, storedTask } from '../support/relay.ts';
 import { everythingOf, hook, lastLine, say, started } from '../support/notified.ts';
 import type { ProxyName } from '../support/proxies.ts';
-import { callerHash } from '../../lib/caller-hash.ts';
+import { callerHash } from '../../lib/caller.ts';
 import { notifyShards } from '../../lib/notifications/records.ts';
 import { pendingIndex, usageKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/sweep-spending.ts';
-import { callerHash } from '../../lib/caller-hash.ts';
+import { callerHash } from '../../lib/caller.ts';
 import { reserve } from '../../lib/spend/reserve.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { intercept } from '../support/intercept.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import type { NotificationRecord } from '../../lib/notifications/records.ts';
-import { callerHash } from '../../lib/caller-hash.ts';
+import { callerHash } from '../../lib/caller.ts';
 import { usageRecord } from '../../lib/spend/usage-records.ts';
 import { usageKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';

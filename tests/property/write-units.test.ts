@@ -20,7 +20,7 @@ const { misbehave, simulation } = await import('../support/proxies.ts');
 const { accountOf, countersOf, openOf, pay, spender, sweepAfter, usageOf } = await import(
   '../support/spending.ts'
 );
-const { callerHash } = await import('../../lib/caller-hash.ts');
+const { callerHash } = await import('../../lib/caller.ts');
 
 afterAll(() => front.stop());
 

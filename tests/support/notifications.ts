@@ -2,7 +2,7 @@ import { queue, runQueue } from './queue.ts';
 import { randomBytes } from 'node:crypto';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { callerHash } from '../../lib/caller-hash.ts';
+import { callerHash } from '../../lib/caller.ts';
 import { listDue, lostAfterMs } from '../../lib/notifications/outbox.ts';
 import { enqueue } from '../../lib/notifications/queue.ts';
 import {

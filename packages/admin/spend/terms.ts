@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { putting, updating } from '../../../lib/store/write.ts';
-import { callerHash } from '../../../lib/caller-hash.ts';
+import { callerHash } from '../../../lib/caller.ts';
 import type { HistoryRecord } from '../../../lib/registry/records.ts';
 import { type AccountRecord, accountRecord, keyOfAccount, type Terms } from '../../../lib/spend/account.ts';
 import type { Limits } from '../../../lib/spend/limits.ts';

@@ -1,4 +1,4 @@
-import { callerHash } from '../../../lib/caller-hash.ts';
+import { callerHash } from '../../../lib/caller.ts';
 import { dayCallerRecord, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
 import type { Item } from '../../../lib/store/attribute-values.ts';
 import { dayCallersPartition, usagePartition } from '../../../lib/store/keys.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { httpRequest } from '../../../lib/http-request.ts';
+import { httpRequest } from '../../../lib/outgoing/http-request.ts';
 import { findAddresses, pinnedTo, resolver } from '../../../lib/notifications/addresses.ts';
 import { isPublic, readAddress } from '../../../lib/notifications/receiver-address.ts';
 import { connectionsOf } from '../../support/connections.ts';

@@ -10,7 +10,7 @@ import {
   refuseUsage,
   type UsageResult,
 } from '../../../lib/spend/usage-records.ts';
-import { callerHash } from '../../../lib/caller-hash.ts';
+import { callerHash } from '../../../lib/caller.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { idempotencyKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';

@@ -6,8 +6,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { httpRequest } from '../../lib/http-request.ts';
-import { peer, trustPeer } from '../support/tls-peer.ts';
+import { httpRequest } from '../../../lib/outgoing/http-request.ts';
+import { peer, trustPeer } from '../../support/tls-peer.ts';
 
 const servers: { close: () => void }[] = [];
 const sockets = new Set<Socket>();
@@ -362,7 +362,7 @@ describe('exchange', () => {
 
   test('succeeds after the peer closed its idle connections while this process was frozen', async () => {
     const idleMs = 50;
-    const peer = new Worker(new URL('../support/impatient-peer.ts', import.meta.url), {
+    const peer = new Worker(new URL('../../support/impatient-peer.ts', import.meta.url), {
       workerData: { idleMs },
     });
     const [port] = await once(peer, 'message');
