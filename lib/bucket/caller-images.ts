@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { httpRequest } from '../http-request.ts';
+import { httpRequest } from '../outgoing/http-request.ts';
 import { presign } from './signed-upload.ts';
 
 /** Bytes that a caller holds, by the name that it gives them in a request: `upload:<sha256>:<bytes>`. */

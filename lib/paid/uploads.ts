@@ -1,5 +1,5 @@
 import type { CallerImage } from '../bucket/caller-images.ts';
-import { callerHash } from '../caller-hash.ts';
+import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject } from '../json-object.ts';

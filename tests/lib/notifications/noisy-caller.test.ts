@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { queue } from '../../support/queue.ts';
 import { handler } from '../../../functions/deliver-notifications.ts';
-import { callerHash } from '../../../lib/caller-hash.ts';
+import { callerHash } from '../../../lib/caller.ts';
 import { consumeQueue } from '../../../tools/local/consume-queue.ts';
 import { writeNotification } from '../../support/notifications.ts';
 import { startReceiver } from '../../support/receiver.ts';
