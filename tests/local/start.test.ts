@@ -232,7 +232,7 @@ describe('npm run publish-node', () => {
     const { stdout } = await run(
       'npm',
       [
-        ...['run', 'publish-node', '--silent', '--', folder, '--publisher', demo.publisherId],
+        ...['run', 'publish-node', '--silent', '--', 'publish', folder, '--publisher', demo.publisherId],
         ...['--node', 'published-by-command', '--version', '1.0.0', '--base-url', stack.apiUrl],
         ...['--token', demo.personalAccessToken, '--access-token', stack.token('OWNER')],
       ],
