@@ -234,11 +234,11 @@ describe('npm run publish-node', () => {
       [
         ...['run', 'publish-node', '--silent', '--', 'publish', folder, '--publisher', demo.publisherId],
         ...['--node', 'published-by-command', '--version', '1.0.0', '--base-url', stack.apiUrl],
-        ...['--token', demo.personalAccessToken, '--access-token', stack.token('OWNER')],
+        ...['--token', demo.personalAccessToken, '--access-token', stack.token('OWNER'), '--json'],
       ],
       { env: stack.environment },
     );
-    const [, address = '', digest] = /download {2}(\S+)\nsha256 {4}(\S+)/.exec(stdout) ?? [];
+    const { download_url: address, sha256: digest } = JSON.parse(stdout);
     const archive = await (await fetch(address)).bytes();
     const found = await request('POST', '/bulk/nodes/versions', {
       node_versions: [{ node_id: 'published-by-command', version: '1.0.0' }],
