@@ -1,6 +1,8 @@
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
+import { log } from '../log.ts';
+import { idCandidates } from './id-candidates.ts';
 import { readErrorReply } from './error-reply.ts';
 import type { BoughtTask, Provider } from './provider.ts';
 import { readCredits, readTaskId } from './reply-fields.ts';
@@ -114,6 +116,7 @@ function readReply({ status, headers, body }: HttpReply, key: string): AttemptRe
   if (code !== undefined) return { payment: 'refused', status, code, text, details, retryAfterMs, cause };
 
   // A reply that is neither a success nor an error, such as a redirect, counts as one that cannot be read.
+  if (isSuccess(status)) log('warn', 'task_id_missing', { candidates: idCandidates(content, headers) });
   const unknownCode = status < 400 ? 'provider_invalid_reply' : 'provider_failed';
   return {
     payment: 'unknown',

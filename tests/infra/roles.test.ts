@@ -136,11 +136,15 @@ describe('the roles', () => {
     ]);
   });
 
-  test('let a presigned URL put under staging only, and only the finalizer publish', () => {
+  test('let a presigned URL put under staging and images only, and only the finalizer publish', () => {
     expect(granting('s3:PutObject')).toEqual([
       `DeliverNotificationsRole ${objects('status/*')}`,
+      `ExtendVideoRole ${objects('images/*')}`,
       `FinalizeUploadRole ${objects('archives/*')}`,
+      `MultiframeVideoRole ${objects('images/*')}`,
       `PublishNodeVersionRole ${objects('staging/*')}`,
+      `RelightImageRole ${objects('images/*')}`,
+      `TextToVideoRole ${objects('images/*')}`,
       `WriteIndexRole ${objects('index/*')}`,
     ]);
   });

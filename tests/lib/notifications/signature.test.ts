@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { readSigningKeys, signatureHeaders, signedContent } from '../../../lib/notifications/signature.ts';
@@ -38,6 +38,25 @@ describe('the signature of a notification', () => {
     expect(isValid(publicKey, signature, `msg_2.1795309323.${message.body}`)).toBe(false);
     expect(isValid(publicKey, signature, `${message.id}.1795309323.${message.body} `)).toBe(false);
   });
+
+  test('is made with a key that the stage has made itself: the SHA-256 of 64 letters and digits', () => {
+    const password = 'aB3'.repeat(21) + 'z';
+    const [key] = readSigningKeys(password);
+    const seed = createHash('sha256').update(password).digest('base64');
+    const [same] = readSigningKeys(`whsk_${seed}`);
+
+    expect(key?.publicKey).toBe(same?.publicKey);
+    expect(readSigningKeys(`${password} whsk_${seed}`)).toHaveLength(2);
+  });
+
+  test.each(['a'.repeat(63), 'a'.repeat(65), `${'a'.repeat(63)}-`])(
+    'is not made with %s, which the error does not repeat',
+    (secret) => {
+      expect(() => readSigningKeys(secret)).toThrow(
+        /^A signing key must be whsk_ .* or 64 letters and digits\.$/,
+      );
+    },
+  );
 
   test('is there once for each of two keys while one replaces the other', () => {
     const [older, newer] = [newKey(), newKey()];
