@@ -256,7 +256,7 @@ function reachedFrom(file: string, reached = new Set<string>()): Set<string> {
 /** What is never raised for a contract, though its function reaches the file; endpoint.test.ts and others show why. */
 const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/paid\/idempotency-key/, ({ idempotent }) => idempotent === true],
-  [/^lib\/spend\//, ({ paid }) => paid !== undefined],
+  [/^lib\/(?:spend\/|paid\/uploads)/, ({ paid }) => paid !== undefined],
   [/^lib\/(?:http\/admit|auth\/)/, ({ access }) => access !== 'anyone'],
   // lib/paid/nothing-sent.ts gives them other codes; a bulk read writes nothing.
   [/^lib\/store\/(?:retries|store-errors)/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
