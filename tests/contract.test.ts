@@ -914,6 +914,37 @@ describe('Resources and their fields', () => {
   });
 });
 
+describe('What is newly let through', () => {
+  test('has no power over the service: names of the prototype are forwarded as they came', async () => {
+    const rawBody =
+      '{"image":"iVBORw0=","advanced_settings":{"__proto__":{"isAdmin":true},"constructor":{"x":1},"engine":"new"}}';
+    const { status } = await invoke(proxies['relight-image'], 'relight-image', { rawBody });
+
+    expect(status).toBe(200);
+    expect(JSON.stringify(simulation.received[0]?.body.advanced_settings)).toBe(
+      '{"__proto__":{"isAdmin":true},"constructor":{"x":1},"engine":"new"}',
+    );
+    expect(Object.hasOwn(Object.prototype, 'isAdmin')).toBe(false);
+  });
+
+  test('is one request to an Idempotency-Key, and another with another setting', async () => {
+    const headers = { 'idempotency-key': `settings-${fresh()}` };
+    const relight = (gamma: number) =>
+      invoke(proxies['relight-image'], 'relight-image', {
+        headers,
+        body: { image: 'iVBORw0=', advanced_settings: { gamma } },
+      });
+    const answers = [await relight(1), await relight(1), await relight(2)];
+
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
+      [200, undefined],
+      [200, undefined],
+      [409, 'idempotency_mismatch'],
+    ]);
+    expect(simulation.received).toHaveLength(1);
+  });
+});
+
 describe('States and transitions', () => {
   test.each(['created', 'processing', 'queueing', 'success', 'failed'])(
     'answers the state %s of a video task',

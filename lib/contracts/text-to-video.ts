@@ -19,5 +19,6 @@ export const textToVideo = contract({
   paid: 'by reply',
   notifies: { provider: 'video', field: 'callback_url' },
   idempotent: true,
-  secondsOf: ({ duration }: { duration?: number | undefined }) => duration,
+  // A provider may take 0 for its own choice.
+  secondsOf: ({ duration }: { duration?: number | undefined }) => duration || undefined,
 });

@@ -38,12 +38,12 @@ interface Frames {
 
 /**
  * The sum over all key frames, in whole seconds. Undefined if one has no duration of its own, which is then the
- * provider's choice; a negative one must not make the others cheaper.
+ * provider's choice; one of 0 or less must not make the task look cheaper.
  */
 export function secondsOfFrames({ image_settings }: Frames): number | undefined {
   let sum = 0;
   for (const { duration } of image_settings) {
-    if (duration === undefined || duration < 0) return undefined;
+    if (duration === undefined || duration <= 0) return undefined;
     sum += duration;
   }
   return Math.min(Math.ceil(sum), maxSeconds);

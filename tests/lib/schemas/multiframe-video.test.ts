@@ -4,7 +4,7 @@ import { secondsOfFrames } from '../../../lib/schemas/multiframe-video.ts';
 test.each([
   [[5, 7, 2], 14],
   [[2.5, 7.25], 10],
-  [[0, 0], 0],
+  [[5, 0], undefined],
   [[1e300, 1], 2 ** 31 - 1],
   [[5, undefined, 2], undefined],
   [[20, -15], undefined],
