@@ -42,6 +42,6 @@ describe('npm run rehearse', () => {
 
     expect(status).toBe(1);
     expect(stdout).toContain('prod: not packaged\n');
-    expect(stdout).toContain('rateLimit: must be a whole number from 1 to 10000.\n');
+    expect(stdout).toContain('rateLimit: must be a whole number from 1 to 2500.\n');
   }, 120_000);
 });
