@@ -11,7 +11,9 @@ interface TextObject {
 export async function readText({ deadline }: Context, key: string): Promise<TextObject | undefined> {
   try {
     const command = new GetObjectCommand({ Bucket: bucketName(), Key: key });
-    const { Body, ETag = '' } = await s3().send(command, until(deadline));
+    const { Body, ETag } = await s3().send(command, until(deadline));
+    // Without one, the next write would replace whatever is there.
+    if (!ETag) throw new Error('S3 sent an object without its ETag.');
     return { text: (await Body?.transformToString()) ?? '', etag: ETag };
   } catch (error) {
     if (statusOf(error) === 404 || statusOf(error) === 403) return undefined;
@@ -39,7 +41,9 @@ export async function writeIfMatches({ deadline }: Context, written: NewText): P
       CacheControl: cacheControl,
       ...(etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: etag }),
     });
-    await s3().send(command, until(deadline));
+    const { ETag } = await s3().send(command, until(deadline));
+    // Whatever answered without one was not S3, which may have refused the write.
+    if (!ETag) throw new Error('S3 confirmed a write without an ETag.');
     return true;
   } catch (error) {
     // 409: another conditional write of the same object ran at the same time. 404: the object expired meanwhile.

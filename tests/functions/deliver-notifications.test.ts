@@ -6,6 +6,7 @@ import { deadLetters, queue, runQueue } from '../support/queue.ts';
 import { handler } from '../../functions/deliver-notifications.ts';
 import type { NotificationRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
+import { s3 } from '../../lib/bucket/bucket.ts';
 import { signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
@@ -476,6 +477,23 @@ describe('the status', () => {
     await run();
 
     expect((await shownStatus(written[0])).content).toMatchObject({ state: 'success' });
+  });
+
+  test.each([
+    ['GetObjectCommand', 'processing', 'success'],
+    ['PutObjectCommand', 'success', 'processing'],
+  ] as const)('is the last state after an answer to %s that is not of S3', async (broken, second, first) => {
+    const status_key = `status/${crypto.randomUUID()}.json`;
+    const written = await writeNotification(undefined, { status_key, ...said(first) });
+    await run();
+    await writeNotification(undefined, { status_key, ...said(second) });
+    const repair = intercept(s3(), async ({ command, send }) => (command === broken ? {} : send()));
+    await run();
+    repair();
+    queue.skip(180_000);
+    await run();
+
+    expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });
   });
 
   test('is shown before a receiver that hangs is called', async () => {
