@@ -127,8 +127,8 @@ interface OlderRequest {
 }
 
 function olderRequest(): OlderRequest | undefined {
-  const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => OlderRequest };
-  return XMLHttpRequest && new XMLHttpRequest();
+  const Older: (new () => OlderRequest) | undefined = Reflect.get(globalThis, 'XMLHttpRequest');
+  return Older && new Older();
 }
 
 async function put(
