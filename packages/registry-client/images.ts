@@ -127,7 +127,7 @@ interface OlderRequest {
 }
 
 function olderRequest(): OlderRequest | undefined {
-  const Older: (new () => OlderRequest) | undefined = Reflect.get(globalThis, 'XMLHttpRequest');
+  const Older: (new () => OlderRequest) | undefined = Object(globalThis).XMLHttpRequest;
   return Older && new Older();
 }
 

@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createRegistryClient } from '../client.ts';
 
@@ -66,3 +69,19 @@ test('a misspelled field is a compile error on every operation', () => {
     'updateNode',
   ]);
 });
+
+test("the client compiles with its own compiler, which knows the DOM's types", () => {
+  const compiler = createRequire(resolve('packages/registry-client/package.json')).resolve(
+    'typescript/bin/tsc',
+  );
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [compiler, '--noEmit', '-p', 'packages/registry-client'],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '' },
+    },
+  );
+
+  expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
+}, 60_000);
