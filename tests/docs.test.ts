@@ -33,10 +33,15 @@ describe('npm run docs', () => {
       const server = await serveFiles();
       const browser = await launchBrowser();
       const { page, problems } = await openPage(browser, 1280);
-      await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/some/folder/`);
-      await page.getByRole('heading', { name: 'Fetch many node versions' }).first().waitFor();
-      await browser.close();
-      server.close();
+      try {
+        await page.goto(`http://localhost:${(server.address() as AddressInfo).port}/some/folder/`);
+        // The operations themselves are below the introduction, and drawn when they are scrolled to.
+        await page.getByRole('heading', { name: 'Node registry and media generation proxy' }).waitFor();
+        await page.getByText('Fetch many node versions').first().waitFor();
+      } finally {
+        await browser.close();
+        server.close();
+      }
 
       expect(problems).toEqual([]);
     },

@@ -65,6 +65,7 @@ export function describeNode(
   Object.assign(node, withoutOpen(describe(machine, cls, run)));
   const shown = asText(title) ?? node.displayName;
   if (shown) node.displayName = shown;
+  else delete node.displayName;
   return node;
 }
 

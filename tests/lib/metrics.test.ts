@@ -182,7 +182,10 @@ describe('the metrics of the finalizer', () => {
 
   test('count each upload by its result, with its lag', async () => {
     const event: S3Event = JSON.parse(JSON.stringify(sampleEvent('finalize-upload')));
-    for (const record of event.Records) record.eventTime = new Date(Date.now() - 5000).toISOString();
+    for (const record of event.Records) {
+      record.eventTime = new Date(Date.now() - 5000).toISOString();
+      record.s3.object.key = 'staging/no-such-node/1.0.0/no-such-version/no-such-upload.zip';
+    }
     await finalizeUpload(event, context);
 
     expect(lines('upload').map(metricsOf)[0]).toEqual([

@@ -44,7 +44,10 @@ describe('the client of a caller with limits', () => {
     const untilMidnight = (86_400_000 - (Date.now() % 86_400_000)) / 1000;
 
     expect(error).toMatchObject({ code: 'budget_exhausted', status: 429, requestId: expect.any(String) });
-    expect(Math.abs(Number(error.retryAfter) - untilMidnight)).toBeLessThan(5);
+    // The service spreads those who wait over half a minute.
+    const late = Number(error.retryAfter) - untilMidnight;
+    expect(late).toBeGreaterThan(-5);
+    expect(late).toBeLessThan(35);
     expect(adviceFor(error)).toBe('tomorrow');
     // Waiting is worth it only in the last minute of a day.
     if (untilMidnight > 65) expect(api.received).toHaveLength(1);
@@ -75,7 +78,7 @@ describe('the client of a caller with limits', () => {
 
     expect(error).toMatchObject({ code: 'too_many_requests', status: 429 });
     expect(error.retryAfter).toBeGreaterThan(0);
-    expect(error.retryAfter).toBeLessThanOrEqual(60);
+    expect(error.retryAfter).toBeLessThanOrEqual(90);
     expect(adviceFor(error)).toBe('in a minute');
   });
 

@@ -13,7 +13,7 @@ function signatureOf({ host, pathname, searchParams }: URL): string {
     .map((pair) => pair.map(encodeURIComponent).join('='))
     .sort()
     .join('&');
-  const headers = `content-type:application/zip\nhost:${host}\n\ncontent-type;host`;
+  const headers = `host:${host}\n\nhost`;
   const request = `PUT\n${pathname}\n${query}\n${headers}\nUNSIGNED-PAYLOAD`;
   const hash = createHash('sha256').update(request).digest('hex');
   const text = ['AWS4-HMAC-SHA256', searchParams.get('X-Amz-Date'), scope.join('/'), hash].join('\n');
