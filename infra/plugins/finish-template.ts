@@ -1,5 +1,5 @@
 import { foldConditions } from './fold-conditions.ts';
-import type { Framework, Resource, Template } from './framework.ts';
+import type { Console, Framework, Resource, Template } from './framework.ts';
 import { referencesOf } from './references.ts';
 
 /**
@@ -9,7 +9,7 @@ import { referencesOf } from './references.ts';
 export default class FinishTemplate {
   readonly hooks: Record<string, () => void>;
 
-  constructor({ service }: Framework) {
+  constructor({ service }: Framework, _options: unknown, { log }: Console) {
     this.hooks = {
       'after:aws:package:finalize:mergeCustomProviderResources': () => {
         const template = service.provider.compiledCloudFormationTemplate;
@@ -21,9 +21,25 @@ export default class FinishTemplate {
         catchUndeliveredSchedules(template);
         delaySchedules(template);
         dropNeedlessDependencies(template);
+        for (const warning of reservationWarnings(template)) log.warning(warning);
       },
     };
   }
+}
+
+/** What an account and region have before a quota is raised, less the 100 that Lambda keeps unreserved. */
+const maxReserved = 900;
+
+/** Only AWS knows the account's quota, so this does not stop a stage that may fit. */
+function reservationWarnings(template: Template): string[] {
+  const reserved = ofType(template, 'AWS::Lambda::Function').map(([, { Properties }]) =>
+    Number(Properties.ReservedConcurrentExecutions ?? 0),
+  );
+  const sum = reserved.reduce((one, other) => one + other, 0);
+  if (sum <= maxReserved) return [];
+  return [
+    `proxyConcurrency and finalizeConcurrency reserve ${sum} executions, and an account has 1,000 with 100 to stay unreserved: raise its quota first, or Lambda rejects the deployment.`,
+  ];
 }
 
 /** What the framework and function-resources.ts make for a function is there only where the function is. */

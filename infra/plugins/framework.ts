@@ -20,6 +20,11 @@ export interface Framework {
   classes: { Error: new (message: string) => Error };
 }
 
+/** Where a plugin writes to the person who packages. */
+export interface Console {
+  log: { warning: (message: string) => void };
+}
+
 /** What serverless.yml says to the plugins here. */
 interface Custom {
   parameters: { defaults: Record<string, unknown>; stage: Record<string, unknown> | null };

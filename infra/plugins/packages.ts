@@ -38,9 +38,15 @@ export function flagsOf(parameters: Record<string, string>): string[] {
   ];
 }
 
-/** The same with any stage, region and parameters. */
-export async function packageWith(project: string, folder: string, flags: readonly string[]): Promise<void> {
-  await run('serverless', ['package', '--package', folder, ...flags], { cwd: project, env: bareEnvironment });
+/** The same with any stage, region and parameters. Returns what the framework printed. */
+export async function packageWith(
+  project: string,
+  folder: string,
+  flags: readonly string[],
+): Promise<string> {
+  const args = ['package', '--package', folder, ...flags];
+  const { stdout, stderr } = await run('serverless', args, { cwd: project, env: bareEnvironment });
+  return stdout + stderr;
 }
 
 /** The template as it is deployed. */

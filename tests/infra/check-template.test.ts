@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { acceptedWarnings, checkTemplate } from '../../infra/plugins/check-template.ts';
 import { foldConditions } from '../../infra/plugins/fold-conditions.ts';
+import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { packagedStage } from './packaging.ts';
 
 let folder: string;
@@ -15,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a stage', () => {
-  test.each(['direct', 'minimal', 'full'] as const)(
-    'the %s parameters has no error under CloudFormation’s schemas and cfn-lint’s rules, and no unexplained warning',
+  test.each(Object.keys(parameterSets) as (keyof typeof parameterSets)[])(
+    'with the %s parameters has no error under CloudFormation’s schemas and cfn-lint’s rules, and no unexplained warning',
     async (set) => {
       const { errors, accepted, resources } = checkTemplate((await packagedStage(set)).file);
 

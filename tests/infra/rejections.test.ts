@@ -123,16 +123,18 @@ describe('a stage that cannot be deployed', () => {
   }, 120_000);
 });
 
-test('the command line gives empty values, and values of several lines', async () => {
+test('takes empty values, values of several lines, and warns of reservations above the quota', async () => {
   const project = await builtProject('given');
   const keys = { keys: [{ kty: 'RSA', kid: '1' }] };
   const given = { ...requiredParameters, creditCeilings: '', tokenKeySet: JSON.stringify(keys, null, 2) };
-  await packageWith(project, 'packaged', [...flagsOf(given), '--param', 'corsOrigins=*']);
+  const flags = [...flagsOf(given), '--param', 'corsOrigins=*', '--param=proxyConcurrency=226'];
+  const printed = await packageWith(project, 'packaged', flags);
   const { Resources } = JSON.parse(await readFile(templateIn(join(project, 'packaged')), 'utf8'));
   const { Variables } = Resources.TextToVideoLambdaFunction.Properties.Environment;
 
   expect(Variables.CREDIT_CEILINGS).toBe('');
   expect(JSON.parse(Variables.TOKEN_JWKS)).toEqual(keys);
+  expect(printed).toContain('proxyConcurrency and finalizeConcurrency reserve 904 executions');
 }, 120_000);
 
 describe('the 4 KB of variables that Lambda gives a function', () => {
