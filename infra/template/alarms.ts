@@ -32,7 +32,7 @@ export interface Alarm {
   below?: number;
   /**
    * Something leaves a line at each run. If it stops, the alarm goes to INSUFFICIENT_DATA, which notifies too. That is also
-   * the state of a new alarm, and only a change notifies: a new stage pages nobody before its first run.
+   * the state of a new alarm, and only a change notifies: a new stage pages no one before its first run.
    */
   mustRun?: true;
 }
@@ -95,9 +95,9 @@ function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunc
   const faults: Alarm = {
     name: `faults-${name}`,
     meaning: 'An invocation crashed, ran out of time or memory, or failed an event.',
-    look: '`sending` lines without a `request` line, its last lines before the crash, its `causes`',
+    look: '`sending` without `request` lines, the last lines before the crash, `causes`',
     action:
-      'Roll back if it began with a deployment. Events of uploads are tried three times: a brief failure of S3 or DynamoDB needs nothing.',
+      'Began with a deployment: roll back. Uploads are tried three times, so a brief failure of AWS needs nothing.',
     metric: { ...ofLambda, name: 'Errors', statistic: 'Sum' },
     ...anyOfTen,
     periods: [1, periods],
@@ -112,18 +112,17 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
   return [
     {
       name: `internal-errors-${name}`,
-      meaning: 'The function returned `internal_error`: it met a fault that it does not know.',
-      look: '`causes` of its `internal_error` lines; a `secret` line names a missing or malformed secret',
-      action: 'Roll back if it began with a deployment.',
+      meaning: 'The function returned `internal_error`, for an unknown fault.',
+      look: '`causes`; a `secret` line names a missing or malformed secret',
+      action: 'Began with a deployment: roll back.',
       metric: own(stage, 'requests', { function: name, code: 'internal_error' }),
       ...anyOfTen,
     },
     {
       name: `slow-${name}`,
-      meaning:
-        'For 15 minutes, the p95 of this route was above 2 s (proxies: 15 s). With few requests, one is enough.',
-      look: '`ms`, `provider_ms` and `cold_start` of its lines, table throttles, the issuer, very large bulk requests',
-      action: 'If `provider_ms` is close to `ms`, the provider is slow: tell it. Otherwise remove the cause.',
+      meaning: 'For 15 minutes, the p95 was above 2 s (proxies: 15 s). With few requests, one is enough.',
+      look: '`ms`, `provider_ms`, `cold_start`, table throttles, the issuer, very large bulk requests',
+      action: '`provider_ms` close to `ms`: tell the provider. Otherwise remove the cause.',
       metric: { namespace: 'AWS/Lambda', name: 'Duration', statistic: 'p95', dimensions },
       ...fifteenMinutes,
       above: bound,
@@ -132,8 +131,8 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
 }
 
 const hourly = {
-  missing: 'The hourly sweep did not run for two hours or more.',
-  unvisited: 'Three sweeps in four hours did not get through everything that is due.',
+  missing: 'The hourly sweep has not run for two hours.',
+  unvisited: 'In three of four hours, the sweep left work undone.',
   seconds: hours,
   missingPeriods: [2, 2],
   unvisitedPeriods: [3, 4],
@@ -154,8 +153,8 @@ const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
   {
     sweep: 'spending',
     ranBy: 'sweepSpending',
-    missing: 'The sweep of each minute did not run for 15 minutes: callers are counted too much.',
-    unvisited: 'For 15 minutes, the sweeps did not get through all accounts that are due.',
+    missing: 'The sweep has not run for 15 minutes, so accounts count too much.',
+    unvisited: 'For 15 minutes, the sweep left accounts undone.',
     seconds: 5 * minutes,
     missingPeriods: [3, 3],
     unvisitedPeriods: [3, 4],
@@ -169,7 +168,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
       {
         name: `sweep-missing-${sweep}`,
         meaning: schedule.missing,
-        look: `the rule of the schedule, \`faults-${ranBy}\`, throttles`,
+        look: 'the schedule’s rule, the function’s `faults-` alarm, throttles',
         action:
           ranBy === 'sweepSpending'
             ? 'Enable the rule. Until then, run `npm run admin -- usage sweep $on`.'
@@ -183,8 +182,8 @@ function sweepAlarms(stage: Stage): Alarm[] {
       {
         name: `sweep-unvisited-${sweep}`,
         meaning: schedule.unvisited,
-        look: `the sweep’s lines: what was left, and what takes the time of \`${ranBy}\``,
-        action: 'Remove what fails again and again, or run the sweep of `npm run admin` by hand.',
+        look: 'the sweep’s lines: what is left, and what takes the time',
+        action: 'Remove what keeps failing, or run the sweep with `npm run admin`.',
         metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
         seconds,
         periods: schedule.unvisitedPeriods,
@@ -195,8 +194,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
       name: 'sweep-findings-uploads',
       meaning: 'The sweep published a version that an event should have.',
       look: 'the `swept` lines',
-      action:
-        'Once is a lost event, already repaired. If it repeats, check the bucket’s notifications and time-outs.',
+      action: 'Once: nothing, the lost event is repaired. Repeated: check the bucket’s events and time-outs.',
       metric: metric('sweep_findings', 'uploads'),
       ...anyOfFifteen,
     },
@@ -219,10 +217,10 @@ const rate = (errors: string, atLeast: number) => ({
 const apiAlarms: Alarm[] = [
   {
     name: 'server-errors',
-    meaning: 'In 3 of 5 minutes with at least 20 requests each, over 5 % got a 5xx.',
-    look: 'the lines with status 500 and above, by `code`; the access log’s `gateway_error`',
+    meaning: 'In 3 of 5 minutes with at least 20 requests, over 5 % got a 5xx.',
+    look: 'lines with status 500 and above by `code`; the access log’s `gateway_error`',
     action:
-      '`unavailable`: read `causes` (a secret, throttles, the issuer). `internal_error`: as for `internal-errors-<function>`. `provider_*`: see the alarms of the providers.',
+      '`unavailable`: read `causes` (a secret, throttles, the issuer). `internal_error`, `provider_*`: see their alarms.',
     metric: rate('5xx', 20),
     seconds: minutes,
     periods: [3, 5],
@@ -230,20 +228,19 @@ const apiAlarms: Alarm[] = [
   },
   {
     name: 'repeated-server-errors',
-    meaning:
-      'In 3 five-minute periods of an hour, over 5 % of the requests got a 5xx, however few they were.',
-    look: 'as for `server-errors`',
-    action: 'As for `server-errors`; this alarm is for stages with little traffic.',
+    meaning: 'The same with little traffic: over 5 % in 3 five-minute periods of an hour.',
+    look: 'the same',
+    action: 'The same.',
     metric: rate('5xx', 1),
     ...thriceAnHour,
     above: 5,
   },
   {
     name: 'client-errors',
-    meaning: 'For 15 minutes, over half of at least 20 requests in five minutes got a 4xx.',
-    look: 'the lines by `code` and `principal`; 429 in the access log',
+    meaning: 'For 15 minutes, over half of at least 20 requests got a 4xx.',
+    look: 'lines by `code` and `principal`; 429 in the access log',
     action:
-      '`unauthorized`: did the issuer, its audience or its keys change? `provider_rejected` with `provider_status` 404: correct the provider’s URL. One caller: block it or tell it. 429: raise `rateLimit`.',
+      '`unauthorized`: did the issuer, audience or keys change? `provider_rejected` with 404: correct the provider’s URL. One caller: block it. 429: raise `rateLimit`.',
     metric: rate('4xx', 20),
     ...fifteenMinutes,
     above: 50,
@@ -264,9 +261,9 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
   const filled = reserved.map((name) => `FILL(${name}, 0)`);
   const account: Alarm = {
     name: 'function-throttles',
-    meaning: 'Lambda throttled invocations in this account and region, apart from this stage’s reservations.',
-    look: '`ConcurrentExecutions` against the quota and the reservations',
-    action: 'Raise the quota or the reservations, or lower `rateLimit`.',
+    meaning: 'Lambda throttled invocations in this region, outside this stage’s reservations.',
+    look: '`ConcurrentExecutions`, the quota, the reservations',
+    action: 'Raise the quota or reservations, or lower `rateLimit`.',
     metric:
       reserved.length === 0
         ? throttles({})
@@ -281,10 +278,10 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
     account,
     {
       name: 'reserved-throttles',
-      meaning: 'For 15 minutes, a reservation was used up: paid requests got 503, or uploads waited.',
-      look: '`provider_ms`, and the lines by `principal`',
+      meaning: 'For 15 minutes, paid requests got 503 or uploads waited: a reservation is used up.',
+      look: '`provider_ms`; lines by `principal`',
       action:
-        'A slow provider: wait or tell it. One caller: limit it. Otherwise raise `proxyConcurrency` or `finalizeConcurrency`.',
+        'One caller: limit it. A slow provider: tell it. Otherwise raise `proxyConcurrency` or `finalizeConcurrency`.',
       metric: { expression: filled.join(' + '), metrics },
       ...fifteenMinutes,
       above: 0,
@@ -300,10 +297,10 @@ function tableAlarms(): Alarm[] {
     ['Read', 'Write'].map(
       (kind): Alarm => ({
         name: `${place}-${kind.toLowerCase()}-throttles`,
-        meaning: `For 15 minutes, DynamoDB throttled ${kind.toLowerCase()}s of the ${place === 'table' ? 'table' : 'index of due work'}.`,
-        look: `consumed capacity against \`tableMax${kind}s\`, and the lines by node or publisher`,
+        meaning: 'For 15 minutes, DynamoDB throttled the table, or its index of due work.',
+        look: 'consumed capacity; lines by node, publisher and `principal`',
         action:
-          'Raise the parameter if it is reached. Otherwise one key is hot: find its node, publisher or caller, and limit it.',
+          '`tableMaxReads` or `tableMaxWrites` reached: raise it. Otherwise one key is hot: limit its node, publisher or caller.',
         metric: { namespace: 'AWS/DynamoDB', name: `${kind}ThrottleEvents`, statistic: 'Sum', dimensions },
         ...fifteenMinutes,
         above: 0,
@@ -317,17 +314,15 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
   return [
     {
       name: `${provider}-provider-credentials`,
-      meaning:
-        'The provider refused our key with 401 or 403: every request for it fails, and none is charged.',
-      look: 'the provider’s account, and who changed its key',
-      action: 'Store a valid key; the functions read it again after each refusal.',
+      meaning: 'The provider rejects our key (401 or 403), so all its requests fail, uncharged.',
+      look: 'who changed the key',
+      action: 'Store a valid key. Functions read it again after each rejection.',
       metric: metric('provider_credentials_refused'),
       ...anyOfFifteen,
     },
     {
       name: `${provider}-provider-quota`,
-      meaning:
-        'Our account at the provider is out of credits: every request for it fails, and none is charged.',
+      meaning: 'Our account at the provider is out of credits, so all its requests fail, uncharged.',
       look: 'the provider’s account',
       action: 'Buy credits.',
       metric: metric('provider_quota_exhausted'),
@@ -336,10 +331,9 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
     {
       name: `${provider}-provider-errors`,
       meaning:
-        'In 3 five-minute periods of an hour, over 20 % of the calls failed, timed out or got an invalid reply.',
-      look: 'the provider’s status page, `provider_status` of the lines',
-      action:
-        'Send the provider statuses and times. Requests that timed out may have been charged; we never repeat them.',
+        'In 3 five-minute periods of an hour, over 20 % of calls failed, timed out or got an invalid reply.',
+      look: 'the provider’s status page, `provider_status`',
+      action: 'Tell the provider. Time-outs may have been charged, and are never repeated.',
       metric: {
         expression: '100 * errors / calls',
         metrics: { errors: metric('provider_errors'), calls: metric('provider_calls') },
@@ -355,9 +349,9 @@ function moneyAlarms(stage: Stage): Alarm[] {
     {
       name: 'credits-per-hour',
       meaning:
-        'Both providers together charged more than `creditsPerHourAlarm` in an hour (relight at its configured price).',
-      look: 'the lines with `credits`, by `principal`',
-      action: 'A leaked token: block its caller. Growth: raise the parameter.',
+        'In an hour, both providers together charged more than `creditsPerHourAlarm` (relight: its ceiling).',
+      look: 'lines with `credits` by `principal`',
+      action: 'Leaked token: block its caller. Growth: raise the parameter.',
       metric: own(stage, 'credits', {}),
       seconds: hours,
       periods: [1, 2],
@@ -365,9 +359,8 @@ function moneyAlarms(stage: Stage): Alarm[] {
     },
     {
       name: 'credit-ceiling',
-      meaning:
-        'A provider charged more for a task than `creditCeilings` allows, so a caller can pass its limit by the difference.',
-      look: '`credits_above_ceiling` of the lines',
+      meaning: 'A task cost more than its entry in `creditCeilings`, so callers can pass their limits.',
+      look: '`credits_above_ceiling`',
       action: 'Raise the entry now.',
       metric: own(stage, 'replies_above_ceiling', {}),
       ...anyOfFifteen,
@@ -380,18 +373,18 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     deadLetters(
       'finalize-upload-dead-letters',
       'FinalizeUploadFailures',
-      'A check of an upload was given up, or a sweep was not delivered. The version stays pending.',
+      'Checking an upload was given up, so its version stays pending; or a sweep was not delivered.',
     ),
     deadLetters(
       'extract-host-nodes-dead-letters',
       'ExtractHostNodesFailures',
-      'An extraction of host nodes was given up, or its sweep was not delivered. The version can be downloaded.',
+      'Reading host nodes was given up, or its sweep was not delivered. Downloads work.',
     ),
     {
       name: 'bucket-size',
       meaning: 'The archives take more than 500 GB. S3 measures once a day.',
-      look: '`node-version list`, for the publisher',
-      action: 'Growth: raise the bound in infra/template/alarms.ts. One publisher: ask it.',
+      look: '`node-version list`',
+      action: 'Growth: raise the bound in `infra/template/alarms.ts`. One publisher: ask it.',
       metric: {
         namespace: 'AWS/S3',
         name: 'BucketSizeBytes',
@@ -410,17 +403,17 @@ const indexAlarms: Alarm[] = [
     ...deadLetters(
       'write-index-dead-letters',
       'WriteIndexFailures',
-      'Changes of the registry were given up after ten attempts, so the public index does not show them.',
+      'Changes were given up after ten attempts, so the public index lacks them.',
     ),
-    look: 'the `index` lines with `causes`, throttles of S3',
+    look: '`index` lines with `causes`, throttles of S3',
     action: 'Fix the cause, run `npm run admin -- index rebuild $on`, then purge the queue.',
   },
   {
     name: 'index-age',
-    meaning: 'For 15 minutes, the public index was more than 5 minutes behind the registry.',
-    look: 'the `index` lines with `causes`, throttles of `writeIndex` and of S3',
+    meaning: 'For 15 minutes, the public index was over 5 minutes behind.',
+    look: '`index` lines with `causes`, throttles of `writeIndex` and S3',
     action:
-      'Remove the cause; the stream keeps changes for a day. After that, run `npm run admin -- index rebuild $on`.',
+      'Remove the cause. After a day, the stream has lost changes: run `npm run admin -- index rebuild $on`.',
     metric: {
       namespace: 'AWS/Lambda',
       name: 'IteratorAge',
@@ -436,7 +429,7 @@ function deadLetters(name: string, queue: string, meaning: string): Alarm {
   return {
     name,
     meaning,
-    look: 'the `faults-` alarm of the function, and its lines',
+    look: 'the function’s `faults-` alarm and lines',
     action: 'Fix the cause, then [redrive](#redrive-dead-letters).',
     metric: {
       namespace: 'AWS/SQS',
@@ -452,10 +445,10 @@ function notificationAlarms(stage: Stage): Alarm[] {
   return [
     {
       name: 'notification-failures',
-      meaning: 'More than 10 notifications were given up in an hour, after all of their attempts.',
-      look: '`notification list`, for hosts and last errors',
+      meaning: 'In an hour, over 10 notifications failed all their attempts.',
+      look: '`notification list`: hosts, last errors',
       action:
-        'One host: tell its owner. Many: can the function reach the internet? Then [retry](#notifications).',
+        'One host: tell its owner. Many: does the function reach the internet? Then [retry](#notifications).',
       metric: own(stage, 'deliveries', { outcome: 'failed' }),
       seconds: hours,
       periods: [1, 2],
@@ -463,10 +456,9 @@ function notificationAlarms(stage: Stage): Alarm[] {
     },
     {
       name: 'notification-backlog',
-      meaning: 'For 15 minutes, the oldest notification in the queue was older than 15 minutes.',
-      look: '`faults-deliverNotifications`, the signing key, the `delivery` lines by `host`',
-      action:
-        'Remove the cause. If one caller’s receivers hang, the others are not delayed: raise `notificationConcurrency`.',
+      meaning: 'For 15 minutes, a notification in the queue was older than 15 minutes.',
+      look: '`faults-deliverNotifications`, the signing key, `delivery` lines by `host`',
+      action: 'Remove the cause. Too many slow receivers: raise `notificationConcurrency`.',
       metric: {
         namespace: 'AWS/SQS',
         name: 'ApproximateAgeOfOldestMessage',
@@ -480,13 +472,13 @@ function notificationAlarms(stage: Stage): Alarm[] {
     deadLetters(
       'notification-dead-letters',
       'NotificationsFailures',
-      'A message about a notification was given up after five receives, because of a fault of ours.',
+      'A notification was given up after five receives, for a fault of ours.',
     ),
     {
       name: 'notification-runs',
-      meaning: 'For 15 minutes, a notification was overdue by 15 minutes, or no run handed over what is due.',
-      look: '`faults-deliverNotifications`, the signing key, the rule of the schedule, the `hand_over` lines',
-      action: 'Remove the cause; what is due is then handed over by itself.',
+      meaning: 'For 15 minutes, a notification was 15 minutes overdue, or no run handed over what is due.',
+      look: '`faults-deliverNotifications`, the signing key, the schedule’s rule, `hand_over` lines',
+      action: 'Remove the cause; the next run hands over what is due.',
       metric: { ...own(stage, 'oldest_due_ms', {}), statistic: 'Maximum' },
       seconds: 5 * minutes,
       periods: [3, 3],
