@@ -43,7 +43,7 @@ const concerns: Record<string, config.Concern[]> = {
   finalizeUpload: [...stored, config.bucket, config.archives],
   sweepSpending: stored,
   extractHostNodes: [...stored, config.bucket, config.archives, config.extraction],
-  writeIndex: files,
+  writeIndex: [...files, config.archives],
 };
 
 /** As serverless.yml refers to a parameter, and to what stands in for one that is not given. */

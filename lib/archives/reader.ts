@@ -9,6 +9,14 @@ export class OutsideFile extends Error {
   override readonly name = 'OutsideFile';
 }
 
+const localHeaderBytes = 30;
+
+/** Where the data of an entry begins whose local header is at `offset`. */
+export async function dataStart(reader: ArchiveReader, offset: number): Promise<number> {
+  const header = await reader.bytesAt(offset, localHeaderBytes);
+  return offset + localHeaderBytes + header.readUInt16LE(26) + header.readUInt16LE(28);
+}
+
 type Callback = (error: Error | null) => void;
 
 /** Random access to an archive for the zip reader. Holds at most one window. */

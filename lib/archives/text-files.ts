@@ -4,13 +4,10 @@ import { decodeText, maxTextFileBytes, textFilesIn } from '../../packages/host-n
 import * as config from '../config.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readDirectory } from './directory.ts';
-import { type ArchiveEntry, isFolder } from './entry.ts';
-import { ArchiveReader } from './reader.ts';
+import { type ArchiveEntry, isFolder, isStored } from './entry.ts';
+import { ArchiveReader, dataStart } from './reader.ts';
 
 const inflate = promisify(inflateRaw);
-
-const localHeaderBytes = 30;
-const stored = 0;
 
 /**
  * The names of an archive's files, and the content of the text files. Only text files are read, in archive order, so
@@ -29,11 +26,9 @@ export async function readTextFiles(file: ArchiveFile): Promise<Map<string, stri
 
 async function readText(reader: ArchiveReader, entry: ArchiveEntry): Promise<string | undefined> {
   if (entry.packedBytes > maxTextFileBytes) return undefined;
-  const header = await reader.bytesAt(entry.offset, localHeaderBytes);
-  const start = entry.offset + localHeaderBytes + header.readUInt16LE(26) + header.readUInt16LE(28);
+  const start = await dataStart(reader, entry.offset);
   if (entry.packedBytes === 0) return '';
   const packed = await reader.bytesAt(start, entry.packedBytes);
-  const bytes =
-    entry.method === stored ? packed : await inflate(packed, { maxOutputLength: maxTextFileBytes });
+  const bytes = isStored(entry) ? packed : await inflate(packed, { maxOutputLength: maxTextFileBytes });
   return decodeText(entry.name, bytes);
 }

@@ -11,6 +11,10 @@ export function nodePath(nodeId: string): string {
   return `${root}nodes/${foldNodeId(nodeId)}.json`;
 }
 
+export function readmePath(nodeId: string): string {
+  return `${root}nodes/${foldNodeId(nodeId)}/readme.json`;
+}
+
 export function hostNodesPath(nodeId: string, version: string): string {
   return `${root}nodes/${foldNodeId(nodeId)}/${version}/host-nodes.json`;
 }

@@ -3,6 +3,7 @@ import { downloadUrl } from '../bucket/download-url.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import { foldNodeId } from '../store/keys.ts';
+import { refreshReadme } from './readme-file.ts';
 import { nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
 
 /*
@@ -64,6 +65,7 @@ async function refreshAll(context: Context, { nodes, hostNodes, publishers }: Ch
       for (const id of page) if (!nodes.has(foldNodeId(id))) nodes.set(foldNodeId(id), new Set());
   await inParallel([...nodes], ([id, labels]) => refreshNode(context, id, [...labels], downloadUrl));
   await Promise.all([
+    inParallel([...nodes.keys()], (id) => refreshReadme(context, id)),
     refreshCatalog(context, [...nodes.keys()]),
     inParallel([...hostNodes.values()], ([id, label]) => refreshHostNodes(context, id, label)),
   ]);

@@ -29,6 +29,12 @@ export function showsVersions(node: NodeRecord, publisher: PublisherRecord): boo
   return node.status !== 'NodeStatusBanned' && !publisher.banned;
 }
 
+/** The latest version, if the index has it. */
+export function latestShown(node: NodeRecord, publisher: PublisherRecord): ShownVersion | undefined {
+  const { latest_version: latest } = node;
+  return latest && showsVersions(node, publisher) && isDownloadable(latest) ? latest : undefined;
+}
+
 /** A version that the index has; undefined for one that is pending, banned or deleted. */
 export function publicVersion(version: ShownVersion, downloadUrl: DownloadUrl): PublicVersion | undefined {
   if (!isDownloadable(version)) return undefined;
@@ -42,15 +48,14 @@ export function indexedNode(
   downloadUrl: DownloadUrl,
 ): IndexedNode {
   const { latest_version, ...view } = nodeView({ node, publisher }, downloadUrl);
-  const isShown = showsVersions(node, publisher);
-  const latest = isShown && node.latest_version && publicVersion(node.latest_version, downloadUrl);
+  const latest = latestShown(node, publisher);
   return shownFields<IndexedNode>(
     {
       ...view,
       ...(publisher.banned && { status: 'NodeStatusBanned' }),
       publisher: shownFields<PublicPublisher>(publisher, PublicPublisher),
-      ...(latest && { latest_version: latest }),
-      versions: isShown ? [...versions].sort(byPrecedence) : [],
+      ...(latest && { latest_version: publicVersion(latest, downloadUrl) }),
+      versions: showsVersions(node, publisher) ? [...versions].sort(byPrecedence) : [],
     },
     IndexedNode,
   );

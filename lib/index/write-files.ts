@@ -3,27 +3,17 @@ import type { Context } from '../context.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
-  type NodeRecord,
   type NodeVersionRecord,
-  nodeRecord,
   nodeVersionRecord,
   ownedNodeRecord,
-  type PublisherRecord,
-  publisherRecord,
 } from '../registry/records.ts';
 import type { CatalogEntry, CatalogPiece, IndexedHostNodes, IndexedNode } from '../schemas/index-files.ts';
-import {
-  foldNodeId,
-  hostNodeKey,
-  nodeKey,
-  nodeVersionKey,
-  ownedNodeKey,
-  publisherKey,
-} from '../store/keys.ts';
+import { foldNodeId, hostNodeKey, nodeVersionKey, ownedNodeKey } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import type { DownloadUrl } from '../upload.ts';
 import { updateConfig } from './config-file.ts';
 import { catalogPath, hostNodesPath, nodePath, pieceOf } from './paths.ts';
+import { readNode } from './read-node.ts';
 import { catalogEntry, indexedHostNodes, indexedNode, publicVersion, showsVersions } from './views.ts';
 
 /**
@@ -55,16 +45,6 @@ export function refreshNode(
     if (!current && versions.size === 0) return undefined;
     return indexedNode(node, publisher, [...versions.values()], downloadUrl);
   });
-}
-
-async function readNode(
-  context: Context,
-  nodeId: string,
-): Promise<{ node: NodeRecord; publisher: PublisherRecord } | undefined> {
-  const node = nodeRecord((await get(context, nodeKey(nodeId)))[0]);
-  if (!node) return undefined;
-  const publisher = publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
-  return publisher && { node, publisher };
 }
 
 type Versions = Map<string | undefined, NodeVersionRecord | undefined>;

@@ -55,6 +55,25 @@ export const IndexedHostNodes = z
   );
 export type IndexedHostNodes = z.infer<typeof IndexedHostNodes>;
 
+export const IndexedReadme = z
+  .object({
+    node_id: z.string().with(z.describe('Owning node')),
+    version: z.optional(z.string()).with(z.describe('The latest version; absent if none is offered')),
+    sha256: NodeVersion.shape.sha256,
+    path: z
+      .optional(z.string())
+      .with(z.describe('The name of the file in the archive; absent if there is no README')),
+    text: z.string().with(z.describe('The first 200,000 bytes as the publisher wrote them: sanitize it')),
+    is_cut: z.optional(z.boolean()).with(z.describe('Whether the file is longer')),
+  })
+  .with(
+    z.meta({
+      id: 'IndexedReadme',
+      description: 'The README of the latest version: `index/v1/nodes/<id>/readme.json`.',
+    }),
+  );
+export type IndexedReadme = z.infer<typeof IndexedReadme>;
+
 export const CatalogEntry = z
   .object({
     id: z.string().with(z.describe('Unique identifier of the node')),

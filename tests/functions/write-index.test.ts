@@ -3,12 +3,17 @@ import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { catalogPath, hostNodesPath, nodePath, pieceOf } from '../../lib/index/paths.ts';
+import { catalogPath, hostNodesPath, nodePath, pieceOf, readmePath } from '../../lib/index/paths.ts';
+import { IndexedReadme } from '../../lib/schemas/index-files.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
 import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
+import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
+import { finalize, publish, put } from '../support/uploads.ts';
+import { zip } from '../support/zip.ts';
 
 const context = { getRemainingTimeInMillis: () => 30_000 };
 const published = {
@@ -50,6 +55,14 @@ async function addPublishedNode(id: string): Promise<void> {
   await addVersion('acme', id, '1.0.0', published);
 }
 
+async function publishWith(id: string, version: string, readme: string | undefined): Promise<void> {
+  const code = { name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' };
+  const upload = await publish(id, version);
+  await put(upload, zip(readme === undefined ? [code] : [code, { name: 'README.md', data: readme }]));
+  await finalize(upload);
+  await follow(nodeKey(id), nodeVersionKey(id, version));
+}
+
 async function linesOf(id: string): Promise<object[]> {
   const { content } = await read(catalogPath(16, pieceOf(id, 16)));
   return content.nodes.filter((entry: { id: string }) => entry.id === id);
@@ -57,6 +70,7 @@ async function linesOf(id: string): Promise<object[]> {
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner' });
+  await seed();
 });
 
 describe('writeIndex', () => {
@@ -129,7 +143,7 @@ describe('writeIndex', () => {
     });
     await follow(nodeKey('unchanged'), nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));
 
-    expect(commands.sort()).toEqual(Array.from({ length: 4 }, () => 'GetObjectCommand'));
+    expect(commands.sort()).toEqual(Array.from({ length: 5 }, () => 'GetObjectCommand'));
   });
 
   test('empties the file of a banned node, and fills it again when the ban is lifted', async () => {
@@ -187,6 +201,61 @@ describe('writeIndex', () => {
     });
   });
 
+  test('writes the README of the latest version, and replaces it with that of the next', async () => {
+    await publishWith('readme', '1.0.0', '# One\n<script>alert(1)</script>');
+    expect(await read(readmePath('readme'))).toMatchObject({
+      headers: { ContentType: 'application/json' },
+      content: {
+        node_id: 'readme',
+        version: '1.0.0',
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        path: 'README.md',
+        text: '# One\n<script>alert(1)</script>',
+        is_cut: false,
+      },
+    });
+
+    await publishWith('readme', '0.9.0', '# Older');
+    expect((await read(readmePath('readme'))).content).toMatchObject({ version: '1.0.0' });
+    await publishWith('readme', '1.1.0', '# Two');
+    expect((await read(readmePath('readme'))).content).toMatchObject({ version: '1.1.0', text: '# Two' });
+    await publishWith('readme', '1.2.0', undefined);
+    const { content } = await read(readmePath('readme'));
+    expect(content).toMatchObject({ version: '1.2.0', text: '' });
+    expect(content).not.toHaveProperty('path');
+    expect(() => IndexedReadme.parse(content)).not.toThrow();
+  });
+
+  test('empties the README of a banned version and node, and writes it again after the ban', async () => {
+    await publishWith('silenced', '1.0.0', 'secret');
+    for (const [ban, unban] of [
+      [() => banNodeVersion('silenced', '1.0.0', 'test'), () => unbanNodeVersion('silenced', '1.0.0')],
+      [() => banNode('silenced', 'test'), () => unbanNode('silenced')],
+    ] as const) {
+      await ban();
+      await follow(nodeKey('silenced'), nodeVersionKey('silenced', '1.0.0'));
+      expect((await read(readmePath('silenced'))).content).toEqual({ node_id: 'silenced', text: '' });
+      await unban();
+      await follow(nodeKey('silenced'), nodeVersionKey('silenced', '1.0.0'));
+      expect((await read(readmePath('silenced'))).content).toMatchObject({ text: 'secret' });
+    }
+  });
+
+  test('writes no README of a version that waits for its upload, and reads each archive once', async () => {
+    await publish('waiting', '1.0.0');
+    await follow(nodeKey('waiting'), nodeVersionKey('waiting', '1.0.0'));
+    await expect(read(readmePath('waiting'))).rejects.toMatchObject({ name: 'NoSuchKey' });
+
+    await publishWith('waiting', '1.0.0', 'Hello');
+    const keys: string[] = [];
+    intercept(s3(), ({ input, send }) => {
+      keys.push(String(input.Key));
+      return send();
+    });
+    await follow(nodeKey('waiting'), nodeVersionKey('waiting', '1.0.0'));
+    expect(keys.filter((key) => !key.startsWith('index/'))).toEqual([]);
+  });
+
   test('reports the whole batch as failed if S3 fails, and logs why', async () => {
     await addPublishedNode('unlucky');
     intercept(s3(), async () => {
@@ -203,6 +272,6 @@ describe('writeIndex', () => {
   test('writes only under index/', async () => {
     const { Contents = [] } = await s3().send(new ListObjectsV2Command({ Bucket: bucketName() }));
     expect(Contents.length).toBeGreaterThan(10);
-    expect(Contents.filter(({ Key }) => !Key?.startsWith('index/v1/'))).toEqual([]);
+    expect(Contents.filter(({ Key }) => !/^(?:index\/v1|archives)\//.test(String(Key)))).toEqual([]);
   });
 });

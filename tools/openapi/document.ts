@@ -67,6 +67,7 @@ const publicIndex = [
   ['index/v1/config.json', 'IndexConfig'],
   ['index/v1/catalog/{pieces}/{piece}.json', 'CatalogPiece'],
   ['index/v1/nodes/{foldedNodeId}.json', 'IndexedNode'],
+  ['index/v1/nodes/{foldedNodeId}/readme.json', 'IndexedReadme'],
   ['index/v1/nodes/{foldedNodeId}/{version}/host-nodes.json', 'IndexedHostNodes'],
 ].map(([path, name]) => ({ path, schema: reference(String(name)) }));
 

@@ -2,7 +2,15 @@ import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../../lib/index/config-file.ts';
-import { catalogPath, configPath, hostNodesPath, nodePath, pieceOf } from '../../../lib/index/paths.ts';
+import {
+  catalogPath,
+  configPath,
+  hostNodesPath,
+  nodePath,
+  pieceOf,
+  readmePath,
+} from '../../../lib/index/paths.ts';
+import { refreshReadme } from '../../../lib/index/readme-file.ts';
 import { refreshHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
 import { type AttributeMap, fromAttributes } from '../../../lib/store/attribute-values.ts';
@@ -59,9 +67,10 @@ export async function rebuildIndex({
   for (const [place, nodeId] of nodeIds.entries()) {
     const versions = await readVersions(nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
-    for (const path of [nodePath(nodeId), ...files]) expected.add(path);
+    for (const path of [nodePath(nodeId), readmePath(nodeId), ...files]) expected.add(path);
     if (nodeId <= after) continue;
     await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all', downloadUrl));
+    await write(readmePath(nodeId), refreshReadme(newContext(), nodeId, true));
     for (const { version } of versions)
       await write(hostNodesPath(nodeId, version), refreshHostNodes(newContext(), nodeId, version));
     progress(place + 1, nodeIds.length, nodeId);

@@ -1,7 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
-import { catalogPath, configPath, hostNodesPath, nodePath, pieceOf } from '../../../lib/index/paths.ts';
+import {
+  catalogPath,
+  configPath,
+  hostNodesPath,
+  nodePath,
+  pieceOf,
+  readmePath,
+} from '../../../lib/index/paths.ts';
 import { downloadUrl } from '../../../lib/bucket/download-url.ts';
 import { rebuildIndex } from '../registry/index-files.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
@@ -41,7 +48,7 @@ describe('index rebuild', () => {
     expect({ nodes, pieces }).toEqual({ nodes: 2, pieces: 16 });
     expect(written).toEqual(
       expect.arrayContaining([
-        ...['first', 'second'].flatMap((id) => [nodePath(id), hostNodesPath(id, '1.0.0')]),
+        ...['first', 'second'].flatMap((id) => [nodePath(id), readmePath(id), hostNodesPath(id, '1.0.0')]),
         catalogPath(16, pieceOf('first', 16)),
       ]),
     );

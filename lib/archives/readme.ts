@@ -1,0 +1,78 @@
+import { createInflateRaw } from 'node:zlib';
+import * as config from '../config.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { ArchiveProblem } from './archive-problem.ts';
+import { readDirectory } from './directory.ts';
+import { type ArchiveEntry, isFolder, isStored } from './entry.ts';
+import { ArchiveReader, dataStart } from './reader.ts';
+
+export interface Readme {
+  /** Its name in the archive, which says how the text is formatted. */
+  path: string;
+  text: string;
+  isCut: boolean;
+}
+
+const maxReadmeBytes = 200_000;
+/** Deflate makes nothing much larger than it was. */
+const maxPackedBytes = maxReadmeBytes + 1000;
+
+/** Editors on Windows may write it. */
+const utf16Mark = Buffer.from([0xff, 0xfe]);
+
+/** Best first. The last one has no ending. */
+const names = ['readme.md', 'readme.markdown', 'readme.rst', 'readme.txt', 'readme'];
+
+/**
+ * The README of a checked archive: the beginning of its text, if it has one at its root, or in the one folder that holds
+ * everything. Reads the archive's directory and this file, and nothing else of it.
+ */
+export async function readReadme(file: ArchiveFile): Promise<Readme | undefined> {
+  const entries = await readDirectory(file, config.archives()).then(
+    (directory) => directory.entries.filter((entry) => !isFolder(entry)),
+    noneIfProblem,
+  );
+  const entry = findReadme(entries);
+  if (!entry) return undefined;
+  const reader = new ArchiveReader(file);
+  const start = await dataStart(reader, entry.offset);
+  const packedBytes = Math.min(entry.packedBytes, maxPackedBytes);
+  const packed = packedBytes === 0 ? Buffer.alloc(0) : await reader.bytesAt(start, packedBytes);
+  const bytes = isStored(entry) ? packed.subarray(0, maxReadmeBytes) : await inflateStart(packed);
+  const isCut = bytes.length < entry.bytes;
+  const encoding = bytes.subarray(0, 2).equals(utf16Mark) ? 'utf-16le' : 'utf-8';
+  // With `stream` a character that was cut in half is left out, and not replaced.
+  const text = new TextDecoder(encoding).decode(bytes, { stream: isCut });
+  return { path: entry.name, text, isCut };
+}
+
+/** The archive was published under other limits. */
+function noneIfProblem(error: unknown): ArchiveEntry[] {
+  if (error instanceof ArchiveProblem) return [];
+  throw error;
+}
+
+function findReadme(entries: readonly ArchiveEntry[]): ArchiveEntry | undefined {
+  const folders = new Set(entries.map(({ name }) => name.slice(0, name.indexOf('/') + 1)));
+  const [root = ''] = folders.size === 1 ? folders : [];
+  const byName = new Map(entries.map((entry) => [entry.name.slice(root.length).toLowerCase(), entry]));
+  return names.map((name) => byName.get(name)).find((entry) => entry !== undefined);
+}
+
+async function inflateStart(packed: Buffer): Promise<Buffer> {
+  const inflater = createInflateRaw();
+  inflater.end(packed);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of inflater) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= maxReadmeBytes) break;
+    }
+  } catch (error) {
+    // The packed bytes were cut, too.
+    if ((error as NodeJS.ErrnoException).code !== 'Z_BUF_ERROR') throw error;
+  }
+  return Buffer.concat(chunks).subarray(0, maxReadmeBytes);
+}

@@ -1,0 +1,37 @@
+import { readReadme } from '../archives/readme.ts';
+import { findObject } from '../bucket/bucket.ts';
+import { refreshFile } from '../bucket/public-file.ts';
+import type { Context } from '../context.ts';
+import type { IndexedReadme } from '../schemas/index-files.ts';
+import { readmePath } from './paths.ts';
+import { readNode } from './read-node.ts';
+import { latestShown } from './views.ts';
+
+/**
+ * Brings the README of a node up to date with its latest version. Published bytes never change, so an archive is read
+ * once; with `again` it is read even if the file has its README.
+ */
+export function refreshReadme(
+  context: Context,
+  nodeId: string,
+  again = false,
+): Promise<'written' | 'unchanged'> {
+  return refreshFile<IndexedReadme>(context, readmePath(nodeId), async (current) => {
+    const owned = await readNode(context, nodeId);
+    const latest = owned && latestShown(owned.node, owned.publisher);
+    if (!owned || (!current && !latest)) return undefined;
+    const node_id = owned.node.id;
+    if (!latest) return { node_id, text: '' };
+    const { version, sha256 } = latest;
+    if (!again && current?.version === version && current.sha256 === sha256) return undefined;
+    const archive = latest.archive_key === undefined ? undefined : await findObject(latest.archive_key);
+    const readme = archive && (await readReadme(archive));
+    return {
+      node_id,
+      version,
+      ...(sha256 !== undefined && { sha256 }),
+      ...(readme && { path: readme.path, is_cut: readme.isCut }),
+      text: readme?.text ?? '',
+    };
+  });
+}
