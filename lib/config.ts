@@ -88,37 +88,33 @@ export const tokens = concern(() => ({
   TOKEN_ISSUER: variable(
     address(),
     'tokenIssuer',
-    'The issuer of access tokens, exactly as their claim `iss` has it.',
+    'The issuer of access tokens, exactly as in their claim `iss`.',
   ),
-  TOKEN_AUDIENCE: variable(
-    claim(),
-    'tokenAudience',
-    'The audience of access tokens: their `aud` or `client_id`.',
-  ),
+  TOKEN_AUDIENCE: variable(claim(), 'tokenAudience', 'The audience of access tokens: `aud` or `client_id`.'),
   TOKEN_JWKS_URL: variable(
     address(),
     'tokenKeySetUrl',
-    'Where the issuer publishes its key set; fetched again for an unknown key.',
+    'The URL of the issuer’s key set. It is fetched again for an unknown key.',
   ),
   TOKEN_JWKS: variable(
     z.optional(keySet()),
     'tokenKeySet',
-    'The key set itself as JSON, so that a cold start fetches nothing.',
+    'The key set itself as JSON, so that cold starts fetch nothing.',
   ),
   TOKEN_AZP: variable(
     choice('refused', 'accepted'),
     'tokenAzp',
-    'Whether `azp` counts as the audience of a token that has neither `aud` nor `client_id`, such as Keycloak’s lightweight ones.',
+    '`accepted` takes `azp` as the audience of tokens without `aud` and `client_id`, such as Keycloak’s lightweight ones.',
   ),
   ID_TOKENS: variable(
     choice('refused', 'accepted'),
     'idTokens',
-    'Whether a token with `token_use: id` is accepted.',
+    '`accepted` also takes tokens with `token_use: id`.',
   ),
   ADMIN_CLAIM: variable(
     z._default(claim(), 'role'),
     'adminClaim',
-    'The claim that marks an admin, or its path, such as `realm_access.roles`.',
+    'The claim of admins, or its path, such as `realm_access.roles`.',
   ),
   ADMIN_CLAIM_VALUE: variable(
     z._default(
@@ -129,17 +125,17 @@ export const tokens = concern(() => ({
       'admin',
     ),
     'adminClaimValue',
-    'The value of that claim, or one of its values.',
+    'Its value, or one of its values.',
   ),
   PUBLISH_ACCESS_TOKEN: variable(
     choice('required', 'optional'),
     'publishAccessToken',
-    '`optional` admits publishers that send only a personal access token.',
+    '`optional` lets a personal access token publish alone.',
   ),
   PROXY_ACCESS_TOKEN: variable(
     choice('required', 'optional'),
     'proxyAccessToken',
-    '`optional` opens the video operations to callers without a token; for closed networks.',
+    '`optional` opens the video operations to callers without a token, in a closed network.',
   ),
 }));
 
@@ -147,12 +143,12 @@ export const ci = concern(() => ({
   CI_AUDIENCE: variable(
     list(),
     undefined,
-    'The audiences that ID tokens of CI jobs may name, separated by commas. Without one, no such token is accepted.',
+    'Audiences of CI jobs’ ID tokens, separated by commas. Without one, none is accepted.',
   ),
   CI_ISSUERS: variable(
     ciIssuers(),
     'ciIssuers',
-    'Issuers of ID tokens of CI jobs in addition to GitHub Actions and gitlab.com: `github` or `gitlab`, the issuer and, if it is not the usual one, the address of its key set, separated by spaces; commas separate several.',
+    'Further issuers of CI jobs’ ID tokens, separated by commas: `github` or `gitlab`, the issuer and perhaps the URL of its key set, separated by spaces.',
   ),
 }));
 
@@ -165,7 +161,7 @@ export const metrics = concern(() => ({
       ),
     ),
     'metricsNamespace',
-    'The CloudWatch namespace of the stage’s own metrics; without it, log lines carry none.',
+    'The CloudWatch namespace of the stage’s metrics.',
   ),
 }));
 
@@ -181,29 +177,29 @@ export const publishing = concern(() => ({
   MAX_PENDING_VERSIONS: variable(
     count(100, 1000),
     'maxPendingVersions',
-    'How many versions of a publisher may wait for their archives at the same time.',
+    'Versions of a publisher that may wait for their archives at once.',
   ),
   MAX_NEW_NODES_PER_DAY: variable(
     limit(),
     'maxNewNodesPerDay',
-    'How many new nodes a publisher may publish per UTC day; 0 is no limit.',
+    'New nodes of a publisher per UTC day; 0 is no limit.',
   ),
 }));
 
 export const bucket = concern(() => ({
-  AWS_REGION: variable(nonEmpty(), undefined, 'The region of the bucket; set by Lambda itself.'),
+  AWS_REGION: variable(nonEmpty(), undefined, 'The region; Lambda sets it.'),
   BUCKET_NAME: variable(
     text(
       /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*(?:-s3alias|--ol-s3|--x-s3|--table-s3|-an)$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
       'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
     ),
     'bucketName',
-    'The S3 bucket of the archives. All accounts share the names of buckets.',
+    'The S3 bucket of the archives. Names are unique across all AWS accounts.',
   ),
   AWS_ENDPOINT_URL_S3: variable(
     z.optional(endpointUrl()),
     undefined,
-    'Another S3 endpoint, addressed path-style; the SDK reads it too.',
+    'Another S3 endpoint, addressed path-style.',
   ),
 }));
 
@@ -211,7 +207,7 @@ export const downloads = concern(() => ({
   DOWNLOAD_BASE_URL: variable(
     z.optional(address()),
     'downloadBaseUrl',
-    'Where published archives are downloaded, if not from a CloudFront distribution of the stage’s own.',
+    'The URL of downloads, if not the stage’s own CloudFront distribution.',
   ),
 }));
 
@@ -234,12 +230,12 @@ export const archives = concern(() => ({
   MAX_UNPACKED_BYTES: variable(
     count(1_000_000_000, 5_000_000_000),
     undefined,
-    'The maximum size that an archive unpacks to.',
+    'The maximum unpacked size of an archive.',
   ),
   MAX_UNPACKED_RATIO: variable(
     count(100, 10_000),
     undefined,
-    'How many times its own size an archive may unpack to.',
+    'The maximum ratio of unpacked to packed size.',
   ),
 }));
 
@@ -247,7 +243,7 @@ export const extraction = concern(() => ({
   EXTRACTION_TAGS: variable(
     choice('on', 'off'),
     'extractionTags',
-    'Whether tags for what the code of a version calls, such as `calls-eval`, become part of its `tags_admin`.',
+    '`on` adds tags for risky calls, such as `calls-eval`, to the `tags_admin` of a version.',
   ),
 }));
 
@@ -256,12 +252,12 @@ export const imageProvider = concern(() => ({
   IMAGE_PROVIDER_KEY: variable(
     secret,
     'imageProviderKey',
-    'The key for the image provider: `ssm:<name>` or `secretsmanager:<name>`; locally the key itself.',
+    'The image provider’s key: `ssm:<name>` or `secretsmanager:<name>`; locally the key itself.',
   ),
   IMAGE_PROVIDER_KEY_HEADER: variable(
     keyHeader('x-api-key'),
     'imageProviderKeyHeader',
-    'The header that carries the key.',
+    'The header of that key.',
   ),
   IMAGE_PROVIDER_KEY_SCHEME: variable(
     z._default(scheme(), ''),
@@ -275,12 +271,12 @@ export const videoProvider = concern(() => ({
   VIDEO_PROVIDER_KEY: variable(
     secret,
     'videoProviderKey',
-    'The key for the video provider, given as `imageProviderKey` is.',
+    'The video provider’s key, given like `imageProviderKey`.',
   ),
   VIDEO_PROVIDER_KEY_HEADER: variable(
     keyHeader('authorization'),
     'videoProviderKeyHeader',
-    'The header that carries the key.',
+    'The header of that key.',
   ),
   VIDEO_PROVIDER_KEY_SCHEME: variable(
     z._default(scheme(), 'Token'),
@@ -290,7 +286,7 @@ export const videoProvider = concern(() => ({
   VIDEO_PROVIDER_MODEL_PREFIX: variable(
     z._default(text(/^[\w.-]{1,32}$/, 'be 1 to 32 letters, digits, dots, hyphens and underscores'), 'vid'),
     'videoProviderModelPrefix',
-    'How the provider spells the `vid` that model names begin with.',
+    'The provider’s spelling of `vid` at the start of model names.',
   ),
 }));
 
@@ -298,30 +294,22 @@ export const usageRecords = concern(() => ({
   USAGE_RECORDS: variable(
     choice('on', 'off'),
     'usageRecords',
-    '`off` keeps no usage records and knows no limits and no blocks; for closed networks.',
+    '`off` turns usage records, limits and blocks off, in a closed network.',
   ),
 }));
 
 export const spending = concern(() => ({
-  CREDITS_PER_DAY: variable(
-    limit(),
-    'creditsPerDay',
-    'Credits that each caller may spend per UTC day; 0 is no limit.',
-  ),
-  TASKS_PER_DAY: variable(
-    limit(),
-    'tasksPerDay',
-    'Tasks that each caller may start per UTC day; 0 is no limit.',
-  ),
+  CREDITS_PER_DAY: variable(limit(), 'creditsPerDay', 'Credits of each caller per UTC day; 0 is no limit.'),
+  TASKS_PER_DAY: variable(limit(), 'tasksPerDay', 'Tasks of each caller per UTC day; 0 is no limit.'),
   REQUESTS_PER_MINUTE: variable(
     limit(),
     'requestsPerMinute',
-    'Paid requests that each caller may send per minute; 0 is no limit.',
+    'Paid requests of each caller per minute; 0 is no limit.',
   ),
   CREDIT_CEILINGS: variable(
     creditCeilings(),
     'creditCeilings',
-    'The most credits that a task may cost, by operation, `operation/model` or `operation/model/seconds`: a fixed part, `f` for each frame, `s` for each second of the request, with the seconds that count if it names none; for `relightImage` it is the price.',
+    'The most credits that a task may cost ([ceilings](spending.md#ceilings)). For `relightImage` it is the price.',
   ),
 }));
 
@@ -329,54 +317,46 @@ export const notifications = concern(() => ({
   NOTIFICATIONS: variable(
     choice('relay', 'direct'),
     'notifications',
-    'Who notifies callers of their tasks: with `relay` this service does, and every task has a status address; `direct` gives the provider the caller’s address.',
+    '`relay`: this service notifies callers, and each task has a status URL. `direct`: the provider notifies them.',
   ),
 }));
 
 export const relay = concern(() => ({
-  NOTIFICATION_URL: variable(
-    address(),
-    undefined,
-    'Where providers notify this service; needed with `relay` only.',
-  ),
+  NOTIFICATION_URL: variable(address(), undefined, 'The URL that providers notify, with `relay`.'),
 }));
 
 export const notificationSignatures = concern(() => ({
   IMAGE_NOTIFICATION_KEY: variable(
     z.optional(secret),
     'imageNotificationKey',
-    'The key with which the image provider signs its notifications, given as `imageProviderKey` is; without it no signature is asked for.',
+    'The key that signs the image provider’s notifications, given like `imageProviderKey`. Without it, signatures aren’t checked.',
   ),
   IMAGE_NOTIFICATION_KEY_HEADER: variable(
     keyHeader('x-signature'),
     'imageNotificationKeyHeader',
-    'The header with the signature: HMAC-SHA256 of the body, in hexadecimal digits.',
+    'The header of the signature: HMAC-SHA256 of the body, in hexadecimal digits.',
   ),
   VIDEO_NOTIFICATION_KEY: variable(
     z.optional(secret),
     'videoNotificationKey',
-    'The same key of the video provider.',
+    'The same for the video provider.',
   ),
   VIDEO_NOTIFICATION_KEY_HEADER: variable(
     keyHeader('x-signature'),
     'videoNotificationKeyHeader',
-    'The same header of the video provider.',
+    'The same for the video provider.',
   ),
 }));
 
 export const notificationQueue = concern(() => ({
-  NOTIFICATION_QUEUE_URL: variable(
-    address(),
-    undefined,
-    'The SQS queue of notifications that are to be sent; needed with `relay` only.',
-  ),
+  NOTIFICATION_QUEUE_URL: variable(address(), undefined, 'The SQS queue of notifications, with `relay`.'),
 }));
 
 export const deliveries = concern(() => ({
   NOTIFICATION_SIGNING_KEY: variable(
     secret,
     'notificationSigningKey',
-    'The key that signs notifications, or two while it is replaced, given as `imageProviderKey` is. By default the stage makes one itself.',
+    'The key that signs notifications, or two while it is replaced, given like `imageProviderKey`. By default the stage makes one.',
   ),
 }));
 
@@ -384,7 +364,7 @@ export const receivers = concern(() => ({
   NOTIFY_LOCALHOST: variable(
     choice('refused', 'accepted'),
     undefined,
-    '`accepted` notifies receivers on localhost, too; for the local stack.',
+    '`accepted` also notifies receivers on localhost, for the local stack.',
   ),
 }));
 
@@ -392,17 +372,17 @@ export const videoRules = concern(() => ({
   VIDEO_EXTEND_SOURCE: variable(
     choice('both', 'either'),
     'videoExtendSource',
-    '`either` accepts `video_url` without `video_creation_id`, and the reverse.',
+    '`either` accepts `video_url` or `video_creation_id` alone.',
   ),
   VIDEO_MODELS_EXTRA: variable(
     list(/^[\w.-]+$/, 'be model names separated by commas'),
     'videoModelsExtra',
-    'Model names to accept in addition to the listed ones, separated by commas.',
+    'Further model names, separated by commas.',
   ),
 }));
 
 export const secretStore = concern(() => ({
-  AWS_REGION: variable(nonEmpty(), undefined, 'The region of the secrets; set by Lambda itself.'),
+  AWS_REGION: variable(nonEmpty(), undefined, 'The region; Lambda sets it.'),
   AWS_ENDPOINT_URL_SSM: variable(
     z.optional(endpointUrl()),
     undefined,

@@ -71,58 +71,52 @@ export const parameters: Record<string, Parameter> = {
   ...Object.fromEntries(ofVariables),
   secretsKeyArn: optional(
     shape(/^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'be the ARN of a KMS key, not of an alias'),
-    'The KMS key of those secrets, if it is not the account’s default key.',
+    'The KMS key of the provider keys, if not the account’s default.',
   ),
   notificationConcurrency: required(
     wholeNumber(2, 1000),
-    'The maximum number of invocations that send notifications at the same time, ten each.',
+    'Maximum concurrent invocations that send notifications, ten each.',
   ),
   corsOrigins: required(
     origins,
-    'The allowed origins of browser applications. Any origin is safe, because no cookie is used.',
+    'Allowed origins of browser applications. Any is safe, since no cookie is used.',
   ),
-  rateLimit: required(perSecond, 'Requests a second on every other route, all callers together.'),
-  bulkRateLimit: required(perSecond, 'Bulk requests a second. One may read 1,000 versions.'),
+  rateLimit: required(perSecond, 'Requests a second on every other route, of all callers together.'),
+  bulkRateLimit: required(perSecond, 'Bulk requests a second, of up to 1,000 versions.'),
   publishRateLimit: required(perSecond, 'Publishes a second.'),
-  proxyRateLimit: required(perSecond, 'Requests a second for each proxy. They spend money.'),
-  notificationRateLimit: required(perSecond, 'Notifications of providers a second.'),
-  proxyConcurrency: optional(
-    reserved,
-    'Concurrent executions reserved for each proxy, which is also its maximum.',
-  ),
-  finalizeConcurrency: optional(
-    reserved,
-    'Concurrent executions reserved for checking uploads, and the same number for reading host nodes. It is also the maximum of each.',
-  ),
-  tableMaxReads: required(capacity, 'The maximum read units a second of the table.'),
-  tableMaxWrites: required(capacity, 'The maximum write units a second of the table.'),
+  proxyRateLimit: required(perSecond, 'Paid requests a second, for each proxy.'),
+  notificationRateLimit: required(perSecond, 'Provider notifications a second.'),
+  proxyConcurrency: optional(reserved, 'Concurrent executions of each proxy: reserved, and its maximum.'),
+  finalizeConcurrency: optional(reserved, 'The same for checking uploads and for reading host nodes, each.'),
+  tableMaxReads: required(capacity, 'Maximum read units a second.'),
+  tableMaxWrites: required(capacity, 'Maximum write units a second.'),
   domainName: optional(
     shape(
       /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
       'be a lowercase host name',
     ),
-    'The API’s own host name. The generated URL is then turned off.',
+    'The API’s host name. It turns the generated URL off.',
   ),
   certificateArn: optional(
     shape(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'be the ARN of a certificate'),
-    'An issued certificate for that host name, in the stage’s region.',
+    'Its issued certificate, in the stage’s region.',
   ),
   hostedZoneId: optional(
     shape(/^Z[A-Z0-9]{1,31}$/, 'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ'),
-    'The Route 53 zone for a record of that host name.',
+    'The Route 53 zone for its record.',
   ),
   alarmTopicArn: optional(
     shape(/^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/, 'be the ARN of an SNS topic that is not FIFO'),
-    'The SNS topic that alarms notify, in the stage’s region.',
+    'The SNS topic of alarms, in the stage’s region.',
   ),
   creditsPerHourAlarm: required(capacity, 'The alarm `credits-per-hour` fires above this number.'),
   monthlyBudgetDollars: optional(
     dollars,
-    'A monthly budget for the whole account, which notifies the topic at 80 % and 100 %.',
+    'A monthly budget of the whole account, which notifies the topic at 80 % and 100 %.',
   ),
   accessLogs: required(
     oneOf('off', 'on'),
-    'Whether accesses to the bucket and the distribution are logged, for 90 days.',
+    '`on` logs accesses to the bucket and the distribution, for 90 days.',
   ),
   archiveAdministratorArn: optional(
     shape(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
@@ -131,10 +125,10 @@ export const parameters: Record<string, Parameter> = {
   tracing: required(oneOf('PassThrough', 'Active'), '`Active` sends traces to X-Ray.'),
   rollout: required(
     rollouts,
-    'How a new release takes over: `off` means at once, other values name a CodeDeploy configuration.',
+    '`off` replaces functions at once; other values name a CodeDeploy configuration.',
   ),
   restart: optional(
     shape(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
-    'Any new value, such as the time, restarts every function with a deployment.',
+    'A new value restarts every function.',
   ),
 };

@@ -16,11 +16,10 @@ For operators. \`npm run configuration\` generates this page from the parameters
 
 Pass a parameter with \`--param=name=value\`, or put it in a block named after the stage under \`params\` in \`serverless.yml\`. An empty
 value (\`--param=name=\`) restores the function's default, or leaves that part of the stage out. \`npm run deploy\` rejects missing,
-misspelled and unsafe values by name before it creates anything. A function that finds a missing or malformed variable stops and
-names it.
+misspelled and unsafe values before it creates anything.
 
-Keys are references, never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`. They are read while the function
-loads, and again after the provider has returned 401 or 403.
+Keys are references, never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`. Functions read them while they load, and
+again after the provider has returned 401 or 403.
 `;
 
 /** The text of docs/configuration.md: one row for each parameter with its variable, then the other variables. */
