@@ -8,7 +8,6 @@ import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { isObject } from '../json-object.ts';
 import { note } from '../log.ts';
-import { parseJsonBody } from './json-body.ts';
 
 /** The caller: a person, a job of a CI, or an unknown caller if the operation allows it. */
 export interface Admitted {
@@ -22,12 +21,12 @@ export type JobOf = (bodyToken: string) => Promise<CiJob | undefined>;
 /** Finds out who calls, and rejects a caller that must say so and does not. A job stands for itself, for no person. */
 export async function admit(
   access: Access,
-  request: APIGatewayProxyEventV2,
+  { headers: { authorization } }: APIGatewayProxyEventV2,
+  readBody: () => unknown,
   jobOf: JobOf | undefined,
 ): Promise<Admitted> {
   if (access === 'anyone') return { caller: undefined, job: undefined };
-  const { authorization } = request.headers;
-  const bodyToken = readBodyToken(access, request);
+  const bodyToken = readBodyToken(access, readBody);
   const caller = await authenticate(authorization).catch((error: unknown) => {
     // Some clients send the token of the body as the bearer too.
     if (bodyToken !== undefined && bearerToken(authorization) === bodyToken) return undefined;
@@ -41,10 +40,10 @@ export async function admit(
   return { caller, job };
 }
 
-function readBodyToken(access: Access, request: APIGatewayProxyEventV2): string | undefined {
+function readBodyToken(access: Access, readBody: () => unknown): string | undefined {
   if (typeof access !== 'object' || access.bodyToken === undefined) return undefined;
   try {
-    return tokenIn(parseJsonBody(request), access);
+    return tokenIn(readBody(), access);
   } catch {
     // A body that cannot be read names no token; it is rejected once the caller is known.
     return undefined;

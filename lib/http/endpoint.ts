@@ -137,9 +137,10 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
   const pipeline = middy<GatewayRequest, Answer>(
     async (request: GatewayRequest, invocation: Invocation) => {
       const endsAt = endOf(invocation);
-      const { caller, job } = await admit(contract.access, request, jobOf);
+      const body = readOnce(request);
+      const { caller, job } = await admit(contract.access, request, body, jobOf);
       const call = {
-        ...readRequest<C>(contract, schema(), request),
+        ...readRequest<C>(contract, schema(), request, body),
         caller: caller as CallerOf<C['access']>,
         job,
         ifMatch: request.headers['if-match'],
@@ -179,14 +180,24 @@ function keyedRequest<C extends Contract>(
   return { key, scope, request: JSON.stringify([name, path, body]) };
 }
 
+/** Parses the body at the first call: a token may be in it, and its issues are reported once the caller is known. */
+function readOnce(request: GatewayRequest): () => unknown {
+  let read: { body: unknown } | undefined;
+  return () => {
+    read ??= { body: parseJsonBody(request) };
+    return read.body;
+  };
+}
+
 /** Checks path and body together, so that all issues of a request are named at once. */
 function readRequest<C extends Contract>(
   contract: C,
   schema: z.ZodMiniType,
   request: GatewayRequest,
+  readBody: () => unknown,
 ): Pick<Call<C>, 'path' | 'body'> {
   if (contract.path.endsWith('+}') && request.rawQueryString) throw nameIsCut();
-  const input = parseJsonBody(request);
+  const input = readBody();
   const parameters = request.pathParameters ?? {};
   const path = contract.parameters.safeParse(parameters);
   const body = schema.safeParse(input);

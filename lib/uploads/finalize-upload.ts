@@ -4,102 +4,99 @@ import { checkArchive } from '../archives/check-archive.ts';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
 import { archiveKey, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
-import {
-  activateVersion,
-  completeVersion,
-  findUploadState,
-  type Hindrance,
-  keepPending,
-} from '../registry/finalizing.ts';
+import { activate, block, claim, complete, refuse, release } from '../registry/finalizing.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
-import { claimChecks, isRefused, refusalOf, releaseChecks } from '../registry/upload-checks.ts';
+import { readUpload, type UploadState } from '../registry/upload-state.ts';
 import type { Upload } from '../upload.ts';
 
-/**
- * What became of an upload. `refused` is about the archive, `blocked` about its version, node, publisher or token. The
- * rest means that there was nothing to do: another finalizer did it or is at it, the version waits for another upload,
- * there is no such version, or nothing lies under the key; or, `postponed`, that there is no time for a check.
- */
-export type UploadResult =
-  | 'published'
-  | 'refused'
-  | 'blocked'
-  | 'published_before'
-  | 'refused_before'
-  | 'in_progress'
-  | 'superseded'
-  | 'unknown'
-  | 'missing'
-  | 'postponed';
-
 /** After these, nothing under the key is ever published. */
-const isOver: ReadonlySet<UploadResult> = new Set(['published', 'published_before', 'superseded', 'unknown']);
+const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before', 'superseded', 'unknown']);
 
 /** How often the upload is looked up again because the looked-up version is gone. */
 const maxLooks = 5;
 
+interface Finalizer {
+  upload: Upload;
+  key: string;
+  id: string;
+  hasTimeFor: (sizeBytes: number) => boolean;
+}
+
 /**
- * Publishes the archive under a staging key, or writes down why not. It trusts nothing in the event but the key,
- * so that events may come twice, late or out of order; lib/registry/finalizing.ts has the states.
+ * Publishes the archive under a staging key, or writes down why not. It trusts nothing in the event but the key, so events
+ * may come twice, late or out of order; lib/registry/finalizing.ts has the states.
  */
 export async function finalizeUpload(
   context: Context,
   key: string,
-  finalizer: string,
+  id: string,
   hasTimeFor: (sizeBytes: number) => boolean = () => true,
-): Promise<UploadResult> {
+): Promise<UploadState> {
   const upload = uploadOf(key);
   if (!upload) return 'unknown';
-  const result = await publishOrRefuse(context, key, { upload, finalizer, hasTimeFor });
-  if (isOver.has(result)) await removeAll(context, key);
-  return result;
+  const state = await takeSteps(context, { upload, key, id, hasTimeFor });
+  if (state === 'published' || state === 'published_before')
+    await complete(context, upload.nodeId, upload.version);
+  if (isOver.has(state)) await removeAll(context, key);
+  return state;
 }
 
-interface Check {
-  upload: Upload;
-  finalizer: string;
-  hasTimeFor: (sizeBytes: number) => boolean;
-}
-
-async function publishOrRefuse(
-  context: Context,
-  key: string,
-  { upload, finalizer, hasTimeFor }: Check,
-): Promise<UploadResult> {
-  let nothingThere: 'missing' | 'refused_before' | 'refused' = 'missing';
-  for (let look = 1; ; look += 1) {
+/** Reads what there is and takes the step that follows, until nothing is left to do. */
+async function takeSteps(context: Context, finalizer: Finalizer): Promise<UploadState> {
+  const { upload, key, id, hasTimeFor } = finalizer;
+  // The events of uploads that arrive during a check end at its claim, so after a rejection the next one is looked for.
+  let last: UploadState = 'missing';
+  for (let looks = 1; ; looks += 1) {
     const object = await findObject(key);
-    const state = await findUploadState(context, upload, object?.versionId);
-    if (state !== 'awaited' && state !== 'refused') return conclude(context, upload, state);
-    if (!object) return nothingThere;
-    if (state === 'refused') {
+    const found = await readUpload(context, upload, id, object?.versionId);
+    if (found.state === 'blocked') {
+      note({ reason: found.reason?.status_reason_code });
+      if (!found.reason || (await block(context, upload, found.reason))) return 'blocked';
+    } else if (found.state === 'refused_before' && object) {
       await deleteObject(object);
-      if (nothingThere === 'missing') nothingThere = 'refused_before';
-      continue;
-    }
-    if (!hasTimeFor(object.sizeBytes)) return 'postponed';
-    const version = await claimChecks(context, upload, finalizer);
-    if (!version) return 'in_progress';
-    if (isRefused(version, object.versionId)) {
-      // Another finalizer refused it between the look and the claim.
-      await releaseChecks(context, upload, finalizer);
-      continue;
-    }
-    try {
-      const result = await finalize(context, upload, version, object);
-      if (result !== 'refused') return result;
-      // The events of uploads that arrived meanwhile ended at the claim.
-      nothingThere = result;
-    } catch (error) {
-      if (error instanceof ObjectChanged && look < maxLooks) continue;
-      await releaseChecks(context, upload, finalizer);
-      throw error;
+      if (last === 'missing') last = 'refused_before';
+    } else if (found.state !== 'awaited') return found.state;
+    else if (!object) return last;
+    else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
+    else if (await claim(context, found.version, id)) {
+      const result = await check(context, finalizer, found.version, object).catch(async (error: unknown) => {
+        if (error instanceof ObjectChanged && looks < maxLooks) return undefined;
+        await release(context, upload, id);
+        throw error;
+      });
+      if (result === 'published') return result;
+      last = result ?? last;
     }
   }
 }
 
+/** Undefined if the version changed meanwhile. */
+async function check(
+  context: Context,
+  { upload, id }: Finalizer,
+  version: NodeVersionRecord,
+  object: StoredObject,
+): Promise<'published' | 'refused' | undefined> {
+  const { versionId, sizeBytes } = object;
+  note({ size_bytes: sizeBytes });
+  const checked = await checkArchive(object).catch(archiveProblemOnly);
+  if (checked instanceof ArchiveProblem) {
+    note({ reason: checked.message });
+    const isRefused = await refuse(context, upload, version, { versionId, problem: checked.message });
+    return isRefused ? 'refused' : undefined;
+  }
+  const archive = { key: archiveKey(upload, checked), sizeBytes, sha256: checked };
+  await copyOnce(object, archive.key);
+  return (await activate(context, upload, id, archive)) ? 'published' : undefined;
+}
+
+function archiveProblemOnly(error: unknown): ArchiveProblem {
+  if (error instanceof ArchiveProblem) return error;
+  throw error;
+}
+
 /**
- * A signed address takes objects of any size as long as it lasts, so nothing stays there. Removing a version of an object
+ * A signed URL takes objects of any size as long as it lasts, so nothing stays there. Removing a version of an object
  * uncovers the one before it, and the events of what arrived during a check ended at the claim.
  */
 async function removeAll(context: Context, key: string): Promise<void> {
@@ -108,45 +105,4 @@ async function removeAll(context: Context, key: string): Promise<void> {
     if (!object) return;
     await deleteObject(object);
   }
-}
-
-async function finalize(
-  context: Context,
-  upload: Upload,
-  version: NodeVersionRecord,
-  object: StoredObject,
-): Promise<UploadResult> {
-  note({ size_bytes: object.sizeBytes });
-  const checked = await checkArchive(object).catch(archiveProblemOnly);
-  if (checked instanceof ArchiveProblem) {
-    note({ reason: checked.message });
-    const refusal = refusalOf(version, object.versionId, checked.message);
-    if (!(await keepPending(context, upload, refusal))) return 'superseded';
-    // Last, so that a deletion that fails is done by the next event, which reads in the record that it is due.
-    await deleteObject(object);
-    return 'refused';
-  }
-  const target = archiveKey(upload, checked);
-  await copyOnce(object, target);
-  const archive = { key: target, sizeBytes: object.sizeBytes, sha256: checked };
-  const result = await activateVersion(context, upload, archive);
-  if (result !== 'activated') return conclude(context, upload, result);
-  await completeVersion(context, upload.nodeId, upload.version);
-  return 'published';
-}
-
-/** Ends an upload that is not to be published, now or any more. */
-async function conclude(context: Context, upload: Upload, state: Hindrance): Promise<UploadResult> {
-  if (state === 'published') {
-    await completeVersion(context, upload.nodeId, upload.version);
-    return 'published_before';
-  }
-  if (typeof state === 'string') return state;
-  note({ reason: state.status_reason_code });
-  return (await keepPending(context, upload, state)) ? 'blocked' : 'superseded';
-}
-
-function archiveProblemOnly(error: unknown): ArchiveProblem {
-  if (error instanceof ArchiveProblem) return error;
-  throw error;
 }

@@ -2,15 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { findObject } from '../bucket/bucket.ts';
 import { stagingKey } from '../bucket/object-keys.ts';
 import type { Context } from '../context.ts';
-import { completeVersion } from '../registry/finalizing.ts';
+import { complete } from '../registry/finalizing.ts';
 import { type ListedVersion, readListedVersions } from '../registry/pending-versions.ts';
+import type { UploadState } from '../registry/upload-state.ts';
 import { type DueKey, type Period, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
-import { finalizeUpload, type UploadResult } from './finalize-upload.ts';
-
-/** As for an upload, or: `completed`, only the node's latest_version was left to do. */
-type Finding = Exclude<UploadResult, 'postponed' | 'missing'> | 'completed' | 'waiting' | 'abandoned';
-
-type UploadSweep = Sweep<ListedUpload, Finding>;
+import { finalizeUpload } from './finalize-upload.ts';
 
 interface ListedUpload extends ListedVersion {
   hasArrived: boolean;
@@ -35,14 +31,14 @@ const maxCheckMs = 120_000;
 export function sweepUploads(
   context: Context,
   period: Period,
-  onVisited?: UploadSweep['onVisited'],
+  onVisited?: Sweep<ListedUpload, UploadState>['onVisited'],
 ): Promise<SweepReport> {
   const finalizer = randomUUID();
   const hasTimeFor = (sizeBytes: number) => {
     const checkMs = Math.min(maxCheckMs, (visitsAtOnce * sizeBytes) / checkedBytesPerMs);
     return Date.now() + visitMs + checkMs <= context.deadline;
   };
-  return sweepDue<ListedUpload, Finding>(context, {
+  return sweepDue<ListedUpload, UploadState>(context, {
     work: 'uploads',
     period,
     order: 'newest first',
@@ -51,13 +47,12 @@ export function sweepUploads(
     read: (keys) => readUploads(context, keys),
     visit: async (version) => {
       if (!version.awaits) {
-        await completeVersion(context, version.nodeId, version.version);
+        await complete(context, version.nodeId, version.version);
         return 'completed';
       }
       const result = version.hasArrived
         ? await finalizeUpload(context, stagingKey(version.awaits), finalizer, hasTimeFor)
         : 'missing';
-      if (result === 'postponed') return 'unvisited';
       if (result !== 'missing') return result;
       return Date.parse(version.since) + patienceMs < Date.now() ? 'abandoned' : 'waiting';
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
+import type { Upload } from '../../lib/upload.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 
 /*
@@ -22,7 +23,8 @@ const { seed } = await import('../../tools/local/seed.ts');
 const { intercept } = await import('../support/intercept.ts');
 const { loggedLines } = await import('../support/logged-lines.ts');
 const { finalize, finalizeAs, publish, sha256, storedVersion } = await import('../support/uploads.ts');
-const { claimChecks } = await import('../../lib/registry/upload-checks.ts');
+const { claim } = await import('../../lib/registry/finalizing.ts');
+const { nodeVersionRecord } = await import('../../lib/registry/records.ts');
 const { zip } = await import('../support/zip.ts');
 
 const uses = 40;
@@ -154,9 +156,13 @@ test('an archive that arrives while a bad one is checked is checked next, though
 });
 
 describe('a finalizer that died while it checked', () => {
+  async function claimUntil(deadline: number, { nodeId, version }: Upload): Promise<void> {
+    await claim({ deadline }, nodeVersionRecord(await storedVersion(nodeId, version)), 'died');
+  }
+
   test('is followed by the retry of its own event at once', async () => {
     const upload = await publish('died-and-retried', '1.0.0');
-    await claimChecks({ deadline: Date.now() + 60_000 }, upload, 'died');
+    await claimUntil(Date.now() + 60_000, upload);
     await putBySignedUrl(await signUpload(stagingKey(upload)), good);
     await finalizeAs('died', upload);
 
@@ -166,7 +172,7 @@ describe('a finalizer that died while it checked', () => {
   test('keeps the upload from others only until its own deadline', async () => {
     const upload = await publish('died-for-good', '1.0.0');
     const diesAt = Date.now() + 1500;
-    await claimChecks({ deadline: diesAt }, upload, 'died');
+    await claimUntil(diesAt, upload);
     await putBySignedUrl(await signUpload(stagingKey(upload)), good);
     await finalize(upload);
     expect(results()).not.toHaveProperty('published');

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler } from '../../functions/publish-node-version.ts';
 import { createPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
@@ -127,6 +127,15 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       );
       expect(stored).toHaveProperty('last_used_at', expect.stringMatching(/^\d{4}-/));
     });
+  });
+
+  test('parses its body once, though its token is in it', async () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    await publish({ nodeId: 'parsed-once' });
+    const bodies = parse.mock.calls.filter(([text]) => String(text).startsWith('{"personal_access_token":'));
+    parse.mockRestore();
+
+    expect(bodies).toHaveLength(1);
   });
 
   describe('signedUrl', () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
 import type { Upload } from '../../../lib/upload.ts';
-import { activateVersion } from '../../../lib/registry/finalizing.ts';
+import { activate } from '../../../lib/registry/finalizing.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
@@ -71,11 +71,8 @@ describe('uploads sweep', () => {
 
   test('makes an active version the latest if a finalizer stopped before it did', async () => {
     const upload = await publish('half-done', '1.0.0');
-    await activateVersion({ deadline: Date.now() + 5000 }, upload, {
-      key: 'a.zip',
-      sizeBytes: 1,
-      sha256: 'x',
-    });
+    const archive = { key: 'a.zip', sizeBytes: 1, sha256: 'x' };
+    await activate({ deadline: Date.now() + 5000 }, upload, 'a finalizer', archive);
     expect(await storedNode('half-done')).not.toHaveProperty('latest_version');
 
     expect(await sweep()).toMatchObject({ 'half-done': 'completed' });

@@ -1,11 +1,7 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  activateVersion,
-  completeVersion,
-  findUploadState,
-  keepPending,
-} from '../../../lib/registry/finalizing.ts';
+import * as finalizing from '../../../lib/registry/finalizing.ts';
+import { readUpload } from '../../../lib/registry/upload-state.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
@@ -23,8 +19,10 @@ import { publish, storedVersion } from '../../support/uploads.ts';
 const archive = { key: 'archives/a.zip', sizeBytes: 7, sha256: 'a digest' };
 const tooLarge = { status_reason_code: 'archive_refused', status_reason: 'too large' } as const;
 const soon = () => ({ deadline: Date.now() + 10_000 });
-const activate = (upload: Upload) => activateVersion(soon(), upload, archive);
-const complete = ({ nodeId, version }: Upload) => completeVersion(soon(), nodeId, version);
+const found = (upload: Upload) => readUpload(soon(), upload, 'a finalizer');
+const activate = (upload: Upload) => finalizing.activate(soon(), upload, 'a finalizer', archive);
+const block = (upload: Upload) => finalizing.block(soon(), upload, tooLarge);
+const complete = ({ nodeId, version }: Upload) => finalizing.complete(soon(), nodeId, version);
 
 beforeAll(async () => {
   await seed();
@@ -44,22 +42,22 @@ interface Meeting {
 
 const meetings: Meeting[] = [
   { state: 'superseded', what: 'a later publish', before: ({ nodeId, version }) => publish(nodeId, version) },
-  { state: 'published', what: 'an active version', before: activate },
+  { state: 'published_before', what: 'an active version', before: activate },
   { state: 'blocked', what: 'a ban', before: ({ nodeId }) => banNodeVersion(nodeId, '1.0.0', 'test') },
   { state: 'unknown', what: 'another version id', differs: { versionId: 'another' } },
   { state: 'unknown', what: 'a missing version', differs: { version: '9.9.9' } },
 ];
 
-describe('activateVersion', () => {
+describe('activate', () => {
   test('makes the version of an awaited upload active', async () => {
     const upload = await publish('awaited', '1.0.0');
-    expect(await findUploadState(soon(), upload)).toBe('awaited');
-    expect(await keepPending(soon(), upload, tooLarge)).toBe(true);
+    expect(await found(upload)).toMatchObject({ state: 'awaited' });
+    expect(await block(upload)).toBe(true);
     expect(await storedVersion('awaited', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusPending',
       ...tooLarge,
     });
-    expect(await activate(upload)).toBe('activated');
+    expect(await activate(upload)).toBe(true);
 
     const version = await storedVersion('awaited', '1.0.0');
     expect(version).toMatchObject({
@@ -81,9 +79,9 @@ describe('activateVersion', () => {
       await meeting.before?.(upload);
       const before = await storedVersion(nodeId, '1.0.0');
 
-      expect(await findUploadState(soon(), upload)).toBe(state);
-      expect(await activate(upload)).toBe(state);
-      expect(await keepPending(soon(), upload, tooLarge)).toBe(false);
+      expect(await found(upload)).toEqual({ state });
+      expect(await activate(upload)).toBe(false);
+      expect(await block(upload)).toBe(false);
       expect(await storedVersion(nodeId, '1.0.0')).toEqual(before);
     },
   );
@@ -121,13 +119,13 @@ describe('activateVersion', () => {
         status_reason_code: code,
         status_reason: `The archive was not published: ${sentence} Once that has changed, publish this version again.`,
       };
-      expect(await findUploadState(soon(), upload)).toEqual(expected);
-      expect(await activate(upload)).toEqual(expected);
+      expect(await found(upload)).toEqual({ state: 'blocked', reason: expected });
+      expect(await activate(upload)).toBe(false);
       expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
         status: 'NodeVersionStatusPending',
       });
       await end(upload.nodeId);
-      expect(await activate(upload)).toBe('activated');
+      expect(await activate(upload)).toBe(true);
     },
   );
 
@@ -140,7 +138,7 @@ describe('activateVersion', () => {
       const upload = await publish(`late-ban-of-${subject}`, '1.0.0');
       beforeNext(dynamodb, /^UpdateItemCommand$/, () => ban(upload.nodeId));
 
-      expect(await activate(upload)).toBe('blocked');
+      expect(await activate(upload)).toBe(false);
       expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
         status: 'NodeVersionStatusBanned',
       });
@@ -158,7 +156,7 @@ describe('activateVersion', () => {
       return send();
     });
 
-    expect(await Promise.all(uploads.map(activate))).toEqual(Array(12).fill('activated'));
+    expect(await Promise.all(uploads.map(activate))).toEqual(Array(12).fill(true));
     expect(writes.sort()).toEqual([
       ...Array(12).fill('DeleteItemCommand'),
       ...Array(12).fill('UpdateItemCommand'),
@@ -172,12 +170,16 @@ describe('activateVersion', () => {
     await setFields(nodeVersionKey('obstacle-trust', '1.0.0'), { trust_id: id });
     await removeTrust(publisherId, id);
 
-    expect(await activate(upload)).toMatchObject({
-      status_reason_code: 'trust_revoked',
-      status_reason: expect.stringContaining('no longer trusts the workflow that published it.'),
+    expect(await activate(upload)).toBe(false);
+    expect(await found(upload)).toMatchObject({
+      state: 'blocked',
+      reason: {
+        status_reason_code: 'trust_revoked',
+        status_reason: expect.stringContaining('no longer trusts the workflow that published it.'),
+      },
     });
     await setFields(trustKey(publisherId, id), { revoked_at: null });
-    expect(await activate(upload)).toBe('activated');
+    expect(await activate(upload)).toBe(true);
   });
 
   test.each([
@@ -186,11 +188,11 @@ describe('activateVersion', () => {
   ] as const)('activates a version only after the ban of its %s has ended', async (subject, ban, unban) => {
     const upload = await publish(`banned-with-${subject}`, '1.0.0');
     await ban(upload.nodeId);
-    expect(await activate(upload)).toBe('blocked');
+    expect(await activate(upload)).toBe(false);
     expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
     await unban(upload.nodeId);
 
-    expect(await activate(upload)).toBe('activated');
+    expect(await activate(upload)).toBe(true);
   });
 
   test('fails with unavailable when the store is down', async () => {
@@ -207,7 +209,7 @@ async function isLeft(nodeId: string, version: string): Promise<boolean> {
   return dueWork(await storedVersion(nodeId, version)) === 'uploads';
 }
 
-describe('completeVersion', () => {
+describe('complete', () => {
   test('makes an active version the latest and lists it for its extraction instead, once', async () => {
     const upload = await publish('completed', '1.0.0');
     await activate(upload);

@@ -6,7 +6,7 @@ import { latestOf } from '../../../lib/registry/latest-version.ts';
 import { registerVersion } from '../../../lib/registry/publishing.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { revokePersonalAccessToken } from '../../../packages/admin/registry/tokens.ts';
-import { findUploadState } from '../../../lib/registry/finalizing.ts';
+import { readUpload } from '../../../lib/registry/upload-state.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { duringNextWrite } from '../../support/admin.ts';
@@ -296,8 +296,9 @@ describe('the personal access token of a publish', () => {
       () => publish('revoked-meanwhile', { tokenHash }),
     );
 
-    expect(await findUploadState({ deadline: Date.now() + 5000 }, upload)).toMatchObject({
-      status_reason_code: 'token_revoked',
+    expect(await readUpload({ deadline: Date.now() + 5000 }, upload, 'a finalizer')).toMatchObject({
+      state: 'blocked',
+      reason: { status_reason_code: 'token_revoked' },
     });
   });
 
