@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { catalogPath, hostNodesPath, nodePath, pieceOf, readmePath } from '../../lib/index/paths.ts';
@@ -12,6 +11,7 @@ import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addNode, addPublisher, addVersion, setFields, setPublisherFields } from '../support/registry.ts';
+import { streamEventOf } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
@@ -25,21 +25,8 @@ const published = {
   host_node_extract_status: 'success',
 };
 
-function eventOf(...keys: Key[]): DynamoDBStreamEvent {
-  return {
-    Records: keys.map(({ pk, sk }, place) => ({
-      eventName: 'MODIFY',
-      dynamodb: {
-        Keys: { pk: { S: pk }, sk: { S: sk } },
-        SequenceNumber: String(place + 1),
-        ApproximateCreationDateTime: Date.now() / 1000,
-      },
-    })),
-  };
-}
-
 async function follow(...keys: Key[]): Promise<void> {
-  expect(await handler(eventOf(...keys), context)).toEqual({ batchItemFailures: [] });
+  expect(await handler(streamEventOf(...keys), context)).toEqual({ batchItemFailures: [] });
 }
 
 async function read(key: string) {
@@ -261,7 +248,7 @@ describe('writeIndex', () => {
     intercept(s3(), async () => {
       throw Object.assign(new Error('S3 is down'), { $metadata: { httpStatusCode: 500 } });
     });
-    const reply = await handler(eventOf(nodeKey('unlucky')), context);
+    const reply = await handler(streamEventOf(nodeKey('unlucky')), context);
 
     expect(reply).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
     expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(

@@ -12,10 +12,12 @@ import { handler as receiveNotification } from '../../functions/receive-notifica
 import { handler as sweepSpending } from '../../functions/sweep-spending.ts';
 import { handler as updateHostNode } from '../../functions/update-host-node.ts';
 import { handler as updateNode } from '../../functions/update-node.ts';
+import { handler as writeIndex } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
 import { reserve } from '../../lib/spend/reserve.ts';
 import { openUsage } from '../../lib/spend/usage-records.ts';
+import { nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { addTrust } from '../../packages/admin/registry/trusts.ts';
@@ -26,6 +28,7 @@ import { misbehave, proxies, simulation } from '../support/proxies.ts';
 import { runQueue } from '../support/queue.ts';
 import { writeNotification } from '../support/notifications.ts';
 import { addToken } from '../support/registry.ts';
+import { streamEventOf } from '../support/table-stream.ts';
 import { bearer } from '../support/tokens.ts';
 import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts';
 
@@ -233,6 +236,7 @@ describe('the calls of a function', () => {
     ['FinalizeUploadRole', finalizeAndSweep],
     ['SweepSpendingRole', leaveAndSweep],
     ['ExtractHostNodesRole', extractPublished],
+    ['WriteIndexRole', indexPublished],
   ])('%s', async (role, work) => {
     needs.length = 0;
     await work();
@@ -294,6 +298,16 @@ async function extractPublished(): Promise<void> {
   needs.length = 0;
   await extractHostNodes(event, context);
   await extractHostNodes({ source: 'aws.events' } as Parameters<typeof extractHostNodes>[0], context);
+}
+
+/** A version is published, and the stream says so; then its publisher changes. */
+async function indexPublished(): Promise<void> {
+  const upload = await publish('granted-index', '1.0.0');
+  await put(upload, await demoArchive('1.0.0'));
+  await finalizeUpload(eventOf(upload), context);
+  const keys = [nodeKey('granted-index'), nodeVersionKey('granted-index', '1.0.0'), publisherKey('demo')];
+  needs.length = 0;
+  await writeIndex(streamEventOf(...keys), context);
 }
 
 /** A paid request with a key crashed a while ago, after it had been sent; then spending is swept. */

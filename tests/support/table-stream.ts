@@ -1,5 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Key } from '../../lib/store/keys.ts';
 
 type Attributes = Record<string, { S?: string }>;
 type Target = { Item?: Attributes; Key?: Attributes };
@@ -41,6 +42,20 @@ function keysIn(input: Writes): { pk: { S: string }; sk: { S: string } }[] {
     const { pk, sk } = Item ?? Key ?? {};
     return pk?.S !== undefined && sk?.S !== undefined ? [{ pk: { S: pk.S }, sk: { S: sk.S } }] : [];
   });
+}
+
+/** The stream's event about changes of some records. */
+export function streamEventOf(...keys: Key[]): DynamoDBStreamEvent {
+  return {
+    Records: keys.map(({ pk, sk }, place) => ({
+      eventName: 'MODIFY',
+      dynamodb: {
+        Keys: { pk: { S: pk }, sk: { S: sk } },
+        SequenceNumber: String(place + 1),
+        ApproximateCreationDateTime: Date.now() / 1000,
+      },
+    })),
+  };
 }
 
 /** As the filter of serverless.yml passes records on. */
