@@ -285,12 +285,12 @@ describe('Resources and their fields', () => {
     });
 
     describe('status | enum | NodeStatusActive, NodeStatusDeleted, NodeStatusBanned', () => {
-      test('is kept when it is absent, empty or sent back as it stands', async () => {
+      test('keeps the status when it is absent, empty or sent back as it stands', async () => {
         for (const status of [undefined, null, '', 'NodeStatusActive'])
           expect((await update({ status })).body.status).toBe('NodeStatusActive');
       });
 
-      test('is withdrawn and restored by an owner, and its detail goes along', async () => {
+      test('lets an owner withdraw and restore a node, with its detail', async () => {
         const withdrawn = await update({ status: 'NodeStatusDeleted', status_detail: 'Use Other instead' });
         const sentBack = await update(withdrawn.body);
         const restored = await update({ status: 'NodeStatusActive', status_detail: null });
@@ -303,7 +303,7 @@ describe('Resources and their fields', () => {
         expect([restored.status, restored.body.status]).toEqual([200, 'NodeStatusActive']);
       });
 
-      test('is banned by no owner, and a banned node is changed by none', async () => {
+      test('rejects a ban by an owner, and changes of a banned node', async () => {
         const banning = await update({ status: 'NodeStatusBanned' });
         await addNode('acme', 'spam', { status: 'NodeStatusBanned' });
         const lifting = await update({ status: 'NodeStatusActive' }, owner, { nodeId: 'spam' });
@@ -388,7 +388,7 @@ describe('Resources and their fields', () => {
   });
 
   describe('Publisher', () => {
-    test('has its fields in the answer of an update', async () => {
+    test('appear in the answer of an update', async () => {
       const { publisher } = (await update({})).body;
 
       expect(publisher).toEqual({
@@ -915,7 +915,7 @@ describe('Resources and their fields', () => {
 });
 
 describe('What is newly let through', () => {
-  test('has no power over the service: names of the prototype are forwarded as they came', async () => {
+  test('forwards names of the prototype as they came, without effect on the service', async () => {
     const rawBody =
       '{"image":"iVBORw0=","advanced_settings":{"__proto__":{"isAdmin":true},"constructor":{"x":1},"engine":"new"}}';
     const { status } = await invoke(proxies['relight-image'], 'relight-image', { rawBody });
@@ -927,7 +927,7 @@ describe('What is newly let through', () => {
     expect(Object.hasOwn(Object.prototype, 'isAdmin')).toBe(false);
   });
 
-  test('is one request to an Idempotency-Key, and another with another setting', async () => {
+  test('compares settings as part of the request of an Idempotency-Key', async () => {
     const headers = { 'idempotency-key': `settings-${fresh()}` };
     const relight = (gamma: number) =>
       invoke(proxies['relight-image'], 'relight-image', {
@@ -966,7 +966,7 @@ describe('States and transitions', () => {
 });
 
 describe('Endpoints', () => {
-  test('are the eight of the contract, and their success codes', async () => {
+  test('match the eight of the contract, with their success codes', async () => {
     const contracts = await loadContracts();
 
     expect(
@@ -1082,7 +1082,7 @@ describe('Authentication', () => {
 });
 
 describe('Limits that are not shown', () => {
-  test('a publisher has no limit on new nodes a day', async () => {
+  test('allows a publisher any number of new nodes a day', async () => {
     const statuses = [];
     for (let number = 0; number < 60; number += 1)
       statuses.push((await publish({ nodeId: `many-${number}` })).status);

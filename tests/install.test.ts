@@ -67,7 +67,7 @@ describe('on an older Node', () => {
     expect(await asNode(version)).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  test('an older Node may install the packages, which bring the Node of the scripts', () => {
+  test('lets an older Node install the packages, which bring the Node of the scripts', () => {
     expect(engines.node).toBe('>=20');
     expect(existsSync('node_modules/.bin/node')).toBe(true);
   });

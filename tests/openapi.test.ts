@@ -34,7 +34,7 @@ describe('docs/openapi.json', () => {
     expect(committed).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
-  test('is valid and clean by the recommended rules', () => {
+  test('passes the recommended rules', () => {
     const command = ['lint', 'docs/openapi.json', '--extends', 'recommended', '--format', 'json'];
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
     const report = execFileSync('node_modules/.bin/redocly', command, {
@@ -52,7 +52,7 @@ describe('docs/openapi.json', () => {
     );
   });
 
-  test('has every operation of serverless.yml, and not the route that only providers call', () => {
+  test('lists every operation of serverless.yml, and not the route that only providers call', () => {
     const routes = [
       ...readFileSync('serverless.yml', 'utf8').matchAll(/httpApi: (\w+) (?!\/notifications\/)(\S+)/g),
     ];
@@ -111,7 +111,7 @@ describe.each(contracts.map((contract) => [contract.name, contract] as const))('
 });
 
 describe('webhooks', () => {
-  test('have a sample of each provider that the service reads as it is documented', () => {
+  test('show a sample of each provider that the service reads as it is documented', () => {
     const samples = Object.values<Any>(document.webhooks).map(({ post }) => [
       post.tags[0] === 'Images' ? 'image' : 'video',
       post.requestBody.content['application/json'].examples.sample.value,
@@ -140,7 +140,7 @@ describe('webhooks', () => {
     ).toEqual(['created', 'processing', 'queueing', 'success', 'failed']);
   });
 
-  test('are sent with the three headers of the Standard Webhooks specification', () => {
+  test('carry the three headers of the Standard Webhooks specification', () => {
     const names = Object.values<Any>(document.webhooks).map(({ post }) =>
       post.parameters.map(({ name }: Any) => name),
     );
@@ -164,7 +164,7 @@ describe('webhooks', () => {
   });
 });
 
-test('the gateway’s answers have its own shape, with a message that every reader of errors finds', () => {
+test('gives the gateway’s answers their own shape, with a message that every reader of errors finds', () => {
   const { GatewayAnswer } = document.components.responses;
   const { examples } = GatewayAnswer.content['application/json'];
 
@@ -211,14 +211,14 @@ function propertiesIn(value: Any, path = ''): [string, Any][] {
 }
 
 describe('what the interface promises', () => {
-  test('the document lists every error code of the catalog', () => {
+  test('lists every error code of the catalog', () => {
     const used = new Set<ErrorCode>(contracts.flatMap(errorsOf));
 
     // It is the answer to a path that the document does not have.
     expect([...used, 'route_not_found'].sort()).toEqual(Object.keys(errorCatalog).sort());
   });
 
-  test('the document has every limit and default', () => {
+  test('states every limit and default', () => {
     const { RelightImageRequest, ExtendVideoRequest, MultiframeVideoRequest, TextToVideoRequest } =
       document.components.schemas;
 
@@ -235,7 +235,7 @@ describe('what the interface promises', () => {
     expect(TextToVideoRequest.properties.payload.maxLength).toBe(1_048_576);
   });
 
-  test('only what the interface calls response-only is read-only', () => {
+  test('marks only what the interface calls response-only as read-only', () => {
     const readOnly = Object.entries<Any>(document.components.schemas).flatMap(([name, { properties = {} }]) =>
       Object.entries<Any>(properties).flatMap(([field, schema]) =>
         schema.readOnly ? [`${name}.${field}`] : [],
@@ -255,27 +255,24 @@ describe('what the interface promises', () => {
     ['TextToVideoRequest', undefined, fieldsOf.TextToVideoRequest],
     ['ExtendVideoRequest', undefined, fieldsOf.ExtendVideoRequest],
     ['MultiframeVideoRequest', undefined, fieldsOf.MultiframeVideoRequest],
-  ])(
-    'the fields of %s stand in the order of the interface, and additions are marked',
-    (name, request, fields) => {
-      const { properties } = document.components.schemas[name];
-      const added = Object.entries<Any>(properties).flatMap(([field, { description, $ref }]) =>
-        /^Added by this service: /.test(
-          description ?? document.components.schemas[$ref?.split('/').at(-1)]?.description,
-        )
-          ? [field]
-          : [],
+  ])('keeps the fields of %s in the order of the interface, and marks additions', (name, request, fields) => {
+    const { properties } = document.components.schemas[name];
+    const added = Object.entries<Any>(properties).flatMap(([field, { description, $ref }]) =>
+      /^Added by this service: /.test(
+        description ?? document.components.schemas[$ref?.split('/').at(-1)]?.description,
+      )
+        ? [field]
+        : [],
+    );
+
+    expect(Object.keys(properties)).toEqual([...fields, ...added]);
+    if (request)
+      expect(Object.keys(document.components.schemas[request].properties).slice(0, fields.length)).toEqual(
+        fields,
       );
+  });
 
-      expect(Object.keys(properties)).toEqual([...fields, ...added]);
-      if (request)
-        expect(Object.keys(document.components.schemas[request].properties).slice(0, fields.length)).toEqual(
-          fields,
-        );
-    },
-  );
-
-  test('every property has a description', () => {
+  test('describes every property', () => {
     const bare = propertiesIn(document.components.schemas).filter(
       ([, { description, $ref }]) => description === undefined && $ref === undefined,
     );
@@ -283,13 +280,13 @@ describe('what the interface promises', () => {
     expect(bare.map(([path]) => path)).toEqual([]);
   });
 
-  test('no schema has the name of a global', () => {
+  test('names no schema like a global', () => {
     const names = Object.keys(document.components.schemas);
 
     expect(names.filter((name) => name in globalThis)).toEqual([]);
   });
 
-  test('an optional field of a paid request may be null, as the service takes it', () => {
+  test('accepts null in an optional field of a paid request, as the service does', () => {
     const { TextToVideoRequest, ExtendVideoRequest, MultiframeVideoRequest, RelightImageRequest } =
       document.components.schemas;
 
@@ -318,7 +315,7 @@ describe('breaking changes', () => {
   const body = 'components.schemas.ExtendVideoRequest.properties';
   const reply = 'components.schemas.NodeVersion.properties';
 
-  test('the committed document has none without a new major version', () => {
+  test('appear in the committed document only with a new major version', () => {
     expect(mayBreak(committed, document) ? [] : findBreakingChanges(committed, document)).toEqual([]);
   });
 
@@ -352,7 +349,7 @@ describe('breaking changes', () => {
     expect(findBreakingChanges(committed, copy)).toContainEqual(expect.stringContaining(sentence));
   });
 
-  test('an added field, optional header, request value or operation is not a breaking change', () => {
+  test('exclude an added field, optional header, request value or operation', () => {
     const copy = structuredClone(committed);
     at(copy, body).mood = { type: 'string' };
     at(copy, reply).mood = { type: 'string' };
@@ -364,7 +361,7 @@ describe('breaking changes', () => {
     expect(findBreakingChanges(committed, copy)).toEqual([]);
   });
 
-  test('are allowed in a new major version and in no minor version', () => {
+  test('need a new major version, not a minor one', () => {
     const version = (text: string) => ({ info: { version: text } });
 
     expect(mayBreak(version('1.4.0'), version('2.0.0'))).toBe(true);

@@ -120,7 +120,7 @@ function roomOf(file: string): string {
 describe('the rooms of lib', () => {
   const files = sources('lib');
 
-  test('each have a floor', () => {
+  test('keep to a floor each', () => {
     const rooms = new Set(files.map(roomOf).filter((room) => room !== ''));
 
     expect([...rooms].sort()).toEqual(floors.flat().sort());
@@ -208,7 +208,7 @@ describe('imports', () => {
     ...readdirSync('packages').map((name) => `packages/${name}`),
   ];
 
-  test('have a direction for every room', () => {
+  test('follow a direction in every room', () => {
     expect(rooms.filter((room) => !(room in directions))).toEqual([]);
   });
 
@@ -231,7 +231,7 @@ describe('imports', () => {
     ).toEqual([]);
   });
 
-  test.each(rooms)('of %s point one way', (room) => {
+  test.each(rooms)('point one way from %s', (room) => {
     const allowed = [room, ...(directions[room] ?? [])];
     const wrong = sources(room)
       .filter((file) => !/\/tests\//.test(file))
@@ -268,7 +268,7 @@ const others: Record<string, readonly string[]> = {
 };
 
 describe('the error codes', () => {
-  test.each(endpoints)('that %s can raise are all in its contract', async (name) => {
+  test.each(endpoints)('include in its contract all that %s can raise', async (name) => {
     const contract = await contractOf(name);
     const known = new Set<string>([...errorsOf(contract), ...(others[name] ?? [])]);
     const raised = [...reachedFrom(`functions/${name}.ts`)].flatMap((file) => {
@@ -367,11 +367,11 @@ describe('the documents', () => {
   }
 });
 
-test('no error code contains the word that one client crashes on', () => {
+test('contain no word that one client crashes on', () => {
   expect(Object.keys(errorCatalog).filter((code) => code.includes('message'))).toEqual([]);
 });
 
-test('the GitHub workflow runs the gate and may only read the repository', () => {
+test('runs the gate in the GitHub workflow, which may only read the repository', () => {
   const { permissions, jobs } = parse(readFileSync('.github/workflows/gate.yml', 'utf8'));
   const steps = Object.values<{ steps: { run?: string }[] }>(jobs).flatMap((job) => job.steps);
 

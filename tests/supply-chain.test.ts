@@ -32,13 +32,13 @@ describe.each(['package-lock.json', 'tools/mutate/package-lock.json'])('%s', (fi
   const lock = readLock(file);
   const locked = packagesOf(lock).filter(([, entry]) => !isForOtherPlatform(entry));
 
-  test('has the digest of every package, and names no registry', () => {
+  test('states the digest of every package, and names no registry', () => {
     expect(locked.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([]);
     expect(locked.filter(([, entry]) => 'resolved' in entry)).toEqual([]);
     expect(locked.length).toBeGreaterThan(100);
   });
 
-  test('has only packages whose license allows this use', () => {
+  test('names only packages whose license allows this use', () => {
     const permissive =
       /^\(?(?:MIT|Unlicense|Apache-2\.0|ISC|0BSD|BSD-[23]-Clause|BlueOak-1\.0\.0|Python-2\.0|PSF-2\.0)\b/;
     const others = locked.filter(([, { license }]) => !permissive.test(license ?? ''));
@@ -50,7 +50,7 @@ describe.each(['package-lock.json', 'tools/mutate/package-lock.json'])('%s', (fi
 // The data of caniuse-lite may be used with attribution. The others carry the MIT license, in files of their own.
 const checkedByHand = ['busboy', 'caniuse-lite', 'humanize-number', 'streamsearch'];
 
-test('a clean install has at most 900 packages', () => {
+test('installs at most 900 packages', () => {
   const installed = packagesOf(readLock('package-lock.json')).filter(
     ([, entry]) => !isForOtherPlatform(entry),
   );
@@ -58,7 +58,7 @@ test('a clean install has at most 900 packages', () => {
   expect(installed.length).toBeLessThan(900);
 });
 
-test('every install script is allowed or denied by name, and no name is left over', () => {
+test('allows or denies every install script by name, and leaves no name over', () => {
   const scripted = packagesOf(readLock('package-lock.json'))
     .filter(([, { hasInstallScript }]) => hasInstallScript)
     .map(([path]) => nameOf(path));
@@ -89,7 +89,7 @@ const allowed: Record<string, string[]> = {
 const sdk = /^@(?:aws-sdk|aws|smithy)\/|^(?:tslib|bowser|mnemonist|obliterator)$/;
 
 test.each(Object.entries(allowed))(
-  'the bundle of %s contains only the allowed packages',
+  'contains only the allowed packages in the bundle of %s',
   async (name, expected) => {
     const { metafile } = await bundle(`functions/${name}.ts`, 'unused');
     const files = Object.values(metafile.outputs).flatMap(({ inputs }) =>

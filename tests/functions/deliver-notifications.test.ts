@@ -75,7 +75,7 @@ function isSigned({ headers, body }: Received): boolean {
 }
 
 describe('a notification', () => {
-  test('is posted as it was stored, and signed', async () => {
+  test('posts a notification as it was stored, and signed', async () => {
     const body = '{ "state": "success",\n "text": "größer ✓" }';
     const written = await writeNotification(`${receiver.url}/hook?key=1`, {
       body,
@@ -95,7 +95,7 @@ describe('a notification', () => {
     expect(isSigned(received)).toBe(true);
   });
 
-  test('is sent as JSON if no header can hold its type', async () => {
+  test('sends a notification as JSON if no header can hold its type', async () => {
     await writeNotification(receiver.url, {
       content_type: 'application/json; charset=\u2713\r\nx-injected: 1',
     });
@@ -160,7 +160,7 @@ describe('a notification', () => {
     expect(stored).not.toHaveProperty('last_error');
   });
 
-  test('is tried again where nothing listens', async () => {
+  test('repeats a notification when nothing listens', async () => {
     const closed = await startReceiver();
     await closed.stop();
     const written = await writeNotification(closed.url);
@@ -180,7 +180,7 @@ describe('a notification', () => {
     },
   );
 
-  test('is kept as failed, for 14 days, after eight attempts within 21 hours', async () => {
+  test('keeps a failed notification for 14 days, after eight attempts within 21 hours', async () => {
     receiver.answers.push(500);
     const written = await writeNotification(receiver.url);
     await run();
@@ -238,7 +238,7 @@ describe('a notification', () => {
     },
   );
 
-  test('is given up at once if its address may not be called', async () => {
+  test('gives a notification up at once if its address may not be called', async () => {
     const written = await writeNotification('http://169.254.169.254/latest/meta-data/');
     await run();
 
@@ -251,7 +251,7 @@ describe('a notification', () => {
 });
 
 describe('a message', () => {
-  test('that comes twice leads to one attempt', async () => {
+  test('leads to one attempt when it comes twice', async () => {
     queue.faults.duplicates = 1;
     const written = await writeNotification(receiver.url).finally(() => {
       queue.faults.duplicates = 0;
@@ -262,7 +262,7 @@ describe('a message', () => {
     expect(await storedNotification(written)).toMatchObject({ result: 'delivered', attempts: 1 });
   });
 
-  test('that two invocations have at the same time leads to one attempt', async () => {
+  test('leads to one attempt when two invocations have it at the same time', async () => {
     const written = await writeNotification(receiver.url);
     const message = { MessageId: '1', Body: JSON.stringify({ id: written.id, attempts: 0 }) };
     const context = { getRemainingTimeInMillis: () => 30_000 };
@@ -275,7 +275,7 @@ describe('a message', () => {
     expect(receivedOf(written)).toHaveLength(1);
   });
 
-  test('of an attempt that was made already makes none', async () => {
+  test('leads to no attempt when the attempt was made already', async () => {
     receiver.answers.push(500);
     const written = await writeNotification(receiver.url);
     await run();
@@ -296,7 +296,7 @@ describe('a message', () => {
   });
 
   test.each(['{', '{}', '{"id":1,"attempts":0}', '[]'])(
-    'that cannot be read, %s, ends in the dead-letter queue after five receives',
+    'ends in the dead-letter queue after five receives when it cannot be read, %s',
     async (body) => {
       queue.send(body, { group: undefined, delaySeconds: 0 });
       for (let receive = 1; receive <= 6; receive += 1) {
@@ -423,7 +423,7 @@ describe('the schedule', () => {
 });
 
 describe('the status', () => {
-  test('is shown with the fields that every notification has, and nothing else of the provider', async () => {
+  test('shows the status with the fields that every notification has, and nothing else of the provider', async () => {
     const body = {
       task_id: '1',
       state: 'success',
@@ -444,7 +444,7 @@ describe('the status', () => {
     });
   });
 
-  test('is shown without a receiver, and ends the delivery', async () => {
+  test('shows the status without a receiver, and ends the delivery', async () => {
     const written = await writeNotification(undefined);
     await run();
 
@@ -482,21 +482,24 @@ describe('the status', () => {
   test.each([
     ['GetObjectCommand', 'processing', 'success'],
     ['PutObjectCommand', 'success', 'processing'],
-  ] as const)('is the last state after an answer to %s that is not of S3', async (broken, second, first) => {
-    const status_key = `status/${crypto.randomUUID()}.json`;
-    const written = await writeNotification(undefined, { status_key, ...said(first) });
-    await run();
-    await writeNotification(undefined, { status_key, ...said(second) });
-    const repair = intercept(s3(), async ({ command, send }) => (command === broken ? {} : send()));
-    await run();
-    repair();
-    queue.skip(180_000);
-    await run();
+  ] as const)(
+    'shows the last state after an answer to %s that is not of S3',
+    async (broken, second, first) => {
+      const status_key = `status/${crypto.randomUUID()}.json`;
+      const written = await writeNotification(undefined, { status_key, ...said(first) });
+      await run();
+      await writeNotification(undefined, { status_key, ...said(second) });
+      const repair = intercept(s3(), async ({ command, send }) => (command === broken ? {} : send()));
+      await run();
+      repair();
+      queue.skip(180_000);
+      await run();
 
-    expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });
-  });
+      expect((await shownStatus(written)).content).toMatchObject({ state: 'success' });
+    },
+  );
 
-  test('is shown before a receiver that hangs is called', async () => {
+  test('shows the status before a receiver that hangs is called', async () => {
     receiver.answers.push('hang');
     const written = await writeNotification(receiver.url);
     const running = run();
@@ -552,7 +555,7 @@ describe('the log', () => {
   });
 });
 
-test('the schedule stores the public key for the administration, before there is anything to sign', async () => {
+test('stores the public key by the schedule, before there is anything to sign', async () => {
   await handOver();
 
   expect(await storedNotification(signingKeysKey)).toMatchObject({ public_keys: signingKey?.publicKey });

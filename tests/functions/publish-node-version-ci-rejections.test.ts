@@ -240,7 +240,7 @@ async function expectRejection(token: string, reason: string, message: string, t
 describe.each(Object.entries(invalid) as [keyof typeof sentences, readonly Row[]][])(
   'a CI token with %s',
   (rejection, rows) => {
-    test.each(rows)('is rejected: %s', async (_, token) => {
+    test.each(rows)('rejects the job: %s', async (_, token) => {
       await expectRejection(token, `ci_token_${rejection}`, sentences[rejection]);
     });
   },
@@ -353,7 +353,7 @@ describe('a valid token of a job that the publisher does not trust', () => {
     await expectRejection(gitHubToken(changes), `ci_${reason}`, message);
   });
 
-  test('a project of GitLab with the name of a trusted repository of GitHub', async () => {
+  test('rejects a project of GitLab with the name of a trusted repository of GitHub', async () => {
     const message = `The publisher does not trust the repository octo/nodes of ${gitLab.issuer}.`;
 
     await expectRejection(gitLabToken({ project_path: 'octo/nodes' }), 'ci_untrusted_repository', message);
@@ -376,7 +376,7 @@ describe('a used token', () => {
     await expectRejection(token, 'ci_token_used', message, target);
   });
 
-  test('is recognized by its id, even if its other claims differ', async () => {
+  test('recognizes a used token by its id, even if its other claims differ', async () => {
     const jti = randomUUID();
     await publish(gitHubToken({ jti }), { nodeId: 'spent' });
 

@@ -74,7 +74,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions again, with the
     expect((await publish(publication)).body).toEqual(first.body);
   });
 
-  test('is rejected for another version', async () => {
+  test('rejects the key for another version', async () => {
     const headers = { 'idempotency-key': 'publish-1' };
     const first = await publish({ nodeId: 'keyed', headers });
     const again = await publish({ nodeId: 'keyed', headers });

@@ -98,7 +98,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(body.node_version).not.toHaveProperty('downloadUrl');
     });
 
-    test('is returned by bulk at once', async () => {
+    test('returns the version in bulk at once', async () => {
       const { body } = await publish({ nodeId: 'seen', version: '2.0.0-rc.1' });
       const pair = { node_id: 'seen', version: '2.0.0-rc.1' };
       const found = await invoke(bulk, 'bulk-node-versions', { body: { node_versions: [pair] } });
@@ -294,7 +294,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(stored.map((item) => item?.id)).toEqual(answers.map(({ body }) => body.node_version.id));
     });
 
-    test('two publishers that claim ids with the same fold: one wins', async () => {
+    test('lets one of two publishers win that claim ids with the same fold', async () => {
       const answers = await Promise.all([
         publish({ nodeId: 'claimed-id' }),
         publish({ publisherId: 'rival', nodeId: 'claimed_id', token: rivalToken, as: bearer('rita') }),

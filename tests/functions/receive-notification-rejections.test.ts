@@ -67,27 +67,24 @@ describe('POST /notifications/{provider}/{ticket}: 404', () => {
     ['half a character', 'not_utf8', () => ({ changes: { rawBody: '{"state":"success","text":"\ud800"}' } })],
   ];
 
-  test.each(wrong)(
-    'is the answer to %s, as for any unknown path, and changes nothing',
-    async (_, reason, make) => {
-      const path = await started();
-      await say(path, { state: 'queueing' });
-      const before = await everythingOf(path);
-      const { path: called = path, body = { state: 'success' }, changes = {} } = make(path);
-      const { result, requests } = await countRequests(() => say(called, body, changes));
-      const line = lastLine();
-      const elsewhere = await invoke(unknownRoute, 'unknown-route', {
-        headers: { 'x-request-id': 'sample-receive-notification' },
-      });
+  test.each(wrong)('answers %s as any unknown path, and changes nothing', async (_, reason, make) => {
+    const path = await started();
+    await say(path, { state: 'queueing' });
+    const before = await everythingOf(path);
+    const { path: called = path, body = { state: 'success' }, changes = {} } = make(path);
+    const { result, requests } = await countRequests(() => say(called, body, changes));
+    const line = lastLine();
+    const elsewhere = await invoke(unknownRoute, 'unknown-route', {
+      headers: { 'x-request-id': 'sample-receive-notification' },
+    });
 
-      expect(result).toEqual(elsewhere);
-      expect(line).toMatchObject({ status: 404, code: 'route_not_found', reason });
-      expect(await everythingOf(path)).toEqual(before);
-      expect(requests).toEqual(reason === 'unknown_ticket' ? ['BatchGetItemCommand'] : []);
-    },
-  );
+    expect(result).toEqual(elsewhere);
+    expect(line).toMatchObject({ status: 404, code: 'route_not_found', reason });
+    expect(await everythingOf(path)).toEqual(before);
+    expect(requests).toEqual(reason === 'unknown_ticket' ? ['BatchGetItemCommand'] : []);
+  });
 
-  test('is the answer for a task that has expired but is not deleted yet', async () => {
+  test('answers a task that has expired but is not deleted yet', async () => {
     const path = await started();
     const task = await storedTask(path.ticket);
     await setFields(task ?? { pk: '', sk: '' }, { ttl: Math.floor(Date.now() / 1000) - 1 });
@@ -97,7 +94,7 @@ describe('POST /notifications/{provider}/{ticket}: 404', () => {
     expect(await notificationsOf(path.ticket)).toEqual([]);
   });
 
-  test('is the answer for a task whose notification no record can hold, and changes nothing', async () => {
+  test('answers a task whose notification no record can hold, and changes nothing', async () => {
     const path = await started();
     const task = await storedTask(path.ticket);
     await setFields(task ?? { pk: '', sk: '' }, { address: `${hook}?${'x'.repeat(350_000)}` });
@@ -111,7 +108,7 @@ describe('POST /notifications/{provider}/{ticket}: 404', () => {
     expect(await everythingOf(path)).toEqual(before);
   });
 
-  test('is the answer where the event has no headers and no path', async () => {
+  test('answers an event without headers and path', async () => {
     const { status } = await invoke(handler, 'unknown-route');
 
     expect([status, lastLine().reason]).toEqual([404, 'provider']);

@@ -88,7 +88,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         (body: string) => ({ rawBody: Buffer.from(body).toString('base64'), isBase64Encoded: true }),
       ],
       ['text', (body: string) => ({ rawBody: body })],
-    ])('is the answer to a body of exactly 64 KB that comes as %s', async (_, changes) => {
+    ])('answers a body of exactly 64 KB that comes as %s', async (_, changes) => {
       const path = await started();
       const body = JSON.stringify({ state: 'success', text: '' });
       const padded = body.replace('""', `"${'x'.repeat(64 * 1024 - body.length)}"`);
@@ -171,7 +171,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(lastLine()).toMatchObject({ status: 200, notification: 'repeated', task_state: 'created' });
     });
 
-    test('is the answer while the queue is down: what is stored is handed over by the next run', async () => {
+    test('answers while the queue is down: the next run hands over what is stored', async () => {
       const path = await started();
       queue.faults.isDown = true;
       const before = new Date().toISOString();
@@ -255,7 +255,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
   describe('5xx', () => {
     test.each(['BatchGetItemCommand', 'TransactWriteItemsCommand'])(
-      'is the answer while the store fails at %s, so that the provider calls again',
+      'answers while the store fails at %s, so that the provider calls again',
       async (failing) => {
         const path = await started();
         const repair = intercept(dynamodb, ({ command, send }) => {
@@ -273,7 +273,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       20_000,
     );
 
-    test('is 503 where other calls have changed the task each time until the deadline', async () => {
+    test('returns 503 if other calls have changed the task each time until the deadline', async () => {
       const path = await started();
       const remove = intercept(dynamodb, ({ command, send }) => {
         if (command !== 'TransactWriteItemsCommand') return send();

@@ -15,7 +15,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('the sweep reports what it corrected, and fails with what failed', async () => {
+test('reports what the sweep corrected, and fails with what failed', async () => {
   const caller = `user:${randomUUID()}`;
   await reserve({ deadline: Date.now() + 5000 }, { caller, ceiling: 50 });
   const now = Date.now() + 10 * minuteMs;

@@ -104,11 +104,11 @@ function expectedNames(isFull: boolean): string[] {
 const presence = /^(?:sweep-missing-.*|notification-runs)$/;
 
 describe('the alarms', () => {
-  test('are exactly these in a stage with defaults', () => {
+  test('match this list in a stage with defaults', () => {
     expect(namesOf(alarmsOf(plain))).toEqual(expectedNames(false));
   });
 
-  test('are exactly these in a stage with everything', () => {
+  test('match this list in a stage with everything', () => {
     expect(namesOf(alarmsOf(full))).toEqual(expectedNames(true));
   });
 
@@ -312,7 +312,7 @@ describe('the dashboard', () => {
   test.each([
     ['direct', 11],
     ['full', 14],
-  ] as const)('of the %s stage gives every widget its place, its region and metrics', async (set, count) => {
+  ] as const)('gives every widget of the %s stage its place, its region and metrics', async (set, count) => {
     const stage = await packagedStage(set);
     const { widgets } = JSON.parse(asText(properties(stage, 'Dashboard').DashboardBody));
 

@@ -37,11 +37,11 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 describe('a build', () => {
-  test('is needed if there was none before', async () => {
+  test('runs if there was none before', async () => {
     expect(await isUpToDate(root)).toBe(false);
   });
 
-  test('is not made again while nothing has changed, wherever the folder is', async () => {
+  test('does not run again while nothing has changed, wherever the folder is', async () => {
     await built();
     expect(await isUpToDate(root)).toBe(true);
 
@@ -51,7 +51,7 @@ describe('a build', () => {
   });
 
   test.each([...Object.keys(sources), ...Object.keys(made)])(
-    'is made again after a change of %s',
+    'runs again after a change of %s',
     async (name) => {
       await built();
       await write(name, 'changed');
@@ -59,14 +59,14 @@ describe('a build', () => {
     },
   );
 
-  test.each([...Object.keys(sources), ...Object.keys(made)])('is made again without %s', async (name) => {
+  test.each([...Object.keys(sources), ...Object.keys(made)])('runs again without %s', async (name) => {
     await built();
     await rm(join(root, name));
     expect(await isUpToDate(root)).toBe(false);
   });
 
   test.each(['functions/new.ts', 'lib/new.ts', 'dist/greet/left-over.js'])(
-    'is made again with %s',
+    'runs again with %s',
     async (name) => {
       await built();
       await write(name, '');
@@ -74,12 +74,12 @@ describe('a build', () => {
     },
   );
 
-  test.each(Object.keys(sources))('is made again after a change of %s during the last one', async (name) => {
+  test.each(Object.keys(sources))('runs again after a change of %s during the last one', async (name) => {
     await built(() => write(name, 'changed'));
     expect(await isUpToDate(root)).toBe(false);
   });
 
-  test('is made again after text moves from a file into its name', async () => {
+  test('runs again after text moves from a file into its name', async () => {
     await write('lib/a', 'b');
     await built();
     await rm(join(root, 'lib/a'));
@@ -88,7 +88,7 @@ describe('a build', () => {
   });
 });
 
-test('a build leaves in dist only what is deployed, whatever an interrupted one has left', async () => {
+test('leaves in dist only what is deployed, whatever an interrupted build has left', async () => {
   await Promise.all(Object.keys({ ...sources, ...made }).map((name) => rm(join(root, name))));
   for (const name of [
     'functions',

@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a stage', () => {
   test.each(Object.keys(parameterSets) as (keyof typeof parameterSets)[])(
-    'with the %s parameters has no error under CloudFormation’s schemas and cfn-lint’s rules, and no unexplained warning',
+    'passes CloudFormation’s schemas and cfn-lint’s rules with the %s parameters, without unexplained warnings',
     async (set) => {
       const { errors, accepted, resources } = checkTemplate((await packagedStage(set)).file);
 
@@ -97,7 +97,7 @@ describe('a condition', () => {
     });
   });
 
-  test('is an error if only AWS can decide it', () => {
+  test('causes an error if only AWS can decide it', () => {
     expect(() => foldConditions(template({ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] }))).toThrow(
       'A value that only AWS knows',
     );

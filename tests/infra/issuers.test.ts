@@ -95,7 +95,7 @@ describe.each(Object.entries(issuers))('with the parameters for %s', (name, { us
     return `Bearer ${signClaims(key, { iss: row?.tokenIssuer, sub: userId, iat: now, exp: now + 60, ...claims })}`;
   }
 
-  test('a stage can be packaged', () => {
+  test('packages a stage', () => {
     const rejected = Object.entries(row ?? {}).filter(
       ([name, value]) => parameters[name]?.problemsOf(String(value)).length !== 0,
     );
@@ -103,11 +103,11 @@ describe.each(Object.entries(issuers))('with the parameters for %s', (name, { us
     expect(rejected).toEqual([]);
   });
 
-  test('its access token is accepted, and makes nobody an admin', async () => {
+  test('accepts its access token, and makes its user no admin', async () => {
     expect(await authenticate(bearer(user(audience)))).toEqual({ userId, isAdmin: false });
   });
 
-  test('its ID token is rejected only if it calls itself one by token_use, as the page says', async () => {
+  test('rejects its ID token only with token_use, as the page says', async () => {
     const idToken = { aud: audience, typ: 'ID', nonce: 'n-0S6_WzA2Mj' };
 
     expect(await authenticate(bearer(idToken))).toEqual({ userId, isAdmin: false });
@@ -116,13 +116,13 @@ describe.each(Object.entries(issuers))('with the parameters for %s', (name, { us
     });
   });
 
-  test('its access token of an admin is one', async () => {
+  test('accepts its access token of an admin as one', async () => {
     const claims = { ...user(audience), ...admin };
 
     expect(await authenticate(bearer(claims))).toEqual({ userId, isAdmin: true });
   });
 
-  test(`the token that is often sent by mistake is refused: ${refused[1]}`, async () => {
+  test(`rejects the token that is often sent by mistake: ${refused[1]}`, async () => {
     const [claims, reason] = refused;
 
     await expect(authenticate(bearer(claims(audience)))).rejects.toMatchObject({

@@ -152,7 +152,7 @@ describe('a handler out of its unpacked package', () => {
     expect(linesOf.get(name)).toEqual([expect.objectContaining(line), expect.any(Object)]);
   });
 
-  test('nothing is missing that only the repository has', async () => {
+  test('finds everything it needs without the repository', async () => {
     expect(await readdir(join(folder, 'update-node'))).toEqual(['dist']);
   });
 });

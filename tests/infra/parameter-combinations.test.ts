@@ -71,7 +71,7 @@ describe('parameters together', () => {
     expect(problems(values)).toEqual([sentence]);
   });
 
-  test('are all reported at once', () => {
+  test('reports all problems at once', () => {
     expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', tableName: 'a b' })).toHaveLength(3);
   });
 
@@ -95,7 +95,7 @@ describe('parameters together', () => {
     ]);
   });
 
-  test.each(['us-gov-west-1', 'cn-north-1'])('need an address of downloads in %s', (place) => {
+  test.each(['us-gov-west-1', 'cn-north-1'])('require an address of downloads in %s', (place) => {
     const downloadBaseUrl = 'https://cdn.example.com';
 
     expect(problemsOf({ ...valid, downloadBaseUrl }, place)).toEqual([]);

@@ -279,14 +279,14 @@ function problemsWith(name: string, value: string): string[] {
 }
 
 describe('a parameter', () => {
-  test('is known if serverless.yml has a default for it, and has one unless it may be left out', () => {
+  test('takes a default from serverless.yml, and has one unless it may be left out', () => {
     const needed = Object.entries(parameters).flatMap(([name, { isOptional }]) => (isOptional ? [] : [name]));
 
     expect(Object.keys(defaults).filter((name) => !(name in parameters))).toEqual([]);
     expect(needed.filter((name) => !(name in defaults))).toEqual([]);
   });
 
-  test('is in this table with values that are taken and values that are rejected', () => {
+  test('appears in this table with values that are taken and values that are rejected', () => {
     expect(Object.keys(table).sort()).toEqual(Object.keys(parameters).sort());
     for (const { good, bad } of Object.values(table)) expect([good.length, bad.length]).not.toContain(0);
   });
@@ -310,7 +310,7 @@ describe('a parameter', () => {
   );
 });
 
-test('the README gives npm run deploy every required parameter, and npm run package the same stage', () => {
+test('gives npm run deploy every required parameter in the README, and npm run package the same stage', () => {
   const readme = readFileSync('README.md', 'utf8');
   const [, given = ''] = /^npm run deploy -- --stage prod (.*?)\n```/ms.exec(readme) ?? [];
   const named = [...given.matchAll(/--param=(\w+)=/g)].map(([, name]) => name);

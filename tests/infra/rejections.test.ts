@@ -144,7 +144,7 @@ describe('the 4 KB of variables that Lambda gives a function', () => {
       ['unknownRoute', {}],
     ]);
 
-  test('can be used up to the last byte', () => {
+  test('take variables up to the last byte', () => {
     expect(problems({ TOKEN_JWKS: 'x'.repeat(4086) })).toEqual([]);
     expect(problems({ TOKEN_JWKS: 'x'.repeat(4087) })).toEqual([
       'The variables of relightImage take 4097 bytes, and Lambda allows 4096: shorten tokenKeySet (4097).',
@@ -158,7 +158,7 @@ describe('the 4 KB of variables that Lambda gives a function', () => {
     expect(problems({ TOKEN_JWKS: 'x'.repeat(3976), CI_AUDIENCE: address })).toHaveLength(1);
   });
 
-  test('are shortened where they are long: the longest first, and none that is short', () => {
+  test('shorten messages that are long: the longest first, and none that is short', () => {
     const variables = {
       TOKEN_JWKS: 'x'.repeat(500),
       VIDEO_MODELS_EXTRA: 'x'.repeat(3500),

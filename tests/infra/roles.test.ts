@@ -89,7 +89,7 @@ describe('the roles', () => {
     );
   });
 
-  test('are one a function, that only Lambda may take on', () => {
+  test('exist once per function, for Lambda only', () => {
     const functions = Object.values(stage.template.Resources).filter(
       ({ Type }) => Type === 'AWS::Lambda::Function',
     );

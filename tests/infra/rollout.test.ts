@@ -23,7 +23,7 @@ const takesEvents = [
 ];
 
 describe('a gradual rollout', () => {
-  test('is off by default: events go to the functions themselves', () => {
+  test('stays off by default: events go to the functions themselves', () => {
     expect(ofType(plain, 'AWS::Lambda::Alias')).toEqual([]);
     expect(JSON.stringify(plain.template)).not.toContain('AWS::CodeDeploy');
   });
@@ -76,7 +76,7 @@ describe('a gradual rollout', () => {
 });
 
 describe('a version of a function', () => {
-  test('is taken back where the deployment that made it fails, or the next one would find it there', () => {
+  test('rolls back when its deployment fails, or when the next one would find it there', () => {
     for (const stage of [plain, full])
       for (const id of versionsOf(stage))
         expect(resource(stage, id)).toMatchObject({
@@ -85,7 +85,7 @@ describe('a version of a function', () => {
         });
   });
 
-  test('is a new one for every function that is restarted, although its code is the same', () => {
+  test('differs for every function that is restarted, although its code is the same', () => {
     const codeOf = (stage: Packaged) =>
       Object.fromEntries(
         ofType(stage, 'AWS::Lambda::Version').map(([, it]) => [it.FunctionName.Ref, it.CodeSha256]),

@@ -154,7 +154,7 @@ describe('the bucket', () => {
     ]);
   });
 
-  test('is read by the world only through the distribution, over TLS, and only what is published and statuses', () => {
+  test('serves the world only published files and statuses, through the distribution and over TLS', () => {
     const [, , grant, missing] = properties(plain, 'ArchivesPolicy').PolicyDocument.Statement;
     const { DistributionConfig } = properties(plain, 'Downloads');
 
@@ -172,7 +172,7 @@ describe('the bucket', () => {
     expect(DistributionConfig.DefaultCacheBehavior).toMatchObject({ ViewerProtocolPolicy: 'https-only' });
   });
 
-  test('is read by nobody else where downloads have an address of their own', () => {
+  test('serves no one else when downloads have an address of their own', () => {
     expect(properties(minimal, 'ArchivesPolicy').PolicyDocument.Statement).toHaveLength(2);
     expect(ofType(minimal, 'AWS::CloudFront::Distribution')).toEqual([]);
   });
@@ -190,7 +190,7 @@ describe('the bucket', () => {
   });
 });
 
-test('a download cannot be run, framed or guessed to be of another type, and configured origins may read it', () => {
+test('serves downloads that cannot be run, framed or guessed to be of another type, to configured origins', () => {
   const { DistributionConfig } = properties(full, 'Downloads');
   const { SecurityHeadersConfig, CorsConfig } = properties(
     full,
@@ -216,7 +216,7 @@ describe.each([
 ])('the queue of failures of %s', (name, policy) => {
   const statements = () => properties(plain, policy).PolicyDocument.Statement;
 
-  test('is reached over TLS only', () => {
+  test('accepts TLS only', () => {
     expect(statements()[0]).toMatchObject({
       Effect: 'Deny',
       Principal: '*',
@@ -252,7 +252,7 @@ describe.each([
 });
 
 describe('the finalizer', () => {
-  test('is invoked by what arrives under staging only, and the extraction by what is published', () => {
+  test('runs for what arrives under staging only, and the extraction for what is published', () => {
     expect(properties(plain, 'S3BucketArchives').NotificationConfiguration.LambdaConfigurations).toEqual([
       {
         Event: 's3:ObjectCreated:*',

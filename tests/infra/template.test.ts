@@ -26,7 +26,7 @@ const functionNames = readdirSync('functions').map((file) =>
   file.replace('.ts', '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
 );
 
-test('the template has no secret in it, and nothing of the local stack', () => {
+test('holds no secret in the template, and nothing of the local stack', () => {
   const text = JSON.stringify(full.template);
 
   expect(text).not.toMatch(
@@ -83,7 +83,7 @@ describe('the API', () => {
     },
   );
 
-  test.each(contracts.map(({ name }) => name))('is the only one that may invoke %s', (name) => {
+  test.each(contracts.map(({ name }) => name))('invokes %s alone', (name) => {
     const permissions = ofType(plain, 'AWS::Lambda::Permission').filter(([, { FunctionName }]) =>
       asText(FunctionName).includes(`${upperFirst(name)}LambdaFunction`),
     );
@@ -177,7 +177,7 @@ describe('the API', () => {
       }
   });
 
-  test('can be notified by providers before a function gives them its address', () => {
+  test('receives notifications before a function gives providers its address', () => {
     const routes = ofType(full, 'AWS::ApiGatewayV2::Route');
     const [route] = routes.find(([, { RouteKey }]) => RouteKey === notifications) ?? [];
     const senders = ofType(full, 'AWS::Lambda::Function').filter(
@@ -199,7 +199,7 @@ describe('the API', () => {
     });
   });
 
-  test('is not reached by its generated address where it has one of its own', () => {
+  test('closes its generated address when it has one of its own', () => {
     expect(properties(plain, 'HttpApi')).not.toHaveProperty('DisableExecuteApiEndpoint');
     expect(properties(full, 'HttpApi')).toMatchObject({ DisableExecuteApiEndpoint: true });
   });
@@ -261,7 +261,7 @@ describe('the functions', () => {
     expect(given.filter((variable) => !new RegExp(`\\b${variable}:`).test(bundle))).toEqual([]);
   });
 
-  test('can be given every variable that a parameter sets', () => {
+  test('gives the functions every variable that a parameter sets', () => {
     const read = Object.entries(variables).flatMap(([name, { parameter }]) => (parameter ? [name] : []));
     const given = Object.values(environments).flatMap(Object.keys);
 
@@ -326,7 +326,7 @@ describe('the functions', () => {
   });
 
   // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: at least six times the function's timeout.
-  test('that a queue calls end long before its messages are shown again, and give up after five receives', () => {
+  test('end long before the messages of their queue are shown again, and give up after five receives', () => {
     const { VisibilityTimeout, RedrivePolicy } = properties(full, 'Notifications');
 
     expect(VisibilityTimeout).toBe(6 * properties(full, 'DeliverNotificationsLambdaFunction').Timeout);
@@ -336,7 +336,7 @@ describe('the functions', () => {
     });
   });
 
-  test('that a schedule calls are called only once the table is there, which comes last', () => {
+  test('wait for the table, which comes last, before a schedule calls them', () => {
     const rules = Object.values(full.template.Resources).filter(({ Type }) => Type === 'AWS::Events::Rule');
 
     expect(rules).toHaveLength(4);
@@ -350,7 +350,7 @@ describe('the functions', () => {
     expect(Properties.GenerateSecretString).toEqual({ PasswordLength: 64, ExcludePunctuation: true });
   });
 
-  test('are traced only where tracing is switched on', () => {
+  test('send traces only if tracing is switched on', () => {
     const modes = (stage: Packaged) =>
       ofType(stage, 'AWS::Lambda::Function').map(([, it]) => it.TracingConfig.Mode);
 

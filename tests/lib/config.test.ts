@@ -135,7 +135,7 @@ describe('a variable of the environment', () => {
     ['secretStore', 'AWS_ENDPOINT_URL_SSM', 'http://localhost:4566'],
     ['secretStore', 'AWS_ENDPOINT_URL_SECRETS_MANAGER', 'https://secrets.example.com'],
     ['notificationSignatures', 'IMAGE_NOTIFICATION_KEY_HEADER', 'X-Hub-Signature-256'],
-  ] as const)('of %s, %s, accepts %s', (concern, name, value) => {
+  ] as const)('accepts in %s, as %s, the value %s', (concern, name, value) => {
     configure({ ...needed[concern], [name]: value });
 
     expect(concerns[concern]()).toMatchObject({ [name]: value });
@@ -178,26 +178,26 @@ describe('a variable of the environment', () => {
     ['spending', 'CREDIT_CEILINGS', 'textToVideo', ceilings],
     ['spending', 'CREDIT_CEILINGS', 'textToVideo=1,textToVideo=2', ceilings],
     ['spending', 'CREDIT_CEILINGS', 'textToVideo=9007199254740993999', ceilings],
-  ] as const)('of %s, %s, rejects %s', (concern, name, value, reason) => {
+  ] as const)('rejects in %s, as %s, the value %s', (concern, name, value, reason) => {
     configure({ ...needed[concern], [name]: value });
 
     expect(() => concerns[concern]()).toThrow(new Error(`The environment is not valid. ${name}: ${reason}`));
   });
 
-  test('is read as a number when it holds one', () => {
+  test('reads a number', () => {
     configure({ MAX_ARCHIVE_ENTRIES: '7' });
 
     expect(config.archives()).toMatchObject({ MAX_ARCHIVE_ENTRIES: 7 });
   });
 
-  test('is read as a list without spaces and empty entries', () => {
+  test('reads a list without spaces and empty entries', () => {
     configure({ VIDEO_MODELS_EXTRA: ' vidq3, ,vidq4-pro,' });
 
     expect(config.videoRules()).toMatchObject({
       VIDEO_MODELS_EXTRA: ['vidq3', 'vidq4-pro'],
     });
   });
-  test('of issuers is read with their kinds and the addresses of their key sets', () => {
+  test('reads issuers with their kinds and the addresses of their key sets', () => {
     configure({
       CI_ISSUERS: 'gitlab https://git.example.com,github  http://localhost:3001 http://localhost:3001/keys',
     });

@@ -4,7 +4,7 @@ import { inTime } from '../../lib/in-time.ts';
 const late = () => new Error('late');
 const never = new Promise<never>(() => {});
 
-test('a result or an error that comes before the deadline is passed on', async () => {
+test('passes on a result or an error that comes before the deadline', async () => {
   const until = Date.now() + 10_000;
 
   await expect(inTime(Promise.resolve('done'), until, late)).resolves.toBe('done');

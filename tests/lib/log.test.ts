@@ -7,7 +7,7 @@ beforeEach(() => {
 });
 
 describe('a log line', () => {
-  test('is one line of JSON with its level, its event and its fields', () => {
+  test('holds one line of JSON with its level, its event and its fields', () => {
     log('info', 'sweep');
     log('warn', 'upload', { outcome: 'two\nlines' });
 

@@ -80,7 +80,7 @@ describe('the metrics of a request', () => {
     ]);
   });
 
-  test('are one line that CloudWatch accepts, with a time and a field for every metric', async () => {
+  test('make one line that CloudWatch accepts, with a time and a field for every metric', async () => {
     await relight();
 
     expect(loggedLines.map((line) => JSON.parse(line).event)).toEqual(['sending', 'request']);
@@ -212,7 +212,7 @@ describe('the metrics of the finalizer', () => {
   });
 });
 
-test('a log line without metrics is unchanged', () => {
+test('leaves a log line without metrics unchanged', () => {
   log('warn', 'idempotency', { step: 'release' });
 
   expect(lines('idempotency')).toEqual([{ level: 'warn', event: 'idempotency', step: 'release' }]);

@@ -144,17 +144,14 @@ inBrowser(`in a browser${note}`, () => {
       await usage('Credits today: 2, no limit');
     });
 
-    test.each(['light', 'dark'] as const)(
-      'can be read and operated by all, in %s colors',
-      async (colorScheme) => {
-        await page.emulateMedia({ colorScheme });
-        await send('Update a host node').click();
-        await page.locator('#answer pre').waitFor();
+    test.each(['light', 'dark'] as const)('works for all readers, in %s colors', async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      await send('Update a host node').click();
+      await page.locator('#answer pre').waitFor();
 
-        expect(await page.getAttribute('html', 'lang')).toBe('en');
-        expect(await accessibilityProblems(page)).toEqual([]);
-      },
-    );
+      expect(await page.getAttribute('html', 'lang')).toBe('en');
+      expect(await accessibilityProblems(page)).toEqual([]);
+    });
   });
 
   describe('the home page', () => {
@@ -252,7 +249,7 @@ inBrowser(`in a browser${note}`, () => {
       return { sent: request.headers(), status: response?.status(), answered: response?.headers() ?? {} };
     }
 
-    test('is in English, fits its width, and asks no other machine', async () => {
+    test('speaks English, fits its width, and asks no other machine', async () => {
       await open('/reference/', width);
       await page.getByRole('heading', { name: 'Node registry and media generation proxy' }).waitFor();
       await page.screenshot({ path: `${pictures}/reference-${width}.png` });
@@ -298,7 +295,7 @@ inBrowser(`in a browser${note}`, () => {
     });
   });
 
-  test('the API reference can send every header that the document names', async () => {
+  test('lets the API reference send every header that the document names', async () => {
     await open('/openapi.json', 1280);
     const { components } = JSON.parse(String(await textOf('body')));
 

@@ -67,7 +67,7 @@ describe('the README, pasted as printed', () => {
     expect(answers).toMatchObject(samples);
   }, 60_000);
 
-  test('is read section by section', () => {
+  test('works section by section', () => {
     const text =
       '# A\n## B\n```sh\none # two\n# three\n```\n### C\n```json\n{}\n```\n```sh\nfour\n```\n## D\n```sh\nfive\n```\n';
 
@@ -180,7 +180,7 @@ describe('docs/examples', () => {
   const folder = 'docs/examples';
   const texts = readdirSync(folder).map((file) => readFileSync(`${folder}/${file}`, 'utf8'));
 
-  test('every example is answered as it says', async () => {
+  test('shows the answer of every example', async () => {
     const { token, environment } = stack;
     const env = { ...environment, OWNER: token('OWNER') };
     const { stdout } = await run('npm', ['run', 'examples'], { env });
@@ -191,7 +191,7 @@ describe('docs/examples', () => {
     expect(stdout).toContain(`${examples.length} examples sent, ${examples.length} answered as expected.`);
   }, 30_000);
 
-  test('every operation has an example of its success and of an error', () => {
+  test('shows a success and an error of every operation', () => {
     const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
     const examples = texts.flatMap((text) => text.split(/^### /m).slice(1));
     const routes = Object.entries<object>(paths).flatMap(([path, operations]) =>
@@ -287,7 +287,7 @@ describe('the typed client', () => {
 
 const inBrowser = hasBrowser ? describe : describe.skip;
 
-inBrowser(`the typed client on a page of another origin${note}`, () => {
+inBrowser(`serves the typed client on a page of another origin${note}`, () => {
   test('publishes, reads, starts a paid task and understands an error', async () => {
     const { outputFiles } = await build({
       entryPoints: ['packages/registry-client/client.ts'],
@@ -352,7 +352,7 @@ inBrowser(`the typed client on a page of another origin${note}`, () => {
   }, 30_000);
 });
 
-inBrowser(`a page of another origin${note}`, () => {
+inBrowser(`serves a page of another origin${note}`, () => {
   test('sends every request header of the document and reads every answer header', async () => {
     const server = createServer((_, response) => {
       response

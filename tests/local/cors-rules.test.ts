@@ -27,14 +27,14 @@ describe("a page of this machine, at the local stack's bucket", () => {
     ['GET', 'authorization', 403],
     ['DELETE', 'content-type', 403],
     ['POST', 'content-type', 403],
-  ])('can send what a stage lets it send: %s with %s is answered %i', async (method, names, status) => {
+  ])('sends what a stage lets it send: %s with %s gets %i', async (method, names, status) => {
     const headers = { 'access-control-request-method': method, 'access-control-request-headers': names };
     const response = await fetch(objectUrl(Key), { method: 'OPTIONS', headers: { ...headers, origin } });
 
     expect(response.status).toBe(status);
   });
 
-  test('can read the headers that a stage exposes of uploads and downloads', async () => {
+  test('reads the headers that a stage exposes of uploads and downloads', async () => {
     const headers = { 'content-type': 'application/zip', origin };
     const upload = await fetch(await signUpload(Key), { method: 'PUT', body: 'bytes', headers });
     const download = await fetch(objectUrl(Key), { headers: { origin } });

@@ -7,7 +7,7 @@ beforeAll(async () => {
   await seed();
 });
 
-test('the demo pack has a host node of the older and one of the newer form, both read completely', async () => {
+test('reads a host node of the older and one of the newer form of the demo pack completely', async () => {
   const version = await adminJson('node-version', 'extract', demo.nodeId, '1.1.0');
   const hostNodes = await adminJson('host-node', 'list', demo.nodeId, '1.1.0');
 

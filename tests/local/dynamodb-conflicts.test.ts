@@ -140,7 +140,7 @@ describe('a BatchWriteItem while a transaction runs', () => {
 });
 
 describe('a transaction while another one runs', () => {
-  test.each(transactions)('is canceled on an item that the running one %s', async (_, running) => {
+  test.each(transactions)('fails on an item that the running one %s', async (_, running) => {
     const errors = await during([touch('also held'), running], () =>
       Promise.all(
         transactions.map(([, item]) =>
@@ -178,7 +178,7 @@ describe('a transaction while another one runs', () => {
     expect(result).toMatchObject({ $metadata: { httpStatusCode: 200 } });
   });
 
-  test('is retried by the SDK if it has the same token, and runs once', async () => {
+  test('succeeds by a retry of the SDK with the same token, and runs once', async () => {
     const TransactItems: TransactWriteItem[] = [
       {
         Update: {
@@ -199,7 +199,7 @@ describe('a transaction while another one runs', () => {
     expect(Item?.times).toEqual({ N: '1' });
   });
 
-  test('is canceled on its items and succeeds on others, for a TransactGetItems too', async () => {
+  test('fails on its items and succeeds on others, for a TransactGetItems too', async () => {
     const get = (...pks: string[]) =>
       client.send(
         new TransactGetItemsCommand({
@@ -234,11 +234,11 @@ test.each([
         }),
       ),
   ],
-] as const)('a plain %s never conflicts', async (_, read) => {
+] as const)('lets a plain %s never conflict', async (_, read) => {
   expect(await during<object>([touch('held')], read)).toMatchObject({ $metadata: { httpStatusCode: 200 } });
 });
 
-test('a failed condition still returns the old item, in a plain write and in a transaction', async () => {
+test('returns the old item after a failed condition, in a plain write and in a transaction', async () => {
   const failing = {
     TableName,
     Key,
@@ -256,7 +256,7 @@ test('a failed condition still returns the old item, in a plain write and in a t
 });
 
 test.each(['PutItem', 'BatchWriteItem', 'TransactWriteItems', 'TransactGetItems'])(
-  'a malformed %s gets the error of the embedded store',
+  'answers a malformed %s with the error of the embedded store',
   async (operation) => {
     const headers = {
       'content-type': 'application/x-amz-json-1.0',
@@ -296,7 +296,7 @@ describe('an expression of more than 4 KB', () => {
   });
 });
 
-test('an attribute without a name fails in a write, as it does at AWS', async () => {
+test('rejects an attribute without a name in a write, as AWS does', async () => {
   const nameless = {
     ConditionExpression: 'attribute_not_exists(#a)',
     ExpressionAttributeNames: { '#a': '' },

@@ -52,7 +52,7 @@ const answered = (httpStatusCode: number, name?: string) => ({
 });
 
 describe('versions', () => {
-  test('each write gets its own version id, and its bytes stay readable under it', async () => {
+  test('keep the bytes of each write readable under its own version id', async () => {
     const [first, second] = [await put('first'), await put('second')];
 
     expect(first.VersionId).toMatch(/^[\w-]{32}$/);
@@ -64,7 +64,7 @@ describe('versions', () => {
     expect(await head(first.VersionId)).toMatchObject({ VersionId: first.VersionId, ContentLength: 5 });
   });
 
-  test('a copy of an old version has its bytes, and names the version that it copied', async () => {
+  test('keep the bytes of a copied old version, and name the version that was copied', async () => {
     const first = await put('first');
     const second = await put('second');
     const target = `archives/copied/${count}.zip`;
@@ -76,7 +76,7 @@ describe('versions', () => {
     expect(await (await fetch(objectUrl(target))).text()).toBe('second');
   });
 
-  test('a deleted version is gone, and the one before it becomes the current one', async () => {
+  test('make the one before a deleted version the current one', async () => {
     const [first, second, third] = [await put('first'), await put('second'), await put('third')];
     await remove(second.VersionId);
     await expect(get({ VersionId: second.VersionId })).rejects.toMatchObject(answered(404, 'NoSuchVersion'));
@@ -88,7 +88,7 @@ describe('versions', () => {
     await expect(remove(first.VersionId)).resolves.toBeDefined();
   });
 
-  test('an object that is deleted without a version id keeps all its versions under a delete marker', async () => {
+  test('stay under a delete marker when an object is deleted without a version id', async () => {
     const { VersionId } = await put('first');
     const marker = await remove();
     await expect(get()).rejects.toMatchObject(answered(404, 'NoSuchKey'));
@@ -98,7 +98,7 @@ describe('versions', () => {
     expect(await get()).toBe('first');
   });
 
-  test('a version that never existed is answered 404, to read or to copy', async () => {
+  test('answer 404 to reading or copying a version that never existed', async () => {
     await put('first');
 
     await expect(get({ VersionId: 'x'.repeat(32) })).rejects.toMatchObject(answered(404, 'NoSuchVersion'));
@@ -152,7 +152,7 @@ describe('conditions', () => {
 });
 
 describe('a signature', () => {
-  test.each(['PUT', 'DELETE', 'GET', 'HEAD', 'POST'])('is required for %s', async (method) => {
+  test.each(['PUT', 'DELETE', 'GET', 'HEAD', 'POST'])('requires a signature for %s', async (method) => {
     await put('first');
     const body = method === 'PUT' ? { body: 'second' } : {};
 
@@ -160,12 +160,12 @@ describe('a signature', () => {
     expect(await get()).toBe('first');
   });
 
-  test('is required to create a bucket, and to read an old version of an archive', async () => {
+  test('requires a signature to create a bucket, and to read an old version of an archive', async () => {
     expect((await fetch(new URL('/another-bucket', objectUrl('')), { method: 'PUT' })).status).toBe(403);
     expect((await fetch(new URL('?versionId=null', objectUrl('archives/a.zip')))).status).toBe(403);
   });
 
-  test('is not required to download an archive', async () => {
+  test('does not require a signature to download an archive', async () => {
     await put('first');
     await copy(`archives/open/${count}.zip`);
     const url = objectUrl(`archives/open/${count}.zip`);
@@ -217,7 +217,7 @@ describe('a signed URL', () => {
     expect((await put(await presign({ signingDate: new Date(Date.now() - 890_000) }))).status).toBe(200);
   });
 
-  test('is rejected with the checksum of another body', async () => {
+  test('rejects the checksum of another body', async () => {
     const query = { 'x-amz-checksum-crc32': 'AAAAAA==' };
 
     expect((await put(await presign({ query }))).status).toBe(400);
@@ -279,7 +279,7 @@ describe('a listing', () => {
   });
 });
 
-test('a download that the reader has already is answered 304', async () => {
+test('answers 304 to a download that the reader has already', async () => {
   const { ETag = '' } = await put('first');
   await copy(`archives/cached/${count}.zip`);
   const url = objectUrl(`archives/cached/${count}.zip`);
@@ -288,7 +288,7 @@ test('a download that the reader has already is answered 304', async () => {
   expect((await fetch(url, { headers: { 'if-none-match': '"another"' } })).status).toBe(200);
 });
 
-test('an operation that the project does not use is answered 501', async () => {
+test('answers 501 to an operation that the project does not use', async () => {
   await expect(s3().send(new ListObjectVersionsCommand({ Bucket }))).rejects.toMatchObject(answered(501));
 });
 
@@ -309,7 +309,7 @@ test('objects and their versions outlive a restart', async () => {
 });
 
 describe('Content-MD5', () => {
-  test('is checked, and a body with another digest changes nothing', async () => {
+  test('rejects a body with another digest, and changes nothing', async () => {
     const first = await put('first', { ContentMD5: md5('first') });
 
     await expect(put('second', { ContentMD5: md5('other') })).rejects.toMatchObject(
@@ -323,7 +323,7 @@ describe('Content-MD5', () => {
   });
 });
 
-test('an upload that breaks off changes nothing', async () => {
+test('changes nothing when an upload breaks off', async () => {
   const first = await put('first');
   const url = await signUpload(Key);
   const body = new ReadableStream({

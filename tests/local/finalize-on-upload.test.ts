@@ -26,7 +26,7 @@ function localBucket() {
   };
 }
 
-test('an upload is finalized again if that fails, and the stack stops only after it', async () => {
+test('finalizes an upload again if that fails, and stops the stack only after it', async () => {
   const bucket = localBucket();
   const seen: string[] = [];
   const local = finalizeOnUpload(bucket, async () => async (event) => {
@@ -53,7 +53,7 @@ test('objects that the finalizer itself writes do not call it', async () => {
   expect(calls).toBe(0);
 });
 
-test('a published archive calls the extraction, and nothing else does', async () => {
+test('calls the extraction for a published archive, and nothing else', async () => {
   const bucket = localBucket();
   const seen: string[] = [];
   const load = async () => async (event: S3Event) => {
@@ -69,7 +69,7 @@ test('a published archive calls the extraction, and nothing else does', async ()
   expect(seen).toEqual(['archives/a/1.0.0/b-c.zip']);
 });
 
-test('an upload of a version with build metadata is published, by the event that the embedded S3 sends', async () => {
+test('publishes a version with build metadata, by the event that the embedded S3 sends', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'node-registry-events-'));
   const bucket = await startS3(0, directory, bucketName());
   process.env.AWS_ENDPOINT_URL_S3 = bucket.url;

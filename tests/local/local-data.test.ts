@@ -30,7 +30,7 @@ describe('the folder of a local stack', () => {
   test.each([
     ['its id is that of the new one, as after the restart of a container', process.pid],
     ['its id is that of another process', process.ppid],
-  ])('is free again after a stack was killed, and keeps its data: %s', async (_, pid) => {
+  ])('becomes free again after a stack was killed, and keeps its data: %s', async (_, pid) => {
     const port = await findFreePort();
     await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid, port, token: 'lost' }));
     await writeFile(join(folder, 'dynamodb.sqlite'), 'kept');
@@ -42,7 +42,7 @@ describe('the folder of a local stack', () => {
     expect(await readFile(join(folder, 'dynamodb.sqlite'), 'utf8')).toBe('kept');
   });
 
-  test('is free again even if another program listens where the killed stack did', async () => {
+  test('becomes free again even if another program listens where the killed stack did', async () => {
     const other = createServer((socket) => socket.end('another'));
     const port = await listen(other);
     await writeFile(join(folder, 'stack.pid'), JSON.stringify({ pid: process.ppid, port, token: 'lost' }));
@@ -64,7 +64,7 @@ describe('the folder of a local stack', () => {
     expect(names.sort()).toEqual(['notes.txt', 'stack.pid']);
   });
 
-  test.each([true, false])('is never one of other files, fresh: %s', async (fresh) => {
+  test.each([true, false])('never takes other files, fresh: %s', async (fresh) => {
     await writeFile(join(folder, 'thesis.txt'), '');
 
     await expect(claimFolder(folder, { fresh })).rejects.toThrow(
@@ -74,7 +74,7 @@ describe('the folder of a local stack', () => {
   });
 });
 
-test('a start needs no port of a DynamoDB that runs already, which may listen there', () => {
+test('needs no port of a DynamoDB that runs already, which may listen there', () => {
   const needed = neededPorts({ isDynamodbGiven: true }).map(([part]) => part);
 
   expect(needed).toEqual(Object.keys(ports).filter((part) => part !== 'dynamodb'));
@@ -89,6 +89,6 @@ test.each([
   [{ api: 70_000 }, 'LOCAL_PORT_OFFSET must be a whole number that leads to ports from 1 to 65535.'],
   [{ api: Number.NaN }, 'LOCAL_PORT_OFFSET must be a whole number that leads to ports from 1 to 65535.'],
   [ports, undefined],
-])('the ports %j have the problem %s', (used, problem) => {
+])('names the problem of the ports %j: %s', (used, problem) => {
   expect(portProblem(used)).toBe(problem);
 });

@@ -63,7 +63,7 @@ describe.each([
   });
 });
 
-test('the embedded DynamoDB behind the local one is not found at 127.0.0.1', async () => {
+test('hides the embedded DynamoDB behind the local one at 127.0.0.1', async () => {
   const embedded = await startDynamoDb();
   const { hostname, port } = new URL(embedded.url);
   const found = await isListening(`http://127.0.0.1:${port}`, 1000);

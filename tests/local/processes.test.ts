@@ -132,7 +132,7 @@ describe('startProcess', () => {
 describe('a process that ignores the stop signal', () => {
   const ignores = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
 
-  test('is killed after a time of grace', async () => {
+  test('dies after a time of grace', async () => {
     const { starting } = startScript(`${ignores} console.log('listening')`, { graceMs: 100 });
     const child = await starting;
     await child.stop();
@@ -140,7 +140,7 @@ describe('a process that ignores the stop signal', () => {
     expect(isAlive(child.pid)).toBe(false);
   });
 
-  test('is killed with its whole group', async () => {
+  test('dies with its whole group', async () => {
     const { starting } = startScript(
       `const { spawn } = require('node:child_process');
        const child = spawn(process.execPath, ['-e', ${JSON.stringify(`${ignores} console.log('listening')`)}], { stdio: 'inherit' });
@@ -202,7 +202,7 @@ describe('Ctrl-C', () => {
 });
 
 describe('ports', () => {
-  test('a port is free until a server listens on it', async () => {
+  test('count as free until a server listens', async () => {
     const port = await findFreePort();
     const address = `http://127.0.0.1:${port}`;
     const before = [await isPortFree(port), await isListening(address, 1000)];

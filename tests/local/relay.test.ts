@@ -114,7 +114,7 @@ describe('npm start', () => {
 
 const inBrowser = hasBrowser ? describe : describe.skip;
 
-inBrowser(`the deliveries on the home page, in a browser${note}`, () => {
+inBrowser(`shows the deliveries on the home page, in a browser${note}`, () => {
   let browser: Browser;
 
   beforeAll(async () => {

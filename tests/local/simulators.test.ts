@@ -76,14 +76,14 @@ describe('a task', () => {
 });
 
 describe('a request', () => {
-  test('is rejected by the video provider if it has an unknown field', async () => {
+  test('fails at the video provider if it has an unknown field', async () => {
     const answer = await video({ model: 'vidq2-pro', seed: 1 }, '/video/extend');
 
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: 400, reason: 'InvalidArgument' });
   });
 
-  test('is rejected without the right key, in the error shape of each provider', async () => {
+  test('fails without the right key, in the error shape of each provider', async () => {
     const answers = [await post('/video/text2video', {}), await post('/image/v1/ai/image-relight', {})];
 
     expect(answers.map(({ status }) => status)).toEqual([401, 401]);

@@ -98,7 +98,7 @@ describe('over HTTP', () => {
     expect(headers.get('x-request-id')).toBeTruthy();
   });
 
-  test('the preflight lets a browser on another origin send every header that the API reads', async () => {
+  test('lets a browser on another origin send every header that the API reads', async () => {
     const response = await fetch(`${stack.apiUrl}/bulk/nodes/versions`, {
       method: 'OPTIONS',
       headers: {
@@ -135,7 +135,7 @@ describe('over HTTP', () => {
     ['100%'],
     ['名前 ünï 🖼'],
     ["quote's & more"],
-  ])('the host node name %j arrives unchanged, with four characters encoded once or twice', async (name) => {
+  ])('keeps the host node name %j, with four characters encoded once or twice', async (name) => {
     const encoded = encodeURIComponent(name);
 
     expect(await updatedName(encoded)).toBe(name);
@@ -149,12 +149,12 @@ describe('over HTTP', () => {
     ['50%2525%20off', '50% off'],
     ['%252541', '%41'],
     ['why%3F', 'why'],
-  ])('the path %s names the host node %j, as a deployed gateway reads it', async (path, name) => {
+  ])('reads the path %s as the host node %j, as a deployed gateway does', async (path, name) => {
     expect(await updatedName(path)).toBe(name);
   });
 
   test.each(['why%3Fx', 'a?b=c'])(
-    'the path %s is rejected, since a name would be cut at its "?"',
+    'rejects the path %s, since a name would be cut at its "?"',
     async (path) => {
       const { status, body } = await request('PUT', `${hostNodes}/${path}`, {}, owner());
 
@@ -166,16 +166,16 @@ describe('over HTTP', () => {
     ['an escaped slash in another place', `/nodes/${demo.nodeId}%2Fx/versions/1.0.0/host-nodes/x`, 404],
     ['a malformed escape', `${hostNodes}/%zz`, 400],
     ['an escape that is not UTF-8', `${hostNodes}/%E7%94`, 400],
-  ])('a path with %s gets the answer of the gateway', async (_, path, expected) => {
+  ])('answers a path with %s as the gateway does', async (_, path, expected) => {
     expect((await request('PUT', path, {}, owner())).status).toBe(expected);
   });
 
-  test('a percent-encoded route reaches the same function', async () => {
+  test('finds the function of a percent-encoded route', async () => {
     expect((await request('POST', '/bulk%2Fnodes/v%65rsions', { node_versions: [] })).status).toBe(200);
   });
 
   test.each([['null'], ['0'], ['false'], ['""']])(
-    'the JSON body %s reaches its function as text',
+    'passes the JSON body %s to its function as text',
     async (body) => {
       const answer = await request('POST', '/bulk/nodes/versions', body);
 
@@ -183,7 +183,7 @@ describe('over HTTP', () => {
     },
   );
 
-  test('a body of more than 6 MB is rejected, and one of nearly 6 MB is accepted', async () => {
+  test('rejects a body of more than 6 MB, and accepts one of nearly 6 MB', async () => {
     const bodyOf = (bytes: number) => JSON.stringify({ node_versions: [], padding: 'x'.repeat(bytes) });
 
     expect((await request('POST', '/bulk/nodes/versions', bodyOf(5.9 * 1024 * 1024))).status).toBe(200);
@@ -191,7 +191,7 @@ describe('over HTTP', () => {
     expect([status, body.error]).toEqual([413, 'request_too_large']);
   });
 
-  test('an image of 4 MB as base64 and a payload of 1,048,576 characters are accepted, and one character more is not', async () => {
+  test('accepts an image of 4 MB as base64 and a payload of 1,048,576 characters, and not one character more', async () => {
     const image = 'A'.repeat(4 * 1024 * 1024);
     const video = (length: number) =>
       request('POST', '/proxy/video-provider/text2video', { payload: 'p'.repeat(length) }, owner());
@@ -204,7 +204,7 @@ describe('over HTTP', () => {
     expect([tooMuch.status, tooMuch.body.details[0].path]).toEqual([400, 'body.payload']);
   });
 
-  test('a version is published, uploaded and found by bulk', async () => {
+  test('publishes, uploads and finds a version', async () => {
     const version = { version: '3.0.0', changelog: 'over HTTP' };
     const publication = { node: {}, node_version: version, personal_access_token: demo.personalAccessToken };
     const published = await request('POST', '/publishers/demo/nodes/e2e-node/versions', publication, owner());
@@ -335,7 +335,7 @@ test('data is kept between starts, and Ctrl-C leaves no process behind', async (
   expect(body.author).toBe('kept');
 }, 60_000);
 
-test('a part that dies ends the whole stack, with a sentence', async () => {
+test('ends the whole stack with a sentence when a part dies', async () => {
   const parts: [name: string, args: RegExp][] = [
     ['The local HTTP API', /node .*serverless.* offline start/],
     ['The embedded DynamoDB', /--db-path /],

@@ -13,7 +13,7 @@ beforeAll(async () => {
 const extractStatus = async (nodeId: string) =>
   (await storedVersion(nodeId, '1.0.0')).host_node_extract_status;
 
-test('a start of the local stack finishes uploads and extractions that an earlier one was killed in, and no newer ones', async () => {
+test('finishes uploads and extractions that an earlier stack was killed in, and no newer ones', async () => {
   const uploaded = await publish('killed-before-finalizing', '1.0.0');
   await put(uploaded, archive);
   const finalized = await publish('killed-before-extracting', '1.0.0');

@@ -129,7 +129,7 @@ describe('a status address', () => {
 });
 
 describe('a registry that relays no notifications', () => {
-  test('is told from one that does at once, with the id of the task that was paid for', async () => {
+  test('differs from one that does at once, with the id of the task that was paid for', async () => {
     const server = createServer((_, response) => {
       const body = { task_id: '77', state: 'created', credits: 1, created_at: '2026-01-01T00:00:00Z' };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -223,7 +223,7 @@ describe('a photo of 12 MB', () => {
     return record.received.filter(({ path }) => path.endsWith('image-relight'));
   }
 
-  test('is relit from Node in two requests and one upload, and the request stays small', async () => {
+  test('becomes a relit image from Node in two requests and one upload, with a small request', async () => {
     const before = (await received()).length;
     const told: number[] = [];
     const statuses: number[] = [];

@@ -16,7 +16,7 @@ const weight = 40;
  * document does not allow, and no trace of a rejected request in the table or at a provider. Every request meets the
  * same table, so that a failure can be replayed.
  */
-test('no generated request gets a 5xx, or an answer that docs/openapi.json does not allow', async () => {
+test('answers no generated request with a 5xx, or in a way that docs/openapi.json does not allow', async () => {
   await seed();
   const before = await readTable();
   const document = await readApiDocument();

@@ -39,7 +39,7 @@ const remainingMs = 20_000;
  * its receiver answers first; no state moves back, and nothing is stored or arrives that the provider did not say. Calls
  * that are not the provider's change nothing, and get one answer.
  */
-test('each change of a task arrives, signed, and nothing that the provider did not say, whatever fails', async () => {
+test('delivers each change of a task, signed, and nothing that the provider did not say, whatever fails', async () => {
   const faults = await injectFaults();
   const log = readLog();
   const receivers = await new Receivers().start();

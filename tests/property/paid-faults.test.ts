@@ -49,7 +49,7 @@ const attempt = fc.record({
   strikes: fc.oneof(fc.constant([]), strikesIn(4)),
 });
 
-test('a client that repeats one paid request with one key never starts a second task', async () => {
+test('starts no second task for a client that repeats one paid request with one key', async () => {
   await seed();
   const log = readLog();
   const faults = await injectFaults();

@@ -76,7 +76,7 @@ const guarded: Record<string, Guarded> = {
 
 beforeAll(populate);
 
-test.each(Object.entries(guarded))('an owner cannot set a protected field: %s', async (_, guard) => {
+test.each(Object.entries(guarded))('lets no owner set a protected field: %s', async (_, guard) => {
   const { operation, item, path, body, fields, others = /^$/ } = guard;
   const document = await readApiDocument();
   const headers = { authorization: bearer('owner') };

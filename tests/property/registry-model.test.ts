@@ -7,7 +7,7 @@ import { RegistryModel } from '../support/registry-model.ts';
 
 const maxCommands = 25;
 
-test('the registry does the same as its model, in random orders of operations', async () => {
+test('does the same as its model, in random orders of operations', async () => {
   await seed();
   let number = 0;
   await check(

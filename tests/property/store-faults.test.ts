@@ -28,7 +28,7 @@ describe('a failed call to a store', () => {
   });
 
   // Scenarios mostly wait for retries, so they run concurrently, each on its own nodes.
-  test('nothing is half written, no success is lost, and nothing gets stuck', async () => {
+  test('leaves nothing half written, loses no success, and gets nothing stuck', async () => {
     const verify = verifierOf(document, log);
     await Promise.all(
       Object.entries(scenarios).map(([name, { calls, run: scenario }]) => {

@@ -44,7 +44,7 @@ function takeBilled(user: string) {
 
 describe('the write units of a task', () => {
   test.each(runsOf(1) >= 1000 ? [1, 64, 500] : [1, 64])(
-    'are 1 for each write, with %i tasks in flight',
+    'count 1 for each write, with %i tasks in flight',
     async (inFlight) => {
       const user = await spender({
         credits_per_day: 1_000_000,
@@ -76,7 +76,7 @@ describe('the write units of a task', () => {
     120_000,
   );
 
-  test('are 1 for each write of an account with eight open minutes', async () => {
+  test('count 1 for each write of an account with eight open minutes', async () => {
     const user = await spender({
       credits_per_day: 1_000_000,
       tasks_per_day: 10_000,

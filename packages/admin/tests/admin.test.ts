@@ -39,7 +39,7 @@ function publishWith(personalToken: string, nodeId: string, version = '1.0.0') {
 }
 
 describe('publisher', () => {
-  test('has the fields that it was created with', async () => {
+  test('shows the fields that it was created with', async () => {
     await admin('publisher', 'create', 'lab', '--name', 'The Lab', '--website', 'https://lab.example');
 
     const publisher = await adminJson('publisher', 'show', 'lab');
@@ -54,7 +54,7 @@ describe('publisher', () => {
     });
   });
 
-  test('cannot be created if it exists', async () => {
+  test('rejects creating a publisher that exists', async () => {
     await admin('publisher', 'create', 'twice', '--name', 'First');
 
     const second = await admin('publisher', 'create', 'twice', '--name', 'Second');
@@ -66,13 +66,13 @@ describe('publisher', () => {
   test.each([
     ['shown', ['show', 'nobody']],
     ['banned', ['ban', 'nobody', '--reason', 'x']],
-  ])('cannot be %s if it does not exist', async (_, args) => {
+  ])('fails to be %s if it does not exist', async (_, args) => {
     const { status, stderr } = await admin('publisher', ...args);
 
     expect([status, stderr]).toEqual([1, 'There is no publisher "nobody".\n']);
   });
 
-  test('can neither edit nor publish while it is banned, and can do both after an unban', async () => {
+  test('blocks edits and publishes of a banned publisher until the unban', async () => {
     await addNode('acme', 'stopped');
     await admin('publisher', 'ban', 'acme', '--reason', 'Account taken over');
     const banned = [await editAs('olga', 'acme', 'stopped'), await publishWith(token, 'stopped')];
@@ -90,7 +90,7 @@ describe('publisher', () => {
 });
 
 describe('member', () => {
-  test('can edit as an owner, and cannot after it was removed', async () => {
+  test('lets an owner edit until the member is removed', async () => {
     await addNode('acme', 'shared');
     await admin('member', 'add', 'acme', 'nora', '--role', 'owner');
     const asOwner = await editAs('nora', 'acme', 'shared');
@@ -115,7 +115,7 @@ describe('member', () => {
     expect(third).toContainEqual({ id: 'vera', role: 'owner', user: { id: 'vera', name: 'Vera V.', email } });
   });
 
-  test('can be given a name as the last owner', async () => {
+  test('gives the last owner a name', async () => {
     await addPublisher('named', { ann: 'owner' });
 
     const { members } = await adminJson('member', 'add', 'named', 'ann', '--name', 'Ann');
@@ -126,7 +126,7 @@ describe('member', () => {
   test.each([
     ['removed', ['member', 'remove', 'solo', 'ann']],
     ['made a member', ['member', 'add', 'solo', 'ann', '--role', 'member']],
-  ])('is %s as the last owner only with --force', async (_, args) => {
+  ])('gets %s as the last owner only with --force', async (_, args) => {
     await addPublisher('solo', { ann: 'owner', bob: 'member' });
     await admin('member', 'add', 'solo', 'ann', '--role', 'owner');
 
@@ -142,7 +142,7 @@ describe('member', () => {
     expect(ownersOf(after)).toEqual([]);
   });
 
-  test('is not removed while another administrator removes the only other owner', async () => {
+  test('keeps an owner while another administrator removes the only other one', async () => {
     await addPublisher('pair', { ann: 'owner', bob: 'owner' });
 
     const { status, stderr } = await duringNextWrite(
@@ -155,7 +155,7 @@ describe('member', () => {
     expect(ownersOf(await adminJson('publisher', 'show', 'pair'))).toEqual(['ann']);
   });
 
-  test('cannot be removed if it does not exist', async () => {
+  test('rejects removing a member that does not exist', async () => {
     const { status, stderr } = await admin('member', 'remove', 'acme', 'nobody');
 
     expect([status, stderr]).toEqual([1, 'The publisher "acme" has no member "nobody".\n']);
@@ -167,7 +167,7 @@ describe('member', () => {
 });
 
 describe('token', () => {
-  test('can publish, and is stored as a hash only', async () => {
+  test('lets a token publish, and stores only its hash', async () => {
     const { token: fresh, id } = await adminJson('token', 'create', 'acme', '--label', 'ci');
 
     const answer = await publishWith(fresh, 'by-token');
@@ -196,7 +196,7 @@ describe('token', () => {
     expect(Math.abs(lifetimeMs - days * 86_400_000)).toBeLessThan(1000);
   });
 
-  test('cannot publish after it was revoked, and keeps the time of the first revocation', async () => {
+  test('rejects a publish with a revoked token, and keeps the time of the first revocation', async () => {
     const { token: fresh, id } = await adminJson('token', 'create', 'acme', '--label', 'leaked');
     const first = await adminJson('token', 'revoke', 'acme', id);
     const second = await adminJson('token', 'revoke', 'acme', id);
@@ -241,7 +241,7 @@ describe('node', () => {
     expect(unbanned[0]?.body).not.toHaveProperty('status_detail');
   });
 
-  test('can be neither banned nor unbanned after it was deleted', async () => {
+  test('rejects banning and unbanning a deleted node', async () => {
     await addNode('acme', 'gone', { status: 'NodeStatusDeleted' });
 
     const refused = [
@@ -253,7 +253,7 @@ describe('node', () => {
     expect((await adminJson('node', 'show', 'gone')).status).toBe('NodeStatusDeleted');
   });
 
-  test('is not changed by an unban if it is not banned', async () => {
+  test('leaves a node that is not banned unchanged by an unban', async () => {
     await addNode('acme', 'quiet', { status_detail: 'Looks for a new owner' });
     const before = await storedNode('quiet');
 
@@ -262,13 +262,13 @@ describe('node', () => {
     expect(await storedNode('quiet')).toEqual(before);
   });
 
-  test('cannot be shown if it does not exist', async () => {
+  test('rejects showing a node that does not exist', async () => {
     const { status, stderr } = await admin('node', 'show', 'nothing');
 
     expect([status, stderr]).toEqual([1, 'There is no node "nothing".\n']);
   });
 
-  test('is not mistaken for one with a similar id', async () => {
+  test('tells nodes with similar ids apart', async () => {
     await addNode('acme', 'dash-node');
 
     const { status, stderr } = await admin('node', 'ban', 'dash_node', '--reason', 'x');
@@ -276,7 +276,7 @@ describe('node', () => {
     expect([status, stderr]).toEqual([1, 'There is no node "dash_node"; did you mean "dash-node"?\n']);
   });
 
-  test('is shown without the control characters that would redraw the terminal', async () => {
+  test('shows a node without the control characters that would redraw the terminal', async () => {
     await addNode('acme', 'loud', { name: 'Loud\u001b[2J\nnode' });
 
     const { stdout } = await admin('node', 'show', 'loud');

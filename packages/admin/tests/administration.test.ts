@@ -122,7 +122,7 @@ describe('personal access tokens', () => {
   const put = (publisherId: string, hash: string) =>
     putPersonalAccessToken({ publisherId, hash, label: hash, expiresAt: '2099-01-01T00:00:00.000Z' });
 
-  test('are listed with the fields they were made with, without their hashes', async () => {
+  test('lists tokens with the fields they were made with, without their hashes', async () => {
     const publisherId = await newPublisher();
     const made = [];
     for (const hash of ['c', 'a', 'b']) {

@@ -109,7 +109,7 @@ describe('the target of a command', () => {
     [`the local stack, node-registry-local at ${local}`, local, 'node-registry-local'],
     [`node-registry-prod at ${local}`, local, 'node-registry-prod'],
     ['node-registry-local at http://localhost:1', 'http://localhost:1', 'node-registry-local'],
-  ])('is described as %s', (description, address, TABLE_NAME) => {
+  ])('describes the target as %s', (description, address, TABLE_NAME) => {
     const before = { ...process.env };
     Object.assign(process.env, { AWS_REGION: 'eu-west-1', TABLE_NAME });
     if (address) process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
@@ -120,7 +120,7 @@ describe('the target of a command', () => {
     expect(described).toBe(description);
   });
 
-  test('is named by a command that changes something, next to what it answers', async () => {
+  test('names the target next to the result of a change', async () => {
     const done = await admin('publisher', 'create', 'target', '--name', 'Target');
     const read = await admin('publisher', 'show', 'target');
 
@@ -130,7 +130,7 @@ describe('the target of a command', () => {
   });
 
   test.each(Object.entries(commands).filter(([, { readsOnly }]) => readsOnly))(
-    'is not changed by %s, which does not name it',
+    'keeps the target with %s, which does not name it',
     async (_, { examples }) => {
       const writes: string[] = [];
       intercept(dynamodb, ({ command, send }) => {

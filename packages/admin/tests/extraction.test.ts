@@ -90,7 +90,7 @@ describe('node-version extract', () => {
     ]);
   });
 
-  test('may be repeated, and then changes nothing but the time', async () => {
+  test('changes nothing but the time when it is repeated', async () => {
     await publishPack('repeated', ['A']);
     await admin('node-version', 'extract', 'repeated', '1.0.0');
     const first = await listed('repeated');

@@ -264,7 +264,7 @@ describe('node-version flag', () => {
     expect((await storedNode(nodeId))?.latest_version).toEqual({ ...shown, archive_key: '1.1.0.zip' });
   });
 
-  test('is restored after a ban', async () => {
+  test('restores the flag after a ban', async () => {
     await addActive('1.0.0');
     await admin('node-version', 'flag', nodeId, '1.0.0', '--reason', 'Under review');
     const flagged = await inBulk('1.0.0');

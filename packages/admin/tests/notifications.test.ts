@@ -37,7 +37,7 @@ async function giveUp() {
 }
 
 describe('notification list', () => {
-  test('has what was given up, the latest first, with the host and the last error', async () => {
+  test('lists what was given up, the latest first, with the host and the last error', async () => {
     const [first, second] = [await giveUp(), await giveUp()];
     const { stdout } = await admin('notification', 'list');
     const listed = await adminJson('notification', 'list');
@@ -49,7 +49,7 @@ describe('notification list', () => {
     expect(listed[0]).not.toHaveProperty('body');
   });
 
-  test('has what waits by the time of its next attempt, also what is due only tomorrow', async () => {
+  test('lists what waits by the time of its next attempt, including what is due only tomorrow', async () => {
     const [late, early] = [
       await writeNotification('https://a.example'),
       await writeNotification('https://b.example'),
@@ -80,7 +80,7 @@ describe('notification show', () => {
   test.each([
     [204, 'delivered'],
     [410, 'gone'],
-  ])('has no last error for one that was answered %i', async (status, result) => {
+  ])('shows no last error for a notification that was answered %i', async (status, result) => {
     const receiver = await startReceiver();
     receiver.answers.push(status);
     const { id } = await writeNotification(receiver.url);
@@ -92,7 +92,7 @@ describe('notification show', () => {
     expect(stdout).not.toContain('Last error');
   });
 
-  test('has the last error of one that is tried again, with the status of its answer', async () => {
+  test('shows the last error of a repeated notification, with the status of its answer', async () => {
     const receiver = await startReceiver();
     receiver.answers.push(500);
     const { id } = await writeNotification(receiver.url);
@@ -145,7 +145,7 @@ describe('notification retry', () => {
 });
 
 describe('notification keys', () => {
-  test('has the public keys that the functions sign with', async () => {
+  test('prints the public keys that the functions sign with', async () => {
     await run();
     const [key] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
     const public_keys = String(key?.publicKey);

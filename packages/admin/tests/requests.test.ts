@@ -58,7 +58,7 @@ describe('request show', () => {
   });
 });
 
-test('a paid request logs a line right before it is sent, under the ids of its other lines', async () => {
+test('logs a line right before a paid request is sent, under the ids of its other lines', async () => {
   loggedLines.length = 0;
   await pay('sent-once');
   const [sending, request] = lines();

@@ -71,7 +71,7 @@ describe('caller block and unblock', () => {
 describe('a caller that has never paid', () => {
   const sentence = 'has never sent a paid request; is the name right?';
 
-  test('is blocked, unblocked and limited all the same, and the answer says so', async () => {
+  test('blocks, unblocks and limits such a caller, and says so', async () => {
     const user = await spender();
     const answers = [
       await admin('caller', 'block', user, '--reason', 'test'),
@@ -85,7 +85,7 @@ describe('a caller that has never paid', () => {
     expect((await pay(user)).body.error).toBe('caller_blocked');
   });
 
-  test('is one that has only been limited, and not one that has paid', async () => {
+  test('counts a caller that has only been limited, and not one that has paid', async () => {
     const user = await spender({ tasks_per_day: 5 });
     expect((await admin('caller', 'block', user, '--reason', 'test')).stdout).toContain(sentence);
     await admin('caller', 'unblock', user);
@@ -98,7 +98,7 @@ describe('a caller that has never paid', () => {
 });
 
 describe('the name of a caller', () => {
-  test('can be that of a user whose id is @anonymous', async () => {
+  test('accepts a user whose id is @anonymous', async () => {
     const caller = 'user:@anonymous';
     expect((await pay('@anonymous', 'relight-image')).status).toBe(200);
     await admin('caller', 'block', caller, '--reason', 'test');
@@ -125,7 +125,7 @@ describe('the name of a caller', () => {
     ['', /^Say which user/],
     ['  \t', /^Say which user/],
     ['@Anonymous', /"@anonymous".*"user:@Anonymous"/],
-  ])('is rejected where it is %j', async (user, sentence) => {
+  ])('rejects %j as the name of a caller', async (user, sentence) => {
     const commands = [
       ['caller', 'block', user, '--reason', 'test'],
       ['caller', 'unblock', user],
@@ -148,7 +148,7 @@ async function leaveReserved(user: string, minutesAgo: number): Promise<void> {
 }
 
 describe('what running tasks reserve', () => {
-  test('is counted by limit show, which says how many are running', async () => {
+  test('counts reservations in limit show, which says how many tasks run', async () => {
     const user = await spender();
     expect((await admin('limit', 'show', user)).stdout).not.toContain('Running now');
     await leaveReserved(user, 0);
@@ -161,7 +161,7 @@ describe('what running tasks reserve', () => {
     });
   });
 
-  test('is given back by usage sweep if the invocation crashed', async () => {
+  test('releases reservations of a crashed invocation by usage sweep', async () => {
     const [dead, running] = [await spender(), await spender()];
     await leaveReserved(dead, 10);
     await leaveReserved(running, 1);

@@ -127,14 +127,14 @@ describe('a bill', () => {
     ['columns in another order, and more of them', 'date,cost,id\n2026-11-22,20,a\n"22, Nov",30.00,b\n'],
     ['separators and line ends in quoted cells', 'note,id,credits\n"x;y\t""z""\nw",a,20\n"",b,30\n'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, ...Buffer.from('a,20\nb,30', 'utf16le')])],
-  ])('is read with %s', async (_, content) => {
+  ])('reads a bill with %s', async (_, content) => {
     expect(await linesOf(content)).toEqual([
       ['a', 20],
       ['b', 30],
     ]);
   });
 
-  test('is read with quotation marks in task ids, and with fractions', async () => {
+  test('reads a bill with quotation marks in task ids, and with fractions', async () => {
     expect(await linesOf('"a ""b"", c",0.5\n"a ""b"", c",0.2\nd,-7\n')).toEqual([
       ['a "b", c', 0.7],
       ['d', -7],
@@ -161,7 +161,7 @@ describe('a bill', () => {
     ['a quotation mark that is not closed', 'a,20\n"b,20\n', 2],
     ['a quotation mark inside a cell', 'a,20\nb"c,20\n', 2],
     ['a line after a cell of two lines', 'note,id,credits\n"x\ny",a,20\nz,b,many', 4],
-  ])('is rejected with %s, by the number of the line', async (_, content, line) => {
+  ])('rejects a bill with %s, by the number of the line', async (_, content, line) => {
     const { status, stdout, stderr } = await admin(...(await bill(content)), '--to', '2020-01-01');
 
     expect([status, stdout]).toEqual([1, '']);
@@ -174,7 +174,7 @@ describe('a bill', () => {
     ['a heading only', 'task_id,credits\n'],
     ['bytes that are no text', new Uint8Array([0xe9, 0x2c, 0x31])],
     ['UTF-16 without a byte order mark', Buffer.from('a,20\n', 'utf16le')],
-  ])('is rejected with %s', async (_, content) => {
+  ])('rejects a bill with %s', async (_, content) => {
     const { status, stderr } = await admin(...(await bill(content)));
 
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^The bill (?:has no tasks|is not text)/)]);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test('the bundle holds the thread that the function starts', async () => {
+test('holds the thread that the function starts', async () => {
   const files = new Map([['__init__.py', 'NODE_CLASS_MAPPINGS = {"A": type("A", (), {"FUNCTION": "f"})}']]);
   const workerData = { files, name: 'pack', deadline: Date.now() + 10_000 };
   const worker = new Worker(join(folder, 'extraction-worker.js'), { workerData });

@@ -75,7 +75,7 @@ describe('the reason of a failed extraction', () => {
     expect(extract(files)).toMatchObject({ status: 'failed', reason });
   });
 
-  test('a file that is too large to be read', () => {
+  test('names a file that is too large to be read', () => {
     const files = new Map([
       ['__init__.py', 'from .big import NODE_CLASS_MAPPINGS'],
       ['big.py', undefined],

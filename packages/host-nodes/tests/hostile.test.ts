@@ -32,7 +32,7 @@ describe('a hostile pack', () => {
   );
 });
 
-test('more than sixty kinds of hostile packs are tried, each once', () => {
+test('tries more than sixty kinds of hostile packs, each once', () => {
   expect(new Set(hostilePacks.map(([kind]) => kind)).size).toBe(hostilePacks.length);
   expect(hostilePacks.length).toBeGreaterThan(60);
 });

@@ -54,7 +54,7 @@ describe('a node of the newer schema', () => {
     ).toBe('{"required":{"n":["INT",{"display":"gradient_slider"}]}}');
   });
 
-  test('is listed by the id that GET_SCHEMA gives', () => {
+  test('lists a node by the id that GET_SCHEMA gives', () => {
     const listed = `${imports}
 class A(io.ComfyNode):
     @classmethod
@@ -64,13 +64,13 @@ NODE_CLASS_MAPPINGS = {c.GET_SCHEMA().node_id: c for c in [A]}
     expect(namesOf(listed)).toEqual(['Named A']);
   });
 
-  test('has the title that its schema shows', () => {
+  test('gives a node the title that its schema shows', () => {
     expect(nodeOf(pack('display_name="A title"')).displayName).toBe('A title');
   });
 });
 
 describe('a node of the older form', () => {
-  test('has the title of NODE_DISPLAY_NAME_MAPPINGS', () => {
+  test('gives a node the title of NODE_DISPLAY_NAME_MAPPINGS', () => {
     const listed = `${nodeClass('One')}${nodeClass('Two')}NODE_CLASS_MAPPINGS = {"one": One, "two": Two}\nNODE_DISPLAY_NAME_MAPPINGS = {"one": "The first"}\n`;
 
     expect(extract(listed).nodes.map(({ displayName }) => displayName)).toEqual(['The first', undefined]);

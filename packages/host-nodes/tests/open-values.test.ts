@@ -350,7 +350,7 @@ describe('names that depend on something unknown', () => {
   });
 });
 
-test('the newer schema gives widgets and defaults as the host does', () => {
+test('gives the widgets and defaults of the newer schema as the host does', () => {
   const { inputTypes } = nodeOf(
     'from enum import Enum\nfrom comfy_api.latest import io\nclass Mode(Enum):\n    A = "a"\n    B = "b"\nclass N(io.ComfyNode):\n    @classmethod\n    def define_schema(cls): return io.Schema(node_id="N", inputs=[io.MultiType.Input(io.Int.Input("mi"), [io.Float]), io.MultiType.Input(io.Image.Input("im"), [io.Mask]), io.Combo.Input("m", Mode, default=Mode.B)], outputs=[])\nNODE_CLASS_MAPPINGS = {"N": N}',
   );

@@ -207,7 +207,7 @@ const listings: [title: string, files: PackFiles | string, names: string[]][] = 
 ];
 
 describe('the nodes that a pack lists', () => {
-  test.each(listings)('are read: %s', (_title, files, names) => {
+  test.each(listings)('reads the nodes that a pack lists: %s', (_title, files, names) => {
     expect(extract(files)).toMatchObject({ status: 'success' });
     expect(namesOf(files)).toEqual(names);
   });
@@ -327,7 +327,7 @@ const fields: [title: string, code: string, fields: object][] = [
 ];
 
 describe('the fields of a node', () => {
-  test.each(fields)('are read: %s', (_title, code, expected) => {
+  test.each(fields)('reads the fields of a node: %s', (_title, code, expected) => {
     expect(nodeOf(`${code}\nNODE_CLASS_MAPPINGS = {"A": A}`)).toMatchObject(expected);
   });
 });

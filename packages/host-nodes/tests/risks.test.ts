@@ -38,11 +38,11 @@ describe('the tags of a pack', () => {
     ['a method of the same class', 'class A:\n    def eval(self): return eval("1")'],
     ['a function inside another one', 'def f():\n    def eval(x): return x\n    return eval("1")\neval("1")'],
     ['a method under a condition', 'class A:\n    if x:\n        def eval(self): pass\neval("1")'],
-  ])('is found next to %s of the same name', (_, code) => {
+  ])('finds a tag next to %s of the same name', (_, code) => {
     expect(risksOf(code)).toEqual(['calls-eval']);
   });
 
-  test('may be several, in the order of their catalog', () => {
+  test('returns several tags in the order of their catalog', () => {
     const code = 'import os, subprocess\nos.system(f"{x} -m pip install y")\nsubprocess.run(eval("a"))';
 
     expect(risksOf(code)).toEqual(['calls-eval', 'calls-subprocess', 'calls-os-system', 'installs-packages']);
@@ -66,11 +66,11 @@ describe('the tags of a pack', () => {
     ['words in text', 'x = "eval(exec(subprocess.run))"  # os.system()\nprint("please install pip")'],
     ['a name that is only passed on', 'import subprocess\nPIPE = subprocess.PIPE'],
     ['no Python', 'def ((('],
-  ])('is nothing for %s', (_, code) => {
+  ])('returns no tag for %s', (_, code) => {
     expect(risksOf(code)).toEqual([]);
   });
 
-  test('is found in every file, also where the extraction failed', () => {
+  test('finds tags in every file, even if the extraction failed', () => {
     const { status, risks } = extract({ '__init__.py': 'import os\nos.system("a")', 'a/b.py': 'eval("1")' });
 
     expect({ status, risks }).toEqual({ status: 'failed', risks: ['calls-eval', 'calls-os-system'] });

@@ -38,7 +38,7 @@ describe('the parser', () => {
     expect(expression(code)).toMatchObject(tree);
   });
 
-  test('an ellipsis is a text without quotes', () => {
+  test('gives an ellipsis as a text without quotes', () => {
     expect(expression('...')).toMatchObject({ nodeType: 'Constant', value: '...' });
     expect(expression('...')).not.toHaveProperty('quote_style', expect.anything());
   });
@@ -78,6 +78,6 @@ describe('a number', () => {
   });
 });
 
-test('a file costs about as many steps as it has tokens', () => {
+test('counts about as many steps as a file has tokens', () => {
   expect(countTokens('x = [1, 2.5, "a b"]  # end')).toBe(14);
 });

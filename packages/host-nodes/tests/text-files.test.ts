@@ -44,7 +44,7 @@ describe('the text files of a pack', () => {
     ...textFilesIn(files.map(([path, bytes]) => ({ path, bytes }))),
   ];
 
-  test('are read up to a size, and up to a sum of exactly 20 MB', () => {
+  test('reads files up to a size, and up to a sum of exactly 20 MB', () => {
     const million = Array.from({ length: 20 }, (_, index): [string, number] => [`${index}.json`, 1_000_000]);
 
     expect(chosen(['a.py', 1_000_000], ['b.py', 1_000_001], ['c.png', 1])).toEqual(['a.py']);
@@ -52,7 +52,7 @@ describe('the text files of a pack', () => {
     expect(chosen(...million.slice(1), ['fits.json', 1_000_000])).toContain('fits.json');
   });
 
-  test('have the Python files first, wherever they lie in the archive', () => {
+  test('puts the Python files first, wherever they lie in the archive', () => {
     const json = Array.from({ length: 38 }, (_, index): [string, number] => [
       `data/${index}.json`,
       1_000_000,

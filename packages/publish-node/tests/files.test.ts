@@ -265,7 +265,7 @@ describe('the publisher of a pack', () => {
     expect(await names()).toEqual(['art/logo.psd', 'node.py']);
   });
 
-  test('can use a .publishignore that git ignores', async () => {
+  test('reads a .publishignore that git ignores', async () => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, {
       '.gitignore': '.publishignore\n',
@@ -328,7 +328,7 @@ describe('the publisher of a pack', () => {
   );
 });
 
-test('an archive has the same bytes in every time zone', async () => {
+test('writes the same bytes in every time zone', async () => {
   await writeFiles(folder, { 'node.py': 'print(1)\n' });
   const args = [
     'publish',

@@ -115,7 +115,7 @@ test('--dry-run leaves out a text that is too long for the registry, and says so
 });
 
 describe('the host nodes after a publish', () => {
-  test('are counted', async () => {
+  test('counts the host nodes', async () => {
     const folder = await folderOf('counted', nodes);
     const first = await run('publish', folder);
     const again = await report('publish', folder);

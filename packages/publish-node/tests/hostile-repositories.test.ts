@@ -401,7 +401,7 @@ describe('a hostile repository', () => {
     },
   );
 
-  test('has its files listed by git in a folder that is a bare repository', async () => {
+  test('lists its files with git in a folder that is a bare repository', async () => {
     const folder = await committed(() => '').make();
     await writeFile(join(folder, 'new.py'), '');
 
@@ -482,7 +482,7 @@ describe('a file outside of the folder', () => {
   });
 
   test.each(['.git/config', '.git', '.git/', '.git/*', 'sub/.git/config'])(
-    'is not published from the folder of git by includes %j',
+    'does not publish a file from the folder of git by includes %j',
     async (entry) => {
       const clone = await cloned({});
       await writeFiles(clone, { 'sub/.git/config': 'x' });
@@ -491,7 +491,7 @@ describe('a file outside of the folder', () => {
     },
   );
 
-  test.each(['.publishignore', '.gitignore'])('is not read as a linked %s', async (name) => {
+  test.each(['.publishignore', '.gitignore'])('does not read a file outside as a linked %s', async (name) => {
     const folder = join(place, 'plain');
     await writeFiles(folder, { 'node.py': '' });
     await symlink('/dev/zero', join(folder, name));
@@ -499,7 +499,7 @@ describe('a file outside of the folder', () => {
     expect(await chosen(folder)).toMatch(/is not a file of the folder|is a link to something/);
   });
 
-  test('is not quoted out of a linked pyproject.toml', async () => {
+  test('does not quote a file outside from a linked pyproject.toml', async () => {
     const clone = await cloned({}, (origin) => symlink('/proc/self/environ', join(origin, 'pyproject.toml')));
     const { failures } = await readPyProject(clone);
 
@@ -508,7 +508,7 @@ describe('a file outside of the folder', () => {
     ]);
   });
 
-  test('is not written by init', async () => {
+  test('does not write a file outside by init', async () => {
     const clone = await cloned({}, (origin) =>
       symlink('../outside/secret.txt', join(origin, 'pyproject.toml')),
     );
@@ -517,7 +517,7 @@ describe('a file outside of the folder', () => {
     expect(await readFile(join(outside, 'secret.txt'), 'utf8')).toBe('of the machine');
   });
 
-  test('is not created by init', async () => {
+  test('does not create a file outside by init', async () => {
     const clone = await cloned({}, (origin) =>
       symlink('../outside/new.toml', join(origin, 'pyproject.toml')),
     );
@@ -526,7 +526,7 @@ describe('a file outside of the folder', () => {
     expect(existsSync(join(outside, 'new.toml'))).toBe(false);
   });
 
-  test('is not copied out of a linked requirements.txt by init', async () => {
+  test('does not copy a file outside from a linked requirements.txt by init', async () => {
     const clone = await cloned({}, (origin) =>
       symlink('../outside/secret.txt', join(origin, 'requirements.txt')),
     );

@@ -70,7 +70,7 @@ const sent = () =>
     .map(({ body, headers }) => [JSON.parse(body).personal_access_token, headers.authorization]);
 
 describe('the ID token of a CI job', () => {
-  test('is sent in GitHub Actions, for the audience of the registry', async () => {
+  test('sends the ID token in GitHub Actions, for the audience of the registry', async () => {
     const { code, stderr } = await publish({ ...gitHub(), ...stored });
 
     expect(asked).toEqual([
@@ -85,13 +85,13 @@ describe('the ID token of a CI job', () => {
     expect(stderr).not.toContain(idToken);
   });
 
-  test('is sent in GitHub Actions, for a given audience', async () => {
+  test('sends the ID token in GitHub Actions, for a given audience', async () => {
     await publish(gitHub(), '--audience', 'our-registry');
 
     expect(asked.map(({ url }) => url)).toEqual(['/token?api-version=2.0&audience=our-registry']);
   });
 
-  test('is sent in GitHub Actions, after a retry of a failed request', async () => {
+  test('sends the ID token in GitHub Actions, after a retry of a failed request', async () => {
     answers.push({ status: 503, body: {} });
     await publish(gitHub());
 
@@ -99,7 +99,7 @@ describe('the ID token of a CI job', () => {
     expect(sent()).toEqual([[idToken, undefined]]);
   });
 
-  test('is sent in GitLab', async () => {
+  test('sends the ID token in GitLab', async () => {
     const { stderr } = await publish({ ...gitLab, ...stored });
 
     expect(sent()).toEqual([[idToken, undefined]]);

@@ -43,7 +43,7 @@ const hostile: [string, string][] = [
 ];
 
 describe('a text that somebody else wrote', () => {
-  test.each(hostile)('is printed as one harmless line where it has %s', (_, text) => {
+  test.each(hostile)('prints a text with %s as one harmless line', (_, text) => {
     const line = printable(text);
 
     expect([isCommand(line), deceives.test(line), line.includes('\n')]).toEqual([false, false, false]);
@@ -56,7 +56,7 @@ describe('a text that somebody else wrote', () => {
     expect([json.split('\n').some(isCommand), deceives.test(json)]).toEqual([false, false]);
   });
 
-  test('is printed without commands and deceiving characters, whatever it is', () => {
+  test('prints any text without commands and deceiving characters', () => {
     const part = fc.oneof(fc.constantFrom(':', '#', '[', ' ', '\n', '\u200B'), fc.string({ unit: 'binary' }));
     const text = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(''));
     fc.assert(
@@ -74,7 +74,7 @@ describe('a text that somebody else wrote', () => {
     );
   });
 
-  test('is left as it is where it only has letters of any script, emoji and signs', () => {
+  test('keeps a text that only has letters of any script, emoji and signs', () => {
     const text = 'größe 節點 – "x" 🎨 a::b #1 {y} [z] 100 %';
 
     expect(printable(text)).toBe(text);
@@ -83,7 +83,7 @@ describe('a text that somebody else wrote', () => {
 });
 
 describe('a fault that nobody foresaw', () => {
-  test('is thrown to the end, and reported in JSON', async () => {
+  test('throws an unexpected fault to the end, and reports it in JSON', async () => {
     const fault = end(true, () => Promise.reject(new Error('x\n::error::y\u202E')));
 
     await expect(fault).rejects.toThrow('x');
@@ -116,7 +116,7 @@ describe('what a folder or a server says', () => {
     expect(text).not.toMatch(deceives);
   };
 
-  test.each([[[]], [['--json']]])('is harmless in a plan and its mistakes, with %j', async (flags) => {
+  test.each([[[]], [['--json']]])('prints harmless plans and mistakes, with %j', async (flags) => {
     const name = JSON.stringify(evil);
     await writeFiles(folder, {
       'pyproject.toml': `[project]\nname = "x"\nversion = "1.0.0"\ndescription = ${name}\n[project.urls]\nRepository = ${name}\n`,
@@ -134,7 +134,7 @@ describe('what a folder or a server says', () => {
     for (const { stdout, stderr } of [plan, wrong, unknown, misspelled, refused]) check(stdout + stderr);
   });
 
-  test.each([[[]], [['--json']]])('is harmless in the answers of a registry, with %j', async (flags) => {
+  test.each([[[]], [['--json']]])('prints harmless answers of a registry, with %j', async (flags) => {
     const version = {
       status: 'NodeVersionStatusActive',
       downloadUrl: evil,

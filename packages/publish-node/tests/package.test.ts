@@ -61,7 +61,7 @@ async function packFolder(name: string): Promise<string> {
 }
 
 describe('the packed publish-node command', () => {
-  test('is one file without dependencies, under 300 KB, for Node 20, and a second one for --dry-run', async () => {
+  test('holds one file without dependencies, under 300 KB, for Node 20, and a second one for --dry-run', async () => {
     const manifest = JSON.parse(await readFile(join(empty, 'package/package.json'), 'utf8'));
     const listed = await runFile('tar', ['-tzf', tarball]);
     const files = listed.stdout.trim().split('\n').sort();
@@ -117,7 +117,7 @@ describe('the packed publish-node command', () => {
     }
   });
 
-  test('can be run by npx from its tarball', async () => {
+  test('runs by npx from its tarball', async () => {
     const folder = await packFolder('by-npx');
     const args = ['--yes', relative(folder, tarball), 'publish', '--dry-run'];
     const { code, stdout } = await runFile('npx', args, { cwd: folder });
@@ -250,7 +250,7 @@ describe('the publish-node action', () => {
     expect(inputs.registry.required).toBe(true);
   });
 
-  test('is described in full by docs/publishing.md', async () => {
+  test('matches docs/publishing.md', async () => {
     const { inputs, outputs } = parse(await readFile(action, 'utf8'));
     const document = await readFile('docs/publishing.md', 'utf8');
     const section = document.slice(document.indexOf('| input |'), document.indexOf('## From GitLab'));

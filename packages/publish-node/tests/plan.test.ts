@@ -119,7 +119,7 @@ describe('what git has', () => {
     await git(folder, 'add', '--all');
   });
 
-  test('is compared with each file: untracked and modified ones are marked', async () => {
+  test('compares each file with git, and marks untracked and modified ones', async () => {
     await writeFiles(folder, { 'b.py': 'other\n', 'new.py': '' });
     const { files, notes } = await plan();
     const { stdout } = await publishNode(['publish', folder, '--dry-run']);
@@ -221,7 +221,7 @@ describe('a key of a service', () => {
     ['github_pat_', `github_pat_11ABCDEFG0${random}${random}`],
     ['AKIA', 'AKIAQ3EGXYZ2K7JW5LMN'],
     ['AIza', `AIza${random.slice(0, 35)}`],
-  ])('that begins with %s is found in %s', (prefix, key) => {
+  ])('finds a key that begins with %s in %s', (prefix, key) => {
     expect(secretIn('config.py', Buffer.from(`KEY = "${key}"\n`))).toBe(
       `holds a key that begins with ${prefix}.`,
     );
@@ -236,11 +236,11 @@ describe('a key of a service', () => {
     'hf_hub_download_with_a_very_long_name_of_function',
     'AKIAIOSFODNN7EXAMPLE',
     `AIza${'A'.repeat(35)}`,
-  ])('is not found in %s', (text) => {
+  ])('finds no key in %s', (text) => {
     expect(secretIn('config.py', Buffer.from(text))).toBeUndefined();
   });
 
-  test('is not looked for in a binary file and in a text of more than 1 MB', () => {
+  test('skips binary files and texts of more than 1 MB', () => {
     const key = `hf_${random.slice(0, 34)}`;
 
     expect(secretIn('a.bin', Buffer.concat([Buffer.from([0, 1]), Buffer.from(key)]))).toBeUndefined();
@@ -249,7 +249,7 @@ describe('a key of a service', () => {
 });
 
 describe('a folder that is too large', () => {
-  test('is rejected with its ten largest files', async () => {
+  test('rejects a folder that is too large with its ten largest files', async () => {
     const { limits } = await import('../files/limits.ts');
     const sizes = Array.from({ length: 12 }, (_, index) => [`f${index}.bin`, Buffer.alloc(1000 + index)]);
     await writeFiles(folder, Object.fromEntries(sizes) as Files);

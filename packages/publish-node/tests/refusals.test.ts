@@ -175,7 +175,7 @@ describe('publish-node and paths that the registry rejects', () => {
 });
 
 describe('publish-node and size limits', () => {
-  test('has the same limits as the registry', () => {
+  test('keeps the same limits as the registry', () => {
     expect(archives()).toEqual({
       MAX_ARCHIVE_BYTES: limits.archiveBytes,
       MAX_ARCHIVE_ENTRIES: limits.entries,

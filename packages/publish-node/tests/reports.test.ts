@@ -65,7 +65,7 @@ const keys = [
 ];
 
 describe('publish-node --json', () => {
-  test('has one shape for a dry run, a publish, a second publish and a status', async () => {
+  test('keeps one shape for a dry run, a publish, a second publish and a status', async () => {
     await write('reported');
     const planned = await report('publish', '--dry-run');
     const published = await report('publish');
@@ -135,7 +135,7 @@ describe('publish-node --json', () => {
     expect(await report('publish', ...args)).toMatchObject({ publisher: 'demo', node, ...expected });
   });
 
-  test('has one shape for a version that is not there, with the node and version that were meant', async () => {
+  test('keeps its shape for a version that is not there, with the node and version that were meant', async () => {
     await write('never-published');
 
     expect(await report('status')).toMatchObject({
@@ -146,7 +146,7 @@ describe('publish-node --json', () => {
     });
   });
 
-  test('is valid Unicode, even if a node of the pack has half a character', async () => {
+  test('writes valid Unicode, even if a node of the pack has half a character', async () => {
     await write('half', { '__init__.py': String.raw`raise ValueError("half \ud83c")` });
     const { stdout } = await command('publish', '--dry-run', '--json');
 

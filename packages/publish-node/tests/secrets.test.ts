@@ -20,14 +20,14 @@ describe('a private key', () => {
       'in a block of PGP',
       `-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2.0.22 (GNU/Linux)\n\n${key}\n`,
     ],
-  ])('is found in %s', (_, text) => {
+  ])('finds a private key in %s', (_, text) => {
     expect(found(text)).toBe('holds a private key.');
   });
 
   test.each([
     ['a mention of the first line', `text.startsWith("${begin}")`],
     ['an example without a key', `${begin}\n...\n-----END RSA PRIVATE KEY-----`],
-  ])('is not found in %s', (_, text) => {
+  ])('finds no private key in %s', (_, text) => {
     expect(found(text)).toBeUndefined();
   });
 
@@ -36,7 +36,7 @@ describe('a private key', () => {
     ['many headers', `${begin}\n${'a: b c\n'.repeat(100_000)}!`],
     ['a long word', `${begin}\n${'a-'.repeat(500_000)}!`],
     ['many first lines', `${begin}\na: b `.repeat(20_000)],
-  ])('is found without much work in %s', (_, text) => {
+  ])('searches %s for a private key without much work', (_, text) => {
     const started = performance.now();
 
     expect(found(text)).toBeUndefined();
@@ -46,12 +46,12 @@ describe('a private key', () => {
 });
 
 describe('a misspelled word', () => {
-  test('has a proposal where a candidate is like it', () => {
+  test('proposes a candidate that is similar', () => {
     expect(didYouMean('pubish', ['publish', 'status'])).toBe(' Did you mean "publish"?');
     expect(didYouMean('other', ['publish', 'status'])).toBe('');
   });
 
-  test('has none where there is no candidate', () => {
+  test('proposes nothing without a similar candidate', () => {
     expect(didYouMean('a', [])).toBe('');
   });
 });

@@ -21,12 +21,12 @@ describe('the system that made an entry', () => {
     ['Info-ZIP on Windows', 0x0b17],
     ['a writer on VFAT', 0x0e14],
     ['a writer on macOS', 0x1314],
-  ])('is accepted from %s', async (_, madeBy) => {
+  ])('accepts an entry from %s', async (_, madeBy) => {
     expect(await check({ ...file, madeBy })).toEqual(sum);
   });
 
   test.each([0x01, 0x02, 0x04, 0x05, 0x06, 0x0d, 0x0f, 0x12, 0x14, 0xff])(
-    'is rejected if it is number %i',
+    'rejects an entry if its system is number %i',
     async (system) => {
       await expect(check({ ...file, madeBy: system * 256 + 20 })).rejects.toThrow(
         `"node.py" was packed for a rare system (${system}).`,
@@ -43,14 +43,11 @@ describe('the system that made an entry', () => {
 });
 
 describe('the attributes of an entry', () => {
-  test.each([0x0014, 0x0314, 0x0b17])(
-    'are rejected with the label of a volume, made by %i',
-    async (madeBy) => {
-      await expect(check(file, { name: 'b.py', mode: 0, attributes: 0x08, madeBy })).rejects.toThrow(
-        '"b.py" is the label of a volume.',
-      );
-    },
-  );
+  test.each([0x0014, 0x0314, 0x0b17])('rejects the label of a volume, made by %i', async (madeBy) => {
+    await expect(check(file, { name: 'b.py', mode: 0, attributes: 0x08, madeBy })).rejects.toThrow(
+      '"b.py" is the label of a volume.',
+    );
+  });
 
   test.each<[string, Partial<ZipFile>]>([
     ['by its mode', { mode: 0o040755 }],
@@ -59,7 +56,7 @@ describe('the attributes of an entry', () => {
     await expect(check({ ...file, ...attributes })).rejects.toThrow('"node.py" is both a file and a folder.');
   });
 
-  test('are accepted if they say read-only, hidden, to be archived, or a folder of a folder', async () => {
+  test('accepts read-only, hidden, to be archived, or a folder of a folder', async () => {
     const folder = { name: 'a/', mode: 0o040755, attributes: 0x10 };
 
     expect(await check({ ...file, attributes: 0x23 }, folder)).toEqual(sum);
@@ -74,11 +71,11 @@ describe('a name beyond ASCII that is not marked as UTF-8', () => {
     ...more,
   });
 
-  test('is rejected if it is not UTF-8, because jar cannot read it', async () => {
+  test('rejects a name if it is not UTF-8, because jar cannot read it', async () => {
     await expect(check(unmarked(Buffer.from([0x63, 0x82])))).rejects.toThrow('is not marked as UTF-8.');
   });
 
-  test('is rejected from a system other than Unix, where unzip converts it', async () => {
+  test('rejects a name from a system other than Unix, where unzip converts it', async () => {
     for (const madeBy of [0x0014, 0x0b17]) {
       await expect(check(unmarked('ä.py', { madeBy }))).rejects.toThrow(
         'the name "ä.py" is not marked as UTF-8.',
@@ -87,28 +84,28 @@ describe('a name beyond ASCII that is not marked as UTF-8', () => {
     expect(await check(unmarked('ä.py', { madeBy: 0x1314 }))).toEqual(sum);
   });
 
-  test('is rejected with invisible characters, which it has only in UTF-8', async () => {
+  test('rejects a name with invisible characters, which it has only in UTF-8', async () => {
     for (const character of ['\u202e', '\u200b', '\u2800', '\u3164']) {
       await expect(check(unmarked(`a${character}.py`))).rejects.toThrow('has invisible characters.');
     }
   });
 
-  test('is rejected with another that meets it in UTF-8', async () => {
+  test('rejects a name with another that meets it in UTF-8', async () => {
     await expect(check(unmarked('caf\u00e9'), unmarked('cafe\u0301'))).rejects.toThrow('are one file');
     await expect(check(unmarked('ä'), { name: 'Ä' })).rejects.toThrow('are one file');
   });
 
-  test('is rejected with another that meets it in code page 437', async () => {
+  test('rejects a name with another that meets it in code page 437', async () => {
     await expect(check(unmarked('\u0107.py'), unmarked('\u0100.py'))).rejects.toThrow('are one file');
     await expect(check(unmarked('ä'), { name: '├ñ' })).rejects.toThrow('it has two files named "├ñ".');
   });
 
-  test('is rejected if it is too long for a file in code page 437', async () => {
+  test('rejects a name that is too long for a file in code page 437', async () => {
     expect(await check({ name: 'ä'.repeat(127) })).toEqual(sum);
     await expect(check(unmarked('ä'.repeat(127)))).rejects.toThrow('longer than 255 bytes');
   });
 
-  test('is rejected with a Unicode field for bytes that are not UTF-8, because jar cannot read them', async () => {
+  test('rejects a name with a Unicode field for bytes that are not UTF-8, because jar cannot read them', async () => {
     const name = Buffer.from([0x84]);
     const extra = unicodePath('ä', name);
 
@@ -120,7 +117,7 @@ describe('a name beyond ASCII that is not marked as UTF-8', () => {
   test.each([
     ['that differs from its bytes', Buffer.from('ä'), 'ö'],
     ['that differs from its bytes in the spelling of an accent', Buffer.from('ä'), 'a\u0308'],
-  ])('is rejected with a Unicode field %s', async (_, name, other) => {
+  ])('rejects a name with a Unicode field %s', async (_, name, other) => {
     const extra = unicodePath(other, name);
 
     await expect(check(unmarked(name, { extra, local: { extra } }))).rejects.toThrow(
@@ -134,7 +131,7 @@ describe('a name that is marked as UTF-8', () => {
   const names = ['\u0718\u0718\u0558nit__.py', 'a/\u0118/b'];
 
   test.each(names)(
-    'is rejected if unzip makes ASCII of it, because it was not made on Unix: %j',
+    'rejects a name if unzip makes ASCII of it, because it was not made on Unix: %j',
     async (name) => {
       for (const madeBy of [0x0014, 0x0b32]) {
         await expect(check({ name, madeBy })).rejects.toThrow('becomes another name in some programs.');
@@ -143,7 +140,7 @@ describe('a name that is marked as UTF-8', () => {
     },
   );
 
-  test('is accepted from jar, Windows and others that state DOS', async () => {
+  test('accepts a name from jar, Windows and others that state DOS', async () => {
     for (const name of ['ä.py', '日本/ノ.py', '\u0118ä', '🦊.json']) {
       expect(await check({ name, madeBy: 0x0014 })).toEqual(sum);
     }
@@ -151,11 +148,11 @@ describe('a name that is marked as UTF-8', () => {
 });
 
 describe('what an entry needs of the program that unpacks it', () => {
-  test.each([10, 20, 45])('is accepted as version %i', async (versionNeeded) => {
+  test.each([10, 20, 45])('accepts version %i', async (versionNeeded) => {
     expect(await check({ ...file, versionNeeded })).toEqual(sum);
   });
 
-  test.each([46, 63, 0x0314, 0xff14])('is rejected as version %i in either header', async (versionNeeded) => {
+  test.each([46, 63, 0x0314, 0xff14])('rejects version %i in either header', async (versionNeeded) => {
     const reason = '"node.py" needs a rare version of the zip format.';
     const local = { versionNeeded };
 
@@ -164,7 +161,7 @@ describe('what an entry needs of the program that unpacks it', () => {
   });
 
   test.each([0x10, 0x20, 0x80, 0x100, 0x200, 0x400, 0x1000, 0x4000, 0x8000])(
-    'is rejected with the rare flag %i',
+    'rejects the rare flag %i',
     async (flag) => {
       await expect(check({ ...file, flags: 0x800 | flag })).rejects.toThrow(
         '"node.py" is packed in a rare way',
@@ -172,7 +169,7 @@ describe('what an entry needs of the program that unpacks it', () => {
     },
   );
 
-  test.each([0x2, 0x4, 0x6])('is accepted with the flags %i of how hard it was deflated', async (flag) => {
+  test.each([0x2, 0x4, 0x6])('accepts the flags %i of how hard it was deflated', async (flag) => {
     expect(await check({ ...file, flags: 0x800 | flag })).toEqual(sum);
   });
 });

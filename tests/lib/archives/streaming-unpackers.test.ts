@@ -169,7 +169,7 @@ describe('an archive that unpacks to other files when it is read as a stream', (
   });
 });
 
-test('the fixture with a hidden file hides it from the directory', async () => {
+test('hides the hidden file of the fixture from the directory', async () => {
   const archive = zip([storedWithHiddenFile()]);
 
   expect((await readByDirectory(archive)).map(([name]) => name)).toEqual(['a.txt']);

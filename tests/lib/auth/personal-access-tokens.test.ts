@@ -9,7 +9,7 @@ import { demo } from '../../../tools/local/demo.ts';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('a personal access token', () => {
-  test('is unique, has the prefix that scanners know, and is accepted as created', () => {
+  test('creates unique tokens with the prefix that scanners know, accepted as created', () => {
     const tokens = Array.from({ length: 200 }, createPersonalAccessToken);
 
     expect(new Set(tokens).size).toBe(200);
@@ -35,7 +35,7 @@ describe('a personal access token', () => {
     expect(chiSquare).toBeLessThan(140);
   });
 
-  test('is stored as its SHA-256', () => {
+  test('stores a personal access token as its SHA-256', () => {
     expect(requireTokenHash(demo.personalAccessToken)).toBe(
       '198796d21c7800fd9fbb21991d28fdece1f60b7479c7a79f8125c72f53bff10e',
     );
@@ -46,13 +46,13 @@ describe('a personal access token', () => {
     ['text before it', (token: string) => ` ${token}`],
     ['text after it', (token: string) => `${token}\n`],
     ['text in the middle', (token: string) => `${token.slice(0, 36)}xx${token.slice(36)}`],
-  ])('is rejected with %s, even if the checksum is right', (_, change) => {
+  ])('rejects a personal access token with %s, even if the checksum is right', (_, change) => {
     expect(() => requireTokenHash(change(demo.personalAccessToken))).toThrow(
       expect.objectContaining({ code: 'invalid_personal_access_token' }),
     );
   });
 
-  test('is rejected with any one character mistyped, without a read of the store', () => {
+  test('rejects a personal access token with any one character mistyped, without a read of the store', () => {
     const token: string = demo.personalAccessToken;
     for (let place = 4; place < token.length; place += 1) {
       for (const character of alphabet) {

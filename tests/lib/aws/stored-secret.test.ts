@@ -51,7 +51,7 @@ afterAll(() => {
 
 describe('a literal secret', () => {
   test.each(['plain', 'ssm:', 'vault:/key', 'a-ssm:/key', 'ssm:/key\nand more'])(
-    'is read as %j and never forgotten',
+    'reads a literal secret as %j and never forgets it',
     async (value) => {
       const key = storedSecret(value);
       key.forget();
@@ -63,7 +63,7 @@ describe('a literal secret', () => {
 });
 
 describe('a secret by reference', () => {
-  test('is read from SSM with decryption', async () => {
+  test('reads a secret from SSM with decryption', async () => {
     holdsParameter('from-ssm');
 
     expect(await storedSecret('ssm:/node-registry/key').read(soon())).toBe('from-ssm');
@@ -75,7 +75,7 @@ describe('a secret by reference', () => {
     expect(JSON.parse(String(asked[0]?.body))).toEqual({ Name: '/node-registry/key', WithDecryption: true });
   });
 
-  test('is read from Secrets Manager', async () => {
+  test('reads a secret from Secrets Manager', async () => {
     answer = { status: 200, content: { SecretString: 'from-secrets-manager\n' } };
 
     expect(await storedSecret('secretsmanager:prod/key').read(soon())).toBe('from-secrets-manager');
@@ -83,14 +83,14 @@ describe('a secret by reference', () => {
     expect(JSON.parse(String(asked[0]?.body))).toEqual({ SecretId: 'prod/key' });
   });
 
-  test.each(['ssm', 'secretsmanager'])('is requested with a valid signature for %s', async (service) => {
+  test.each(['ssm', 'secretsmanager'])('requests a secret with a valid signature for %s', async (service) => {
     answer = { status: 200, content: { Parameter: { Value: 'x' }, SecretString: 'x' } };
     await storedSecret(`${service}:key`).read(soon());
 
     expect(asked[0]?.headers.authorization).toBe(expectedSignature(service, asked[0] as Asked));
   });
 
-  test('is read once, while the function loads', async () => {
+  test('reads a secret once, while the function loads', async () => {
     holdsParameter('early');
     const key = storedSecret('ssm:/node-registry/key');
     for (let turn = 0; turn < 100 && asked.length === 0; turn += 1)
@@ -102,7 +102,7 @@ describe('a secret by reference', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is read again by the request that needs it if reading failed', async () => {
+  test('reads a secret again in the request that needs it if reading failed', async () => {
     answer = { status: 400, content: { __type: 'ThrottlingException' } };
     const key = storedSecret('ssm:/node-registry/key');
 
@@ -114,7 +114,7 @@ describe('a secret by reference', () => {
     expect(await key.read(soon())).toBe('there now');
   });
 
-  test('is waited for only until the deadline of the request', async () => {
+  test('waits for a secret only until the deadline of the request', async () => {
     answer = { status: 500, content: {} };
     const key = storedSecret('ssm:/node-registry/key');
     await key.read(soon()).catch(() => {});
@@ -125,7 +125,7 @@ describe('a secret by reference', () => {
     expect(performance.now() - began).toBeLessThan(1500);
   });
 
-  test('is not taken from an answer that is an error', async () => {
+  test('takes no secret from an answer that is an error', async () => {
     answer = { status: 400, content: { Parameter: { Value: 'no key' } } };
 
     await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe('a secret by reference', () => {
     });
   });
 
-  test('is never quoted in the error about a reply that cannot be read', async () => {
+  test('never quotes a secret in the error about a reply that cannot be read', async () => {
     answer = { status: 200, content: '{"Parameter":{"Value":"half a sec' };
 
     await expect(storedSecret('ssm:/key').read(soon())).rejects.toMatchObject({
@@ -190,7 +190,7 @@ describe('a secret by reference', () => {
   );
 
   test.each(['{', '{not json}', '{"half": '])(
-    'is taken as it is where it only begins like one: %j',
+    'takes a value as it is if it only begins like a reference: %j',
     async (value) => {
       holdsParameter(value);
       expect(await storedSecret('ssm:/key').read(soon())).toBe(value.trim());
@@ -198,7 +198,7 @@ describe('a secret by reference', () => {
   );
 
   test.each(['one line\nand another', 'clé'])(
-    'can have any characters if it is not for a header: %j',
+    'accepts any characters of a secret that is not for a header: %j',
     async (value) => {
       holdsParameter(`\n${value}\n`);
       expect(await storedSecret('ssm:/key').read(soon())).toBe(value);
@@ -206,7 +206,7 @@ describe('a secret by reference', () => {
   );
 
   test.each([[{}], [{ Parameter: { Value: 7 } }], [{ Parameter: null }], [[]], ['null'], ['"text"']])(
-    'is reported as missing in the answer %j',
+    'reports a missing secret in the answer %j',
     async (content) => {
       answer = { status: 200, content };
 
@@ -219,7 +219,7 @@ describe('a secret by reference', () => {
 });
 
 describe('a key that the provider rejects', () => {
-  test('is read again for the next request', async () => {
+  test('triggers another read for the next request', async () => {
     const simulators = await startSimulators({ keys: { image: 'new-key', video: '' } });
     holdsParameter('old-key');
     const provider = {
@@ -283,7 +283,7 @@ describe('a key that the provider rejects', () => {
     expect(await key.read(soon())).toBe('new-key');
   });
 
-  test('is read again at most every five seconds', async () => {
+  test('triggers another read at most every five seconds', async () => {
     holdsParameter('revoked');
     const key = storedSecret('ssm:/key');
     for (let count = 0; count < 10; count += 1) {

@@ -103,7 +103,7 @@ function answerCopies({ statusCode, code }: RareAnswer, times = Number.POSITIVE_
 }
 
 describe('an object in the bucket', () => {
-  test('is found with its version id and size, which later reads depend on', async () => {
+  test('returns its version id and size, which later reads depend on', async () => {
     const object = await stored();
 
     expect(object).toMatchObject({ versionId: expect.stringMatching(/^.{32}$/), sizeBytes: first.length });
@@ -111,13 +111,13 @@ describe('an object in the bucket', () => {
     expect(await findObject(elsewhere())).toBeUndefined();
   });
 
-  test.each([403, 500])('is not reported as missing when S3 answers %i', async (status) => {
+  test.each([403, 500])('does not report an object as missing when S3 answers %i', async (status) => {
     failWith(status);
 
     await expect(findObject('any')).rejects.toThrow('failed');
   });
 
-  test('is read from a first byte up to, but not including, a last byte', async () => {
+  test('reads an object from a first byte up to, but not including, a last byte', async () => {
     const object = await stored();
 
     expect((await object.read(4, 9)).toString()).toBe('first');
@@ -125,11 +125,11 @@ describe('an object in the bucket', () => {
     await expect(object.read(4, 99)).rejects.toThrow(new Error('S3 sent 11 of 95 bytes.'));
   });
 
-  test('can be read as a stream', async () => {
+  test('reads an object as a stream', async () => {
     expect(await buffer(await (await stored()).stream())).toEqual(first);
   });
 
-  test('is never read as other bytes than those that were found', async () => {
+  test('never reads other bytes than those that were found', async () => {
     const object = await stored();
     await putObject(object.key, others);
 
@@ -137,7 +137,7 @@ describe('an object in the bucket', () => {
     expect(await buffer(await object.stream())).toEqual(first);
   });
 
-  test('is distinguished from another object with the same ETag', async () => {
+  test('tells an object from another one with the same ETag', async () => {
     const [one, other] = collision;
     expect(one.equals(other)).toBe(false);
     expect(md5(one)).toBe(md5(other));
@@ -160,7 +160,7 @@ describe('an object in the bucket', () => {
     await expect(deleteObject(object)).resolves.toBeUndefined();
   });
 
-  test('is deleted as the version that was found, and no other version is', async () => {
+  test('deletes the version that was found, and no other', async () => {
     const object = await stored();
     await putObject(object.key, others);
     await deleteObject(object);
@@ -168,7 +168,7 @@ describe('an object in the bucket', () => {
     expect(await findObject(object.key)).toMatchObject({ sizeBytes: others.length });
   });
 
-  test('is rejected when the bucket keeps no versions', async () => {
+  test('rejects an object when the bucket keeps no versions', async () => {
     const { key } = await stored();
     answerWith({ ContentLength: 1 });
 
@@ -267,7 +267,7 @@ describe('copyOnce', () => {
   });
 });
 
-test('a request that S3 never answers is given up after half a minute, and sent three times', async () => {
+test('gives up a request that S3 never answers after half a minute and three sends', async () => {
   const silence = new SilentServer();
   await silence.listen();
   s3().middlewareStack.add(

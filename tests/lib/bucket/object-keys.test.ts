@@ -8,7 +8,7 @@ const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);
 const uploads = fc.record({ nodeId: segment, version: segment, versionId: fc.uuid(), uploadId: fc.uuid() });
 
 describe('the keys in the bucket', () => {
-  test('a staging key names its upload', () => {
+  test('name the upload of a staging object', () => {
     fc.assert(fc.property(uploads, (upload) => expect(uploadOf(stagingKey(upload))).toEqual(upload)));
   });
 
@@ -37,7 +37,7 @@ describe('the download address', () => {
     );
   });
 
-  test('must be https except on localhost', () => {
+  test('requires https except on localhost', () => {
     configure({ DOWNLOAD_BASE_URL: 'http://cdn.example.com' });
 
     expect(() => downloadUrl('a')).toThrow('DOWNLOAD_BASE_URL: must be an https address');

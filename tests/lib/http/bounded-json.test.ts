@@ -15,13 +15,13 @@ const withoutText = ({ id }: Entry): Entry => ({ id });
 
 describe('a bounded list', () => {
   test.each([[[]], [[{ id: 1, text: 'a "word"' }]], [[{ id: 1, text: 'a' }, { id: 2 }]]])(
-    'is written whole: %j',
+    'writes a bounded list whole: %j',
     (entries: Entry[]) => {
       expect(boundedList('nodes', entries, withoutText).text).toBe(JSON.stringify({ nodes: entries }));
     },
   );
 
-  test('is written whole when it is large but within the bound', () => {
+  test('writes a bounded list whole when it is large but within the bound', () => {
     const entries = [1, 2, 3, 4, 5].map((id) => ({ id, text: million('x') }));
 
     expect(boundedList('nodes', entries, withoutText).text === JSON.stringify({ nodes: entries })).toBe(true);
@@ -81,7 +81,7 @@ describe('a bounded list', () => {
 });
 
 describe('a bounded object', () => {
-  test('is written whole when it fits, with its fields in order', () => {
+  test('writes a bounded object whole when it fits, with its fields in order', () => {
     const large = { text: million('x', 5) };
 
     expect(boundedObject({ id: 1 }, { b: 'x', a: [1] }).text).toBe('{"id":1,"b":"x","a":[1]}');

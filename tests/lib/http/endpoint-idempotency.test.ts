@@ -56,7 +56,7 @@ describe('an Idempotency-Key', () => {
     expect(await ask(key)).toEqual([2, 'provider_rejected', undefined, undefined]);
   });
 
-  test('is used up by a failure that may have bought something', async () => {
+  test('ends with a failure that may have bought something', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const { call } = openPaid(
       { send: () => Promise.reject(new ApiError('provider_failed')) },
@@ -77,14 +77,14 @@ describe('an Idempotency-Key', () => {
     expect(await ask(key)).toEqual([1, 201, 'true', 2]);
   });
 
-  test('is optional: without one each request runs', async () => {
+  test('stays optional: without one each request runs', async () => {
     const ask = counted();
 
     expect(await ask(undefined)).toEqual([1, 201, undefined, 1]);
     expect(await ask(undefined)).toEqual([2, 201, undefined, 1]);
   });
 
-  test('is ignored by an operation that does not take one', async () => {
+  test('has no effect on an operation that does not take one', async () => {
     const key = randomUUID();
     const ask = counted({ idempotent: false });
 

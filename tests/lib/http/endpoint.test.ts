@@ -77,20 +77,20 @@ describe('the caller of an endpoint', () => {
     expect((await open({ access }).call({ headers, body: { text: 'nrp_sent-twice' } })).status).toBe(status);
   });
 
-  test('is rejected for the bearer before the body is read', async () => {
+  test('rejects a caller for the bearer before the body is read', async () => {
     const { status } = await open({ access: optional }).call({ headers: bad, rawBody: '{' });
 
     expect(status).toBe(401);
   });
 
-  test('is rejected with the reason in the log', async () => {
+  test('rejects a caller with the reason in the log', async () => {
     await open({ access: 'user' }).call({ headers: bad });
     await open({ access: 'user' }).call();
 
     expect(lines().map(({ reason }) => reason)).toEqual(['malformed', 'missing']);
   });
 
-  test('is logged as the start of a hash, and only when there is a caller', async () => {
+  test('logs the start of a hash, and only when there is a caller', async () => {
     await open({ access: 'user' }).call({ headers: olga });
     await open({ access: proxy }).call();
 
@@ -102,7 +102,7 @@ describe('the caller of an endpoint', () => {
 });
 
 describe('the request to an endpoint', () => {
-  test('is parsed before it reaches the handler', async () => {
+  test('parses a request before it reaches the handler', async () => {
     const calls: Call[] = [];
     const { call } = open({}, async (given) => {
       calls.push(given);
@@ -116,7 +116,7 @@ describe('the request to an endpoint', () => {
     expect(calls[0]?.body).not.toHaveProperty('odd');
   });
 
-  test('is rejected with all issues of its path and its body, before the handler runs', async () => {
+  test('rejects a request with all issues of its path and its body, before the handler runs', async () => {
     const { call } = open({}, fail(new Error('The handler ran.')));
     const { status, body } = await call({ path: { place: 'nowhere' }, body: { text: 1, times: 0.5 } });
 
@@ -133,13 +133,13 @@ describe('the request to an endpoint', () => {
     });
   });
 
-  test('is rejected when only its path has an issue', async () => {
+  test('rejects a request when only its path has an issue', async () => {
     const { body } = await open().call({ path: { place: 'nowhere' } });
 
     expect(body.details).toEqual([{ path: 'path.place', message: 'must have at most 5 characters' }]);
   });
 
-  test('is accepted without path parameters when none are needed', async () => {
+  test('accepts a request without path parameters when none are needed', async () => {
     const event = { ...sampleEvent('relight-image'), pathParameters: undefined };
     const answers = [open({ parameters: z.object({}) }), open()].map(({ handler }) =>
       handler(event as never, {} as Context),
@@ -152,7 +152,7 @@ describe('the request to an endpoint', () => {
     ]);
   });
 
-  test('is accepted without headers', async () => {
+  test('accepts a request without headers', async () => {
     const { headers: _, ...event } = sampleEvent('relight-image');
     const answer = await open({ parameters: z.object({}) }).handler(event as never, {} as Context);
 
@@ -212,7 +212,7 @@ describe('the answer of an endpoint', () => {
     });
   });
 
-  test('can be text that is already JSON', async () => {
+  test('passes on text that is already JSON', async () => {
     const { text } = await open({}, async () => ({ body: new SerializedJson('{ "a": 1 }') })).call();
 
     expect(text).toBe('{ "a": 1 }');
@@ -294,7 +294,7 @@ describe('the log line of a request', () => {
     expect(lines()).toMatchObject([{ request_id: 'mine', gateway_request_id: 'sample-relight-image' }]);
   });
 
-  test('is info for a rejected request, and an error with its causes for our own failure', async () => {
+  test('logs a rejected request as info, and our own failure as an error with its causes', async () => {
     const cause = new TypeError('below');
     await open({}, fail(new ApiError('conflict', { cause }))).call();
     await open({}, fail(cause)).call();

@@ -16,7 +16,7 @@ describe('a notification of a provider whose key is configured', () => {
     ['the HMAC-SHA256 of its body in lowercase', sign(rawBody)],
     ['the same in uppercase', sign(rawBody).toUpperCase()],
     ['the same after the name of the method', `sha256=${sign(rawBody)}`],
-  ])('is taken with %s', async (_, signature) => {
+  ])('accepts a notification with %s', async (_, signature) => {
     const path = await started();
     const headers = { 'x-video-signature': signature };
     const { status } = await say(path, {}, { rawBody, headers });
@@ -25,7 +25,7 @@ describe('a notification of a provider whose key is configured', () => {
     expect(await notificationsOf(path.ticket)).toHaveLength(1);
   });
 
-  test('is checked over the bytes of a body that comes as base64', async () => {
+  test('checks the bytes of a body that comes as base64', async () => {
     const path = await started();
     const headers = { 'x-video-signature': sign(rawBody) };
     const encoded = { rawBody: Buffer.from(rawBody).toString('base64'), isBase64Encoded: true };

@@ -70,7 +70,7 @@ describe('direct notifications', () => {
   });
 
   test.each(['http://caller.example.com/', 'https://user:secret@10.0.0.1:22/'])(
-    'the provider is given %s, which this service would never call',
+    'give the provider %s, which this service would never call',
     async (address) => {
       const body = { callback_url: address };
       const { status } = await pay(await spender(), 'text-to-video', { body });
@@ -79,7 +79,7 @@ describe('direct notifications', () => {
     },
   );
 
-  test('a call to the address for notifications is answered as any unknown path, and asks the store nothing', async () => {
+  test('answer a call to the address for notifications as any unknown path, without the store', async () => {
     const asked: string[] = [];
     intercept(dynamodb, ({ command, send }) => {
       asked.push(command);

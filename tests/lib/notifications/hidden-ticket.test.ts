@@ -66,7 +66,7 @@ describe('a notification that repeats our address', () => {
   });
 });
 
-test('an address with quotes and backslashes stays inside the text where it is put', () => {
+test('keeps an address with quotes and backslashes inside the text where it is put', () => {
   const text = hideTicket(`{"a":"${ours}"}`, path.ticket, 'https://a.example/?"\\');
 
   expect(JSON.parse(text)).toEqual({ a: 'https://a.example/?%22%5C' });
@@ -77,7 +77,7 @@ test.each([
   ['escapes', '\\u0041'],
   ['schemes', 'https://'],
   ['digits', '0'],
-])('a megabyte of %s is looked through in time', (_, part) => {
+])('searches a megabyte of %s in time', (_, part) => {
   const text = `\\u0041${part.repeat(2 ** 20 / part.length)}`;
   const began = performance.now();
 

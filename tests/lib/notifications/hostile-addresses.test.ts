@@ -183,7 +183,7 @@ describe('an address of a receiver', () => {
     ['a number with five parts', () => 'https://1.2.3.4.5/'],
     ['a number that is too large', () => 'https://256.256.256.256/'],
     ['nothing', () => ''],
-  ])('with %s is never connected to, nor is its name looked up', async (_, address) => {
+  ])('never gets a connection or a lookup with %s', async (_, address) => {
     names.asked.length = 0;
     let result: unknown;
     const connections = await connectionsOf(async () => {
@@ -238,17 +238,20 @@ describe('a name of a receiver', () => {
     'no-such.example',
     // To the parser a backslash ends the host.
     'example.com\\@127.0.0.1',
-  ])('that is %s is asked of the name servers only, and of no file or list of this machine', async (name) => {
-    let result: unknown;
-    const connections = await connectionsOf(async () => {
-      result = await send(`https://${name}:${port}/`);
-    });
+  ])(
+    'asks only the name servers for a name that is %s, and no file or list of this machine',
+    async (name) => {
+      let result: unknown;
+      const connections = await connectionsOf(async () => {
+        result = await send(`https://${name}:${port}/`);
+      });
 
-    expect(result).toEqual({ outcome: 'failed', error: 'name_not_found' });
-    expect(connections).toEqual([]);
-  });
+      expect(result).toEqual({ outcome: 'failed', error: 'name_not_found' });
+      expect(connections).toEqual([]);
+    },
+  );
 
-  test('is given up where no name server answers, in half the time of an attempt', async () => {
+  test('gives a name up when no name server answers, in half the time of an attempt', async () => {
     const began = performance.now();
 
     expect(await send('https://silent.example/')).toEqual({ outcome: 'failed', error: 'name_not_found' });
@@ -256,7 +259,7 @@ describe('a name of a receiver', () => {
   });
 });
 
-test('more than 80 hostile addresses were tried, and nothing reached the loopback servers', () => {
+test('tries more than 80 hostile addresses, and reaches no loopback server', () => {
   expect(new Set(hosts).size).toBeGreaterThan(80);
   expect(listeners).toHaveLength(2);
   expect(accepted).toBe(0);

@@ -76,7 +76,7 @@ describe('a connection', () => {
     expect(serverNames).toEqual(['receiver.example']);
   });
 
-  test('is tried with the first four of many addresses, and no more', async () => {
+  test('tries the first four of many addresses, and no more', async () => {
     const addresses = Array.from({ length: 250 }, (_, index) => ({
       address: `127.0.1.${index}`,
       family: 4,
@@ -90,13 +90,13 @@ describe('a connection', () => {
     expect(connections).toEqual([0, 1, 2, 3].map((last) => `127.0.1.${last} ${ports.plain}`));
   });
 
-  test('is not made without an address', async () => {
+  test('fails without an address', async () => {
     await expect(get(`http://receiver.example:${ports.plain}/`, [])).rejects.toMatchObject({ sent: false });
   });
 });
 
 describe('a name', () => {
-  test('is resolved once, so one that changes is used as it was when it was checked', async () => {
+  test('resolves a name once, so a changed one is used as it was when it was checked', async () => {
     names.zone['rebinding.example'] = [['93.184.216.34'], ['127.0.0.1']];
     const url = new URL('https://rebinding.example/');
 
@@ -115,7 +115,7 @@ describe('a name', () => {
     ]);
   });
 
-  test('of a number is that number, and is not looked up', async () => {
+  test('takes a number as that number, without a lookup', async () => {
     names.asked.length = 0;
 
     expect(await findAddresses(new URL('https://93.184.216.34/'))).toEqual([
@@ -154,12 +154,12 @@ describe('an address that anybody may have', () => {
     '2606:4700::1111',
     '3ffe::1',
     '3fff:1000::1',
-  ])('is %s', (address) => {
+  ])('accepts %s', (address) => {
     expect(isPublic(address)).toBe(true);
   });
 
   test.each(['', 'example.com', '1.1.1', '1.1.1.1.1', '2606:4700::1111%eth0', ':::'])(
-    'is not the text %j',
+    'rejects the text %j',
     (text) => {
       expect(isPublic(text)).toBe(false);
     },

@@ -68,7 +68,7 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect(await notificationsOf(ticket)).toEqual([]);
   });
 
-  test('can have an address on localhost where the environment accepts those', async () => {
+  test('accepts an address on localhost if the environment does', async () => {
     const { status } = await pay(await spender(), 'text-to-video', {
       body: { callback_url: 'http://localhost:9999/hook' },
     });
@@ -114,7 +114,7 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect(line.ticket_hash).toBe(task?.pk.slice('TICKET#'.length, 'TICKET#'.length + 16));
   });
 
-  test('is recorded before it is sent', async () => {
+  test('records a request before it is sent', async () => {
     const order: string[] = [];
     intercept(dynamodb, async ({ input, send }) => {
       const output = await send();
@@ -126,7 +126,7 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect(order).toEqual(['stored, 0 sent']);
   });
 
-  test('is not sent, is not counted and may be repeated with its key if the record cannot be stored', async () => {
+  test('sends and counts nothing if the record cannot be stored, and leaves the key free', async () => {
     const user = await spender({ credits_per_day: 1000 });
     const remove = intercept(dynamodb, ({ input, send }) => {
       if (JSON.stringify(input).includes('TICKET#'))
@@ -142,7 +142,7 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect((await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k1' })).status).toBe(200);
   });
 
-  test('is replayed with its key without a second ticket or write', async () => {
+  test('replays a request with its key without a second ticket or write', async () => {
     const user = await spender();
     const first = await payRelayed(user, 'extend-video', { 'idempotency-key': 'k2' });
     const { result, requests } = await countRequests(() =>
@@ -155,7 +155,7 @@ describe('a paid request whose caller gives an address, where notifications are 
     expect(requests).toEqual(['PutItemCommand']);
   });
 
-  test('that the provider refuses leaves a record that expires', async () => {
+  test('leaves a record that expires when the provider rejects it', async () => {
     misbehave({ kind: 'status', status: 422 });
     const { status } = await payRelayed(await spender());
 
@@ -179,7 +179,7 @@ describe('a paid request without an address', () => {
 describe('the status address', () => {
   const shape = /^<http:\/\/localhost:\d+\/archives-[\w-]+\/(status\/[\w-]{27}\.json)>; rel="status"$/;
 
-  test.each(proxyNames)('of %s is in the answer, and comes from the ticket', async (name) => {
+  test.each(proxyNames)('comes from the ticket in the answer of %s', async (name) => {
     const { headers, text } = await pay(await spender(), name);
     const { ticket } = ticketSentTo(name);
     const [, key = ''] = shape.exec(String(headers.link)) ?? [];
@@ -199,7 +199,7 @@ describe('the status address', () => {
     expect(new Set(Array.from({ length: 1000 }, () => statusKey(randomUUID()))).size).toBe(1000);
   });
 
-  test('is the same in a replay', async () => {
+  test('stays the same in a replay', async () => {
     const user = await spender();
     const first = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k3' });
     const again = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k3' });
@@ -207,7 +207,7 @@ describe('the status address', () => {
     expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', link: first.headers.link });
   });
 
-  test('is not in the answer of a task that the provider refuses', async () => {
+  test('does not appear in the answer of a task that the provider rejects', async () => {
     misbehave({ kind: 'status', status: 422 });
     const { status, headers } = await payRelayed(await spender());
 

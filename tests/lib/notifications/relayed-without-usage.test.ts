@@ -29,7 +29,7 @@ test.each(proxyNames)('%s writes its task and nothing else while usage records a
   expect(await notificationsOf(path.ticket)).toMatchObject([{ state: 'success', address: hook }]);
 });
 
-test('a key is free again if the task could not be written', async () => {
+test('frees the key if the task could not be written', async () => {
   const remove = intercept(dynamodb, ({ input, send }) => {
     if (JSON.stringify(input).includes('TICKET#'))
       throw Object.assign(new Error('down'), { name: 'InternalServerError' });

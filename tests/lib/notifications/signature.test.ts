@@ -39,7 +39,7 @@ describe('the signature of a notification', () => {
     expect(isValid(publicKey, signature, `${message.id}.1795309323.${message.body} `)).toBe(false);
   });
 
-  test('is made with a key that the stage has made itself: the SHA-256 of 64 letters and digits', () => {
+  test('uses a key that the stage has made itself: the SHA-256 of 64 letters and digits', () => {
     const password = 'aB3'.repeat(21) + 'z';
     const [key] = readSigningKeys(password);
     const seed = createHash('sha256').update(password).digest('base64');
@@ -50,7 +50,7 @@ describe('the signature of a notification', () => {
   });
 
   test.each(['a'.repeat(63), 'a'.repeat(65), `${'a'.repeat(63)}-`])(
-    'is not made with %s, which the error does not repeat',
+    'does not use %s, which the error does not repeat',
     (secret) => {
       expect(() => readSigningKeys(secret)).toThrow(
         /^A signing key must be whsk_ .* or 64 letters and digits\.$/,
@@ -58,7 +58,7 @@ describe('the signature of a notification', () => {
     },
   );
 
-  test('is there once for each of two keys while one replaces the other', () => {
+  test('comes once for each of two keys while one replaces the other', () => {
     const [older, newer] = [newKey(), newKey()];
     const headers = signatureHeaders(readSigningKeys(`${newer.secret} ${older.secret}`), message, at);
     const [first = '', second = '', ...rest] = String(headers['webhook-signature']).split(' ');
@@ -69,7 +69,7 @@ describe('the signature of a notification', () => {
     expect(isValid(older.publicKey, second, content)).toBe(true);
   });
 
-  test('is the one that RFC 8032 gives for its second test vector', () => {
+  test('matches the one that RFC 8032 gives for its second test vector', () => {
     const seed = Buffer.from('4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb', 'hex');
     const [key] = readSigningKeys(`whsk_${seed.toString('base64')}`);
 
@@ -110,7 +110,7 @@ describe('the public package of Standard Webhooks', () => {
 });
 
 describe('a signing key', () => {
-  test('can have its public key appended', () => {
+  test('takes its public key appended', () => {
     const { secret, seed, publicKey } = newKey();
     const both = `whsk_${Buffer.concat([seed, publicKey]).toString('base64')}`;
 
@@ -127,7 +127,7 @@ describe('a signing key', () => {
     [`whsk_${Buffer.alloc(32).toString('hex')}!`],
     ['-----BEGIN PRIVATE KEY-----'],
     [Array(3).fill(newKey().secret).join(' ')],
-  ])('of another form (%#) stops the delivery, with a sentence that does not quote it', (secret) => {
+  ])('stops the delivery if it has another form (%#), with a sentence that does not quote it', (secret) => {
     const read = () => readSigningKeys(secret);
 
     expect(read).toThrow(/^(?:A signing key must be whsk_|The signing key must be one key or two)/);

@@ -48,7 +48,7 @@ describe('a paid request whose caller gives an address that no notification coul
     ['a mapped address', 'https://[::ffff:10.0.0.1]/'],
     ['more than 2,048 characters', `https://caller.example.com/${'a'.repeat(2022)}`],
     ['a host of more than 253 characters', `https://${'a.'.repeat(124)}example/`],
-  ])('is rejected for %s', async (_, address) => {
+  ])('rejects %s', async (_, address) => {
     const { status, body } = await pay(await spender(), 'text-to-video', { body: { callback_url: address } });
 
     expect([status, body.error, body.details[0].path]).toEqual([400, 'invalid_request', 'body.callback_url']);
@@ -72,7 +72,7 @@ test.each([
   'https://[2606:2800:220:1::1]/hook',
   // Only a look-up can tell where it leads.
   'https://localhost.example.com/',
-])('a paid request is taken with %s', async (address) => {
+])('takes a paid request with %s', async (address) => {
   const { status } = await pay(await spender(), 'text-to-video', { body: { callback_url: address } });
 
   expect(status).toBe(200);

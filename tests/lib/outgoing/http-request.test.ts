@@ -303,7 +303,7 @@ describe('exchange', () => {
   });
 
   test.each(['http', 'https'])(
-    'can take longer than five seconds after it connected over %s',
+    'waits longer than five seconds after it connected over %s',
     async (scheme) => {
       const waiting: (() => void)[] = [];
       const answerLater: RequestListener = (_, response) => void waiting.push(() => response.end('late'));

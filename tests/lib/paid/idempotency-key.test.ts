@@ -110,7 +110,7 @@ describe('an idempotency claim', () => {
     expect(key.keyHash).toBe(hash('sha256', 'user:olga\nhashed'));
   });
 
-  test('is unavailable when the store does not say who holds the key', async () => {
+  test('answers unavailable when the store does not say who holds the key', async () => {
     intercept(dynamodb, () =>
       Promise.reject(new ConditionalCheckFailedException({ message: 'held', $metadata: {} })),
     );

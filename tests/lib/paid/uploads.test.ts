@@ -51,7 +51,7 @@ describe('an image that a request names as an upload', () => {
     },
   );
 
-  test('is asked for before anything is stored, and a third request needs no upload', async () => {
+  test('asks for an image before anything is stored, and needs no upload for a third request', async () => {
     const user = await spender({ credits_per_day: 1000 });
     const other = randomBytes(1000);
     const written: string[] = [];
@@ -71,7 +71,7 @@ describe('an image that a request names as an upload', () => {
     expect(third.status).toBe(200);
   });
 
-  test('is not another caller’s, who does not learn that it exists', async () => {
+  test('hides another caller’s upload, even that it exists', async () => {
     const bytes = randomBytes(1000);
     const body = { image: nameOf(bytes) };
     const { second } = await payWith(await spender(), 'relight-image', body, bytes);
@@ -85,7 +85,7 @@ describe('an image that a request names as an upload', () => {
   test.each([
     ['a prompt', { image: 'https://example.com/a.png', prompt: nameOf(photo) }],
     ['a setting', { image: 'https://example.com/a.png', advanced_settings: { engine: nameOf(photo) } }],
-  ])('is only looked for where the contract takes an image, not in %s', async (_, body) => {
+  ])('looks for an image only where the contract takes one, not in %s', async (_, body) => {
     const { status } = await pay(await spender(), 'relight-image', { body });
 
     expect(status).toBe(200);
@@ -104,14 +104,14 @@ describe('an image that a request names as an upload', () => {
     `upload:../../../archives/demo:10`,
     `upload:${'a'.repeat(64)}/../x:10`,
     `upload:${'a'.repeat(64)}:1e3`,
-  ])('is rejected if it is written %s', async (image) => {
+  ])('rejects an image written %s', async (image) => {
     const { status, body } = await pay(await spender(), 'relight-image', { body: { image } });
 
     expect([status, body.error, body.details[0].path]).toEqual([400, 'invalid_request', 'body.image']);
     expect(simulation.received).toEqual([]);
   });
 
-  test('may have 50,000,000 bytes', async () => {
+  test('accepts 50,000,000 bytes', async () => {
     const { body } = await pay(await spender(), 'relight-image', {
       body: { image: `upload:${'a'.repeat(64)}:50000000` },
     });
@@ -162,7 +162,7 @@ describe('an upload address', () => {
     expect((await pay(user, 'relight-image', { body: { image: nameOf(bytes) } })).status).toBe(200);
   });
 
-  test('for a wrong size takes nothing', async () => {
+  test('takes nothing of a wrong size', async () => {
     const bytes = randomBytes(1000);
     const { status } = await put(await addressFor(bytes, 999), bytes);
 

@@ -117,7 +117,7 @@ describe('the image provider', () => {
     expect(await relight()).toEqual({ data: expected });
   });
 
-  test('can answer at most 1 MB, regardless of the size of the request', async () => {
+  test('answers with at most 1 MB, regardless of the size of the request', async () => {
     reply = { body: { data: { task_id: 'task-1' }, more: 'x'.repeat(2_500_000) } };
     const request = { ...relightRequest, image: 'A'.repeat(300_000) };
 
@@ -206,7 +206,7 @@ describe('the video provider', () => {
     expect(await video()).toMatchObject({ credits: read });
   });
 
-  test('can repeat the request with every character escaped', async () => {
+  test('repeats a request with every character escaped', async () => {
     reply = { body: { ...task, prompt: 'x'.repeat(2_500_000) } };
 
     expect(await video({ prompt: 'x'.repeat(300_000) })).toMatchObject(task);

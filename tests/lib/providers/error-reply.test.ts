@@ -52,7 +52,7 @@ describe('the details of an error reply', () => {
     expect([detail?.path.length, detail?.message.length]).toEqual([200, 200]);
   });
 
-  test('are at most twenty', () => {
+  test('stop at twenty', () => {
     const invalid_params = Array.from({ length: 25 }, (_, index) => ({ name: `f${index}`, reason: 'bad' }));
 
     expect(read({ invalid_params, error: { invalid_params } }).details).toHaveLength(20);

@@ -106,7 +106,7 @@ function testRows(name: ProxyName, rows: Row[]): void {
     expect(acceptedTasks()).toBeLessThanOrEqual(1);
   });
 
-  test('a reply that is incomplete at the deadline is answered by its status', async () => {
+  test('answers a reply that is incomplete at the deadline by its status', async () => {
     for (const [misbehavior] of silent) misbehave({ ...misbehavior, provider: providerOf(name) });
     const calls = silent.map(() => invoke(proxies[name], name, { remainingMs: 3000 }));
     const answers = (await Promise.all(calls)).map(({ status, body }) => `${status} ${body.error}`);

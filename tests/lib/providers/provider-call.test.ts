@@ -72,7 +72,7 @@ describe('the request to a provider', () => {
   test.each([
     ['the key alone', '', 'a key'],
     ['a scheme before the key', 'Token', 'Token a key'],
-  ])('is sent as JSON and asks for JSON, with %s', async (_, keyScheme, key) => {
+  ])('goes out as JSON and asks for JSON, with %s', async (_, keyScheme, key) => {
     reply = { status: 200 };
     await call(5000, {}, { keyScheme });
 
@@ -177,7 +177,7 @@ describe('the key of a provider', () => {
     [401, 1],
     [403, 1],
     [500, 0],
-  ])('is forgotten after a %i %i times', async (status, times) => {
+  ])('forgets the key after a %i %i times', async (status, times) => {
     reply = { status };
     await call().catch(() => {});
 
@@ -186,7 +186,7 @@ describe('the key of a provider', () => {
 });
 
 describe('the remaining time of a provider call', () => {
-  test('must be enough for a reply, or nothing is sent and nothing is paid', async () => {
+  test('suffices for a reply, or nothing is sent and nothing is paid', async () => {
     reply = { status: 200 };
 
     await expect(call(900)).rejects.toMatchObject({ code: 'unavailable', payment: 'refused' });
@@ -194,7 +194,7 @@ describe('the remaining time of a provider call', () => {
     expect(await call(1500)).toMatchObject({ task: { taskId: 'task-1' } });
   });
 
-  test('must be enough for the wait and a reply, or there is no second attempt', async () => {
+  test('suffices for the wait and a reply, or there is no second attempt', async () => {
     reply = { status: 429, retryAfter: '1' };
 
     await expect(call(1800)).rejects.toMatchObject({ code: 'provider_busy' });

@@ -6,7 +6,7 @@ const shownOf = (text: unknown) => cleanText(text, key);
 
 describe('a provider text', () => {
   test.each([[undefined], [null], [7], [{ a: 1 }], [['a']]])(
-    'is not shown if it is %j, which is not text',
+    'shows no text for %j, which is not text',
     (text) => {
       expect(shownOf(text)).toBe('');
     },
@@ -24,23 +24,23 @@ describe('a provider text', () => {
     [`image ${'iVBOR/w+_-0='.repeat(20)}, which is bad`, 'image …, which is bad'],
     [`64 in a row: ${'a'.repeat(64)}`, '64 in a row: …'],
     [`63 in a row: ${'a'.repeat(63)}`, `63 in a row: ${'a'.repeat(63)}`],
-  ])('is shown without markup and control characters: %j as %j', (text, shown) => {
+  ])('shows text without markup and control characters: %j as %j', (text, shown) => {
     expect(shownOf(text)).toBe(shown);
   });
 
-  test('is cut with an ellipsis after 300 characters', () => {
+  test('cuts text with an ellipsis after 300 characters', () => {
     const words = 'a word '.repeat(50);
 
     expect(shownOf(words.slice(0, 299).concat('x'))).toBe(words.slice(0, 299).concat('x'));
     expect(shownOf(words.slice(0, 299).concat('xy'))).toBe(words.slice(0, 299).concat('…'));
   });
 
-  test('is valid Unicode even if it was cut inside a character or arrived malformed', () => {
+  test('returns valid Unicode even if a text was cut inside a character or arrived malformed', () => {
     expect(shownOf(`${'a word '.repeat(50).slice(0, 298)}🙂🙂`)).toMatch(/\ufffd…$/);
     expect(shownOf('half \ud83d a pair')).toBe('half \ufffd a pair');
   });
 
-  test('is read only up to 30 000 characters', () => {
+  test('reads only 30 000 characters', () => {
     expect(shownOf(`begin${' '.repeat(29_994)}e${'nd'.repeat(9)}`)).toBe('begin e');
   });
 

@@ -4,14 +4,14 @@ import { MultiframeVideoReply } from '../../../lib/schemas/multiframe-video.ts';
 import { TextToVideoReply } from '../../../lib/schemas/text-to-video.ts';
 
 describe('the fields of a provider reply', () => {
-  test('are kept if they have the type of the interface', () => {
+  test('keeps fields of the type of the interface', () => {
     const reply = { prompt: 'A boat', seed: -1, bgm: false, images: ['a', 'b'] };
 
     expect(readFields(TextToVideoReply.shape, reply)).toEqual(reply);
   });
 
   test.each([[''], [0], [null], [undefined], [[]], [['']], [[null, 0, '']]])(
-    'are left out if they are %j, which means unset',
+    'leaves out %j, which means unset',
     (unset) => {
       const named = { prompt: unset, seed: unset, images: unset };
 
@@ -19,7 +19,7 @@ describe('the fields of a provider reply', () => {
     },
   );
 
-  test('are kept if they are a 0 that was sent', () => {
+  test('keeps a 0 that was sent', () => {
     const image_settings = [{ duration: 0 }, { duration: 0 }];
 
     expect(readFields(TextToVideoReply.shape, { seed: 0, duration: 0 }, { seed: 0 })).toEqual({ seed: 0 });
@@ -28,7 +28,7 @@ describe('the fields of a provider reply', () => {
     ).toEqual({ image_settings: [{ duration: 0 }, {}] });
   });
 
-  test('are left out if they are unknown or of another type', () => {
+  test('leaves out unknown fields and fields of another type', () => {
     const reply = { duration: '5', bgm: 1, prompt: {}, seed: 1.5, images: 'a', elsewhere: 'x' };
 
     expect(Object.keys(readFields(TextToVideoReply.shape, { ...reply, style: 'anime' }))).toEqual(['style']);
@@ -65,7 +65,7 @@ describe('the task id of a provider reply', () => {
     [undefined, undefined],
     [true, undefined],
     [{ id: 'task-1' }, undefined],
-  ])('is read from %j as %j', (value, id) => {
+  ])('reads the task id from %j as %j', (value, id) => {
     expect(readTaskId(value)).toBe(id);
   });
 });
@@ -88,7 +88,7 @@ describe('the credits of a provider reply', () => {
     [undefined, undefined],
     [true, undefined],
     [[12], undefined],
-  ])('are read from %j as %j', (value, credits) => {
+  ])('reads the credits from %j as %j', (value, credits) => {
     expect(readCredits(value)).toBe(credits);
   });
 });
@@ -99,7 +99,7 @@ describe('the creation time of a provider reply', () => {
     ['2026-01-02T03:04:05.1Z', '2026-01-02T03:04:05.1Z'],
     ['2026-01-02T03:04:05.123456789Z', '2026-01-02T03:04:05.123456Z'],
     ['2026-01-02T03:04:05.25-09:30', '2026-01-02T03:04:05.25-09:30'],
-  ])('is answered from %j as %j', (value, time) => {
+  ])('reads the creation time from %j as %j', (value, time) => {
     expect(readCreatedAt(value)).toBe(time);
   });
 
@@ -112,7 +112,7 @@ describe('the creation time of a provider reply', () => {
     ['2026-13-45T03:04:05Z'],
     ['at 2026-01-02T03:04:05Z'],
     ['2026-01-02T03:04:05Z or so'],
-  ])('is the current time if the provider says %j', (value) => {
+  ])('takes the current time if the provider says %j', (value) => {
     const before = Date.now();
     const time = readCreatedAt(value);
 

@@ -29,7 +29,7 @@ describe('a second attempt at a provider', () => {
     expect((await generate()).status).toBe(200);
   });
 
-  test('is the last one, even if it fails too', async () => {
+  test('ends the attempts, even if it fails too', async () => {
     misbehave({ kind: 'status', status: 429, retryAfter: 0 });
     misbehave({ kind: 'reset' });
     const { body } = await generate();
@@ -78,7 +78,7 @@ describe('the Retry-After of a provider', () => {
     [' 5 ', 5000],
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0],
     ['Thu Jan  1 00:00:00 1970', 0],
-  ])('is read from %j', (header, milliseconds) => {
+  ])('reads %j', (header, milliseconds) => {
     expect(readRetryAfter(header)).toBe(milliseconds);
   });
 
@@ -92,11 +92,11 @@ describe('the Retry-After of a provider', () => {
     '99999999999',
     'Xyz, 99 Foo',
     'on Thu, 01 Jan 1970 00:00:00 GMT',
-  ])('is ignored if it is %j', (header) => {
+  ])('ignores %j', (header) => {
     expect(readRetryAfter(header)).toBeUndefined();
   });
 
-  test('is read from a date as the time until then', () => {
+  test('reads a date as the time until then', () => {
     const soon = new Date(Date.now() + 60_000).toUTCString();
 
     expect(readRetryAfter(soon)).toBeGreaterThan(58_000);

@@ -82,7 +82,7 @@ test('never includes an image in an error response to a proxy request', () => {
   expect(errors.filter(({ text }) => text.includes(String(secrets.image)))).toEqual([]);
 });
 
-test('the log of a proxy request has the provider, the payment state and the credits', () => {
+test('logs the provider, the payment state and the credits of a proxy request', () => {
   const lines = loggedLines.map((line) => JSON.parse(line));
 
   expect(lines).toContainEqual(

@@ -3,7 +3,7 @@ import { credentialKey } from '../../../lib/registry/credentials.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 
-test('the record of what a version was published with is its token or its trust', () => {
+test('records the token or the trust that a version was published with', () => {
   const version = { publisher_id: 'acme', token_hash: 'a hash' } as NodeVersionRecord;
 
   expect(credentialKey(version)).toEqual(personalAccessTokenKey('acme', 'a hash'));

@@ -99,7 +99,7 @@ describe('the admin tags of a version', () => {
     expect(await stored('tagged')).toMatchObject({ tags_admin: ['reviewed', 'calls-exec'] });
   });
 
-  test('are absent where nobody and nothing gave any', async () => {
+  test('stay absent if no one and nothing gave any', async () => {
     await finish(await addExtractable('untagged'), 1, []);
 
     expect(await stored('untagged')).not.toHaveProperty('tags_admin');
@@ -166,7 +166,7 @@ describe('the end of an extraction', () => {
 });
 
 describe('a host node that a newer extraction does not find', () => {
-  test('is removed, but for what a person wrote', async () => {
+  test('keeps only what a person wrote', async () => {
     const archive = await addExtractable('shrinking');
     await writeHostNodes(inTime(), archive, found(1, ['stays', 'goes', 'edited', 'banned']));
     await edit('shrinking', 'edited', { category: 'theirs', description: null });
@@ -181,7 +181,7 @@ describe('a host node that a newer extraction does not find', () => {
   });
 });
 
-test('an entry of a newer extractor is not written over by an older one that ends later', async () => {
+test('keeps an entry of a newer extractor when an older one ends later', async () => {
   const archive = await addExtractable('older-late');
   await writeHostNodes(inTime(), archive, found(2, ['entry']));
   await writeHostNodes(inTime(), archive, found(1, ['entry']));
@@ -189,7 +189,7 @@ test('an entry of a newer extractor is not written over by an older one that end
   expect(await listHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
 });
 
-test('an edit of an entry that was removed and made again is not written over', async () => {
+test('keeps an edit of an entry that was removed and made again', async () => {
   const archive = await addExtractable('made-again');
   await writeHostNodes(inTime(), archive, found(1, ['entry']));
   const replaced = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
@@ -329,7 +329,7 @@ describe('the entries of a version', () => {
     return count;
   }
 
-  test('are written again only where they differ, though a person changed some', async () => {
+  test('rewrites only entries that differ, though a person changed some', async () => {
     const archive = await addExtractable('same-again');
     const write = () => writeHostNodes(inTime(), archive, found(1, ['kept', 'edited', 'banned', 'new']));
     await edit('same-again', 'kept', {});
@@ -344,7 +344,7 @@ describe('the entries of a version', () => {
     expect(await storedItem(pk, sk)).toMatchObject({ category: 'read by 1' });
   });
 
-  test('that there is no time for are left to the next run, which writes only these', async () => {
+  test('leaves entries without time to the next run, which writes only these', async () => {
     const archive = await addExtractable('no-time');
     const nodes = new Map(nodesOf(700, 'a'));
     const write = (context: Context) => writeHostNodes(context, archive, { by: 1, nodes });
@@ -365,7 +365,7 @@ describe('the entries of a version', () => {
   test.each([
     [100, '', 900],
     [1, 'x'.repeat(3_400), 1_800],
-  ])('are written at a pace after the first 500 units: %i more', async (count, text, leastMs) => {
+  ])('writes entries at a pace after the first 500 units: %i more', async (count, text, leastMs) => {
     const archive = await addExtractable(`paced-${count}`);
     const first = new Map(nodesOf(499, 'a'));
     const began = performance.now();

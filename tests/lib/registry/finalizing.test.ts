@@ -146,7 +146,7 @@ describe('activate', () => {
     },
   );
 
-  test('of one publisher and token do not wait for each other', async () => {
+  test('does not wait for others of one publisher and token', async () => {
     const uploads = await Promise.all(
       Array.from({ length: 12 }, (_, index) => publish(`beside-${index}`, '1.0.0')),
     );

@@ -98,11 +98,11 @@ describe('the entries of a version', () => {
     });
   });
 
-  test('can have a name of 200 characters, however many bytes they take', () => {
+  test('accept a name of 200 characters, however many bytes they take', () => {
     expect(entriesOf([{ name: '😀'.repeat(200) }])).toMatchObject({ problem: undefined });
   });
 
-  test('are what endpoint 7 would take, whatever was read', () => {
+  test('match what endpoint 7 would take, whatever was read', () => {
     const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code));
     const text = fc.option(fc.string({ unit, maxLength: 210 }), { nil: undefined });
     const read = fc.record({

@@ -202,7 +202,7 @@ describe('the fields of a version from its publisher', () => {
   test.each([
     ['an owner, without what only admins may say', false, { deprecated: false }],
     ['an admin', true, { deprecated: false, tags_admin: ['safe'] }],
-  ])('are stored without those that are null: from %s', (_, isAdmin, fields) => {
+  ])('leave out null fields: from %s', (_, isAdmin, fields) => {
     expect(versionFields(said, { isAdmin })).toEqual(fields);
     expect(said).toHaveProperty('changelog');
   });

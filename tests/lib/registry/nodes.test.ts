@@ -109,13 +109,13 @@ describe('a key of the table', () => {
   });
 
   test.each(['My-Node', 'my_node', 'MY.NODE', 'my-_.node'])(
-    'is the same for a node id that differs in case or punctuation: %s',
+    'stays the same for a node id that differs in case or punctuation: %s',
     (id) => {
       expect(nodeKey(id)).toEqual(nodeKey('my-node'));
     },
   );
 
-  test.each(['mynode', 'my-node-', 'my-nodes'])('is different for the node id %s', (id) => {
+  test.each(['mynode', 'my-node-', 'my-nodes'])('differs for the node id %s', (id) => {
     expect(nodeKey(id)).not.toEqual(nodeKey('my-node'));
   });
 
@@ -133,7 +133,7 @@ describe('a publisher', () => {
     members: { olga: { role: 'owner', name: 'Olga' }, ada: { role: 'member' } },
   };
 
-  test('is shown with its members by name, and without internal fields', () => {
+  test('shows its members by name, without internal fields', () => {
     expect(publisherView(publisherRecord({ ...stored, banned: true, ban_reason: 'spam' }))).toEqual({
       id: 'acme',
       name: 'Acme',

@@ -92,7 +92,7 @@ describe('429 too_many_requests', () => {
     });
   });
 
-  test('is answered for as long as it said without reading all that is pending again', async () => {
+  test('holds for as long as it said, without reading all that is pending again', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
     await publish('n', '1.0.3');
@@ -118,7 +118,7 @@ describe('429 too_many_requests', () => {
     expect(await storedItem(pk, sk)).toMatchObject({ [`nodes:${today}`]: 1 });
   });
 
-  test('is lifted for versions whose archives have arrived, though that was lost', async () => {
+  test('ends for versions whose archives have arrived, though that was lost', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
     for (const version of ['1.0.0', '1.0.2']) await archiveArrives('n', version);
@@ -134,7 +134,7 @@ describe('what a publisher began to publish', () => {
     return Object.keys((await storedItem(pk, sk)) ?? {});
   };
 
-  test('is removed when the archive arrives', async () => {
+  test('leaves the list when the archive arrives', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     for (const version of ['1.0.0', '1.0.1']) await publish('n', version);
     await forgetPending(soon(), { publisherId, nodeId: `n-${publisherId}`, version: '1.0.0' });
@@ -158,7 +158,7 @@ describe('what a publisher began to publish', () => {
     expect(writes.join()).not.toContain('PUBLISHING');
   });
 
-  test('is looked up only once the list is full', async () => {
+  test('needs a lookup only once the list is full', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     let reads = 0;
     let asked = {};
@@ -180,7 +180,7 @@ describe('what a publisher began to publish', () => {
     ]);
   });
 
-  test('is unavailable where the store does not return all of it in time', async () => {
+  test('answers unavailable if the store does not return all of it in time', async () => {
     await addNode(publisherId, `n-${publisherId}`);
     for (const version of ['1.0.0', '1.0.1', '1.0.2']) await publish('n', version);
     const names = await readPendingVersions(soon(), publisherId);
@@ -209,7 +209,7 @@ describe('what a publisher began to publish', () => {
     expect(await listed()).not.toContain(`nodes:${yesterday}`);
   });
 
-  test('is not noted where that fails, which is logged and rejects no publish', async () => {
+  test('logs a note that fails, and rejects no publish', async () => {
     const { pk } = publishingKey(publisherId);
     intercept(dynamodb, async ({ command, input, send }) => {
       if (command === 'UpdateItemCommand' && JSON.stringify(input).includes(`{"S":"${pk}"}`))

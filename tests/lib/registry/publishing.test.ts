@@ -245,7 +245,7 @@ describe('the message of a rejected publish', () => {
     ],
     ['told-active', 'This version has been published. Publish a new version instead.'],
     ['told-banned', 'This version is banned; publish a new version instead.'],
-  ])('of %s says what to do', async (nodeId, message) => {
+  ])('says what to do for %s', async (nodeId, message) => {
     await addNode('acme', 'told-deleted', { status: 'NodeStatusDeleted' });
     for (const [id, status] of [
       ['told-active', 'NodeVersionStatusActive'],
@@ -258,7 +258,7 @@ describe('the message of a rejected publish', () => {
     await expect(publish(nodeId)).rejects.toMatchObject({ message });
   });
 
-  test('of a publish that would change the status names its field', async () => {
+  test('names the field of a publish that would change the status', async () => {
     await addNode('acme', 'told-status');
     for (const status of ['NodeStatusBanned', 'NodeStatusDeleted'] as const)
       for (const isAdmin of [true, false])
@@ -281,7 +281,7 @@ describe('the personal access token of a publish', () => {
     return [pk, sk];
   }
 
-  test('cannot publish after it was revoked', async () => {
+  test('stops publishing after it was revoked', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     await revoke(tokenHash);
 
@@ -324,7 +324,7 @@ describe('the personal access token of a publish', () => {
     expect(await uses()).not.toBe(first);
   });
 
-  test('can publish even if its last use cannot be stored', async () => {
+  test('publishes even if its last use cannot be stored', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     intercept(dynamodb, async ({ command, send }) => {
       if (command === 'UpdateItemCommand') throw new Error('boom');
@@ -345,7 +345,7 @@ describe('the personal access token of a publish', () => {
     );
   });
 
-  test('can publish until it expires, to the millisecond', async () => {
+  test('publishes until it expires, to the millisecond', async () => {
     const tokenHash = hashPersonalAccessToken(await addToken('acme'));
     const end = String((await storedItem(...keyOf(tokenHash)))?.expires_at);
     const justBefore = new Date(Date.parse(end) - 1).toISOString();

@@ -10,7 +10,7 @@ const isTaken = (image: string) => RelightRequest.safeParse({ image }).success;
 const long = 'iVBORw0KGgo+/9aZ'.repeat(1500);
 
 describe('base64 data of an image', () => {
-  test('is accepted only with characters of its alphabet, at any place', () => {
+  test('accepts only characters of its alphabet, at any place', () => {
     for (let unit = 0; unit < 0x200; unit += 1) {
       const character = String.fromCharCode(unit);
       // It makes an address of what comes before it.
@@ -22,7 +22,7 @@ describe('base64 data of an image', () => {
     }
   });
 
-  test('is accepted exactly if it matches a plain pattern, at any length', () => {
+  test('accepts exactly what matches a plain pattern, at any length', () => {
     const run = fc.nat({ max: 40_000 }).map((length) => long.repeat(2).slice(0, length));
     const other = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 3 }),
@@ -50,7 +50,7 @@ describe('base64 data of an image', () => {
     expect([isTaken(image), plain.test(image)]).toEqual([isImage, isImage]);
   });
 
-  test('can be megabytes long, as a data URI or bare', () => {
+  test('accepts megabytes, as a data URI or bare', () => {
     const megabytes = long.repeat(200);
 
     expect(isTaken(megabytes)).toBe(true);

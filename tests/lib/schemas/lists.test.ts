@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
 import { list, texts } from '../../../lib/schemas/lists.ts';
 
-test('a list that is too long makes one issue, even if its items are invalid', () => {
+test('makes one issue of a list that is too long, even if its items are invalid', () => {
   const { error } = texts().safeParse(Array.from({ length: 200_000 }, () => 1));
 
   expect(error?.issues).toHaveLength(1);
@@ -12,6 +12,6 @@ test('a list that is too long makes one issue, even if its items are invalid', (
 test.each([
   [3, true],
   [4, false],
-])('a list of at most 3 accepts %d: %s', (length, isTaken) => {
+])('checks the limit of 3 with %d items: %s', (length, isTaken) => {
   expect(list(z.int(), 3).safeParse(Array.from({ length }, () => 1)).success).toBe(isTaken);
 });

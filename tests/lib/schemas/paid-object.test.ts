@@ -115,7 +115,7 @@ const fields = proxyNames.flatMap((name) =>
 );
 
 describe('a misspelled field of a paid request', () => {
-  test.each(fields)('is rejected by %s for every misspelling of %s', async (name, field) => {
+  test.each(fields)('gets a 400 by %s for every misspelling of %s', async (name, field) => {
     const { [field]: value, ...others } = complete[name];
     // A field that the operation has is no misspelling.
     const all = misspellings(field).filter((each) => !(each in complete[name]));
@@ -134,7 +134,7 @@ describe('a misspelled field of a paid request', () => {
   });
 
   test.each(['key_image', 'duration', 'prompt'])(
-    'is rejected for every misspelling of %s in a key frame',
+    'gets a 400 for every misspelling of %s in a key frame',
     async (field) => {
       const { image_settings, ...others } = complete['multiframe-video'];
       const [{ [field]: value, ...frame }] = image_settings as [Record<string, unknown>];
@@ -154,7 +154,7 @@ describe('a misspelled field of a paid request', () => {
   );
 
   test.each(proxyNames.flatMap((name) => [null, 'text', 7, true, []].map((body) => [name, body] as const)))(
-    'is looked for by %s in an object only, not in %j',
+    'looks for near misses by %s in an object only, not in %j',
     async (name, body) => {
       const { status, body: answer } = await invoke(proxies[name], name, { rawBody: JSON.stringify(body) });
 
@@ -162,7 +162,7 @@ describe('a misspelled field of a paid request', () => {
     },
   );
 
-  test('is listed with all other issues of the request', async () => {
+  test('appears with all other issues of the request', async () => {
     const image_settings = [{ keyimage: url }, { key_image: 7, duration: '9', promt: 'x' }];
     const { body } = await send('multiframe-video', { modle: model, start_image: '0', image_settings });
 
@@ -210,7 +210,7 @@ describe('an unknown field of a paid request', () => {
     ['text-to-video', { stoke: 'x', stoye: 'x', stloe: 'x', stlya: 'x' }],
   ];
 
-  test.each(extras)('is dropped for %s if it is not a near miss: %j', async (name, extra) => {
+  test.each(extras)('drops out for %s if it is not a near miss: %j', async (name, extra) => {
     const { status, text } = await send(name, { ...required[name], ...extra });
 
     expect([status, status === 200 ? '' : text]).toEqual([200, '']);
@@ -220,28 +220,25 @@ describe('an unknown field of a paid request', () => {
 
   const videoOperations = proxyNames.filter((name) => name !== 'relight-image');
 
-  test.each(videoOperations)(
-    'is dropped for %s if it is a field of another video operation',
-    async (name) => {
-      const all = Object.assign({}, ...videoOperations.map(sampleBody));
-      const { status } = await send(name, { ...all, ...sampleBody(name) });
+  test.each(videoOperations)('drops out for %s if it is a field of another video operation', async (name) => {
+    const all = Object.assign({}, ...videoOperations.map(sampleBody));
+    const { status } = await send(name, { ...all, ...sampleBody(name) });
 
-      expect(status).toBe(200);
-    },
-  );
+    expect(status).toBe(200);
+  });
 
   test.each([
     ['next to the field that it resembles', { prompt: 'x', promt: 'y' }],
     ['that is not set', { promt: '', durration: null, image: [] }],
     ['that is far longer than any field', { [`prompt${'x'.repeat(1_000_000)}`]: 'y' }],
-  ])('is dropped: %s', async (_, body) => {
+  ])('drops out: %s', async (_, body) => {
     expect((await send('text-to-video', body)).status).toBe(200);
   });
 
   test.each([
     [99, 400],
     [100, 200],
-  ])('is compared only among a bounded number: after %i others the status is %i', async (count, status) => {
+  ])('gets compared only among a bounded number: after %i others the status is %i', async (count, status) => {
     const others = Object.fromEntries(Array.from({ length: count }, (_, index) => [`extra_${index}`, 1]));
 
     expect((await send('text-to-video', { ...others, promt: 'x' })).status).toBe(status);

@@ -131,11 +131,11 @@ describe.each(Object.entries(resources))('the fields of a %s in a request', (_na
     },
   );
 
-  test('are all optional', () => {
+  test('stay optional', () => {
     expect(schema.parse(least)).toEqual(least);
   });
 
-  test('can include fields that the service sets itself, which are ignored', () => {
+  test('accept fields that the service sets itself, which are ignored', () => {
     const sent = Object.fromEntries(ignored.map((name) => [name, { any: 'thing' }]));
 
     expect(schema.parse({ ...least, ...sent })).toEqual(least);
@@ -151,19 +151,19 @@ describe('an item of a list field', () => {
       { version: '1.0.0' },
       ['dependencies', 'supported_os', 'tags', 'tags_admin'],
     ],
-  ])('must be text in a %s', (_name, schema, least, fields) => {
+  ])('rejects anything but text in a %s', (_name, schema, least, fields) => {
     for (const name of fields) {
       expect(issuesIn(schema, { ...least, [name]: ['x', 1] })).toEqual([`body.${name}.1 must be text`]);
     }
   });
 });
 
-test('only admins may set the fields that the interface reserves for them', () => {
+test('lets only admins set the fields that the interface reserves for them', () => {
   expect([...adminNodeFields].sort()).toEqual(['preempted_host_node_names', 'search_ranking', 'tags_admin']);
   expect(adminVersionFields).toEqual(['tags_admin']);
 });
 
-test('a clearable field may be absent, null or valid', () => {
+test('accepts a clearable field that is absent, null or valid', () => {
   const schema = z.object(clearable({ a: z.string(), b: z.boolean() }));
 
   expect(schema.parse({})).toEqual({});
@@ -231,7 +231,7 @@ describe('a name in a request', () => {
 describe('a version label in a request', () => {
   const rule = 'body must be a semantic version such as 1.2.3 or 2.0.0-beta.1';
 
-  test('is normalized', () => {
+  test('gets normalized', () => {
     expect(VersionLabel.parse('v1.2')).toBe('1.2.0');
   });
 
@@ -251,7 +251,7 @@ test.each([
   ['1.0.0rc1', '1.0.0-rc.1'],
   ['1.0 beta', '1.0.0-beta.0'],
   ['2.1a3', '2.1.0-alpha.3'],
-])('a rejected version label %s says how to write it', (label, spelling) => {
+])('says how to write the rejected version label %s', (label, spelling) => {
   expect(issuesIn(VersionLabel, label)).toEqual([
     `body must be a semantic version such as 1.2.3 or 2.0.0-beta.1; write ${spelling}`,
   ]);

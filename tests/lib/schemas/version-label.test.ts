@@ -115,7 +115,7 @@ describe('compareVersions', () => {
     expect(compareVersions('1.0.0+a-b', '1.0.0')).toBe(0);
   });
 
-  test('is a total order: antisymmetric, transitive, and zero only for equal versions', () => {
+  test('gives a total order: antisymmetric, transitive, and zero only for equal versions', () => {
     fc.assert(
       fc.property(version, version, version, (a, b, c) => {
         expect(Math.sign(compareVersions(a, b))).toBe(-Math.sign(compareVersions(b, a)) + 0);

@@ -13,7 +13,7 @@ const item = {
   map: { list: [false], deep: { bytes: new Uint8Array() } },
 };
 
-test('an item is stored by the types of its values', () => {
+test('stores an item by the types of its values', () => {
   expect(toAttributes(item)).toEqual({
     text: { S: 'a' },
     none: { S: '' },
@@ -27,11 +27,11 @@ test('an item is stored by the types of its values', () => {
   });
 });
 
-test('an item is read as it was stored', () => {
+test('reads an item as it was stored', () => {
   expect(fromAttributes(toAttributes(item))).toEqual(item);
 });
 
-test('an undefined value is not stored', () => {
+test('does not store an undefined value', () => {
   expect(toAttributes({ a: undefined, b: { c: undefined } })).toStrictEqual({ b: { M: {} } });
 });
 
@@ -43,6 +43,6 @@ test.each([
   expect(() => toAttributes({ value })).toThrow(message);
 });
 
-test('an attribute of a type that we never write cannot be read', () => {
+test('fails to read an attribute of a type that we never write', () => {
   expect(() => fromAttributes({ names: { SS: ['a'] } })).toThrow('of a type that nothing here writes');
 });

@@ -74,11 +74,11 @@ describe('dueWork', () => {
     [{ pending_shard: 'spend-0' }, 'spending'],
     [{ pending_shard: 'notify-f' }, 'notifications'],
     [{ pending_shard: 'notify-failed' }, undefined],
-  ])('of %j is %s', (record, work) => {
+  ])('reads %j as the work %s', (record, work) => {
     expect(dueWork(record)).toBe(work);
   });
 
-  test('is what the shard was made for', () => {
+  test('names the work that the shard was made for', () => {
     expect(dueShard('host-nodes', 'f00')).toBe('extract-f');
     expect(dueWork({ pending_shard: dueShard('uploads', '7abc') })).toBe('uploads');
   });

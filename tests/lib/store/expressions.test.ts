@@ -73,7 +73,7 @@ describe('updateExpression', () => {
     });
   });
 
-  test('only counts the revision when nothing changes', () => {
+  test('counts only the revision when nothing changes', () => {
     expect(updateExpression({}, [['pk', 'exists']]).UpdateExpression).toBe('ADD #revision :one');
   });
 });

@@ -47,7 +47,7 @@ const writes = [
 ] as const;
 
 describe.each(writes)('%s in conflict with a transaction', (_, collision, write) => {
-  test('is retried until it succeeds', async () => {
+  test('retries until it succeeds', async () => {
     const asked = answerInTurn(dynamodb, collision, collision, {});
     const { error, ms } = await timed<unknown>(write(inSeconds(9)));
 
@@ -59,7 +59,7 @@ describe.each(writes)('%s in conflict with a transaction', (_, collision, write)
   test.each([
     [60, 3],
     [59, 2],
-  ])('is retried until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
+  ])('retries until the deadline: with %d ms left, %d times', async (remainingMs, times) => {
     const asked = answerInTurn(dynamodb, collision);
     const { error } = await timed<unknown>(write({ deadline: Date.now() + remainingMs }));
 
@@ -69,7 +69,7 @@ describe.each(writes)('%s in conflict with a transaction', (_, collision, write)
 });
 
 describe.each(writes)('%s to a store that throttles', (_, __, write) => {
-  test('is retried until it succeeds', async () => {
+  test('retries until it succeeds', async () => {
     const asked = answerInTurn(dynamodb, throttled, throttled, {});
     const { error, ms } = await timed<unknown>(write(inSeconds(9)));
 
@@ -88,7 +88,7 @@ describe.each(writes)('%s to a store that throttles', (_, __, write) => {
 });
 
 describe.each(writes)('%s without an answer', (_, __, write) => {
-  test('is sent four times at most, and not fewer after a throttle', async () => {
+  test('sends four requests at most, and not fewer after a throttle', async () => {
     const asked = answerInTurn(dynamodb, unanswered, unanswered, unanswered, throttled, unanswered);
     const { error } = await timed<unknown>(write(inSeconds(60)));
 
@@ -96,7 +96,7 @@ describe.each(writes)('%s without an answer', (_, __, write) => {
     expect(asked).toHaveLength(4 + 4);
   });
 
-  test('is the same request each time', async () => {
+  test('sends the same request each time', async () => {
     const asked = answerInTurn(dynamodb, unanswered, {});
     await timed<unknown>(write(inSeconds(9)));
 
@@ -111,14 +111,14 @@ describe('an addition', () => {
   test.each([
     ['throttled', throttled],
     ['in conflict', conflict],
-  ])('is sent again when it was %s', async (_, error) => {
+  ])('goes out again when it was %s', async (_, error) => {
     const asked = answerInTurn(dynamodb, error, {});
     await timed(add());
 
     expect(asked).toHaveLength(2);
   });
 
-  test('is not sent again without an answer, because it may have been applied', async () => {
+  test('does not go out again without an answer, because it may have been applied', async () => {
     const asked = answerInTurn(dynamodb, unanswered);
     const { error } = await timed(add());
 
@@ -168,7 +168,7 @@ describe('transact', () => {
     expect(await timed(transact(inSeconds(9), []))).toEqual({ result: [1], ms: 0 });
   });
 
-  test('is retried until the deadline when it was canceled for throttling, and then answers unavailable', async () => {
+  test('retries until the deadline when it was canceled for throttling, and then answers unavailable', async () => {
     const asked = answerInTurn(dynamodb, canceledByThrottling);
     const { error } = await timed(transact({ deadline: Date.now() + 59 }, []));
 
@@ -204,7 +204,7 @@ describe('transact', () => {
   });
 });
 
-test('a misspelled attribute does not compile', () => {
+test('rejects a misspelled attribute at compile time', () => {
   const misspelled = [
     // @ts-expect-error
     () => update<Letters>(inSeconds(1), key, { aa: 1 }, present),
@@ -261,7 +261,7 @@ describe('a store that accepts a request and never answers', () => {
 
   afterEach(() => store.stop());
 
-  test('is given up after eight seconds, two for each of four calls', async () => {
+  test('fails after eight seconds, two for each of four calls', async () => {
     await store.listen();
     dynamodb.middlewareStack.add(
       (next) => (args) => {
