@@ -191,7 +191,8 @@ const directions: Record<string, readonly string[]> = {
   'packages/site': ['packages/registry-client'],
   lib: ['packages/host-nodes'],
   functions: ['lib'],
-  infra: ['lib', 'packages/command-line'],
+  // A deployment asks what the table is of.
+  infra: ['lib', 'packages/command-line', 'packages/admin'],
   tools: ['lib', 'functions', 'infra', 'packages'],
 };
 

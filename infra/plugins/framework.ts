@@ -15,7 +15,12 @@ export interface Framework {
     /** Checks the configuration against the framework's schema, once its variables are resolved. */
     validate: () => Promise<void>;
   };
-  getProvider: (name: 'aws') => { getStage: () => string; getRegion: () => string };
+  getProvider: (name: 'aws') => {
+    getStage: () => string;
+    getRegion: () => string;
+    /** Region and credentials for a client of the SDK. */
+    getAwsSdkV3Config: () => Promise<object>;
+  };
   /** An error of this class is shown as a sentence, without its stack. */
   classes: { Error: new (message: string) => Error };
 }

@@ -27,6 +27,7 @@
  *   public keys of notifications      SIGNING#KEYS              KEYS                        what signs them now
  *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it
+ *   release that the records are of   STAGE                     RELEASE                     read before a deployment
  *
  * A node's key is its *folded* id, so two ids that differ only in case or in -, _ and . meet in one item: the
  * item is its own name claim, and no second record can get out of step with it. Members live inside the
@@ -145,6 +146,9 @@ export function notificationKey(hash: string, sequence: number): Key {
 
 /** Apart from the tickets, so that only the function that signs can say which keys are its own. */
 export const signingKeysKey: Key = { pk: 'SIGNING#KEYS', sk: 'KEYS' };
+
+/** No function reads it: deployments and the administration do. */
+export const releaseKey: Key = { pk: 'STAGE', sk: 'RELEASE' };
 
 /** Whether two ids name the same node: case does not matter, punctuation does. */
 export function isSameNodeId(a: string, b: string): boolean {

@@ -14,6 +14,7 @@ import * as publishers from './commands/publishers.ts';
 import * as tokens from './commands/tokens.ts';
 import * as requests from './commands/requests.ts';
 import * as trusts from './commands/trusts.ts';
+import { run as upgrade } from './commands/upgrade.ts';
 import * as uploads from './commands/uploads.ts';
 import * as usage from './commands/usage.ts';
 
@@ -66,4 +67,5 @@ export const commands: Record<string, Command> = {
   'notification show': notifications.show,
   'notification retry': notifications.retry,
   'notification keys': notifications.keys,
+  'upgrade run': upgrade,
 };

@@ -169,11 +169,22 @@ async function loadStarted<Handler>(name: string): Promise<Handler> {
 
 async function fillStores(dynamodbUrl: string): Promise<boolean> {
   await createTable(dynamodbUrl, tableName);
+  await upgradeStores();
   const { seed } = await import('./seed.ts');
   isSeeding = true;
   return seed().finally(() => {
     isSeeding = false;
   });
+}
+
+/** What `npm run admin -- upgrade` does before a deployment: here nothing could serve the data meanwhile. */
+async function upgradeStores(): Promise<void> {
+  const { dynamodb: client } = await import('../../lib/store/table.ts');
+  const { upgradeTable } = await import('../../packages/admin/upgrade/steps.ts');
+  const { from, to } = await upgradeTable({ client, name: tableName }).catch((error: Error) => {
+    throw new Error(`${error.message} To start without these data: npm start -- --fresh`);
+  });
+  if (from !== to && from !== 'empty') say(`The data are upgraded from ${from} to ${to}.`);
 }
 
 /** Shows progress until everything is up. */

@@ -1,0 +1,219 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { bareEnvironment, flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { releaseKey } from '../../lib/store/keys.ts';
+import {
+  problemOf,
+  type Release,
+  release,
+  stateOf,
+  writeRelease,
+} from '../../packages/admin/upgrade/release.ts';
+import { type Step, upgradeTable } from '../../packages/admin/upgrade/steps.ts';
+import { createTable } from '../../tools/local/dynamodb.ts';
+import { listen } from '../../tools/processes/ports.ts';
+import { admin, adminJson } from '../support/admin.ts';
+import { addNode, storedItem } from '../support/registry.ts';
+import { emptyTable, readTable } from '../support/table-image.ts';
+import { builtProject } from '../infra/packaging.ts';
+
+const table = { client: dynamodb, name: tableName() };
+const at = '2026-11-22T00:00:00.000Z';
+const next: Release = { name: '3.1.0', before: '3.0.0' };
+
+/** The states of a table, each with what would be written into it. */
+const tables = {
+  empty: async () => {},
+  // 2.0.0 wrote records and no release.
+  'records of 2.0.0': () => addNode('acme', 'some-node'),
+  'this release': () => writeRelease(table, { ...releaseKey, release: '3.0.0', at }),
+  'the next release': () => writeRelease(table, { ...releaseKey, release: '3.1.0', before: '3.0.0', at }),
+  'the release after it': () => writeRelease(table, { ...releaseKey, release: '3.2.0', before: '3.1.0', at }),
+  'another major': () => writeRelease(table, { ...releaseKey, release: '4.0.0', before: '3.9.0', at }),
+};
+
+beforeEach(emptyTable);
+
+test('names the release of package.json', () => {
+  expect(release.name).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
+});
+
+describe('a deployment', () => {
+  const unknown =
+    /^The table \S+ holds records and doesn't say which release wrote them, so 3\.\d\.0 can't be/;
+  const first = /^The table \S+ is of release 3\.0\.0\. Before 3\.1\.0 is deployed, run: the command$/;
+  const other = (name: string) =>
+    new RegExp(
+      `^The table \\S+ is of release ${name}, and 3\\.\\d\\.0 can only be deployed over a table of 3\\.`,
+    );
+
+  test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
+    ['empty', undefined, undefined],
+    ['records of 2.0.0', unknown, unknown],
+    ['this release', undefined, first],
+    ['the next release', undefined, undefined],
+    ['the release after it', other('3.2.0'), undefined],
+    ['another major', other('4.0.0'), other('4.0.0')],
+  ])('over a table with %s is accepted or rejected by name', async (state, ofThis, ofNext) => {
+    await tables[state]();
+    const found = await stateOf(table);
+    const problems = [release, next].map((each) => problemOf(table, found, each, 'the command'));
+
+    expect(problems).toEqual([ofThis, ofNext].map((each) => each && expect.stringMatching(each)));
+  });
+
+  test('of a new stage needs no table', async () => {
+    expect(await stateOf({ client: dynamodb, name: 'absent' })).toBe('absent');
+    expect(problemOf(table, 'absent', release, '')).toBeUndefined();
+  });
+});
+
+describe('npm run deploy', () => {
+  const seen: string[] = [];
+  const aws = createServer(async (request, response) => {
+    seen.push(`${await text(request)} ${request.headers.host}`);
+    response.writeHead(500).end();
+  });
+
+  afterAll(() => void aws.close());
+
+  /** With the operator's credentials, against a server in the place of all of AWS but the table. */
+  async function deploy(name: string, project = '.'): Promise<{ output: string; requests: string[] }> {
+    seen.length = 0;
+    if (!aws.listening) await listen(aws);
+    const { port } = aws.address() as { port: number };
+    const env = {
+      ...bareEnvironment,
+      AWS_ACCESS_KEY_ID: 'LOCALACCESSKEY',
+      AWS_SECRET_ACCESS_KEY: 'LOCALSECRETKEY',
+      AWS_MAX_ATTEMPTS: '1',
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+      AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
+    };
+    const flags = flagsOf({ ...requiredParameters, tableName: name });
+    const output = await promisify(execFile)('serverless', ['deploy', ...flags], { cwd: project, env }).then(
+      () => 'deployed',
+      ({ stdout, stderr }) => stdout + stderr,
+    );
+    return { output, requests: seen.filter((request) => !request.includes('GetCallerIdentity')) };
+  }
+
+  test('rejects a table of an unknown release before it sends anything to AWS', async () => {
+    await tables['records of 2.0.0']();
+    const before = await readTable();
+    const { output, requests } = await deploy(tableName());
+
+    expect(output).toContain(
+      `The table ${tableName()} holds records and doesn't say which release wrote them`,
+    );
+    expect(output).not.toContain('Packaging');
+    expect(requests).toEqual([]);
+    expect(await readTable()).toEqual(before);
+  }, 60_000);
+
+  test('goes on to CloudFormation if there is no table', async () => {
+    const { output, requests } = await deploy('absent', await builtProject('deployed'));
+
+    expect(output).not.toContain('which release');
+    expect(requests[0]).toMatch(/Action=DescribeStackResources|Action=DescribeStacks|cloudformation/i);
+  }, 120_000);
+});
+
+describe('npm run admin -- upgrade', () => {
+  test('names this release in an empty table, once', async () => {
+    expect((await admin('upgrade', '--dry-run')).stdout).toBe(
+      'This release is 3.0.0. Nothing was changed.\n',
+    );
+    expect((await readTable()).size).toBe(0);
+    expect((await admin('upgrade')).stdout).toBe('The table is of release 3.0.0.\n');
+    const image = await readTable();
+    expect(await adminJson('upgrade')).toEqual({ from: '3.0.0', to: '3.0.0', steps: [] });
+    expect(await readTable()).toEqual(image);
+  });
+
+  test.each<keyof typeof tables>(['records of 2.0.0', 'the release after it', 'another major'])(
+    'rejects a table with %s, and changes nothing',
+    async (state) => {
+      await tables[state]();
+      const before = await readTable();
+      const { status, stderr } = await admin('upgrade');
+
+      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(/^The table /) });
+      expect(await readTable()).toEqual(before);
+    },
+  );
+
+  test('takes the word of an operator whose first deployment was interrupted, on this release only', async () => {
+    await tables['records of 2.0.0']();
+
+    expect((await admin('upgrade', '--written-by', '2.0.0')).status).toBe(1);
+    expect((await admin('upgrade', '--written-by', '3.0.0')).status).toBe(0);
+    expect(await stateOf(table)).toMatchObject({ release: '3.0.0' });
+  });
+
+  test('leaves a table of the next release as it is, so that this one can be deployed again', async () => {
+    await tables['the next release']();
+
+    expect(await adminJson('upgrade')).toEqual({ from: '3.1.0', to: '3.1.0', steps: [] });
+    expect(await stateOf(table)).toMatchObject({ release: '3.1.0', before: '3.0.0' });
+  });
+
+  test('rejects a table that is not there', async () => {
+    const name = `gone-${randomUUID()}`;
+    await createTable(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), name);
+    await dynamodb.send(new DeleteTableCommand({ TableName: name }));
+
+    await expect(upgradeTable({ client: dynamodb, name })).rejects.toThrow(`There is no table ${name}.`);
+  });
+});
+
+describe('the steps of an upgrade', () => {
+  const visited: string[] = [];
+  let failing = '';
+  const steps: Step[] = ['first', 'second'].map((name) => ({
+    name,
+    summary: `Does the ${name}`,
+    run: async (place, keep) => {
+      for (const record of ['a', 'b', 'c'].filter((each) => each > (place ?? ''))) {
+        if (failing === `${name} ${record}`) throw new Error('The connection was lost');
+        visited.push(`${name} ${record}`);
+        await keep(record);
+      }
+    },
+  }));
+  const upgrade = (options = {}) => upgradeTable(table, { release: next, steps, ...options });
+
+  test('continue after the last record that they kept, and name the release only when all are done', async () => {
+    await tables['this release']();
+    failing = 'second b';
+    await expect(upgrade()).rejects.toThrow('The connection was lost');
+    const between = await stateOf(table);
+
+    expect(between).toMatchObject({
+      release: '3.0.0',
+      upgrade: { to: '3.1.0', done: ['first'], place: 'a' },
+    });
+    expect(problemOf(table, between, next, 'upgrade')).toMatch(
+      /^The table \S+ is of release 3\.0\.0\. Before/,
+    );
+    expect(problemOf(table, between, release, 'upgrade')).toBeUndefined();
+
+    failing = '';
+    expect(await upgrade({ dryRun: true })).toEqual({ from: '3.0.0', to: '3.1.0', steps: ['second'] });
+    expect(await upgrade()).toEqual({ from: '3.0.0', to: '3.1.0', steps: ['second'] });
+    expect(visited).toEqual(['first a', 'first b', 'first c', 'second a', 'second b', 'second c']);
+    expect(await storedItem(releaseKey.pk, releaseKey.sk)).toEqual({
+      ...releaseKey,
+      release: '3.1.0',
+      before: '3.0.0',
+      at: expect.any(String),
+    });
+  });
+});
