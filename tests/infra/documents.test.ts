@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { ofType, type Packaged, packagedStage } from './packaging.ts';
 
-const [deploy, runbook, capacity, spending] = ['deploy', 'runbook', 'capacity', 'spending'].map((name) =>
-  readFileSync(`docs/${name}.md`, 'utf8'),
-) as [string, string, string, string];
+const [deploy, runbook, capacity, spending, upgrade] = [
+  ...['deploy', 'runbook', 'capacity', 'spending', 'upgrade'],
+].map((name) => readFileSync(`docs/${name}.md`, 'utf8')) as [string, string, string, string, string];
 
 /** The commands in code blocks and code spans, each on one line. */
 function commands(text: string): string[] {
@@ -33,7 +33,7 @@ test('commands whose answer is read as JSON ask for JSON, whatever the reader ha
 });
 
 describe('the documents for operators', () => {
-  test.each([deploy, runbook, spending].flatMap(commands))('name the region in: %s', (command) => {
+  test.each([deploy, runbook, spending, upgrade].flatMap(commands))('name the region in: %s', (command) => {
     expect(command).toMatch(/--region us-east-1|\$on\b|\$table\b|--stage prod --region us-east-1/);
   });
 
