@@ -1,29 +1,41 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { GetObjectCommand } from '@aws-sdk/client-s3';
+import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/write-index.ts';
+import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { downloadUrl } from '../../lib/bucket/download-url.ts';
-import { catalogPath, configPath, hostNodesPath, nodePath, pieceOf } from '../../lib/index/paths.ts';
+import {
+  catalogPath,
+  configPath,
+  hostNodesPath,
+  nodePath,
+  pieceOf,
+  readmePath,
+} from '../../lib/index/paths.ts';
 import { indexedHostNodes, indexedNode, publicVersion, showsVersions } from '../../lib/index/views.ts';
 import { changeHostNode } from '../../lib/registry/host-nodes.ts';
+import { changeNode } from '../../lib/registry/nodes.ts';
+import { registerVersion } from '../../lib/registry/publishing.ts';
 import {
   hostNodeRecord,
   nodeRecord,
   nodeVersionRecord,
   publisherRecord,
 } from '../../lib/registry/records.ts';
-import type { CatalogPiece } from '../../lib/schemas/index-files.ts';
 import * as files from '../../lib/schemas/index-files.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
+import { extractArchive } from '../../lib/uploads/extract-archive.ts';
+import { listItems } from '../../packages/admin/registry/administration.ts';
+import { rebuildIndex } from '../../packages/admin/registry/index-files.ts';
 import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
 import {
   banNodeVersion,
   flagNodeVersion,
   unbanNodeVersion,
 } from '../../packages/admin/registry/node-versions.ts';
-import { listItems } from '../../packages/admin/registry/administration.ts';
 import {
   banPublisher,
   createPublisher,
@@ -31,72 +43,112 @@ import {
   unbanPublisher,
 } from '../../packages/admin/registry/publishers.ts';
 import { putPersonalAccessToken } from '../../packages/admin/registry/tokens.ts';
-import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { setTimeout as pause } from 'node:timers/promises';
-import { intercept } from '../support/intercept.ts';
-import { check } from '../support/property-runs.ts';
-import { fc } from '../support/properties.ts';
-import { setFields, storedItem } from '../support/registry.ts';
-import { filtered, recordStream } from '../support/table-stream.ts';
 import { demo } from '../../tools/local/demo.ts';
-import { finalize, publish, put } from '../support/uploads.ts';
+import { intercept } from '../support/intercept.ts';
+import { check, count, counts } from '../support/property-runs.ts';
+import { fc } from '../support/properties.ts';
+import { setPublisherFields, storedItem } from '../support/registry.ts';
+import { filtered, recordStream } from '../support/table-stream.ts';
+import { finalize, put } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const archive = zip([{ name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' }]);
-const context = { getRemainingTimeInMillis: () => 60_000 };
+const invocation = { getRemainingTimeInMillis: () => 60_000 };
+const context = () => ({ deadline: Date.now() + 60_000 });
 const secretEmail = 'private@example.com';
+const owner = 'user-olga';
+const caller = { userId: owner, isAdmin: false };
 const labels = ['1.0.0', '1.1.0', '2.0.0-rc.1'] as const;
+type Label = (typeof labels)[number];
 
 const stream = recordStream(dynamodb);
 let history = 0;
 
 beforeAll(async () => {
   await createPublisher({ id: demo.publisherId, name: 'Demo Publisher' });
-  await putMember(demo.publisherId, demo.owner, { role: 'owner', name: 'Olga', email: secretEmail });
-  await putPersonalAccessToken({
-    publisherId: demo.publisherId,
-    hash: hashPersonalAccessToken(demo.personalAccessToken),
-    label: 'test',
-    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
-  });
 });
 
 afterAll(() => stream.stop());
 
-type Step = [action: keyof typeof actions, label: (typeof labels)[number]];
+/** Each history has a publisher and a node of its own. */
+interface Subject {
+  publisherId: string;
+  nodeId: string;
+}
+
+async function newSubject(): Promise<Subject> {
+  history += 1;
+  const publisherId = `publisher-${history}`;
+  await createPublisher({ id: publisherId, name: 'First name' });
+  await putMember(publisherId, owner, { role: 'owner', name: 'Olga', email: secretEmail });
+  await putPersonalAccessToken({
+    publisherId,
+    hash: hashPersonalAccessToken(publisherId),
+    label: 'test',
+    expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+  });
+  return { publisherId, nodeId: `node-${history}` };
+}
+
+const readmeOf = (label: string) => `# Version ${label}`;
+
+const code = `class N:
+    @classmethod
+    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}}
+    RETURN_TYPES = ("IMAGE",)
+NODE_CLASS_MAPPINGS = {"Load / it": N}
+`;
+
+async function register({ publisherId, nodeId }: Subject, label: string) {
+  const { upload } = await registerVersion(context(), {
+    publisherId,
+    nodeId,
+    node: {},
+    version: { version: label },
+    tokenHash: hashPersonalAccessToken(publisherId),
+    caller: undefined,
+  });
+  return upload;
+}
+
+const edit = ({ publisherId, nodeId }: Subject, changes: object) =>
+  changeNode(context(), { publisherId, nodeId, changes, caller, ifMatch: undefined });
 
 /** What may happen to a node, each a call of the product. One that the registry rejects changes nothing. */
 const actions = {
-  publish: async (nodeId: string, label: string) => {
-    const upload = await publish(nodeId, label);
-    await put(upload, archive);
+  publish: async (subject: Subject, label: Label) => {
+    const upload = await register(subject, label);
+    const files = [
+      { name: '__init__.py', data: code },
+      { name: 'README.md', data: readmeOf(label) },
+    ];
+    await put(upload, zip(files));
     await finalize(upload);
   },
-  register: (nodeId: string, label: string) => publish(nodeId, label),
-  banVersion: (nodeId: string, label: string) => banNodeVersion(nodeId, label, 'test'),
-  unbanVersion: (nodeId: string, label: string) => unbanNodeVersion(nodeId, label),
-  flagVersion: (nodeId: string, label: string) => flagNodeVersion(nodeId, label, 'test'),
-  banNode: (nodeId: string) => banNode(nodeId, 'test'),
-  unbanNode: (nodeId: string) => unbanNode(nodeId),
-  banPublisher: () => banPublisher(demo.publisherId, 'test'),
-  unbanPublisher: () => unbanPublisher(demo.publisherId),
-  withdraw: (nodeId: string) => setFields(nodeKey(nodeId), { status: 'NodeStatusDeleted' }),
-  restore: (nodeId: string) => setFields(nodeKey(nodeId), { status: 'NodeStatusActive' }),
-  describe: (nodeId: string, label: string) => setFields(nodeKey(nodeId), { description: `of ${label}` }),
-  editHostNode: (nodeId: string, label: string) =>
-    changeHostNode(
-      { deadline: Date.now() + 10_000 },
-      {
-        nodeId,
-        version: label,
-        hostNodeName: 'Load / it',
-        changes: { category: label },
-        caller: { userId: demo.owner, isAdmin: true },
-      },
-    ),
-  extracted: (nodeId: string, label: string) =>
-    setFields(nodeVersionKey(nodeId, label), { host_node_extract_status: 'success' }),
+  register,
+  extract: async ({ nodeId }: Subject, label: Label) => {
+    const { pk, sk } = nodeVersionKey(nodeId, label);
+    // It waits for a version that is not active yet, but not long.
+    return extractArchive({ deadline: Date.now() + 5_200 }, String((await storedItem(pk, sk))?.archive_key));
+  },
+  editHostNode: ({ nodeId }: Subject, label: Label) => {
+    const changes = { category: label };
+    return changeHostNode(context(), { nodeId, version: label, hostNodeName: 'Load / it', changes, caller });
+  },
+  describe: (subject: Subject, label: Label) => edit(subject, { description: `of ${label}` }),
+  withdraw: (subject: Subject) => edit(subject, { status: 'NodeStatusDeleted' }),
+  restore: (subject: Subject) => edit(subject, { status: 'NodeStatusActive' }),
+  renamePublisher: ({ publisherId }: Subject, label: Label) =>
+    setPublisherFields(publisherId, { name: `Named ${label}` }),
+  banVersion: ({ nodeId }: Subject, label: Label) => banNodeVersion(nodeId, label, 'test'),
+  unbanVersion: ({ nodeId }: Subject, label: Label) => unbanNodeVersion(nodeId, label),
+  flagVersion: ({ nodeId }: Subject, label: Label) => flagNodeVersion(nodeId, label, 'test'),
+  banNode: ({ nodeId }: Subject) => banNode(nodeId, 'test'),
+  unbanNode: ({ nodeId }: Subject) => unbanNode(nodeId),
+  banPublisher: ({ publisherId }: Subject) => banPublisher(publisherId, 'test'),
+  unbanPublisher: ({ publisherId }: Subject) => unbanPublisher(publisherId),
 };
+
+type Step = [action: keyof typeof actions, label: Label];
 
 async function readFile<Content>(key: string): Promise<Content | undefined> {
   const answer = await s3()
@@ -105,12 +157,12 @@ async function readFile<Content>(key: string): Promise<Content | undefined> {
   return answer && JSON.parse((await answer.Body?.transformToString()) ?? '');
 }
 
-/** What the file of a node should say, from the whole table and without the index's own way of updating it. */
-async function expected(nodeId: string) {
+/** What the files of a node should say, from the whole table and without the index's own way of updating them. */
+async function expected({ nodeId, publisherId }: Subject) {
   const at = async ({ pk, sk }: { pk: string; sk: string }) => storedItem(pk, sk);
   const node = nodeRecord(await at(nodeKey(nodeId)));
-  const publisher = publisherRecord(await at(publisherKey(demo.publisherId)));
-  if (!node || !publisher) return undefined;
+  const publisher = publisherRecord(await at(publisherKey(publisherId)));
+  if (!node || !publisher) throw new Error(`The node ${nodeId} was not published.`);
   const versions = (await listItems(nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
   const shown = versions.flatMap((version) => publicVersion(version, downloadUrl) ?? []);
   const isShown = showsVersions(node, publisher);
@@ -122,18 +174,32 @@ async function expected(nodeId: string) {
       return indexedHostNodes(version, isShown, entries);
     }),
   );
-  return { file: indexedNode(node, publisher, shown, downloadUrl), shown, hostNodes, node, publisher };
+  return { file: indexedNode(node, publisher, shown, downloadUrl), hostNodes };
 }
 
-/** Lets some of the index's writes arrive late, after those of others who have read later. */
-function slowWrites(disorder: readonly number[]): () => void {
+/** What goes wrong with the writes of the index, in turn: they are late, or the function dies before or after one. */
+type Disturbance = 'none' | 'late' | 'held' | 'crash before' | 'crash after';
+const maxCrashes = 5;
+
+/**
+ * Disturbs the index's writes. A held one is sent only after everything else, when it knows the oldest state of all.
+ * A crash is seen by the reader of the stream, which sends the same records again.
+ */
+function disturb(disturbances: readonly Disturbance[]) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let writes = 0;
-  return intercept(s3(), async ({ command, input, send }) => {
-    writes += 1;
-    const isFile = command === 'PutObjectCommand' && String(input.Key).startsWith('index/');
-    if (isFile) await pause(Number(disorder[writes % disorder.length]) * 20);
-    return send();
+  let crashes = 0;
+  const stop = intercept(s3(), async ({ command, input, send }) => {
+    if (command !== 'PutObjectCommand' || !String(input.Key).startsWith('index/')) return send();
+    const what = disturbances[writes++ % disturbances.length] ?? 'none';
+    count(what);
+    if (what === 'late') await pause(20);
+    if (what === 'held') await released;
+    if (!what.startsWith('crash') || ++crashes > maxCrashes) return send();
+    if (what === 'crash after') await send();
+    throw new Error('The function died.');
   });
+  return { release, stop };
 }
 
 /** Sends records as a stream does at its worst: in pieces, some twice, some late, and pieces at the same time. */
@@ -146,8 +212,12 @@ async function deliver(records: readonly DynamoDBRecord[], disorder: readonly nu
   const batches = [chaotic.slice(0, half), chaotic.slice(half), late]
     .map(filtered)
     .filter(({ Records }) => Records.length);
-  const replies = await Promise.all(batches.map((batch) => handler(batch, context)));
-  expect(replies.flatMap(({ batchItemFailures }) => batchItemFailures)).toEqual([]);
+  await Promise.all(
+    batches.map(async (batch) => {
+      // Lambda repeats a batch until none of its records has failed.
+      while ((await handler(batch, invocation)).batchItemFailures.length > 0) await pause(1);
+    }),
+  );
 }
 
 const steps = fc.array(
@@ -157,59 +227,111 @@ const steps = fc.array(
   ),
   { minLength: 3, maxLength: 10 },
 );
+const disorders = fc.array(fc.nat(3), { minLength: 5, maxLength: 5 });
+const disturbances = fc.array(
+  fc.constantFrom<Disturbance>('none', 'none', 'late', 'held', 'crash before', 'crash after'),
+  { minLength: 5, maxLength: 5 },
+);
+
+/** Everything that may happen, once. */
+const eventful: Step[] = [
+  ['publish', '1.1.0'],
+  ['extract', '1.0.0'],
+  ['editHostNode', '1.0.0'],
+  ['describe', '1.0.0'],
+  ['register', '2.0.0-rc.1'],
+  ['renamePublisher', '1.0.0'],
+  ['flagVersion', '1.0.0'],
+  ['banVersion', '1.1.0'],
+  ['unbanVersion', '1.1.0'],
+  ['banNode', '1.0.0'],
+  ['unbanNode', '1.0.0'],
+  ['banPublisher', '1.0.0'],
+  ['unbanPublisher', '1.0.0'],
+  ['withdraw', '1.0.0'],
+  ['restore', '1.0.0'],
+];
 
 describe('the public index', () => {
   test('says what the table says after any history, and nothing that is private', async () => {
-    const disorders = fc.array(fc.nat(3), { minLength: 5, maxLength: 5 });
-    await check(fc.tuple(steps, disorders), async ([given, disorder]) => {
-      history += 1;
-      const nodeId = `node-${history}`;
-      const all: Step[] = [['publish', '1.0.0'], ...given, ['unbanPublisher', '1.0.0']];
-      const quicken = slowWrites(disorder);
-      const deliveries: Promise<void>[] = [];
-      for (const [action, label] of all) {
-        // What the registry rejects in this state is part of the history.
-        await Promise.resolve(actions[action](nodeId, label)).catch(() => undefined);
-        // The stream is read while the next change is made.
-        deliveries.push(deliver(stream.take(), disorder));
-      }
-      await Promise.all(deliveries);
-      quicken();
-      await requireIndex(nodeId);
+    await check(fc.tuple(steps, disorders, disturbances), requireHistory, {
+      examples: [[eventful, [0, 1, 2, 3, 0], ['held', 'late', 'crash before', 'none', 'crash after']]],
     });
+    // Every action and disturbance took part.
+    const missing = [...Object.keys(actions), 'late', 'held', 'crash before', 'crash after'];
+    expect(missing.filter((name) => !counts[name])).toEqual([]);
+  });
+
+  test('leaves nothing for a rebuild to correct', async () => {
+    const { nodes, written, removed } = await rebuildIndex({
+      after: undefined,
+      downloadUrl,
+      // No larger catalog.
+      linesPerPiece: Number.MAX_SAFE_INTEGER,
+      progress: () => {},
+    });
+
+    expect(nodes).toBe(history);
+    // A piece of the catalog that no node belongs to yet.
+    expect(written.filter((path) => !path.includes('/catalog/'))).toEqual([]);
+    expect(removed).toEqual([]);
   });
 });
 
-async function requireIndex(nodeId: string): Promise<void> {
-  const wanted = await expected(nodeId);
-  if (!wanted) throw new Error(`The node ${nodeId} was not published.`);
-  const file = await readFile<object>(nodePath(nodeId));
-  expect(file).toEqual(JSON.parse(JSON.stringify(wanted.file)));
-  expect(() => files.IndexedNode.parse(file)).not.toThrow();
-  const config = files.IndexConfig.parse(await readFile(configPath));
-  const piece = await readFile<CatalogPiece>(
-    catalogPath(config.catalog_pieces, pieceOf(nodeId, config.catalog_pieces)),
-  );
-  const lines = files.CatalogPiece.parse(piece).nodes.filter(({ id }) => id === nodeId);
-  const isListed = wanted.node.status === 'NodeStatusActive' && wanted.node.latest_version !== undefined;
-  expect(lines.map(({ latest_version }) => latest_version)).toEqual(
-    isListed ? [wanted.node.latest_version?.version] : [],
-  );
-  for (const hostNodes of wanted.hostNodes) {
-    const stored = await readFile<object>(hostNodesPath(nodeId, hostNodes.version));
-    if (stored === undefined) expect(hostNodes.host_node_extract_status).toBe('pending');
-    else expect(stored).toEqual(JSON.parse(JSON.stringify(hostNodes)));
-    expect(JSON.stringify(stored ?? {})).not.toContain('touched');
+async function requireHistory([given, disorder, disturbed]: [
+  given: Step[],
+  disorder: number[],
+  disturbed: Disturbance[],
+]): Promise<void> {
+  const subject = await newSubject();
+  const all: Step[] = [['publish', '1.0.0'], ...given, ['unbanPublisher', '1.0.0']];
+  const { release, stop } = disturb(disturbed);
+  const deliveries: Promise<void>[] = [];
+  for (const [action, label] of all) {
+    // What the registry rejects in this state is part of the history.
+    await Promise.resolve(actions[action](subject, label)).then(
+      () => count(action),
+      () => undefined,
+    );
+    // The stream is read while the next change is made.
+    deliveries.push(deliver(stream.take(), disorder));
   }
-  const text = JSON.stringify([file, piece]);
-  for (const secret of [
-    secretEmail,
-    demo.owner,
-    'token_',
-    'tags_admin',
-    'revision',
-    'published_by',
-    'members',
-  ])
-    expect(text).not.toContain(secret);
+  await Promise.race([Promise.all(deliveries), pause(50)]);
+  release();
+  await Promise.all(deliveries);
+  stop();
+  await requireIndex(subject);
+}
+
+async function requireIndex(subject: Subject): Promise<void> {
+  const { nodeId } = subject;
+  const wanted = JSON.parse(JSON.stringify(await expected(subject)));
+  const file = files.IndexedNode.parse(await readFile(nodePath(nodeId)));
+  expect(file).toEqual(wanted.file);
+  const { catalog_pieces } = files.IndexConfig.parse(await readFile(configPath));
+  const piece = await readFile(catalogPath(catalog_pieces, pieceOf(nodeId, catalog_pieces)));
+  const lines = files.CatalogPiece.parse(piece).nodes.filter(({ id }) => id === nodeId);
+  const latest = wanted.file.latest_version?.version;
+  expect(lines.map(({ latest_version, publisher }) => [latest_version, publisher.name])).toEqual(
+    file.status === 'NodeStatusActive' && latest !== undefined ? [[latest, file.publisher?.name]] : [],
+  );
+  const none: files.IndexedReadme = { node_id: nodeId, text: '' };
+  const readme = files.IndexedReadme.parse((await readFile(readmePath(nodeId))) ?? none);
+  expect([readme.version, readme.text]).toEqual([latest, latest === undefined ? '' : readmeOf(latest)]);
+  for (const hostNodes of wanted.hostNodes) {
+    const stored = await readFile(hostNodesPath(nodeId, hostNodes.version));
+    if (stored === undefined) expect(hostNodes.host_node_extract_status).toBe('pending');
+    else expect(files.IndexedHostNodes.parse(stored)).toEqual(hostNodes);
+  }
+  await requireNothingPrivate(nodeId, JSON.stringify(piece));
+}
+
+async function requireNothingPrivate(nodeId: string, catalog: string): Promise<void> {
+  const Prefix = nodePath(nodeId).replace(/\.json$/, '');
+  const { Contents = [] } = await s3().send(new ListObjectsV2Command({ Bucket: bucketName(), Prefix }));
+  const own = Contents.map(({ Key = '' }) => Key).filter((key) => /^[./]/.test(key.slice(Prefix.length)));
+  const texts = await Promise.all(own.map(async (key) => JSON.stringify(await readFile(key))));
+  const secrets = [secretEmail, owner, 'token_', 'tags_admin', 'revision', 'touched', '_by"', 'members'];
+  expect(own.length).toBeGreaterThan(0);
+  for (const secret of secrets) expect(texts.join('') + catalog).not.toContain(secret);
 }
