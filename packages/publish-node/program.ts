@@ -9,7 +9,7 @@ import { packCommand } from './pack-command.ts';
 import { printable } from './printable.ts';
 import { publishCommand } from './publish-command.ts';
 import { statusCommand } from './status-command.ts';
-import { isWebAddress } from './web-address.ts';
+import { isWebAddress } from '../../lib/web-address.ts';
 import { whoamiCommand } from './whoami-command.ts';
 import { withdrawCommand } from './withdraw-command.ts';
 

@@ -6,7 +6,7 @@ import { Failure, throwAll } from './failure.ts';
 import type { Meant } from './output.ts';
 import { type PyProject, readPyProject } from './pyproject.ts';
 import { semanticSpelling } from '../../lib/schemas/version-spelling.ts';
-import { isWebAddress } from './web-address.ts';
+import { isRunByPage } from '../../lib/web-address.ts';
 
 /** What is known of a node and its version, from the pyproject.toml or the command line. */
 export interface Metadata {
@@ -187,15 +187,15 @@ export function requestOf(
   };
 }
 
-/** Packs also write paths there, which the registry cannot show. */
+/** Sent as it is written: a URL of any kind, `git@host:path` or a path. */
 function addressed(field: 'repository' | 'icon' | 'banner_url', value: string | undefined) {
-  return value !== undefined && isWebAddress(value) ? { [field]: value } : {};
+  return value && !isRunByPage(value) ? { [field]: value } : {};
 }
 
 /** What of the metadata is not published, and why. */
 export function metadataNotes(project: Project): string[] {
   const addresses = (['repository', 'icon', 'banner'] as const)
-    .filter((field) => project[field] !== undefined && !isWebAddress(String(project[field])))
-    .map((field) => `The ${field} "${project[field]}" is left out: it is not an http or https address.`);
+    .filter((field) => isRunByPage(project[field] ?? ''))
+    .map((field) => `The ${field} "${project[field]}" is left out: a page that shows it would run it.`);
   return [...addresses, ...(project.notes ?? [])];
 }

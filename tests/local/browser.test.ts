@@ -155,6 +155,39 @@ inBrowser(`in a browser${note}`, () => {
   });
 
   describe('the home page', () => {
+    test.each([
+      ['javascript:document.title="run"', false],
+      [' Java\nScript:document.title="run"', false],
+      ['vbscript:run', false],
+      ['data:text/html,<b>run</b>', false],
+      ['https://example.com/film.mp4', true],
+    ])(
+      'puts an address that others wrote into a link only if no page would run it: %j',
+      async (address, isLinked) => {
+        await open('/', 1280);
+        const at = new Date().toISOString();
+        await page.route('**/state', async (route) => {
+          const response = await route.fetch();
+          const notifications = [
+            { at, id: 'a', task: 'told', state: 'success', signature: 'valid', media: address },
+          ];
+          const parts = [{ name: 'told', url: address, isUp: true }];
+          await route.fulfill({ response, json: { ...(await response.json()), notifications, parts } });
+        });
+        await page.route('**/records', async (route) => {
+          const response = await route.fetch();
+          const { published, ...others } = await response.json();
+          const version = { ...published[0], id: 'told', node_id: 'told', downloadUrl: address };
+          await route.fulfill({ response, json: { ...others, published: [version] } });
+        });
+        for (const list of ['notifications', 'running', 'published']) {
+          const link = item(list, 'told').locator('a');
+          await link.waitFor();
+          expect([list, await link.evaluate((made) => made.hasAttribute('href'))]).toEqual([list, isLinked]);
+        }
+      },
+    );
+
     beforeEach(() => openHome(1280));
 
     test('shows the caller, the code, the sentence and the details of a rejected request', async () => {

@@ -19,6 +19,15 @@ async function projectOf(pyproject: string, flags = {}) {
   return requireProject(await readMetadata(folder, flags));
 }
 
+function withAddresses(repository: string, icon: string, banner: string) {
+  return projectOf(`${base}urls = { Repository = "${repository}" }
+[tool.node-registry]
+publisher = "me"
+icon = "${icon}"
+banner = "${banner}"
+`);
+}
+
 const base = '[project]\nname = "my-pack"\nversion = "1.2.0"\n';
 
 describe('a pyproject.toml', () => {
@@ -148,17 +157,24 @@ Models = [{ location = "/checkpoints/a.safetensors" }]
     });
   });
 
-  test('loses URLs that are not http or https, with a note', async () => {
-    const project = await projectOf(`${base}urls = { Repository = "git@example.com:a/b.git" }
-[tool.comfy]
-PublisherId = "me"
-Icon = "assets/icon.png"
-`);
+  test.each([
+    ['git@example.com:a/b.git', 'assets/icon.png', 'data:image/png;base64,iVBORw0='],
+    ['ssh://git@example.com/a', './a b.png', 'HTTP://example.com/banner.png'],
+  ])('sends addresses as they are written: %s, %s, %s', async (repository, icon, banner_url) => {
+    const project = await withAddresses(repository, icon, banner_url);
+
+    expect(requestOf(project).node).toEqual({ id: 'my-pack', repository, icon, banner_url });
+    expect(metadataNotes(project)).toEqual([]);
+  });
+
+  test('leaves out addresses that a page would run, with a note', async () => {
+    const project = await withAddresses('javascript:x', ' VBScript:x', 'data:text/html,x');
 
     expect(requestOf(project).node).toEqual({ id: 'my-pack' });
     expect(metadataNotes(project)).toEqual([
-      'The repository "git@example.com:a/b.git" is left out: it is not an http or https address.',
-      'The icon "assets/icon.png" is left out: it is not an http or https address.',
+      'The repository "javascript:x" is left out: a page that shows it would run it.',
+      'The icon " VBScript:x" is left out: a page that shows it would run it.',
+      'The banner "data:text/html,x" is left out: a page that shows it would run it.',
     ]);
   });
 });

@@ -2,6 +2,8 @@ export const at = (id) => document.getElementById(id);
 
 export function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
+  // Some addresses are anyone's texts, and a page would run some schemes.
+  if (made.href && !/^https?:$/.test(made.protocol)) made.removeAttribute('href');
   made.append(...children.filter((child) => child !== undefined));
   return made;
 }

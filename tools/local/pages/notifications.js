@@ -8,9 +8,7 @@ export function showNotifications({ state }) {
 }
 
 function renderNotification({ at, id, task, state, signature, media }) {
-  const film = /^https?:/i.test(media ?? '')
-    ? [' ', element('a', { href: media }, 'show what was made')]
-    : [];
+  const film = media ? [' ', element('a', { href: media }, 'show what was made')] : [];
   const line = element(
     'p',
     {},
