@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Contract } from '../../lib/contract.ts';
 import { type ErrorCode, errorCatalog, paidErrors, providerErrors } from '../../lib/errors.ts';
 import { sampleError, sampleIssues } from './examples.ts';
@@ -9,18 +8,13 @@ import { reference, replyName } from './schemas.ts';
 
 /** All answers of an operation by status: its success, and each error that it can give with its codes. */
 export function describeAnswers(contract: Contract): JsonObject {
-  const codes = errorsOf(contract);
-  const statuses = [...new Set(codes.map((code) => errorCatalog[code].status))].sort((a, b) => a - b);
-  const refusals = statuses.map((status) => [
-    status,
-    {
-      $ref: `#/components/responses/${responseName(status)}`,
-      description: sentencesOf(codes.filter((code) => errorCatalog[code].status === status)),
-    },
+  const responses = codesByStatus(contract).map((codes) => [
+    statusOf(codes),
+    { $ref: `#/components/responses/${responseName(codes)}` },
   ]);
   return {
     [contract.status]: success(contract),
-    ...Object.fromEntries(refusals),
+    ...Object.fromEntries(responses),
     default: { $ref: '#/components/responses/GatewayAnswer' },
   };
 }
@@ -69,37 +63,52 @@ function success(contract: Contract): JsonObject {
 
 const budgetHeaders = ['RateLimit-Policy', 'RateLimit'];
 
-/** One response for each status, which all operations share, with an example of each code. */
+/**
+ * One response for each code, which all operations share. OpenAPI has one response for each status, so codes that an
+ * operation has under one status share one.
+ */
 export function errorResponses(contracts: readonly Contract[]): JsonObject {
-  const used = [...new Set(contracts.flatMap(errorsOf))];
-  const statuses = [...new Set(used.map((code) => errorCatalog[code].status))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const codes = used.filter((code) => errorCatalog[code].status === status);
-      return [responseName(status), errorResponse(status, codes)];
-    }),
-  );
+  const responses = contracts
+    .flatMap(codesByStatus)
+    .map((codes) => [responseName(codes), errorResponse(codes)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(responses);
 }
 
-function errorResponse(status: number, codes: readonly ErrorCode[]): JsonObject {
+type Codes = readonly ErrorCode[];
+
+/** The codes of an operation, those of each status in the catalog's order. */
+function codesByStatus(contract: Contract): Codes[] {
+  const codes = errorsOf(contract);
+  const inOrder = (Object.keys(errorCatalog) as ErrorCode[]).filter((code) => codes.includes(code));
+  return Object.values(Object.groupBy(inOrder, (code) => errorCatalog[code].status)) as Codes[];
+}
+
+function statusOf([code = 'internal_error']: Codes): number {
+  return errorCatalog[code].status;
+}
+
+function errorResponse(codes: Codes): JsonObject {
   const known: readonly ErrorCode[] = [...paidErrors, ...providerErrors];
   // Once a caller's account was read, every response states the remaining limits.
   const budget = codes.some((code) => known.includes(code)) ? budgetHeaders : [];
   return {
     description: sentencesOf(codes),
-    headers: headerReferences([...headersOfStatus(status), ...budget]),
+    headers: headerReferences([...headersOfStatus(statusOf(codes)), ...budget]),
     content: {
       'application/json': {
-        schema: reference('ErrorBody'),
+        // Next to the reference and not in an `allOf`, for which generators make up names.
+        schema: { ...reference('ErrorBody'), properties: { error: { enum: codes } } },
         examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
   };
 }
 
-/** Named by its status, as `Conflict409`. */
-function responseName(status: number): string {
-  return `${(STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '')}${status}`;
+/** `node_banned` and `publisher_banned` are `NodeBannedOrPublisherBanned`. */
+function responseName(codes: Codes): string {
+  const words = codes.join('_or_').split('_');
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
 function sentencesOf(codes: readonly ErrorCode[]): string {

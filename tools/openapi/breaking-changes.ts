@@ -223,8 +223,10 @@ function operationsOf({ paths }: JsonObject): JsonObject {
 
 function follow(document: JsonObject, value: unknown): unknown {
   if (!isObject(value) || typeof value.$ref !== 'string') return value;
+  const { $ref, ...rest } = value;
   const path = value.$ref.split('/').slice(1);
-  return path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), document);
+  const found = path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), document);
+  return Object.keys(rest).length === 0 ? found : { allOf: [found], ...rest };
 }
 
 /** A schema of several that all hold, as one: a field of two of them has what either says. */

@@ -54,32 +54,29 @@ const common: JsonObject = {
 export const taskSchemas: JsonObject = {
   TaskNotification: {
     description: 'What the provider says about a task, with the same four fields for both providers',
-    allOf: [
-      reference('TaskStatus'),
-      {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'The task_id, as the video provider calls it' },
-          status: { type: 'string', description: 'The state in the words of the image provider' },
-          generated: {
-            type: 'array',
-            items: { type: 'string' },
-            description: 'Images, as their provider lists them',
-          },
-          creations: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: {
-                id: { type: 'string', description: 'ID of the video' },
-                url: { type: 'string', description: 'Where the video is downloaded' },
-              },
-            },
-            description: 'Videos, as their provider lists them',
+    type: 'object',
+    properties: {
+      ...common,
+      id: { type: 'string', description: 'The task_id, as the video provider calls it' },
+      status: { type: 'string', description: 'The state in the words of the image provider' },
+      generated: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Images, as their provider lists them',
+      },
+      creations: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string', description: 'ID of the video' },
+            url: { type: 'string', description: 'Where the video is downloaded' },
           },
         },
+        description: 'Videos, as their provider lists them',
       },
-    ],
+    },
+    required: ['state', 'media'],
   },
   TaskStatus: {
     type: 'object',
