@@ -48,7 +48,7 @@ export function issueSentence(issue: Issue, input: unknown): string {
     case 'invalid_type':
       return `must be ${typeNames[issue.expected] ?? `of type ${issue.expected}`}`;
     case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`;
+      return `must be one of ${issue.values.map(String).filter(Boolean).join(', ')}`;
     case 'too_small':
       return `must ${measure(issue.origin, 'at least', Number(issue.minimum))}`;
     case 'too_big':

@@ -3,6 +3,7 @@ import { handler as bulkNodeVersions } from '../functions/bulk-node-versions.ts'
 import { handler as publishNodeVersion } from '../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../functions/update-host-node.ts';
 import { handler as updateNode } from '../functions/update-node.ts';
+import { parseAsWritten } from '../lib/written-json.ts';
 import { loadContracts } from '../tools/openapi/contracts.ts';
 import { invoke, type Result, sampleBody } from './support/invoke.ts';
 import { loggedLines } from './support/logged-lines.ts';
@@ -203,6 +204,21 @@ const place: Row = {
     ...['data:text/html,<b>', 'data:,x', 'DATA:text/html,x'],
   ].map((value) => [value, isRun] as const),
 };
+/** A double would round some of these, and writes the others in another way. */
+const writtenNumbers = Object.fromEntries(
+  [
+    '1e20',
+    '9007199254740993',
+    '-9007199254740992',
+    '1e400',
+    '-0',
+    '1.0',
+    '2.50',
+    '1E-7',
+    '0.1000000000000000055',
+    '0.5',
+  ].map((number) => [`n${number}`, [{ of: JSON.rawJSON(number) }]]),
+);
 const computed: Row = { isComputed: true };
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -258,10 +274,12 @@ describe('Resources and their fields', () => {
             { fr: { name: 'Nœud' } },
             { fr: 'Nœud', de: 7, it: [1, null], es: null, constructor: 'x' },
             { a: nested(100) },
+            writtenNumbers,
           ],
           rejects: [
             [[], 'must be an object'],
             ['x', 'must be an object'],
+            [JSON.rawJSON('1e20'), 'must be an object'],
           ],
         },
       ],
@@ -322,7 +340,7 @@ describe('Resources and their fields', () => {
         expect(body.details).toEqual([
           {
             path: 'body.status',
-            message: 'must be one of NodeStatusActive, NodeStatusDeleted, NodeStatusBanned, ',
+            message: 'must be one of NodeStatusActive, NodeStatusDeleted, NodeStatusBanned',
           },
         ]);
       });
@@ -476,10 +494,12 @@ describe('Resources and their fields', () => {
               constructor: 'x',
             },
             {},
+            writtenNumbers,
           ],
           rejects: [
             ['x', 'must be an object'],
             [[1], 'must be an object'],
+            [JSON.rawJSON('1e20'), 'must be an object'],
           ],
         },
       ],
@@ -927,6 +947,43 @@ describe('What is newly let through', () => {
     expect(Object.hasOwn(Object.prototype, 'isAdmin')).toBe(false);
   });
 
+  test('answers numbers digit by digit, and takes them back', async () => {
+    const { text } = await update({ translations: writtenNumbers });
+    const { translations } = parseAsWritten(text) as { translations: object };
+
+    expect(JSON.stringify(translations)).toBe(JSON.stringify(writtenNumbers));
+    expect((await update(JSON.parse(text))).status).toBe(200);
+  });
+
+  test.each([
+    ['translations of an update', (translations: unknown) => update({ translations })],
+    [
+      'translations of a publish',
+      (translations: unknown) => publish({ nodeId: `translated-${fresh()}`, node: { translations } }),
+    ],
+    [
+      'advanced_settings',
+      (advanced_settings: unknown) => send('relight-image', { image: 'iVBORw0=', advanced_settings }),
+    ],
+  ])('bounds depth and size of %s', async (_, sendValue) => {
+    const flat = (length: number) => ({ a: Array(length).fill(1) });
+    const details = [];
+    for (const value of [
+      { a: nested(490) },
+      { a: nested(500) },
+      { a: nested(2000) },
+      flat(99_900),
+      flat(100_000),
+    ]) {
+      const { body } = await sendValue(value);
+      details.push(body.details?.[0]);
+    }
+
+    const deep = { path: 'body', message: 'must be nested at most 500 deep' };
+    const large = { path: 'body', message: 'must hold at most 100000 values' };
+    expect(details).toEqual([undefined, deep, deep, undefined, large]);
+  });
+
   test('compares settings as part of the request of an Idempotency-Key', async () => {
     const headers = { 'idempotency-key': `settings-${fresh()}` };
     const relight = (gamma: number) =>
@@ -1282,7 +1339,7 @@ async function storedField(nodeId: string | undefined, field: string): Promise<u
   const { translations, ...record } = (await storedNode(String(nodeId))) ?? {};
   const fields: Record<string, unknown> = {
     ...record,
-    ...(translations && { translations: JSON.parse(translations) }),
+    ...(translations && { translations: parseAsWritten(translations) }),
   };
   return fields[field];
 }

@@ -25,6 +25,7 @@ export const publishNodeVersion = contract({
         ),
       ),
   }),
+  freeForm: { in: 'node', field: 'translations' },
   reply: z.object({
     node_version: NodeVersion,
     signedUrl: z.string().with(z.describe('Signed URL for uploading the node version; valid for 15 minutes')),

@@ -13,6 +13,7 @@ export const relightImage = contract({
   access: 'user',
   parameters: z.object({}),
   body: RelightRequest,
+  freeForm: { field: 'advanced_settings' },
   reply: RelightReply,
   status: 200,
   errors: [...paidErrors, ...providerErrors],

@@ -137,7 +137,7 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
   const pipeline = middy<GatewayRequest, Answer>(
     async (request: GatewayRequest, invocation: Invocation) => {
       const endsAt = endOf(invocation);
-      const body = readOnce(request);
+      const body = readOnce(request, contract.freeForm);
       const { caller, job } = await admit(contract.access, request, body, jobOf);
       const call = {
         ...readRequest<C>(contract, schema(), request, body),
@@ -181,10 +181,10 @@ function keyedRequest<C extends Contract>(
 }
 
 /** Parses the body at the first call: a token may be in it, and its issues are reported once the caller is known. */
-function readOnce(request: GatewayRequest): () => unknown {
+function readOnce(request: GatewayRequest, freeForm: Contract['freeForm']): () => unknown {
   let read: { body: unknown } | undefined;
   return () => {
-    read ??= { body: parseJsonBody(request) };
+    read ??= { body: parseJsonBody(request, freeForm) };
     return read.body;
   };
 }

@@ -1,5 +1,11 @@
 import { isUtf8 } from 'node:buffer';
+import type { Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { freeFormIssue } from '../schemas/free-form.ts';
+import { parseAsWritten } from '../written-json.ts';
+
+type FreeForm = NonNullable<Contract['freeForm']>;
 
 interface BodyCarrier {
   /** An absent body may arrive as absent, null or empty. */
@@ -12,7 +18,7 @@ interface BodyCarrier {
 const maxBytes = 6 * 1024 * 1024;
 
 /** Parses a request's JSON body. A request without a Content-Type is read as JSON. */
-export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): unknown {
+export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, freeForm?: FreeForm): unknown {
   // The gateway may add a Content-Type to a body that is not there, so the body comes first.
   if (!body) throw bodyIssue('is missing; send a JSON object');
   const contentType = headers['content-type'];
@@ -30,7 +36,18 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier): 
     throw bodyIssue('is not valid JSON');
   }
   if (text.includes('\\u')) refuseHalfCharacters(value);
+  if (freeForm) keepFreeForm(value, text, freeForm);
   return value;
+}
+
+/** The other fields have types of their own, in which a number is a double. */
+function keepFreeForm(body: unknown, text: string, { in: parent, field }: FreeForm): void {
+  const holderIn = (root: unknown) => (isObject(root) && parent ? root[parent] : root);
+  const holder = holderIn(body);
+  if (!isObject(holder) || !isObject(holder[field])) return;
+  const issue = freeFormIssue(body);
+  if (issue !== undefined) throw bodyIssue(issue);
+  holder[field] = (holderIn(parseAsWritten(text)) as JsonObject)[field];
 }
 
 /** The gateway's replacement for bytes that are not UTF-8. It is an ordinary character if the caller sent it. */

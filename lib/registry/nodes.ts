@@ -12,6 +12,7 @@ import { get } from '../store/read.ts';
 import { untilWritten } from '../store/retries.ts';
 import { update } from '../store/write.ts';
 import type { DownloadUrl } from '../upload.ts';
+import { parseAsWritten } from '../written-json.ts';
 import { historyEntry } from './history.ts';
 import { nodeVersionView } from './node-versions.ts';
 import { publisherView, requireOwner, requirePublisher } from './publishers.ts';
@@ -197,7 +198,7 @@ export function nodeView({ node, publisher }: OwnedNode, downloadUrl: DownloadUr
   return shownFields<Node>(
     {
       ...fields,
-      ...(translations !== undefined && { translations: JSON.parse(translations) }),
+      ...(translations !== undefined && { translations: parseAsWritten(translations) }),
       ...(latest_version && { latest_version: nodeVersionView(latest_version, downloadUrl) }),
       publisher: publisherView(publisher),
     },

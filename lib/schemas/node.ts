@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { clearable } from './clearable.ts';
-import { freeFormIssue } from './free-form.ts';
 import { texts } from './lists.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
@@ -18,12 +17,7 @@ const place = z
 
 const translations = z
   .unknown()
-  .check(
-    z.superRefine((value, context) => {
-      const message = isObject(value) ? freeFormIssue(value) : 'must be an object';
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    }),
-  )
+  .check(z.refine(isObject, 'must be an object'))
   .with(
     z.meta({ type: 'object', description: 'Translations of node metadata: each language has any value' }),
   );

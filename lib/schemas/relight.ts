@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { added } from './added.ts';
 import { isObject } from '../json-object.ts';
-import { freeFormIssue } from './free-form.ts';
 import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 
@@ -18,12 +17,7 @@ const styles = [
 const percentage = z.int().check(z.minimum(0), z.maximum(100));
 
 /** Forwarded as it is: a new setting of the provider needs no release of this service. */
-const advancedSettings = z.unknown().check(
-  z.superRefine((settings, context) => {
-    const message = isObject(settings) ? freeFormIssue(settings) : 'must be an object';
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  }),
-);
+const advancedSettings = z.unknown().check(z.refine(isObject, 'must be an object'));
 
 const minWeight = 1;
 const maxWeight = 1.4;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { parseAsWritten } from '../../lib/written-json.ts';
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<Answer>;
 
@@ -46,7 +47,7 @@ export async function invoke(handler: Handler, name: string, changes: Changes = 
   const text = answer.isBase64Encoded
     ? gunzipSync(Buffer.from(answer.body, 'base64')).toString()
     : answer.body;
-  return { status: answer.statusCode, headers: answer.headers, text, body: JSON.parse(text) };
+  return { status: answer.statusCode, headers: answer.headers, text, body: parseAsWritten(text) };
 }
 
 export function sampleEvent(name: string): APIGatewayProxyEventV2 {

@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import { isObject } from '../../lib/json-object.ts';
+import { parseAsWritten } from '../../lib/written-json.ts';
 import type { Fields } from './wire-format.ts';
 
 /** Undefined for text that is not a JSON object. */
 export function parseObject(text: string): Fields | undefined {
   try {
-    const value = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+    const value = parseAsWritten(text);
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

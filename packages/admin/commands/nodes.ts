@@ -5,6 +5,7 @@ import { describeNode, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
 import { Node } from '../../../lib/schemas/node.ts';
+import { parseAsWritten } from '../../../lib/written-json.ts';
 
 export const list = command({
   parameters: [],
@@ -86,7 +87,7 @@ function dataOf({ node, publisher }: { node: NodeRecord; publisher?: PublisherRe
   const { translations, latest_version, ...rest } = node;
   return {
     ...shownFields<Node>(rest, Node),
-    ...(translations !== undefined && { translations: JSON.parse(translations) }),
+    ...(translations !== undefined && { translations: parseAsWritten(translations) }),
     latest_version,
     ...(publisher && { publisher: publisherView(publisher) }),
   };

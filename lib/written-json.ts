@@ -1,0 +1,15 @@
+declare global {
+  interface JSON {
+    rawJSON(text: string): object;
+  }
+}
+
+/** Parses JSON whose numbers `JSON.stringify` writes as they were written, whatever a double makes of them. */
+export function parseAsWritten(text: string): unknown {
+  return JSON.parse(text, asWritten as (key: string, value: unknown) => unknown);
+}
+
+/** TypeScript does not declare the reviver's third argument yet. */
+function asWritten(_: string, value: unknown, { source }: { source: string }): unknown {
+  return typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value;
+}
