@@ -69,7 +69,7 @@ describe('a bundle', () => {
   };
 
   test.each([...proxies, ...stores])(
-    '%s has only the credential provider of its role, and no S3 client',
+    'gives %s only the credential provider of its role, and no S3 client',
     async (name) => {
       const { whole } = await loads(name);
 

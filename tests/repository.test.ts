@@ -46,7 +46,7 @@ function importsOf(file: string): { own: string[]; packages: string[] } {
 }
 
 describe('a function of the service', () => {
-  test.each(names)('%s has its entry in serverless.yml, its sample event and its tests', (name) => {
+  test.each(names)('gives %s its entry in serverless.yml, its sample event and its tests', (name) => {
     expect(functions[camelCase(name)]?.handler).toBe(`dist/${name}/index.handler`);
     expect(readdirSync('events')).toContain(`${name}.json`);
     expect(readdirSync('tests/functions')).toContain(`${name}.test.ts`);
@@ -72,7 +72,7 @@ describe('a function of the service', () => {
   });
 
   test.each(endpoints)(
-    '%s has one route, the same in its contract, serverless.yml, its event and the README',
+    'gives %s one route, the same in its contract, serverless.yml, its event and the README',
     async (name) => {
       const { name: functionName, method, path } = await contractOf(name);
       const routes = functions[functionName].events.map(({ httpApi }: { httpApi: string }) => httpApi);
@@ -84,7 +84,7 @@ describe('a function of the service', () => {
     },
   );
 
-  test.each(names)('%s is short, and does not use JSON, errors, the environment or the SDK', (name) => {
+  test.each(names)('keeps %s short, without JSON, errors, the environment and the SDK', (name) => {
     const source = readFileSync(`functions/${name}.ts`, 'utf8');
 
     expect(source.split('\n').length).toBeLessThanOrEqual(50);

@@ -171,7 +171,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
 
   describe('refusals', () => {
     test.each([['1.0.0rc1'], ['nightly'], ['1.2.3.4'], [''], ['1.0.0-'], ['9'.repeat(65)]])(
-      '400 for the version label %j',
+      'returns 400 for the version label %j',
       async (version) => {
         const { status, body } = await publish({ nodeId: 'labelled', version });
 
@@ -180,7 +180,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       },
     );
 
-    test('400 where node, node_version or the token is missing, all at once', async () => {
+    test('returns 400 where node, node_version or the token is missing, all at once', async () => {
       const { status, body } = await invoke(handler, 'publish-node-version', {
         body: {},
         headers: { authorization: bearer('mats') },
@@ -194,13 +194,13 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       ]);
     });
 
-    test('400 for a node id that is not the one of the path', async () => {
+    test('returns 400 for a node id that is not the one of the path', async () => {
       const { body } = await publish({ nodeId: 'one', node: { id: 'two' } });
 
       expect(body.details).toEqual([{ path: 'body.node.id', message: 'must be the node id of the path' }]);
     });
 
-    test('401 for a personal access token that is unknown, mistyped, expired or of another publisher', async () => {
+    test('returns 401 for a personal access token that is unknown, mistyped, expired or of another publisher', async () => {
       const expired = await addToken('acme', -1);
       const mistyped = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
       for (const wrong of [createPersonalAccessToken(), mistyped, expired, rivalToken, 'nonsense']) {
@@ -212,19 +212,19 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(await storedNode('closed')).toBeUndefined();
     });
 
-    test('401 without an access token', async () => {
+    test('returns 401 without an access token', async () => {
       expect((await publish({ nodeId: 'closed', headers: { authorization: undefined } })).body.error).toBe(
         'unauthorized',
       );
     });
 
-    test('403 for a valid token of somebody who is no member', async () => {
+    test('returns 403 for a valid token of a stranger', async () => {
       const { status, body } = await publish({ nodeId: 'closed', as: bearer('stranger') });
 
       expect([status, body.error]).toEqual([403, 'forbidden']);
     });
 
-    test("403 for another publisher's node, a banned node and a banned publisher", async () => {
+    test("returns 403 for another publisher's node, a banned node and a banned publisher", async () => {
       await addNode('rival', 'theirs');
       await addNode('acme', 'banned', { status: 'NodeStatusBanned' });
       expect((await publish({ nodeId: 'theirs' })).body.error).toBe('forbidden');
@@ -236,7 +236,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(answer.body.error).toBe('publisher_banned');
     });
 
-    test('404 for a publisher that does not exist', async () => {
+    test('returns 404 for a publisher that does not exist', async () => {
       expect((await publish({ publisherId: 'nobody', nodeId: 'x' })).body.error).toBe('publisher_not_found');
     });
 
@@ -245,7 +245,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       ['NodeVersionStatusBanned'],
       ['NodeVersionStatusFlagged'],
       ['NodeVersionStatusDeleted'],
-    ])('409 version_exists for a version that is %s, and nothing changes', async (status) => {
+    ])('returns 409 version_exists for a version that is %s, and nothing changes', async (status) => {
       const nodeId = `arrived-${status.toLowerCase()}`;
       await addNode('acme', nodeId, { name: 'before' });
       await addVersion('acme', nodeId, '1.0.0', { status, changelog: 'before' });
@@ -256,7 +256,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(await storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0')).toMatchObject({ changelog: 'before' });
     });
 
-    test('409 node_id_taken for an id that differs from a known one only in punctuation, or is deleted', async () => {
+    test('returns 409 node_id_taken for an id that differs from a known one only in punctuation, or is deleted', async () => {
       await addNode('acme', 'my-node');
       await addNode('acme', 'gone', { status: 'NodeStatusDeleted' });
 
@@ -265,7 +265,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect((await publish({ nodeId: 'gone' })).body.error).toBe('node_id_taken');
     });
 
-    test('413 for a version whose record would not fit', async () => {
+    test('returns 413 for a version whose record would not fit', async () => {
       const { status, body } = await publish({ nodeId: 'huge', fields: { changelog: 'x'.repeat(130_000) } });
 
       expect([status, body.error]).toEqual([413, 'record_too_large']);

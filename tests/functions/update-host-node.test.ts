@@ -168,14 +168,14 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       ['flags that are not booleans', { output_is_list: [1] }, 'body.output_is_list.0'],
       ['a description that is a list', { description: [] }, 'body.description'],
       ['deprecated as text', { deprecated: 'yes' }, 'body.deprecated'],
-    ])('400 for %s', async (_, body, faulty) => {
+    ])('returns 400 for %s', async (_, body, faulty) => {
       const answer = await update(body, { hostNodeName: 'Refused' });
 
       expect(answer.body).toMatchObject({ error: 'invalid_request', details: [{ path: faulty }] });
       expect(await stored('Refused')).toBeUndefined();
     });
 
-    test('400 for a name of 201 characters', async () => {
+    test('returns 400 for a name of 201 characters', async () => {
       const { status, body } = await update({}, { hostNodeName: 'x'.repeat(201) });
 
       expect([status, body.details[0].path]).toEqual([400, 'path.hostNodeName']);
@@ -185,7 +185,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       ['a member', bearer('mats')],
       ['a stranger', bearer('stranger')],
       ["another publisher's owner", bearer('rita')],
-    ])('403 forbidden for %s', async (_, authorization) => {
+    ])('returns 403 forbidden for %s', async (_, authorization) => {
       const { status, body } = await update({ category: 'mine' }, { hostNodeName: 'Refused' }, authorization);
 
       expect([status, body.error]).toEqual([403, 'forbidden']);
@@ -209,29 +209,32 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
         ['Load Imge', ' Did you mean "Load Image"?'],
         ['save image', ' Did you mean "Save Image"?'],
         ['Blend', ''],
-      ])('404 host_node_not_found for the unknown name %j, with a suggestion', async (name, suggestion) => {
-        const { status, body } = await unknown(name);
+      ])(
+        'returns 404 host_node_not_found for the unknown name %j, with a suggestion',
+        async (name, suggestion) => {
+          const { status, body } = await unknown(name);
 
-        expect([status, body.error, body.message]).toEqual([
-          404,
-          'host_node_not_found',
-          `There is no such host node in this node version.${suggestion}`,
-        ]);
-        expect(await storedItem('NODE#extracted#1.0.0', `HOST_NODE#${name}`)).toBeUndefined();
-      });
+          expect([status, body.error, body.message]).toEqual([
+            404,
+            'host_node_not_found',
+            `There is no such host node in this node version.${suggestion}`,
+          ]);
+          expect(await storedItem('NODE#extracted#1.0.0', `HOST_NODE#${name}`)).toBeUndefined();
+        },
+      );
 
-      test('403 forbidden for a stranger, who learns no name', async () => {
+      test('returns 403 forbidden for a stranger, who learns no name', async () => {
         expect((await unknown('Load Imge', bearer('stranger'))).body.error).toBe('forbidden');
       });
 
-      test('200 for a known name, and for another name from an admin', async () => {
+      test('returns 200 for a known name, and for another name from an admin', async () => {
         expect((await unknown('Load Image')).status).toBe(200);
         expect((await unknown('Added', admin)).status).toBe(200);
         expect((await unknown('Added')).status).toBe(200);
       });
     });
 
-    test('400 for a request with a query string, which is the rest of a name', async () => {
+    test('returns 400 for a request with a query string, which is the rest of a name', async () => {
       const event = sampleEvent('update-host-node');
       const answer = await handler(
         { ...event, rawQueryString: 'x', headers: { ...event.headers, authorization: owner } },
@@ -244,11 +247,11 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       ]);
     });
 
-    test('403 forbidden for an owner who bans', async () => {
+    test('returns 403 forbidden for an owner who bans', async () => {
       expect((await update({ policy: 'HostNodePolicyBanned' })).body.error).toBe('forbidden');
     });
 
-    test('403 for a banned publisher and for a banned node', async () => {
+    test('returns 403 for a banned publisher and for a banned node', async () => {
       await setPublisherFields('acme', { banned: true });
       const ofPublisher = await update({ category: 'x' });
       await setPublisherFields('acme', { banned: null });
@@ -260,14 +263,14 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       expect((await update({}, { nodeId: 'spam' }, admin)).status).toBe(200);
     });
 
-    test('403 forbidden when the publisher of the node is gone', async () => {
+    test('returns 403 forbidden when the publisher of the node is gone', async () => {
       await addNode('gone', 'orphan');
       await addVersion('gone', 'orphan', '1.0.0');
 
       expect((await update({}, { nodeId: 'orphan' })).body.error).toBe('forbidden');
     });
 
-    test('409 after losing a hundred rounds', async () => {
+    test('returns 409 after losing a hundred rounds', async () => {
       let rounds = 0;
       intercept(dynamodb, async ({ command, send }) => {
         if (command !== 'UpdateItemCommand') return send();
@@ -283,13 +286,13 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
       ['an unknown node', { nodeId: 'nothing' }, 'node_not_found'],
       ['an unknown version', { version: '9.9.9' }, 'node_version_not_found'],
       ['a label that is not a version', { version: 'nightly' }, 'node_version_not_found'],
-    ])('404 for %s', async (_, place, code) => {
+    ])('returns 404 for %s', async (_, place, code) => {
       const { status, body } = await update({}, place);
 
       expect([status, body.error]).toEqual([404, code]);
     });
 
-    test('413 for a record that would be too large', async () => {
+    test('returns 413 for a record that would be too large', async () => {
       const { status, body } = await update(
         { input_types: 'x'.repeat(300_000) },
         { hostNodeName: 'Refused' },

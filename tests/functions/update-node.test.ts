@@ -252,14 +252,14 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       ['an icon that a page would run', { icon: 'javascript:alert(1)' }, 'body.icon'],
       ['an unknown status', { status: 'Gone' }, 'body.status'],
       ['a search ranking that is not a whole number', { search_ranking: 1.5 }, 'body.search_ranking'],
-    ])('400 for %s', async (_, body, faulty) => {
+    ])('returns 400 for %s', async (_, body, faulty) => {
       const answer = await update(body);
 
       expect(answer.body).toMatchObject({ error: 'invalid_request', details: [{ path: faulty }] });
       expect(answer.status).toBe(400);
     });
 
-    test('400 for translations nested too deep to be written as JSON', async () => {
+    test('returns 400 for translations nested too deep to be written as JSON', async () => {
       const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
       const rawBody = `{"translations":{"de":${deep}}}`;
       const { status } = await invoke(handler, 'update-node', { path, rawBody, headers: owner });
@@ -267,7 +267,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(status).toBe(400);
     });
 
-    test('400 lists every issue at once, in path and body', async () => {
+    test('returns 400 with every issue at once, in path and body', async () => {
       const { body } = await update({ name: 5, tags: 'a' }, owner, { publisherId: 'Acme!', nodeId: '-x' });
 
       const paths = body.details.map(({ path: where }: { path: string }) => where);
@@ -278,13 +278,13 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       ['a member', bearer('mats')],
       ['a stranger', bearer('stranger')],
       ["another publisher's owner", bearer('rita')],
-    ])('403 forbidden for %s', async (_, authorization) => {
+    ])('returns 403 forbidden for %s', async (_, authorization) => {
       const { status, body } = await update({ name: 'mine' }, { authorization });
 
       expect([status, body.error]).toEqual([403, 'forbidden']);
     });
 
-    test('403 forbidden for an owner whose own publisher does not own the node', async () => {
+    test('returns 403 forbidden for an owner whose own publisher does not own the node', async () => {
       const { body } = await update(
         { name: 'mine' },
         { authorization: bearer('rita') },
@@ -294,7 +294,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(body.error).toBe('forbidden');
     });
 
-    test('404 for a publisher, a node, and an id that differs in punctuation', async () => {
+    test('returns 404 for a publisher, a node, and an id that differs in punctuation', async () => {
       const answers = [
         await update({}, owner, { ...path, publisherId: 'nobody' }),
         await update({}, owner, { ...path, nodeId: 'nothing' }),
@@ -309,20 +309,20 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       ]);
     });
 
-    test('412 for an ETag of another revision', async () => {
+    test('returns 412 for an ETag of another revision', async () => {
       const { status, body } = await update({ name: 'late' }, { ...owner, 'if-match': '"0"' });
 
       expect([status, body.error]).toEqual([412, 'precondition_failed']);
     });
 
-    test('413 for a record that would be too large', async () => {
+    test('returns 413 for a record that would be too large', async () => {
       const { status, body } = await update({ description: 'x'.repeat(300_000) });
 
       expect([status, body.error]).toEqual([413, 'record_too_large']);
     });
   });
 
-  test('403 for a banned node and for a banned publisher, but not for an admin', async () => {
+  test('returns 403 for a banned node and for a banned publisher, but not for an admin', async () => {
     await setFields(nodeKey('Some.Node'), { status: 'NodeStatusBanned' });
     const bannedNode = await update({ name: 'x' });
     await setFields(nodeKey('Some.Node'), { status: 'NodeStatusActive' });

@@ -67,7 +67,7 @@ describe('packages', () => {
   });
 
   test.each(names)(
-    '%s has its bundle and nothing else: no map, no source, no module folder',
+    'packs the bundle of %s and nothing else: no map, no source, no module folder',
     async (name) => {
       const files = [...(await unzip(zipOf(name))).keys()];
 
@@ -80,15 +80,12 @@ describe('packages', () => {
     },
   );
 
-  test.each(names)(
-    '%s is the same to the byte when it is made again, elsewhere and for other parameters',
-    (name) => {
-      expect(zipOf(name).equals(zipOf(name, second))).toBe(true);
-      expect(zipOf(name).length).toBeGreaterThan(5000);
-    },
-  );
+  test.each(names)('makes %s again to the byte, elsewhere and for other parameters', (name) => {
+    expect(zipOf(name).equals(zipOf(name, second))).toBe(true);
+    expect(zipOf(name).length).toBeGreaterThan(5000);
+  });
 
-  test.each(names)('%s is small enough to start fast', (name) => {
+  test.each(names)('keeps %s small enough to start fast', (name) => {
     expect(zipOf(name).length).toBeLessThan(name in onEvents ? 400_000 : 200_000);
   });
 });

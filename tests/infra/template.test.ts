@@ -253,7 +253,7 @@ describe('the functions', () => {
     }
   });
 
-  test.each(functionNames)('%s is given no variable that its bundle does not read', async (name) => {
+  test.each(functionNames)('gives %s no variable that its bundle does not read', async (name) => {
     const files = await unzip(full.zips.get(name) ?? Buffer.alloc(0));
     const bundle = [...files.values()].map(String).join('\n');
     const given = Object.keys(environments[name] ?? {});

@@ -244,7 +244,7 @@ describe('a range', () => {
     ['bytes=-2', 206, 'st', 'bytes 3-4/5'],
     ['bytes=0-99', 206, 'first', 'bytes 0-4/5'],
     ['lines=1-2', 200, 'first', null],
-  ])('%s is answered %i', async (range, status, text, contentRange) => {
+  ])('answers %s with %i', async (range, status, text, contentRange) => {
     await put('first');
     await copy(`archives/range/${count}.zip`);
     const answer = await fetch(objectUrl(`archives/range/${count}.zip`), { headers: { range } });

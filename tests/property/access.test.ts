@@ -12,7 +12,7 @@ import { differences, readTable, restoreTable } from '../support/table-image.ts'
 
 const writes = ['update-node', 'publish-node-version', 'update-host-node'];
 
-test('callers can do what the access table says and nothing more, and a rejected request changes nothing', async () => {
+test('lets callers do what the access table says and nothing more, and changes nothing for a rejected request', async () => {
   await populate();
   const before = await readTable();
   await check(

@@ -215,7 +215,7 @@ describe('token', () => {
       ['token', 'revoke', 'acme', 'x'],
       'The publisher "acme" has no token with the id "x".',
     ],
-  ])('%s is refused', async (_, args, sentence) => {
+  ])('rejects %s', async (_, args, sentence) => {
     const { status, stdout, stderr } = await admin(...args);
 
     expect([status, stdout, stderr]).toEqual([1, '', `${sentence}\n`]);

@@ -31,7 +31,7 @@ function mentionsIn(text: string): string[] {
 
 const isWhole = (line: string) => !(line in commands) && !line.endsWith('--bucket');
 
-test('documents name only commands of npm run admin that exist', () => {
+test('names only commands of npm run admin that exist', () => {
   const unknown = mentions.filter((line) => {
     const [noun = '', verb = ''] = line.split(' ');
     if (!/^\w/.test(verb) && commands[`${noun} run`]?.isDefault) return false;
@@ -42,7 +42,7 @@ test('documents name only commands of npm run admin that exist', () => {
   expect(unknown).toEqual([]);
 });
 
-test('documents show only command lines that npm run admin accepts', async () => {
+test('shows only command lines that npm run admin accepts', async () => {
   const lines = mentions
     .filter(isWhole)
     .map((line) =>

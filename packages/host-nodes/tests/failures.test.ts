@@ -98,7 +98,7 @@ const definite: [statement: string, error: string][] = [
 ];
 
 describe('a statement that fails for the host too', () => {
-  test.each(definite)('%s leaves a pack without nodes', (statement, error) => {
+  test.each(definite)('finds no nodes after %s', (statement, error) => {
     expect(extract(`${listed}${statement}`)).toMatchObject({
       status: 'failed',
       reason: `It cannot be imported. ${error} (__init__.py:10).`,
@@ -107,13 +107,13 @@ describe('a statement that fails for the host too', () => {
     });
   });
 
-  test.each(definite)('%s in a module ends what imports it', (statement, error) => {
+  test.each(definite)('ends what imports a module with %s', (statement, error) => {
     const files = { '__init__.py': `${listed}from . import broken`, 'broken.py': `\n${statement}` };
 
     expect(extract(files).reason).toBe(`It cannot be imported. ${error} (broken.py:2).`);
   });
 
-  test.each(definite.slice(0, 3))('%s in a module that the pack can do without', (statement) => {
+  test.each(definite.slice(0, 3))('survives %s in a module that the pack can do without', (statement) => {
     const optional = 'try:\n    from . import broken\nexcept Exception:\n    pass';
 
     expect(namesOf({ '__init__.py': `${listed}${optional}`, 'broken.py': statement })).toEqual(['One']);
@@ -129,7 +129,7 @@ describe('a statement that may fail only here', () => {
     ['print(undefined)', "NameError: name 'undefined' is not defined"],
     ['loader = __loader__', "NameError: name '__loader__' is not defined"],
     ['if __name__:\n    raise ValueError("no")', 'ValueError: no'],
-  ])('%s is skipped, and noted with its file and line', (statement, error) => {
+  ])('skips %s, and notes its file and line', (statement, error) => {
     expect(extract(`${listed}${statement}`)).toMatchObject({
       status: 'success',
       nodes: [{ name: 'One' }],

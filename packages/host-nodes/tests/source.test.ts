@@ -68,7 +68,7 @@ describe('a number', () => {
     ['1_000', false],
     ['0x1e3', false],
     ['"漢字" + 1.0', true],
-  ])('%s was written as a float: %s', (code, isFloat) => {
+  ])('tells whether %s was written as a float: %s', (code, isFloat) => {
     const { body, lines } = parseSource(code);
     const [statement] = body;
     const value = statement?.nodeType === 'Expr' ? statement.value : undefined;

@@ -12,26 +12,23 @@ const fieldOf = (name: string) => (name === 'relight-image' ? 'webhook_url' : 'c
 const hook = 'https://caller.example.com/hook';
 
 describe('a paid request whose caller gives an address that no notification could be sent to', () => {
-  test.each(proxyNames)(
-    '%s is rejected by the name of the field, and stores and sends nothing',
-    async (name) => {
-      const user = await spender();
-      const { result, requests } = await countRequests(() =>
-        pay(user, name, { body: { [fieldOf(name)]: 'http://caller.example.com/hook' } }),
-      );
+  test.each(proxyNames)('rejects %s by the name of the field, and stores and sends nothing', async (name) => {
+    const user = await spender();
+    const { result, requests } = await countRequests(() =>
+      pay(user, name, { body: { [fieldOf(name)]: 'http://caller.example.com/hook' } }),
+    );
 
-      expect([result.status, result.body.error]).toEqual([400, 'invalid_request']);
-      expect(result.body.details).toEqual([
-        {
-          path: `body.${fieldOf(name)}`,
-          message:
-            'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password',
-        },
-      ]);
-      expect([requests, simulation.received]).toEqual([[], []]);
-      expect([await accountOf(user), await usageOf(user)]).toEqual([undefined, []]);
-    },
-  );
+    expect([result.status, result.body.error]).toEqual([400, 'invalid_request']);
+    expect(result.body.details).toEqual([
+      {
+        path: `body.${fieldOf(name)}`,
+        message:
+          'must be an https address of at most 2,048 characters that the whole internet can reach, on port 443 or above 1023, without user and password',
+      },
+    ]);
+    expect([requests, simulation.received]).toEqual([[], []]);
+    expect([await accountOf(user), await usageOf(user)]).toEqual([undefined, []]);
+  });
 
   test.each([
     ['http on localhost', 'http://localhost:8080/'],

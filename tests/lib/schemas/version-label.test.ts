@@ -134,6 +134,6 @@ test.each([
   ['1.0.0-0', true],
   ['1.0.0--', true],
   ['1.0.0+a-b', false],
-])('%s is a pre-release: %s', (version, expected) => {
+])('tells whether %s is a pre-release: %s', (version, expected) => {
   expect(isPreRelease(version)).toBe(expected);
 });

@@ -39,7 +39,7 @@ test.each([
   ['null', null, 'A value of type object cannot be stored.'],
   ['a function', () => 1, 'A value of type function cannot be stored.'],
   ['a bigint', 1n, 'A value of type bigint cannot be stored.'],
-])('%s cannot be stored', (_, value, message) => {
+])('rejects storing %s', (_, value, message) => {
   expect(() => toAttributes({ value })).toThrow(message);
 });
 
