@@ -1,7 +1,7 @@
 import { runCommand } from '../command-line/command.ts';
 import { UsageError } from './command.ts';
 import { sentenceFor } from './faults.ts';
-import { createProgram } from './program.ts';
+import { type Ask, createProgram } from './program.ts';
 
 interface Result {
   status: number;
@@ -10,12 +10,13 @@ interface Result {
 }
 
 /** Runs one command line. Its status is 0 for success, 1 for a failure, and 2 for a command line that is invalid. */
-export async function runCommandLine(args: string[]): Promise<Result> {
+export async function runCommandLine(args: string[], ask?: Ask): Promise<Result> {
   const result: Result = { status: 0, stdout: '', stderr: '' };
-  const program = createProgram({
-    stdout: { write: (text) => (result.stdout += text) },
-    stderr: { write: (text) => (result.stderr += text) },
-  });
+  const output = {
+    stdout: { write: (text: string) => (result.stdout += text) },
+    stderr: { write: (text: string) => (result.stderr += text) },
+  };
+  const program = createProgram(output, ask);
   try {
     result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
   } catch (error) {

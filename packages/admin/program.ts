@@ -1,6 +1,5 @@
 import { Help, InvalidArgumentError, Option, type Command as Program } from 'commander';
 import { createCommand, type Output } from '../command-line/command.ts';
-import { confirm } from '../command-line/confirm.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Refusal } from './registry/refusal.ts';
@@ -10,8 +9,11 @@ const name = 'npm run admin --';
 const notes =
   'Without --region and --table the local stack of npm start is used. With them, the AWS SDK finds the credentials: in the environment, by AWS_PROFILE, or from a role. A command that changes something says on standard error where.';
 
+/** Asks the person at the terminal. */
+export type Ask = (question: string) => Promise<boolean>;
+
 /** The whole command line, made from `commands`: nouns, each with its verbs. */
-export function createProgram(output: Output): Program {
+export function createProgram(output: Output, ask?: Ask): Program {
   const program = createCommand(
     {
       name,
@@ -36,7 +38,7 @@ export function createProgram(output: Output): Program {
   for (const [words, command] of Object.entries(commands)) {
     const [noun = '', verb = ''] = words.split(' ');
     const { isDefault = false } = command;
-    nounOf(program, noun, output).addCommand(createVerb(verb, command, output), { isDefault });
+    nounOf(program, noun, output).addCommand(createVerb(verb, command, output, ask), { isDefault });
   }
   return program;
 }
@@ -67,6 +69,7 @@ function createVerb(
   verb: string,
   { parameters, options, impact, readsOnly, run, ...about }: Command,
   output: Output,
+  ask: Ask | undefined,
 ): Program {
   const program = createCommand({ name: verb, ...about }, output).allowExcessArguments(false);
   for (const parameter of parameters) program.argument(`<${parameter}>`);
@@ -102,8 +105,11 @@ function createVerb(
     const given = Object.fromEntries(
       parameters.map((parameter, index) => [parameter, String(program.args[index])]),
     );
-    if (impact && region !== undefined && !yes)
-      await requireConsent(program, await impact(given), String(table));
+    if (impact && region !== undefined && !yes) {
+      const sentence = `In ${table}, this ${await impact(given)}.`;
+      if (!ask) return program.error(`${sentence} Repeat it with --yes to do it.`);
+      if (!(await ask(`${sentence} Do it?`))) throw new Refusal('Nothing was changed.');
+    }
     const { data, text, problem } = await run(given, values);
     if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
@@ -115,11 +121,4 @@ function createVerb(
 function requireValue(text: string): string {
   if (text !== '' && !text.startsWith('--')) return text;
   throw new InvalidArgumentError('It needs a value.');
-}
-
-async function requireConsent(program: Program, impact: string, table: string): Promise<void> {
-  const sentence = `In ${table}, this ${impact}.`;
-  if (!process.stdin.isTTY) program.error(`${sentence} Repeat it with --yes to do it.`);
-  if (!(await confirm(`${sentence} Do it?`, process.stdin, process.stderr)))
-    throw new Refusal('Nothing was changed.');
 }

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { tableName } from '../../../lib/store/table.ts';
+import { runCommandLine } from '../command-line.ts';
 import { confirm } from '../../command-line/confirm.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../../../tests/support/registry.ts';
-import { runProgram } from '../../../tests/support/run-program.ts';
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner', mats: 'member' });
@@ -62,8 +62,7 @@ describe('npm run admin', () => {
 
 describe('on a deployed table', () => {
   const deployed = ['--region', 'us-east-1', '--table', tableName()];
-  const run = (...args: string[]) =>
-    runProgram(process.execPath, ['packages/admin/admin.ts', ...args, ...deployed]);
+  const run = (...args: string[]) => runCommandLine([...args, ...deployed]);
 
   test.each([
     [['publisher', 'ban', 'acme'], 'bans the publisher "acme" with 2 nodes and 3 versions'],
@@ -89,6 +88,24 @@ describe('on a deployed table', () => {
       'this permanently revokes the token "release job", last used never. Repeat',
     );
     expect(done).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Target: .*\n$/) });
+  });
+
+  test.each([
+    [false, 1, 'Active'],
+    [true, 0, 'Banned'],
+  ])('asks at a terminal, and follows the answer %j', async (answer, status, state) => {
+    const asked: string[] = [];
+    const ban = ['node-version', 'ban', 'first-node', '1.1.0', '--reason', 'A test', ...deployed];
+    const result = await runCommandLine(ban, async (question) => {
+      asked.push(question);
+      return answer;
+    });
+
+    expect(result.status).toBe(status);
+    expect(asked).toEqual([expect.stringMatching(/ which is active\. Do it\?$/)]);
+    expect((await adminJson('node-version', 'show', 'first-node', '1.1.0')).status).toBe(
+      `NodeVersionStatus${state}`,
+    );
   });
 
   test('bans with --yes', async () => {
