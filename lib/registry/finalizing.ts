@@ -110,9 +110,7 @@ export async function activate(
     ...unclaimed,
     published_at: new Date().toISOString(),
   };
-  if (!(await change(context, upload, changes))) return false;
-  await forgetPending(context, { ...upload, publisherId: found.version.publisher_id });
-  return true;
+  return change(context, upload, changes);
 }
 
 /** Changes a version if it still waits for this upload. */
@@ -140,7 +138,11 @@ export async function complete(context: Context, nodeId: string, version: string
     const record = nodeVersionRecord(versionItem);
     const shard = record?.pending_shard;
     if (!record || !shard || dueWork(record) !== 'uploads' || record.status === pending) return true;
-    if (!(await moveLatest(context, record, nodeRecord(nodeItem)))) return undefined;
+    const [isMoved] = await Promise.all([
+      moveLatest(context, record, nodeRecord(nodeItem)),
+      forgetPending(context, { publisherId: record.publisher_id, nodeId, version }),
+    ]);
+    if (!isMoved) return undefined;
     const isDue = record.host_node_extract_status === 'pending';
     const listing = isDue
       ? { pending_shard: dueShard('host-nodes', shard), pending_since: new Date().toISOString() }

@@ -74,6 +74,11 @@ export async function requireRoom(
   await Promise.all(gone.map((record) => forget(context, publisherId, record)));
 }
 
+/** Whether a version is among those that its publisher began to publish. */
+export function isNoted(begun: readonly PendingVersionRecord[], { pk, sk }: Key): boolean {
+  return begun.some(({ version_pk, version_sk }) => version_pk === pk && version_sk === sk);
+}
+
 /** Notes the version that a publish adds. */
 export async function notePending(
   context: Context,
@@ -89,7 +94,7 @@ export async function notePending(
   await put(context, record, always).catch(warn(publisherId));
 }
 
-/** To be called once a version's archive has arrived. */
+/** To be called once a version's archive has arrived; it may be called again. */
 export async function forgetPending(
   context: Context,
   { publisherId, nodeId, version }: Omit<Addition, 'isNewNode'>,

@@ -32,7 +32,7 @@ import {
   requireNotBannedNode,
 } from './nodes.ts';
 import { requireMember, requireNotBanned, requirePublisher } from './publishers.ts';
-import { countNewNode, notePending, readPendingVersions, requireRoom } from './publishing-limits.ts';
+import { countNewNode, isNoted, notePending, readPendingVersions, requireRoom } from './publishing-limits.ts';
 import {
   type NodeRecord,
   type NodeVersionRecord,
@@ -88,7 +88,8 @@ export async function registerVersion(context: Context, publication: Publication
     const [failed] = await Promise.all([
       transact(context, writes),
       noteUse(credential.record),
-      existing ? undefined : notePending(context, addition),
+      // A publish that died may have left the version without its note.
+      existing && isNoted(begun, record) ? undefined : notePending(context, addition),
     ]);
     if (failed.length > 0) return undefined;
     if (addition.isNewNode) await countNewNode(context, addition);

@@ -157,10 +157,7 @@ describe('activate', () => {
     });
 
     expect(await Promise.all(uploads.map(activate))).toEqual(Array(12).fill(true));
-    expect(writes.sort()).toEqual([
-      ...Array(12).fill('DeleteItemCommand'),
-      ...Array(12).fill('UpdateItemCommand'),
-    ]);
+    expect(writes).toEqual(Array(12).fill('UpdateItemCommand'));
   });
 
   test('does not activate a version of a CI job while the publisher does not trust its workflow', async () => {
@@ -238,7 +235,7 @@ describe('complete', () => {
     expect(await latestOf('grown')).toBeUndefined();
   });
 
-  test('reads once and writes twice where nobody interferes', async () => {
+  test('reads once and writes three times where nobody interferes', async () => {
     const upload = await publish('undisturbed', '1.0.0');
     await activate(upload);
     const commands: string[] = [];
@@ -248,7 +245,12 @@ describe('complete', () => {
     });
     await complete(upload);
 
-    expect(commands).toEqual(['BatchGetItemCommand', 'TransactWriteItemsCommand', 'UpdateItemCommand']);
+    expect(commands).toEqual([
+      'BatchGetItemCommand',
+      'TransactWriteItemsCommand',
+      'DeleteItemCommand',
+      'UpdateItemCommand',
+    ]);
   });
 
   test('leaves a pending version on the pending list, and ignores a missing one', async () => {
