@@ -5,8 +5,8 @@ import type { Answer } from '../paid/participant.ts';
 const minBytes = 1400;
 
 /**
- * The first level saves most of the bytes in a quarter of the time: it makes 1.46 MB of 1,000 versions in 5.96 MB in
- * 174 ms, and the usual sixth level makes 1.10 MB in 739 ms (measured under load).
+ * Most of what is left are digests. Of 1,000 typical versions level 1 leaves 13.4 % in 5.4 ms of CPU, level 6 11.2 % in
+ * 9.5 ms and level 9 10.9 % in 13 ms; on the largest answer, 6 MB, level 6 takes four times as long.
  */
 const level = 1;
 

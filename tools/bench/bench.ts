@@ -15,6 +15,7 @@ import { startServers } from './servers.ts';
 
 interface Options {
   short?: true;
+  bulkGzip?: true;
   compare?: true;
   minutes: number;
   json?: true;
@@ -34,6 +35,12 @@ const command = createCommand({
       'only the cold starts, the endpoint and the sizes, in less than a minute; fails if they are much worse than in tools/bench/baseline.json',
     ).conflicts('save'),
   )
+  .addOption(
+    new Option(
+      '--bulk-gzip',
+      'only what compression saves of a bulk of 1,000 versions and what it costs, in the typed client and in Chromium',
+    ).conflicts(['short', 'compare', 'save']),
+  )
   .option('--compare', 'list what moved by more than the noise since the baseline')
   .option(
     '--minutes <N>',
@@ -48,13 +55,18 @@ const command = createCommand({
 process.exitCode = await runCommand(command, process.argv.slice(2));
 
 async function run(options: Options): Promise<number> {
+  if (options.bulkGzip) {
+    const { measureCompression } = await import('./compression.ts');
+    print(reportOf(await measureCompression(15)), options);
+    return 0;
+  }
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
   const servers = await startServers();
   try {
     const place = { servers, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
     const figures = await (options.short ? measureShortly(place) : measureAll(place, options));
-    const report = { date: new Date().toISOString().slice(0, 10), machine: machineName(), figures };
-    process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : render(report));
+    const report = reportOf(figures);
+    print(report, options);
     const { compare: isCompared = false, save: isSaved = false } = options;
     const moved = await compareAndSave(report, { isCompared, isSaved });
     if (isCompared) say(moved, 'Nothing moved by more than the noise.');
@@ -63,6 +75,14 @@ async function run(options: Options): Promise<number> {
     await servers.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function reportOf(figures: Figure[]): Report {
+  return { date: new Date().toISOString().slice(0, 10), machine: machineName(), figures };
+}
+
+function print(report: Report, { json }: Options): void {
+  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : render(report));
 }
 
 /** Fails only for a large slowdown twice in a row, because a busy machine can spoil one run. */

@@ -1,4 +1,4 @@
-type Unit = 'times' | 'KB' | 'MB' | 'a second';
+type Unit = 'times' | 'KB' | 'MB' | 'ms' | 'a second';
 
 /** One result: a ratio to something measured in the same run, or a size. */
 export interface Figure {
