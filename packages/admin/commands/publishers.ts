@@ -4,6 +4,7 @@ import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
 import { Refusal } from '../registry/refusal.ts';
 import { PublisherId } from '../../../lib/schemas/names.ts';
+import { isRunByPage } from '../../../lib/web-address.ts';
 import { command, UsageError } from '../command.ts';
 import { fields, table } from '../../command-line/table.ts';
 
@@ -20,6 +21,8 @@ export const create = command({
   async run({ publisher: id }, { name, description, website }) {
     const checked = PublisherId.safeParse(id);
     if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
+    if (isRunByPage(website ?? ''))
+      throw new UsageError('The website must not be an address that a page would run.');
     if (!(await createPublisher({ id, name, description, website })))
       throw new Refusal(`The publisher "${id}" already exists.`);
     const publisher = await showPublisher(id);

@@ -54,6 +54,23 @@ describe('publisher', () => {
     });
   });
 
+  test('rejects a website that a page would run', async () => {
+    const { status, stderr } = await admin(
+      'publisher',
+      'create',
+      'runs',
+      '--name',
+      'x',
+      '--website',
+      'javascript:x',
+    );
+
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining('must not be an address that a page would run'),
+    ]);
+  });
+
   test('rejects creating a publisher that exists', async () => {
     await admin('publisher', 'create', 'twice', '--name', 'First');
 
