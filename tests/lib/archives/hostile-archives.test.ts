@@ -10,6 +10,8 @@ const good = zip([file]);
 const zeros = Buffer.alloc(1_000_000);
 const noise = deflateRawSync(randomBytes(1000));
 const megabyte = deflateRawSync(zeros);
+/** Large enough to be unpacked piece by piece. */
+const large = randomBytes(1_100_000);
 
 /** A zip64 locator with wrong values, before the end record. */
 const zip64Locator = Buffer.concat([Buffer.from([0x50, 0x4b, 6, 7]), Buffer.alloc(16)]);
@@ -221,6 +223,11 @@ const hostile: [label: string, archive: Buffer, reason: string][] = [
     with_({ packed: Buffer.concat([deflateRawSync(String(file.data)), Buffer.from('hidden')]) }),
     'there are bytes in it that belong to no file.',
   ],
+  ...([1, 500_000] as const).map((bytes): [string, Buffer, string] => [
+    `${bytes} bytes after the packed data of a large file`,
+    with_({ data: large, packed: Buffer.concat([deflateRawSync(large), Buffer.alloc(bytes)]) }),
+    'there are bytes in it that belong to no file.',
+  ]),
 ];
 
 describe('checkArchive with a hostile archive', () => {

@@ -99,6 +99,23 @@ describe('an idempotency claim', () => {
     }
   });
 
+  test('never replays an answer of which a part was lost', async () => {
+    const fail = intercept(dynamodb, async ({ input, send }) => {
+      const { Item } = input as { Item: AttributeMap };
+      if (String(fromAttributes(Item).sk).startsWith('PART#')) throw new Error('The store is down.');
+      return send();
+    });
+    const body = JSON.stringify({ payload: noise(80_000) });
+    const first = await attempt({ key: 'part-lost', work: async () => ({ ...done, body }) });
+    fail();
+
+    expect(first.body).toBe(body);
+    expect(await outcome(attempt({ key: 'part-lost' }))).toBe('idempotency_in_flight');
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    expect(await outcome(attempt({ key: 'part-lost' }))).toBe('idempotency_consumed');
+    expect(sends).toBe(1);
+  });
+
   test('contains the SHA-256 of its scope and key, and nothing that shows them', async () => {
     const key = new IdempotencyKey({
       key: 'hashed',

@@ -328,8 +328,10 @@ describe('complete', () => {
     await activate(upload);
     beforeNext(dynamodb, /^UpdateItemCommand$/, () => flagNodeVersion('changed', '1.0.0', 'test'));
     await complete(upload);
+    expect(await isLeft('changed', '1.0.0')).toBe(true);
+    await complete(upload);
 
-    expect(await storedVersion('changed', '1.0.0')).toHaveProperty('pending_shard');
+    expect(await isLeft('changed', '1.0.0')).toBe(false);
   });
 
   test('fails with conflict after losing a hundred rounds', async () => {

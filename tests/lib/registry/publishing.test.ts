@@ -19,6 +19,7 @@ import {
   setPublisherFields,
   storedItem,
   storedNode,
+  setFields,
 } from '../../support/registry.ts';
 
 type Publication = Extract<Parameters<typeof registerVersion>[1], { tokenHash: string }>;
@@ -125,6 +126,18 @@ describe('publishing a version', () => {
     expect(result.version).toEqual(kept);
     expect(requests.slice(0, 2).sort()).toEqual(['BatchGetItemCommand', 'QueryCommand']);
     expect(requests.slice(2)).toEqual(['TransactWriteItemsCommand']);
+  });
+
+  test('lists a resumed version by its new publish, where a sweep of the last hours finds it', async () => {
+    await publish('listed-again');
+    const since = '2026-01-01T00:00:00.000Z';
+    await setFields(nodeVersionKey('listed-again', '1.0.0'), { createdAt: since, pending_since: since });
+    const began = new Date().toISOString();
+    await publish('listed-again');
+
+    const { createdAt, pending_since = '' } = (await storedVersion('listed-again')) ?? {};
+    expect(createdAt).toBe(since);
+    expect(String(pending_since) >= began).toBe(true);
   });
 
   test('resumes a version that a concurrent publish created', async () => {

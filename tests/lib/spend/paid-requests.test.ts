@@ -286,6 +286,20 @@ describe('429 while tasks of the caller are running', () => {
     expect(second.body.error).toBe('budget_exhausted');
   });
 
+  test('is budget_exhausted if all that runs began on the day before', async () => {
+    const doNotFake = ['setTimeout', 'setImmediate', 'nextTick'] as const;
+    const midnight = new Date().setUTCHours(24, 0, 0, 0);
+    jest.useFakeTimers({ now: midnight - 5000, doNotFake: [...doNotFake] });
+    const user = await spender({ credits_per_day: 200 });
+    const [, second] = await payTwice(user, async () => {
+      jest.setSystemTime(midnight + 5000);
+      await pay(user);
+      await setLimits(`user:${user}`, { credits_per_day: 93 });
+    });
+
+    expect(second.body.error).toBe('budget_exhausted');
+  });
+
   test('waits for the minute too where its requests are used up', async () => {
     jest.useFakeTimers({
       now: new Date().setUTCSeconds(10),

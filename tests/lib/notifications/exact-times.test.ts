@@ -1,0 +1,75 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
+import { startNameServer } from '../../support/name-server.ts';
+
+/** The store of secrets, with a key that can be replaced. */
+let stored = newKey();
+const store = createServer(async (request, response) => {
+  await text(request);
+  response.end(JSON.stringify({ Parameter: { Value: stored } }));
+});
+await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+process.env.AWS_ENDPOINT_URL_SSM = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+process.env.NOTIFICATION_SIGNING_KEY = 'ssm:/key';
+const { resolver } = await import('../../../lib/notifications/addresses.ts');
+const { attempt } = await import('../../../lib/notifications/attempt.ts');
+const { readSigningKeys } = await import('../../../lib/notifications/signature.ts');
+const { loadSigningKeys } = await import('../../../lib/notifications/signing-keys.ts');
+const names = await startNameServer();
+
+function newKey(): string {
+  const { d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  return `whsk_${Buffer.from(d, 'base64url').toString('base64')}`;
+}
+
+/** Moves only Date: what waits and what measures durations goes on. */
+const start = Date.now();
+function setClock(ms: number): void {
+  jest.spyOn(Date, 'now').mockReturnValue(start + ms);
+}
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+afterAll(async () => {
+  store.close();
+  await names.stop();
+});
+
+test('a replaced signing key counts after one minute, and not before', async () => {
+  const shown = async () =>
+    (await loadSigningKeys({ deadline: Date.now() + 5000 })).map((key) => key.publicKey);
+  const shownBy = (secret: string) => readSigningKeys(secret).map((key) => key.publicKey);
+  setClock(60_000);
+  const first = stored;
+  expect(await shown()).toEqual(shownBy(first));
+  stored = newKey();
+
+  setClock(119_999);
+  expect(await shown()).toEqual(shownBy(first));
+  setClock(120_000);
+  expect(await shown()).toEqual(shownBy(stored));
+});
+
+test('an attempt has three seconds, of which the look-up of its name takes its part', async () => {
+  resolver.setServers([names.address]);
+  setClock(0);
+  Object.defineProperty(names.zone, 'slow.example.com', {
+    get: () => {
+      setClock(2900);
+      return [['93.184.216.34']];
+    },
+  });
+  // Nothing leaves this machine: the connection hangs.
+  jest.spyOn(net.Socket.prototype, 'connect').mockReturnThis();
+  const timers = jest.spyOn(globalThis, 'setTimeout');
+  const content = { id: 'msg_1', body: '{}', content_type: 'application/json' };
+  const result = await attempt({ ...content, address: 'https://slow.example.com/' }, readSigningKeys(stored));
+
+  expect(result).toEqual({ outcome: 'failed', error: 'timed_out' });
+  expect(timers.mock.calls.map(([, ms]) => ms)).toContain(100);
+});

@@ -1,0 +1,112 @@
+import { hash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { notificationsOf, storedTask } from '../../support/relay.ts';
+import { say, started } from '../../support/notified.ts';
+import { handler as deliver } from '../../../functions/deliver-notifications.ts';
+import { handler as publish } from '../../../functions/publish-node-version.ts';
+import type { TaskRecord } from '../../../lib/notifications/records.ts';
+import { fromAttributes } from '../../../lib/store/attribute-values.ts';
+import { ticketKey } from '../../../lib/store/keys.ts';
+import { update } from '../../../lib/store/write.ts';
+import { addTrust } from '../../../packages/admin/registry/trusts.ts';
+import { gitHub, gitHubToken, useCiIssuers } from '../../support/ci.ts';
+import { invoke } from '../../support/invoke.ts';
+import { storedNotification, writeNotification } from '../../support/notifications.ts';
+import { runQueue } from '../../support/queue.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { addPublisher } from '../../support/registry.ts';
+import { pay, spender } from '../../support/spending.ts';
+import { readTable } from '../../support/table-image.ts';
+
+/** DynamoDB deletes a record some time after its `ttl`, in whole seconds since the epoch. */
+
+useCiIssuers();
+
+const daySeconds = 86_400;
+const receiver = await startReceiver();
+const began = Math.floor(Date.now() / 1000);
+const tokenExpiresAt = began + 3600;
+
+/** Each kind of record that expires, by its key, and when: documented in lib/store/keys.ts and docs. */
+const kinds = [
+  {
+    kind: 'the answer of an Idempotency-Key: 24 hours',
+    key: /^IDEMPOTENCY#\S+ ANSWER$/,
+    seconds: daySeconds,
+  },
+  { kind: 'a usage record: 400 days', key: /^USAGE#[\d-]+#\S{32,} \d/, seconds: 400 * daySeconds },
+  { kind: 'a caller of a day: 400 days', key: /^USAGE#[\d-]+#\S CALLER#/, seconds: 400 * daySeconds },
+  { kind: 'a task that notifies: 14 days', key: /^TICKET#\S+ TASK$/, seconds: 14 * daySeconds },
+  { kind: 'a notification: 14 days', key: /^TICKET#\S+ NOTIFICATION#/, seconds: 14 * daySeconds },
+  { kind: 'a used ID token: 5 minutes after it expired', key: /^ID_TOKEN#/, seconds: 3600 + 300 },
+];
+
+const expiries = new Map<string, unknown>();
+let ended = 0;
+
+beforeAll(async () => {
+  const path = await started();
+  await say(path, { state: 'success' });
+  await pay(await spender(), 'text-to-video', { headers: { 'idempotency-key': randomUUID() } });
+  await addPublisher('acme', {});
+  await addTrust('acme', { issuer: gitHub.issuer, repository: 'octo/nodes', workflow: 'release.yml' });
+  const { status } = await invoke(publish, 'publish-node-version', {
+    path: { publisherId: 'acme', nodeId: 'expiring' },
+    body: {
+      personal_access_token: gitHubToken({ exp: tokenExpiresAt }),
+      node: {},
+      node_version: { version: '1.0.0' },
+    },
+    headers: { authorization: undefined },
+  });
+  expect(status).toBe(201);
+  ended = Math.ceil(Date.now() / 1000);
+  for (const [key, item] of await readTable()) {
+    const { ttl } = fromAttributes(item);
+    if (ttl !== undefined) expiries.set(key, ttl);
+  }
+});
+
+afterAll(() => receiver.stop());
+
+describe('the `ttl` of a record', () => {
+  test.each(kinds)('ends $kind', ({ key, seconds }) => {
+    const found = [...expiries].filter(([name]) => key.test(name));
+
+    expect(found).not.toEqual([]);
+    for (const [name, ttl] of found)
+      expect([name, Number(ttl) >= began + seconds && Number(ttl) <= ended + seconds]).toEqual([name, true]);
+  });
+
+  test('has a period in this table for each kind of record', () => {
+    expect([...expiries.keys()].filter((name) => !kinds.some(({ key }) => key.test(name)))).toEqual([]);
+  });
+
+  test.each([
+    [200, 'delivered', {}],
+    [410, 'gone', {}],
+    [500, 'failed', { attempts: 7 }],
+  ])('begins again when a delivery ends with %i, as %s', async (status, result, changes) => {
+    receiver.answers.length = 0;
+    receiver.answers.push(status);
+    const earlier = Math.floor(Date.now() / 1000);
+    const written = await writeNotification(receiver.url, { ...changes, ttl: earlier + daySeconds });
+    await runQueue(deliver);
+    const stored = await storedNotification(written);
+
+    expect(stored.result).toBe(result);
+    expect(stored.ttl).toBeGreaterThanOrEqual(earlier + 14 * daySeconds);
+  });
+
+  test('begins again when a provider notifies of a task', async () => {
+    const path = await started();
+    const key = ticketKey(hash('sha256', path.ticket));
+    const earlier = Math.floor(Date.now() / 1000);
+    const soon = { deadline: Date.now() + 5000 };
+    await update<TaskRecord>(soon, key, { ttl: earlier + daySeconds }, [['pk', 'exists']]);
+    await say(path, { state: 'success' });
+
+    expect(await notificationsOf(path.ticket)).toHaveLength(1);
+    expect((await storedTask(path.ticket))?.ttl).toBeGreaterThanOrEqual(earlier + 14 * daySeconds);
+  });
+});
