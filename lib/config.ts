@@ -90,7 +90,11 @@ export const tokens = concern(() => ({
     'tokenIssuer',
     'The issuer of access tokens, exactly as in their claim `iss`.',
   ),
-  TOKEN_AUDIENCE: variable(claim(), 'tokenAudience', 'The audience of access tokens: `aud` or `client_id`.'),
+  TOKEN_AUDIENCE: variable(
+    claimText(),
+    'tokenAudience',
+    'The audience of access tokens: `aud` or `client_id`.',
+  ),
   TOKEN_JWKS_URL: variable(
     address(),
     'tokenKeySetUrl',
@@ -112,7 +116,7 @@ export const tokens = concern(() => ({
     '`accepted` also takes tokens with `token_use: id`.',
   ),
   ADMIN_CLAIM: variable(
-    z._default(claim(), 'role'),
+    z._default(claimText(), 'role'),
     'adminClaim',
     'The claim of admins, or its path, such as `realm_access.roles`.',
   ),
@@ -381,6 +385,9 @@ export const videoRules = concern(() => ({
   ),
 }));
 
+/** The rules of the video operations that an operator can change. */
+export type VideoRules = ReturnType<typeof videoRules>;
+
 export const secretStore = concern(() => ({
   AWS_REGION: variable(nonEmpty(), undefined, 'The region; Lambda sets it.'),
   AWS_ENDPOINT_URL_SSM: variable(
@@ -424,7 +431,7 @@ function wholeNumber(minimum: number, maximum: number) {
   return z.pipe(text(/^\d{1,15}$/, sentence), number);
 }
 
-function claim() {
+function claimText() {
   return text(/^[\x21-\x7e]{1,200}$/, 'be 1 to 200 visible characters');
 }
 

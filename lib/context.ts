@@ -1,4 +1,4 @@
-interface PendingCall {
+interface OpenCall {
   name: string;
   began: number;
 }
@@ -11,30 +11,30 @@ export interface Context {
   /** Milliseconds since the epoch by which everything must be done. */
   readonly deadline: number;
   /** The calls that have not answered yet, so that work that runs out of time can name them. */
-  readonly pending?: Set<PendingCall>;
+  readonly openCalls?: Set<OpenCall>;
 }
 
 export function contextUntil(deadline: number): Context {
-  return { deadline, pending: new Set() };
+  return { deadline, openCalls: new Set() };
 }
 
 /** Makes a call to a store or a provider, under a name that a log line can show. */
 export async function calling<Result>(
-  { pending }: Context,
+  { openCalls }: Context,
   name: string,
   call: () => Promise<Result>,
 ): Promise<Result> {
   const entry = { name, began: Date.now() };
-  pending?.add(entry);
+  openCalls?.add(entry);
   try {
     return await call();
   } finally {
-    pending?.delete(entry);
+    openCalls?.delete(entry);
   }
 }
 
 /** Which calls are still waited for, and for how long. */
-export function pendingCalls({ pending }: Context): string {
-  const calls = [...(pending ?? [])].map(({ name, began }) => `${name} for ${Date.now() - began} ms`);
+export function describeOpenCalls({ openCalls }: Context): string {
+  const calls = [...(openCalls ?? [])].map(({ name, began }) => `${name} for ${Date.now() - began} ms`);
   return `waiting: ${calls.join(', ') || 'for no call'}`;
 }

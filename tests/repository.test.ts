@@ -99,9 +99,9 @@ describe('a function of the service', () => {
  */
 const floors = [
   ['outgoing'],
-  ['aws', 'schemas'],
+  ['aws', 'schemas', 'auth'],
   ['store', 'contracts'],
-  ['registry', 'archives', 'bucket', 'providers', 'auth', 'spend'],
+  ['registry', 'archives', 'bucket', 'providers', 'spend'],
   ['notifications'],
   ['paid'],
   ['uploads', 'http', 'index'],

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { extendVideoRequest } from '../../lib/schemas/extend-video.ts';
 import { multiframeVideoRequest } from '../../lib/schemas/multiframe-video.ts';
 import { textToVideoRequest } from '../../lib/schemas/text-to-video.ts';
-import type { VideoRules } from '../../lib/video-rules.ts';
+import type { VideoRules } from '../../lib/config.ts';
 import { issueSentence } from '../../lib/validation-issues.ts';
 import type { Values } from './parameter-problems.ts';
 

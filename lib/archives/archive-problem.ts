@@ -6,7 +6,7 @@ export class ArchiveProblem extends Error {
   readonly sentence: string;
 
   constructor(sentence: string, options?: ErrorOptions) {
-    super(`The archive was refused: ${sentence} Then publish this version again.`, options);
+    super(`The archive was rejected: ${sentence} Then publish this version again.`, options);
     this.sentence = sentence;
   }
 }

@@ -1,4 +1,4 @@
-import type { CiJob } from '../ci-job.ts';
+import type { CiJob } from './ci-claims.ts';
 
 /**
  * The CI job that publishes, if the token is an ID token: it has two dots, and a personal access token has none. Its

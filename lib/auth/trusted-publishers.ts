@@ -1,7 +1,7 @@
 import { JwtExpiredError, JwtNotBeforeError } from 'aws-jwt-verify/error';
 import { decomposeUnverifiedJwt } from 'aws-jwt-verify/jwt';
 import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
-import type { CiJob } from '../ci-job.ts';
+import type { CiJob } from './ci-claims.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { type CiKind, jobOf, keySetPaths } from './ci-claims.ts';

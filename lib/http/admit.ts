@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { authenticate, bearerToken } from '../auth/access-tokens.ts';
 import type { Caller } from '../caller.ts';
-import type { CiJob } from '../ci-job.ts';
+import type { CiJob } from '../auth/ci-claims.ts';
 import type { Access } from '../contract.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';

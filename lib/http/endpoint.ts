@@ -3,8 +3,8 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { type Caller, callerName } from '../caller.ts';
-import type { CiJob } from '../ci-job.ts';
-import { type Context, contextUntil, pendingCalls } from '../context.ts';
+import type { CiJob } from '../auth/ci-claims.ts';
+import { type Context, contextUntil, describeOpenCalls } from '../context.ts';
 import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
@@ -150,7 +150,7 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
       const progress = { isSent: false };
       const late = () => {
         const code = progress.isSent ? 'provider_timeout' : 'unavailable';
-        return new ApiError(code, { reason: pendingCalls(call.context) });
+        return new ApiError(code, { reason: describeOpenCalls(call.context) });
       };
       const working = work(call, keyedRequest(contract, call, request), progress);
       const answer = await inTime(working, endsAt - lastAnswerMs, late);

@@ -28,14 +28,14 @@ export function parseJsonBody({ body, isBase64Encoded, headers }: BodyCarrier, f
   const text = isBase64Encoded ? decode(body) : body;
   if (body.length > maxBytes || isLongerInUtf8(text, maxBytes)) throw new ApiError('request_too_large');
   if (!isBase64Encoded && isRepaired(text, headers['content-length'])) throw bodyIssue(notUnicode);
-  refuseMalformed(text);
+  rejectMalformed(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw bodyIssue('is not valid JSON');
   }
-  if (text.includes('\\u')) refuseHalfCharacters(value);
+  if (text.includes('\\u')) rejectHalfCharacters(value);
   if (freeForm) keepFreeForm(value, text, freeForm);
   return value;
 }
@@ -88,21 +88,21 @@ function decode(body: string): string {
  * Half of a surrogate pair passes JSON.parse when it is escaped, and no UTF-8 store can hold it. Bodies without an
  * escape skip this walk. It keeps its own stack: a body can be nested very deep.
  */
-function refuseHalfCharacters(root: unknown): void {
+function rejectHalfCharacters(root: unknown): void {
   const pending = [root];
   while (pending.length > 0) {
     const value = pending.pop();
-    if (typeof value === 'string') refuseMalformed(value);
+    if (typeof value === 'string') rejectMalformed(value);
     else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of Object.entries(value)) {
-        refuseMalformed(key);
+        rejectMalformed(key);
         pending.push(inner);
       }
     }
   }
 }
 
-function refuseMalformed(text: string): void {
+function rejectMalformed(text: string): void {
   if (!text.isWellFormed()) throw bodyIssue(notUnicode);
 }
 

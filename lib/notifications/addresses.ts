@@ -11,13 +11,13 @@ import { isPublic, literalOf, localAddresses } from './receiver-address.ts';
 /** Asks the name servers themselves: the system's own look-ups share four threads, which a few dead names would take. */
 export const resolver = new Resolver({ timeout: 1500, tries: 2 });
 
-/** Where a name leads: no addresses if it has none, and `refused` if one of them is not public. */
-export async function findAddresses(url: URL): Promise<LookupAddress[] | 'refused'> {
+/** Where a name leads: no addresses if it has none, and `not public` if one of them is not. */
+export async function findAddresses(url: URL): Promise<LookupAddress[] | 'not public'> {
   const local = localAddresses(url);
   if (local) return local.map(entryOf);
   const literal = literalOf(url);
   const addresses = literal === undefined ? await resolve(url.hostname) : [literal];
-  return addresses.every(isPublic) ? addresses.map(entryOf) : 'refused';
+  return addresses.every(isPublic) ? addresses.map(entryOf) : 'not public';
 }
 
 async function resolve(name: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { log, note } from '../log.ts';
-import { attempt } from './attempt.ts';
+import { deliverOnce } from './deliver-once.ts';
 import { claim, conclude, end, readWaiting } from './outbox.ts';
 import { enqueue, maxDelaySeconds, type QueuedAttempt } from './queue.ts';
 import type { NotificationRecord } from './records.ts';
@@ -30,7 +30,7 @@ async function notify(context: Context, waiting: NotificationRecord, address: st
   if (record === 'exhausted')
     return log('info', 'delivery', { outcome: 'failed', attempt: waiting.attempts });
   note({ attempt: record.attempts, state: record.state });
-  const result = await attempt({ ...record, address }, keys);
+  const result = await deliverOnce({ ...record, address }, keys);
   const conclusion = await conclude(context, record, result);
   const { outcome } = conclusion;
   log('info', 'delivery', {

@@ -3,7 +3,7 @@ import type { Changes, Condition } from '../store/expressions.ts';
 import { type Key, keyOf, pendingIndex } from '../store/keys.ts';
 import { get, query, readBatches } from '../store/read.ts';
 import { update } from '../store/write.ts';
-import type { AttemptResult } from './attempt.ts';
+import type { DeliveryResult } from './deliver-once.ts';
 import { maxDelaySeconds } from './queue.ts';
 import {
   keyOfNotification,
@@ -122,7 +122,7 @@ export type Conclusion =
 export async function conclude(
   context: Context,
   record: NotificationRecord,
-  result: AttemptResult,
+  result: DeliveryResult,
 ): Promise<Conclusion> {
   if (result.outcome !== 'failed') {
     await end(context, record, result.outcome, { last_status: result.status, last_error: null });

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseObject } from '../json-object.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { isTaskId } from '../task-id.ts';
+import { isTaskId } from '../providers/reply-fields.ts';
 import { isWebAddress } from '../web-address.ts';
 import type { NotifyingProvider } from './records.ts';
 

@@ -9,7 +9,7 @@ import { readCredits, readTaskId } from './reply-fields.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 /** The result of sending a request once. */
-export type AttemptResult = Taken | Refused | Unknown;
+export type ExchangeResult = Taken | Refused | Unknown;
 
 interface Taken {
   payment: 'taken';
@@ -38,7 +38,7 @@ interface Unknown {
   task?: Partial<BoughtTask>;
 }
 
-interface Attempt {
+interface OutgoingCall {
   path: string;
   body: Buffer;
   key: string;
@@ -65,8 +65,8 @@ const bytesPerEchoedByte = 6;
 /** Sends one request to a provider, once. */
 export async function exchange(
   provider: Provider,
-  { path, body, key, timeoutMs }: Attempt,
-): Promise<AttemptResult> {
+  { path, body, key, timeoutMs }: OutgoingCall,
+): Promise<ExchangeResult> {
   const { keyHeader, keyScheme } = provider;
   try {
     const reply = await httpRequest({
@@ -102,7 +102,7 @@ const notSent: Omit<Refused, 'cause'> = {
   retryAfterMs: undefined,
 };
 
-function readReply({ status, headers, body }: HttpReply, key: string): AttemptResult {
+function readReply({ status, headers, body }: HttpReply, key: string): ExchangeResult {
   const content = parseObject(body) ?? {};
   const taskId = taskIdIn(content);
   const credits = readCredits(content.credits);

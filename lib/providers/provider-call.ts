@@ -2,7 +2,7 @@ import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json-object.ts';
 import { note } from '../log.ts';
-import { type AttemptResult, exchange } from './exchange.ts';
+import { type ExchangeResult, exchange } from './exchange.ts';
 import type { BoughtTask, Provider } from './provider.ts';
 import { errorFor } from './provider-errors.ts';
 
@@ -56,44 +56,40 @@ export class ProviderCall {
     const body = Buffer.from(JSON.stringify(this.#call.body));
     const started = Date.now();
     const replyBy = Math.min(context.deadline, started + maxReplyMs);
-    const attempt = () =>
+    const sendOnce = () =>
       calling(context, `${this.#provider.name} provider`, () =>
         exchange(this.#provider, { path, body, key: this.#key, timeoutMs: replyBy - Date.now() }),
       );
-    let attempts = 1;
-    let result = await attempt();
+    let sends = 1;
+    let result = await sendOnce();
     const wait = waitBeforeRetry(result);
     if (wait !== undefined && Date.now() + wait + minReplyMs <= replyBy) {
       await new Promise((resolve) => setTimeout(resolve, wait));
-      attempts += 1;
-      result = await attempt();
+      sends += 1;
+      result = await sendOnce();
     }
 
     if (result.payment === 'refused' && result.code === 'provider_credentials') this.#provider.key.forget();
-    noteCall(this.#provider, result, { attempts, ms: Date.now() - started });
+    noteCall(this.#provider, result, { sends, ms: Date.now() - started });
     if (result.payment !== 'taken') throw errorFor(result);
     return result;
   }
 }
 
 /** Every task id is logged, so that a task can be found even if its answer never reached the caller. */
-function noteCall(
-  { name }: Provider,
-  result: AttemptResult,
-  { attempts, ms }: { attempts: number; ms: number },
-) {
+function noteCall({ name }: Provider, result: ExchangeResult, { sends, ms }: { sends: number; ms: number }) {
   note({
     provider: name,
     provider_ms: ms,
     provider_payment: result.payment,
     ...(result.status !== undefined && { provider_status: result.status }),
     ...('task' in result && result.task?.taskId !== undefined && { provider_task_id: result.task.taskId }),
-    ...(attempts > 1 && { provider_attempts: attempts }),
+    ...(sends > 1 && { provider_attempts: sends }),
   });
 }
 
 /** Milliseconds to wait before a second attempt; undefined if there must be none. */
-function waitBeforeRetry(result: AttemptResult): number | undefined {
+function waitBeforeRetry(result: ExchangeResult): number | undefined {
   const jitter = Math.random() * retryJitterMs;
   if (result.payment !== 'refused') return undefined;
   if (result.code === 'provider_unreachable') return jitter;

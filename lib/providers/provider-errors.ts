@@ -1,13 +1,13 @@
 import { TransportError } from '../outgoing/http-request.ts';
 import { ApiError } from '../errors.ts';
-import type { AttemptResult } from './exchange.ts';
+import type { ExchangeResult } from './exchange.ts';
 
-type Failure = Exclude<AttemptResult, { payment: 'taken' }>;
+type Failure = Exclude<ExchangeResult, { payment: 'taken' }>;
 
 const connectionLost =
   'The connection to the provider was lost before its reply came, so the outcome is unknown: the task may have started. A request with the same Idempotency-Key is never sent a second time.';
 
-/** Our caller's error for an attempt that started no task that we can name. */
+/** Our caller's error for a call that started no task that we can name. */
 export function errorFor(result: Failure): ApiError {
   if (result.payment === 'refused') return refusalError(result);
   const { code, cause, task } = result;

@@ -1,6 +1,12 @@
 import type * as z from 'zod/mini';
 import { isObject, type JsonObject } from '../json-object.ts';
-import { isTaskId } from '../task-id.ts';
+
+const taskId = /^[\x21-\x7e]{1,256}$/;
+
+/** An id must be usable in the request that asks for its task. */
+export function isTaskId(value: unknown): value is string {
+  return typeof value === 'string' && taskId.test(value);
+}
 
 /**
  * Reads the fields of a shape from a provider's reply to a request. Providers send "", 0, null or [] for what is not

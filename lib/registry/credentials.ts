@@ -1,4 +1,4 @@
-import type { CiJob } from '../ci-job.ts';
+import type { CiJob } from '../auth/ci-claims.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
 import type { Item } from '../store/attribute-values.ts';

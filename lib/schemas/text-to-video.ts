@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { VideoRules } from '../video-rules.ts';
+import type { VideoRules } from '../config.ts';
 import { evenIfFieldsFail, optional, reference, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 import { callbackUrl, modelName, payload, taskFields, videoPrompt } from './video.ts';

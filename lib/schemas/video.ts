@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { text, webAddress } from './media.ts';
 import { Timestamp } from './timestamp.ts';
-import type { VideoRules } from '../video-rules.ts';
+import type { VideoRules } from '../config.ts';
 
 /** A listed model, or one that the operator added since this release. */
 export function modelName(listed: readonly string[], { VIDEO_MODELS_EXTRA }: VideoRules) {

@@ -15,7 +15,7 @@ export interface Command {
   readsOnly?: true;
   /** For a command that stops the work of others: what it is about to do. It must be confirmed on a deployed table. */
   impact?(parameters: Record<string, string>): Promise<string>;
-  run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<Outcome>;
+  run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<CommandResult>;
 }
 
 type OptionValue = string | boolean | undefined;
@@ -29,7 +29,7 @@ export interface Option {
   isFormat?: true;
 }
 
-export interface Outcome {
+export interface CommandResult {
   /** What --json prints. */
   data: unknown;
   /** What a person reads. */
@@ -51,7 +51,7 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
   parameters: readonly Parameter[];
   options: Options;
   impact?(parameters: Record<Parameter, string>): Promise<string>;
-  run(parameters: Record<Parameter, string>, options: Values<Options>): Promise<Outcome>;
+  run(parameters: Record<Parameter, string>, options: Values<Options>): Promise<CommandResult>;
 }
 
 /** Gives `run` the types of the parameters and options declared with it, which the command line has checked. */

@@ -1,11 +1,11 @@
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../../lib/errors.ts';
-import { Refusal } from './registry/refusal.ts';
+import { Rejection } from './registry/rejection.ts';
 import { UsageError } from './command.ts';
 
 /** A sentence for the person at the command line; undefined for an unknown error. */
 export function sentenceFor(error: unknown): string | undefined {
-  if (error instanceof UsageError || error instanceof Refusal) return error.message;
+  if (error instanceof UsageError || error instanceof Rejection) return error.message;
   if (error instanceof ApiError) {
     return error.code === 'unavailable'
       ? `The table cannot be reached or is overloaded: check the region (${process.env.AWS_REGION}) and the network, and try again.`

@@ -11,7 +11,7 @@ import { type Key, keyName, keyOf, signingKeysKey } from '../../lib/store/keys.t
 import { get, readBatches } from '../../lib/store/read.ts';
 import { update } from '../../lib/store/write.ts';
 import { newContext } from './registry/administration.ts';
-import { Refusal } from './registry/refusal.ts';
+import { Rejection } from './registry/rejection.ts';
 
 /** What one listing shows at most. */
 const maxListed = 1000;
@@ -39,16 +39,16 @@ async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
 
 export async function readNotification(id: string): Promise<NotificationRecord> {
   const key = keyOfNotification(id);
-  if (!key) throw new Refusal(`"${id}" is not the id of a notification, such as msg_0f3a…_2.`);
+  if (!key) throw new Rejection(`"${id}" is not the id of a notification, such as msg_0f3a…_2.`);
   const record = notificationRecord((await get(newContext(), key))[0]);
-  if (!record) throw new Refusal(`There is no notification ${id}; they are kept for 14 days.`);
+  if (!record) throw new Rejection(`There is no notification ${id}; they are kept for 14 days.`);
   return record;
 }
 
 /** Gives a notification all its attempts again, the first one at once. */
 export async function retryNotification(id: string): Promise<void> {
   const record = await readNotification(id);
-  if (record.result === 'delivered') throw new Refusal(`It was delivered at ${record.delivered_at}.`);
+  if (record.result === 'delivered') throw new Rejection(`It was delivered at ${record.delivered_at}.`);
   const now = Date.now();
   const changes = {
     result: 'pending' as const,
@@ -62,14 +62,14 @@ export async function retryNotification(id: string): Promise<void> {
     ['attempts', '=', record.attempts],
   ] as const;
   const { written } = await update<NotificationRecord>(newContext(), record, changes, asRead);
-  if (!written) throw new Refusal('It is being sent at this moment; look at it again.');
+  if (!written) throw new Rejection('It is being sent at this moment; look at it again.');
 }
 
 /** What the running functions sign with, as they say themselves. */
 export async function readPublicKeys(): Promise<{ keys: string[]; at: string }> {
   const record = signingKeysRecord((await get(newContext(), signingKeysKey))[0]);
   if (!record)
-    throw new Refusal(
+    throw new Rejection(
       'Nothing signs notifications here yet. With notifications=relay, the key is known a minute after the deployment.',
     );
   return { keys: record.public_keys.split(' '), at: record.at };

@@ -2,7 +2,7 @@ import { Help, InvalidArgumentError, Option, type Command as Program } from 'com
 import { createCommand, type Output } from '../command-line/command.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
-import { Refusal } from './registry/refusal.ts';
+import { Rejection } from './registry/rejection.ts';
 import { describeTarget, requireListening } from './target.ts';
 
 const name = 'npm run admin --';
@@ -108,12 +108,12 @@ function createVerb(
     if (impact && region !== undefined && !yes) {
       const sentence = `In ${table}, this ${await impact(given)}.`;
       if (!ask) return program.error(`${sentence} Repeat it with --yes to do it.`);
-      if (!(await ask(`${sentence} Do it?`))) throw new Refusal('Nothing was changed.');
+      if (!(await ask(`${sentence} Do it?`))) throw new Rejection('Nothing was changed.');
     }
     const { data, text, problem } = await run(given, values);
     if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
-    if (problem !== undefined) throw new Refusal(problem);
+    if (problem !== undefined) throw new Rejection(problem);
   });
 }
 

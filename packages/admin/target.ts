@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { Refusal } from './registry/refusal.ts';
+import { Rejection } from './registry/rejection.ts';
 import { isListening } from '../command-line/is-listening.ts';
 import { localAddress, localStores } from './local-stack.ts';
 
@@ -46,5 +46,5 @@ export async function requireListening(): Promise<void> {
   const address = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (address === undefined || (await isListening(address, timeoutMs))) return;
   const remedy = address === dynamodbUrl ? 'start it with npm start' : 'is it running?';
-  throw new Refusal(`Nothing listens on ${address}: ${remedy}`);
+  throw new Rejection(`Nothing listens on ${address}: ${remedy}`);
 }

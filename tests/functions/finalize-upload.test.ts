@@ -103,7 +103,7 @@ describe('an archive that is rejected', () => {
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusPending',
       status_reason:
-        'The archive was refused: it is not a zip file. Pack the folder as a plain .zip, without anything before it. Then publish this version again.',
+        'The archive was rejected: it is not a zip file. Pack the folder as a plain .zip, without anything before it. Then publish this version again.',
     });
     const again = await publish('mended', '1.0.0');
     await put(again, archive);

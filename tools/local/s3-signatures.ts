@@ -14,15 +14,15 @@ const dateShape = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
  * not cover, because they could change what the signer has allowed.
  */
 export function checkSignature(request: IncomingMessage, url: URL): string | undefined {
-  const claim = claimIn(request, url.searchParams);
-  if (!claim) return undefined;
-  const { credential, signedHeaders, signature, date, payload } = claim;
+  const stated = statedIn(request, url.searchParams);
+  if (!stated) return undefined;
+  const { credential, signedHeaders, signature, date, payload } = stated;
   const [id, day = '', region = '', service = '', end] = credential.split('/');
   if (id !== localKey.id)
     throw new S3Error(403, 'InvalidAccessKeyId', 'The access key is not that of the local stack.');
   if (service !== 's3' || end !== 'aws4_request' || !date.startsWith(day))
     throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The credential has another scope.');
-  checkDate(claim);
+  checkDate(stated);
   const headers = signedHeaders.split(';');
   const isCovered = (name: string) => headers.includes(name);
   const unsigned = Object.keys(request.headers).filter(
@@ -52,7 +52,7 @@ export function checkSignature(request: IncomingMessage, url: URL): string | und
   return payload;
 }
 
-interface Claim {
+interface StatedSignature {
   credential: string;
   signedHeaders: string;
   signature: string;
@@ -62,7 +62,7 @@ interface Claim {
   payload: string;
 }
 
-function claimIn({ headers }: IncomingMessage, query: URLSearchParams): Claim | undefined {
+function statedIn({ headers }: IncomingMessage, query: URLSearchParams): StatedSignature | undefined {
   const payload = headers['x-amz-content-sha256'] ?? query.get('X-Amz-Content-Sha256');
   const { authorization } = headers;
   if (authorization !== undefined) {
@@ -92,7 +92,7 @@ function claimIn({ headers }: IncomingMessage, query: URLSearchParams): Claim | 
   return { credential, signedHeaders, signature, date, expiresInSeconds, payload: 'UNSIGNED-PAYLOAD' };
 }
 
-function checkDate({ date, expiresInSeconds }: Claim): void {
+function checkDate({ date, expiresInSeconds }: StatedSignature): void {
   const signed = Date.parse(date.replace(dateShape, '$1-$2-$3T$4:$5:$6Z'));
   const age = Date.now() - signed;
   if (!(Math.abs(age) <= maxSkewMs || (expiresInSeconds !== undefined && age > 0)))

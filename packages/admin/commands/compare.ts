@@ -5,7 +5,7 @@ import { multiframeVideo } from '../../../lib/contracts/multiframe-video.ts';
 import { relightImage } from '../../../lib/contracts/relight-image.ts';
 import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { command, UsageError } from '../command.ts';
-import { Refusal } from '../registry/refusal.ts';
+import { Rejection } from '../registry/rejection.ts';
 import { readBill } from '../spend/bill.ts';
 import { periodOf, periodOptions } from '../spend/period.ts';
 import { type Reconciliation, reconcile } from '../spend/reconcile.ts';
@@ -42,7 +42,7 @@ function readOperations(names: string | undefined): string[] {
 
 async function readBytes(file: string): Promise<Uint8Array> {
   return readFile(file).catch((error: unknown) => {
-    throw new Refusal(`The bill cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new Rejection(`The bill cannot be read: ${error instanceof Error ? error.message : error}`);
   });
 }
 

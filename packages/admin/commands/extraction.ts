@@ -2,7 +2,7 @@ import { shownVersion } from '../../../lib/registry/node-versions.ts';
 import { command, problemOf } from '../command.ts';
 import { textOf } from '../faults.ts';
 import { extractNodeVersion } from '../registry/extraction.ts';
-import { Refusal } from '../registry/refusal.ts';
+import { Rejection } from '../registry/rejection.ts';
 import { fields, table } from '../../command-line/table.ts';
 import { extractionOf } from './node-versions.ts';
 
@@ -14,7 +14,7 @@ const limitMs = 10 * 60 * 1000;
 /** For the bucket's module, which reads the environment when it is loaded. */
 function requireBucket(bucket: string | undefined): void {
   if (bucket !== undefined) process.env.BUCKET_NAME = bucket;
-  if (!process.env.BUCKET_NAME) throw new Refusal('Name the bucket of the archives: --bucket NAME.');
+  if (!process.env.BUCKET_NAME) throw new Rejection('Name the bucket of the archives: --bucket NAME.');
 }
 
 export const extract = command({

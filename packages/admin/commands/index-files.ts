@@ -2,7 +2,7 @@ import { downloadUrl } from '../../../lib/bucket/download-url.ts';
 import { table } from '../../command-line/table.ts';
 import { command } from '../command.ts';
 import { rebuildIndex } from '../registry/index-files.ts';
-import { Refusal } from '../registry/refusal.ts';
+import { Rejection } from '../registry/rejection.ts';
 
 const nodesPerLine = 100;
 
@@ -22,10 +22,10 @@ export const rebuild = command({
   ],
   async run(_, { bucket, downloads, after }) {
     if (bucket !== undefined) process.env.BUCKET_NAME = bucket;
-    if (!process.env.BUCKET_NAME) throw new Refusal('Name the bucket of the archives: --bucket NAME.');
+    if (!process.env.BUCKET_NAME) throw new Rejection('Name the bucket of the archives: --bucket NAME.');
     const isLocal = process.env.AWS_ENDPOINT_URL_S3 !== undefined;
     if (!isLocal && downloads === undefined)
-      throw new Refusal('Say where the stage serves downloads: --downloads URL.');
+      throw new Rejection('Say where the stage serves downloads: --downloads URL.');
     if (downloads !== undefined) process.env.DOWNLOAD_BASE_URL = downloads;
     const data = await rebuildIndex({
       after,

@@ -9,7 +9,7 @@ import {
 import { describeNodeVersion, showNodeVersion } from '../listing.ts';
 import { shownVersion } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
-import { command, type Outcome } from '../command.ts';
+import { command, type CommandResult } from '../command.ts';
 import { fields, table } from '../../command-line/table.ts';
 
 const reason = {
@@ -89,7 +89,7 @@ export const flag = command({
   options: { reason },
   examples: ['node-version flag demo-node 1.2.0 --reason "Reads the environment; under review"'],
   async run({ node, version }, { reason }) {
-    return outcome(await flagNodeVersion(node, version, reason));
+    return resultOf(await flagNodeVersion(node, version, reason));
   },
 });
 
@@ -99,7 +99,7 @@ export const unflag = command({
   options: {},
   examples: ['node-version unflag demo-node 1.2.0'],
   async run({ node, version }) {
-    return outcome(await unflagNodeVersion(node, version));
+    return resultOf(await unflagNodeVersion(node, version));
   },
 });
 
@@ -112,7 +112,7 @@ export const ban = command({
   examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
   impact: async ({ node, version }) => `bans ${await describeNodeVersion(node, version)}`,
   async run({ node, version }, { reason }) {
-    return outcome(await banNodeVersion(node, version, reason));
+    return resultOf(await banNodeVersion(node, version, reason));
   },
 });
 
@@ -122,11 +122,11 @@ export const unban = command({
   options: {},
   examples: ['node-version unban demo-node 1.2.0'],
   async run({ node, version }) {
-    return outcome(await unbanNodeVersion(node, version));
+    return resultOf(await unbanNodeVersion(node, version));
   },
 });
 
-function outcome(version: NodeVersionRecord): Outcome {
+function resultOf(version: NodeVersionRecord): CommandResult {
   const text = `Version ${version.version} of "${version.node_id}" is ${shortStatus(version.status)}.`;
   return { data: shownVersion(version), text };
 }

@@ -2,7 +2,7 @@ import { banPublisher, createPublisher, showPublisher, unbanPublisher } from '..
 import { describePublisher, listPublishers } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import type { PublisherRecord } from '../../../lib/registry/records.ts';
-import { Refusal } from '../registry/refusal.ts';
+import { Rejection } from '../registry/rejection.ts';
 import { PublisherId } from '../../../lib/schemas/names.ts';
 import { isRunByPage } from '../../../lib/web-address.ts';
 import { command, UsageError } from '../command.ts';
@@ -24,7 +24,7 @@ export const create = command({
     if (isRunByPage(website ?? ''))
       throw new UsageError('The website must not be an address that a page would run.');
     if (!(await createPublisher({ id, name, description, website })))
-      throw new Refusal(`The publisher "${id}" already exists.`);
+      throw new Rejection(`The publisher "${id}" already exists.`);
     const publisher = await showPublisher(id);
     const next = `Give it an owner next: npm run admin -- member add ${id} <user> --role owner`;
     return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };

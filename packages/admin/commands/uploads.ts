@@ -1,4 +1,4 @@
-import { Refusal } from '../registry/refusal.ts';
+import { Rejection } from '../registry/rejection.ts';
 import { command, problemOf } from '../command.ts';
 import { textOf } from '../faults.ts';
 import { table } from '../../command-line/table.ts';
@@ -33,7 +33,7 @@ export const sweep = command({
   options: {},
   examples: ['uploads sweep'],
   async run() {
-    if (!process.env.BUCKET_NAME) throw new Refusal(onlyTheFinalizer());
+    if (!process.env.BUCKET_NAME) throw new Rejection(onlyTheFinalizer());
     // The bucket's module reads the environment when it is loaded, and no other command needs the S3 client.
     const { sweepUploads } = await import('../../../lib/uploads/sweep-uploads.ts');
     const now = Date.now();

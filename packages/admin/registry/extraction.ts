@@ -19,7 +19,7 @@ import { untilWritten } from '../../../lib/store/retries.ts';
 import { remove, update } from '../../../lib/store/write.ts';
 import { showNodeVersion } from '../listing.ts';
 import { historyOf, listItems } from './administration.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 /** Of entries that an extraction does not find any more, only what a person wrote stays. */
 export async function removeOtherHostNodes(
@@ -78,15 +78,17 @@ export async function extractNodeVersion(
   const { archive_key, sha256, extraction } = record;
   const what = `Version ${record.version} of "${record.node_id}"`;
   if (archive_key === undefined || sha256 === undefined || dueWork(record) === 'uploads')
-    throw new Refusal(`${what} is not published yet.`);
+    throw new Rejection(`${what} is not published yet.`);
   if (extraction && extraction.by > extractor)
-    throw new Refusal(`${what} was read by extractor ${extraction.by}, and this is ${extractor}: update it.`);
+    throw new Rejection(
+      `${what} was read by extractor ${extraction.by}, and this is ${extractor}: update it.`,
+    );
   const found = await readHostNodes(archive_key, record.node_id);
-  if (!found) throw new Refusal(`${what} has no archive in the bucket.`);
+  if (!found) throw new Rejection(`${what} has no archive in the bucket.`);
   const archive = { nodeId: record.node_id, version: record.version, versionId: record.id, sha256 };
   const context = { deadline: Date.now() + writingMs };
   if (!(await writeHostNodes(context, archive, found)))
-    throw new Refusal(`${what} has more host nodes than could be written in time. Run this again.`);
+    throw new Rejection(`${what} has more host nodes than could be written in time. Run this again.`);
   const removed = await removeOtherHostNodes(context, archive, new Set(found.nodes.keys()));
   const change = {
     of: nodeKey(nodeId),
@@ -95,6 +97,6 @@ export async function extractNodeVersion(
     detail: `${found.status}: ${found.nodes.size} host nodes by extractor ${extractor}, ${removed.length} removed`,
   };
   if (!(await finishExtraction(context, archive, found, [historyOf(change)])))
-    throw new Refusal(`${what} was read by a newer extractor meanwhile.`);
+    throw new Rejection(`${what} was read by a newer extractor meanwhile.`);
   return { record: await showNodeVersion(nodeId, version), found, removed };
 }

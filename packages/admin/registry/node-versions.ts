@@ -16,7 +16,7 @@ import { untilWritten } from '../../../lib/store/retries.ts';
 import { transact, update, type Write, updating } from '../../../lib/store/write.ts';
 import { administer, listItems, newContext } from './administration.ts';
 import { noSuchVersion, readNode, readVersions } from './records.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 /*
  * The states of a version as administrators move it; the way from pending to active is the upload's:
@@ -136,7 +136,7 @@ function shownBan(bans: NonNullable<NodeVersionRecord['bans']>): Changes<NodeVer
 function requirePublished({ status, node_id, version }: NodeVersionRecord, verb: string): void {
   if (status === 'NodeVersionStatusActive' || status === 'NodeVersionStatusFlagged') return;
   const state = status.replace('NodeVersionStatus', '').toLowerCase();
-  throw new Refusal(
+  throw new Rejection(
     `Version ${version} of "${node_id}" is ${state}; only active and flagged ones can be ${verb}.`,
   );
 }

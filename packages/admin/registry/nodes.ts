@@ -12,7 +12,7 @@ import { get } from '../../../lib/store/read.ts';
 import { administer, listItems, newContext } from './administration.ts';
 import { banVersionsOfNode, unbanVersionsOfNode } from './node-versions.ts';
 import { noSuchVersion, readNode, readPublisher } from './records.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publisher: PublisherRecord }> {
   const node = await readNode(newContext(), nodeId);
@@ -57,7 +57,7 @@ async function changeNodeStatus(
 ): Promise<void> {
   await administer(async (context) => {
     const node = await readNode(context, nodeId);
-    if (node.status === 'NodeStatusDeleted') throw new Refusal(`The node "${node.id}" is deleted.`);
+    if (node.status === 'NodeStatusDeleted') throw new Rejection(`The node "${node.id}" is deleted.`);
     const changes = decide(node);
     if (!changes) return { done: node };
     return {

@@ -7,7 +7,7 @@ import { transact, putting, updating } from '../../../lib/store/write.ts';
 import { administer, historyOf, newContext } from './administration.ts';
 import { banVersionsOfPublisher, unbanVersionsOfPublisher } from './node-versions.ts';
 import { readPublisher } from './records.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 interface NewPublisher {
   id: string;
@@ -96,7 +96,7 @@ export function removeMember(
 ): Promise<PublisherRecord> {
   return changePublisher(publisherId, { action: 'member remove', subject: userId }, (publisher) => {
     if (!memberOf(publisher, userId))
-      throw new Refusal(`The publisher "${publisherId}" has no member "${userId}".`);
+      throw new Rejection(`The publisher "${publisherId}" has no member "${userId}".`);
     if (!force) requireAnotherOwner(publisher, userId);
     const { [userId]: _, ...members } = publisher.members;
     return { members };
@@ -107,7 +107,7 @@ function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
   const isOwner = memberOf(publisher, userId)?.role === 'owner';
   const owners = Object.values(publisher.members).filter(({ role }) => role === 'owner');
   if (!isOwner || owners.length > 1) return;
-  throw new Refusal(
+  throw new Rejection(
     `"${userId}" is the last owner of "${publisher.id}", and without one nobody can edit its nodes: add another owner first, or insist with --force.`,
   );
 }

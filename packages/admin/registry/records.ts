@@ -10,23 +10,23 @@ import {
 import { isSameNodeId, nodeKey, nodeVersionKey, publisherKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { listItems } from './administration.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 /** What an administrator names, or a sentence that says that there is no such thing. */
 
 export async function readPublisher(context: Context, publisherId: string): Promise<PublisherRecord> {
   const [item] = await get(context, publisherKey(publisherId));
   const publisher = publisherRecord(item);
-  if (!publisher) throw new Refusal(`There is no publisher "${publisherId}".`);
+  if (!publisher) throw new Rejection(`There is no publisher "${publisherId}".`);
   return publisher;
 }
 
 export async function readNode(context: Context, nodeId: string): Promise<NodeRecord> {
   const [item] = await get(context, nodeKey(nodeId));
   const node = nodeRecord(item);
-  if (!node) throw new Refusal(`There is no node "${nodeId}".`);
+  if (!node) throw new Rejection(`There is no node "${nodeId}".`);
   if (!isSameNodeId(node.id, nodeId))
-    throw new Refusal(`There is no node "${nodeId}"; did you mean "${node.id}"?`);
+    throw new Rejection(`There is no node "${nodeId}"; did you mean "${node.id}"?`);
   return node;
 }
 
@@ -34,6 +34,6 @@ export async function readVersions(nodeId: string): Promise<NodeVersionRecord[]>
   return (await listItems(nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
 }
 
-export function noSuchVersion(nodeId: string, version: string): Refusal {
-  return new Refusal(`The node "${nodeId}" has no version "${version}".`);
+export function noSuchVersion(nodeId: string, version: string): Rejection {
+  return new Rejection(`The node "${nodeId}" has no version "${version}".`);
 }

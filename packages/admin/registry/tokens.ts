@@ -5,7 +5,7 @@ import { personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts
 import { transact, putting, checking, updating } from '../../../lib/store/write.ts';
 import { administer, historyOf, listItems, newContext } from './administration.ts';
 import { showPublisher } from './publishers.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 interface NewToken {
   publisherId: string;
@@ -33,7 +33,7 @@ export async function putPersonalAccessToken({
     historyOf({ of, action: 'token create', subject: token.id, detail: label }),
   ]);
   if (place === undefined) return token;
-  throw new Refusal(
+  throw new Rejection(
     place === 0 ? 'This token is stored already.' : `There is no publisher "${publisherId}".`,
   );
 }
@@ -49,7 +49,7 @@ export async function revokePersonalAccessToken(publisherId: string, id: string)
   await showPublisher(publisherId);
   return administer(async () => {
     const token = (await readTokens(publisherId)).find((stored) => stored.id === id);
-    if (!token) throw new Refusal(`The publisher "${publisherId}" has no token with the id "${id}".`);
+    if (!token) throw new Rejection(`The publisher "${publisherId}" has no token with the id "${id}".`);
     if (token.revoked_at) return { done: token.revoked_at };
     const revoked_at = new Date().toISOString();
     return {

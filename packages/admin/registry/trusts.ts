@@ -6,7 +6,7 @@ import { absent } from '../../../lib/store/expressions.ts';
 import { isSameNodeId, publisherKey, trustKey } from '../../../lib/store/keys.ts';
 import { administer, newContext } from './administration.ts';
 import { showPublisher } from './publishers.ts';
-import { Refusal } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 /** The jobs of a CI that a publisher trusts, as far as an administrator says. */
 export interface NewTrust {
@@ -31,9 +31,9 @@ export async function addTrust(publisherId: string, wanted: NewTrust): Promise<T
       ({ revoked_at }) => revoked_at === undefined,
     );
     const same = trusts.find((trust) => isSame(trust, wanted));
-    if (same) throw new Refusal(`"${publisherId}" trusts these jobs already, by the trust ${same.id}.`);
+    if (same) throw new Rejection(`"${publisherId}" trusts these jobs already, by the trust ${same.id}.`);
     if (trusts.length >= maxTrusts)
-      throw new Refusal(`"${publisherId}" has ${maxTrusts} trusts, the maximum: remove one first.`);
+      throw new Rejection(`"${publisherId}" has ${maxTrusts} trusts, the maximum: remove one first.`);
     const id = randomUUID();
     const trust: Trust = {
       id,
@@ -90,7 +90,7 @@ export async function removeTrust(publisherId: string, id: string): Promise<stri
   await showPublisher(publisherId);
   return administer(async () => {
     const trust = (await readTrusts(newContext(), publisherId)).find((each) => each.id === id);
-    if (!trust) throw new Refusal(`The publisher "${publisherId}" has no trust with the id "${id}".`);
+    if (!trust) throw new Rejection(`The publisher "${publisherId}" has no trust with the id "${id}".`);
     if (trust.revoked_at !== undefined) return { done: trust.revoked_at };
     const revoked_at = new Date().toISOString();
     return {

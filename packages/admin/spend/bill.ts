@@ -1,4 +1,4 @@
-import { Refusal } from '../registry/refusal.ts';
+import { Rejection } from '../registry/rejection.ts';
 import { parseCsv, type Row } from './csv.ts';
 
 /** What a provider's bill says of a task: the sum of its lines, since a credit note gives some of it back. */
@@ -31,7 +31,7 @@ export function readBill(bytes: Uint8Array): BilledTask[] {
     const isCharge = credits >= 0;
     tasks.set(task_id, { task_id, credits: rounded(sum + credits), charges: charges + (isCharge ? 1 : 0) });
   }
-  if (tasks.size === 0) throw new Refusal('The bill has no tasks.');
+  if (tasks.size === 0) throw new Rejection('The bill has no tasks.');
   return [...tasks.values()];
 }
 
@@ -45,7 +45,7 @@ function decode(bytes: Uint8Array): string {
   } catch {
     // Reported below, with the same sentence.
   }
-  throw new Refusal('The bill is not text in UTF-8, or in UTF-16 with a byte order mark.');
+  throw new Rejection('The bill is not text in UTF-8, or in UTF-16 with a byte order mark.');
 }
 
 function headingOf({ line, cells }: Row): Columns | undefined {
@@ -55,7 +55,7 @@ function headingOf({ line, cells }: Row): Columns | undefined {
     if (name === undefined) return undefined;
     const column = named.indexOf(name);
     if (named.includes(name, column + 1))
-      throw new Refusal(`Line ${line} of the bill names two columns "${cells[column]}".`);
+      throw new Rejection(`Line ${line} of the bill names two columns "${cells[column]}".`);
     return column;
   };
   const [task, credits] = [columnOf(taskNames), columnOf(creditNames)];
@@ -71,7 +71,7 @@ function readTask({ line, cells }: Row, heading: Columns | undefined): { task_id
       : `has ${cells.length} of ${width} cells`;
   if (problem === undefined) return { task_id: id, credits: Number(amount) };
   const hint = heading ? '' : ' and is no heading such as task_id,credits';
-  throw new Refusal(`Line ${line} of the bill ${problem}${hint}: ${cells.join(' | ').slice(0, 80)}`);
+  throw new Rejection(`Line ${line} of the bill ${problem}${hint}: ${cells.join(' | ').slice(0, 80)}`);
 }
 
 function taskProblem(id: string): string | undefined {

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { Refusal } from '../registry/refusal.ts';
+import { Rejection } from '../registry/rejection.ts';
 
 export interface Row {
   /** The number of its first line in the file. */
@@ -28,7 +28,7 @@ export function parseCsv(text: string): Row[] {
     return rows;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new Refusal(`Line ${error.lines} of the bill has a quotation mark that does not enclose a cell.`);
+    throw new Rejection(`Line ${error.lines} of the bill has a quotation mark that does not enclose a cell.`);
   }
 }
 

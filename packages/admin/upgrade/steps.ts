@@ -8,7 +8,7 @@ import {
   type Table,
   writeRelease,
 } from './release.ts';
-import { Refusal } from '../registry/refusal.ts';
+import { Rejection } from '../registry/rejection.ts';
 
 /** A change of records that the release before must be able to read too: until the deployment it serves them. */
 export interface Step {
@@ -48,10 +48,10 @@ export async function upgradeTable(
     if (!dryRun) await nameRelease(table, release);
     return { from: found, to: release.name, steps: [] };
   }
-  if (found === 'absent') throw new Refusal(`There is no table ${table.name}.`);
+  if (found === 'absent') throw new Rejection(`There is no table ${table.name}.`);
   if (found === 'unknown' || found.release !== release.before) {
     const problem = problemOf(table, found, release, command);
-    if (found === 'unknown' || problem !== undefined) throw new Refusal(problem ?? '');
+    if (found === 'unknown' || problem !== undefined) throw new Rejection(problem ?? '');
     return { from: found.release, to: found.release, steps: [] };
   }
   const begun = found.upgrade?.to === release.name ? found.upgrade : undefined;

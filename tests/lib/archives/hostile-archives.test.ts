@@ -236,7 +236,7 @@ describe('checkArchive with a hostile archive', () => {
 
     expect(rejection).toMatchObject({
       name: 'ArchiveProblem',
-      message: expect.stringMatching(/^The archive was refused: .*\. Then publish this version again\.$/),
+      message: expect.stringMatching(/^The archive was rejected: .*\. Then publish this version again\.$/),
     });
     expect(String(rejection)).toContain(reason);
   });

@@ -10,7 +10,7 @@ import { startNameServer } from '../../support/name-server.ts';
  */
 
 process.env.NOTIFY_LOCALHOST = 'refused';
-const { attempt } = await import('../../../lib/notifications/attempt.ts');
+const { deliverOnce } = await import('../../../lib/notifications/deliver-once.ts');
 const { resolver } = await import('../../../lib/notifications/addresses.ts');
 const { readSigningKeys } = await import('../../../lib/notifications/signature.ts');
 
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 function send(address: string) {
   const body = '{"state":"success"}';
-  return attempt({ id: 'msg_1', address, body, content_type: 'application/json' }, keys);
+  return deliverOnce({ id: 'msg_1', address, body, content_type: 'application/json' }, keys);
 }
 
 /** Literal addresses, in every spelling that some parser takes. */

@@ -102,7 +102,7 @@ describe('a name', () => {
 
     expect(await findAddresses(url)).toEqual([{ address: '93.184.216.34', family: 4 }]);
     expect(names.asked.sort()).toEqual(['A rebinding.example', 'AAAA rebinding.example']);
-    expect(await findAddresses(url)).toBe('refused');
+    expect(await findAddresses(url)).toBe('not public');
   });
 
   test('gives all its addresses of both kinds', async () => {
@@ -191,6 +191,6 @@ describe('the local stack', () => {
   test('lets no other name lead to it', async () => {
     names.zone['here.example'] = [['127.0.0.1']];
 
-    expect(await findAddresses(new URL('https://here.example:3004/'))).toBe('refused');
+    expect(await findAddresses(new URL('https://here.example:3004/'))).toBe('not public');
   });
 });

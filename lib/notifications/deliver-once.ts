@@ -16,7 +16,7 @@ type DeliveryError =
   | 'answered_no';
 
 /** `hopeless`: no further attempt could go better. */
-export type AttemptResult =
+export type DeliveryResult =
   | { outcome: 'delivered' | 'gone'; status: number }
   | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };
 
@@ -24,7 +24,7 @@ export type AttemptResult =
  * Of a whole attempt, from the look-up of the name to the end of the answer. It is also how long one caller's receivers
  * that hang can keep another caller's notification waiting: no invocation holds its place for longer.
  */
-const maxAttemptMs = 3000;
+const maxDeliveryMs = 3000;
 const maxLookupMs = 1500;
 
 /** An answer says all that counts in its status; this much is read so that the receiver can finish writing it. */
@@ -38,16 +38,16 @@ interface Notification extends Pick<NotificationRecord, 'id' | 'body' | 'content
 }
 
 /** Sends a notification to its receiver, once. */
-export async function attempt(
+export async function deliverOnce(
   notification: Notification,
   keys: readonly SigningKey[],
-): Promise<AttemptResult> {
+): Promise<DeliveryResult> {
   const began = Date.now();
   const url = readAddress(notification.address);
   if (!url) return { outcome: 'failed', error: 'address_refused', isHopeless: true };
   const late = pause(maxLookupMs, [], { ref: false });
   const addresses = await Promise.race([findAddresses(url), late]);
-  if (addresses === 'refused') return { outcome: 'failed', error: 'name_refused' };
+  if (addresses === 'not public') return { outcome: 'failed', error: 'name_refused' };
   if (addresses.length === 0) return { outcome: 'failed', error: 'name_not_found' };
   try {
     const { status } = await httpRequest({
@@ -61,7 +61,7 @@ export async function attempt(
         ...signatureHeaders(keys, notification),
       },
       body: Buffer.from(notification.body),
-      timeoutMs: began + maxAttemptMs - Date.now(),
+      timeoutMs: began + maxDeliveryMs - Date.now(),
       maxReplyBytes: maxAnswerBytes,
       lookup: pinnedTo(addresses),
     });
@@ -75,7 +75,7 @@ export async function attempt(
 }
 
 /** Redirects are not followed, because they would lead to an address that no caller gave us. */
-function resultOf(status: number): AttemptResult {
+function resultOf(status: number): DeliveryResult {
   if (status >= 200 && status < 300) return { outcome: 'delivered', status };
   if (status === 410) return { outcome: 'gone', status };
   return { outcome: 'failed', error: 'answered_no', status };

@@ -1,4 +1,4 @@
 /** A command of an administrator that cannot be done, with a sentence that says why. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+export class Rejection extends Error {
+  override readonly name = 'Rejection';
 }
