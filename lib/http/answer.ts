@@ -9,7 +9,7 @@ export function jsonAnswer(statusCode: number, body: unknown, headers?: Record<s
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: text };
 }
 
-/** The one place where an error becomes an answer. Only errors of the catalog show their own text. */
+/** Turns an error into a response. Only errors of the catalog show their own text. */
 export function errorAnswer(thrown: unknown, requestId: string): Answer {
   const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown });
   const { code, message, details, reason } = error;

@@ -12,9 +12,8 @@ export class SerializedJson {
 export const maxAnswerBytes = 6 * 1024 * 1024 - 32 * 1024;
 
 /**
- * Writes `{"<name>":[...]}` so that the whole answer stays inside Lambda's limit: an entry that would pass it is
- * replaced by what `shorten` makes of it. Every entry reserves room for its short form first, so that the long
- * forms early in the list cannot crowd out the short ones after them.
+ * Writes `{"<name>":[...]}` within Lambda's limit. Each entry first reserves room for its short form, made by `shorten`,
+ * so that long entries early in the list can't crowd out later ones.
  */
 export function boundedList<Entry>(
   name: string,
@@ -25,7 +24,7 @@ export function boundedList<Entry>(
   return new SerializedJson(`{"${name}":[${texts.join(',')}]}`);
 }
 
-/** The entries as they are; undefined where they must be weighed. */
+/** The entries as they are; undefined if their sizes must be added up. */
 function allTexts(entries: readonly unknown[]): string[] | undefined {
   const texts: string[] = [];
   let length = 0;
@@ -47,7 +46,7 @@ function fittingTexts<Entry>(
 ): string[] {
   const short = entries.map((entry) => JSON.stringify(shorten(entry)));
   let left = maxAnswerBytes - short.reduce((total, text) => total + weightOf(text), 0);
-  // What is asked for is repeated, and escaping can make it twice as long as it came.
+  // The short form repeats the caller's text, and escaping can double its length.
   if (left < 0)
     throw new ApiError('invalid_request', { details: [{ path: `body.${name}`, message: tooLong }] });
   // Once this much was written and does not fit, the answer is full: the rest is not even weighed.
@@ -64,10 +63,7 @@ function fittingTexts<Entry>(
   });
 }
 
-/**
- * Writes an object so that the whole answer stays inside Lambda's limit: of the fields that it can do without,
- * the largest are left out until the rest fits.
- */
+/** Writes an object within Lambda's limit, without the largest of its optional fields if it is too long. */
 export function boundedObject(
   required: Record<string, unknown>,
   optional: Record<string, unknown>,

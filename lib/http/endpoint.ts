@@ -128,10 +128,7 @@ interface GatewayRequest extends APIGatewayProxyEventV2 {
 /** A store that hangs can outlast every deadline; the caller gets an answer while there is still time for one. */
 const lastAnswerMs = 400;
 
-/**
- * The only place that knows middy and API Gateway: it finds the caller, parses and checks the request, runs the work,
- * turns its answer or its error into the gateway's, and writes the request's one log line.
- */
+/** The only place that knows middy and API Gateway. */
 function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined, work: Work<C>) {
   const schema = config.atStart(config.configured(() => bodySchema(contract, config.videoRules)));
   const pipeline = middy<GatewayRequest, Answer>(

@@ -85,8 +85,8 @@ function decode(body: string): string {
 }
 
 /**
- * Half of a surrogate pair passes JSON.parse when it is escaped, and no UTF-8 store can hold it. Bodies without an
- * escape skip this walk. It keeps its own stack: a body can be nested very deep.
+ * JSON.parse accepts an escaped half of a surrogate pair, which no UTF-8 store can hold. The walk keeps its own stack,
+ * because a body can be nested very deep.
  */
 function rejectHalfCharacters(root: unknown): void {
   const pending = [root];

@@ -15,7 +15,7 @@ export async function logRequest(
   // `performance` would load a part of Node that nothing here needs otherwise, for one to two milliseconds.
   const started = process.uptime();
   const gatewayId = requestContext.requestId;
-  // The gateway always sends headers; an event that is written by hand may have none.
+  // The gateway always sends headers; a hand-written event may have none.
   const requestId = requestIdOf(headers ?? {}, gatewayId);
   const fields = {
     request_id: requestId,

@@ -4,7 +4,7 @@ import { storedSecret } from '../aws/stored-secret.ts';
 
 type Headers = Record<string, string | undefined>;
 
-/** Whether a provider signed a body; always so where no key is configured. */
+/** Whether a provider signed a body. Without a configured key, every body counts as signed. */
 export type SignatureCheck = (context: Context, headers: Headers, body: Buffer) => Promise<boolean>;
 
 /** Checks an HMAC-SHA256 of the body as it came, in hexadecimal digits, which some providers put `sha256=` before. */

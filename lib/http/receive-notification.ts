@@ -28,9 +28,8 @@ const maxBodyBytes = 64 * 1024;
 const ticketShape = /^[\w-]{43}$/;
 
 /**
- * What a provider says about a task. Every call that is rejected gets the answer of a path that does not exist: it
- * gives nobody a hint, and a provider whose call was rejected by mistake tries again, which after a 200 it would not.
- * Only the log line has the reason. No log line has the path, whose ticket is a secret.
+ * Receives a provider's notification. A rejected call gets the response of an unknown path: it reveals nothing, and a
+ * provider that was rejected by mistake calls again. The reason is only logged, and never the path, whose ticket is secret.
  */
 export function receiveNotification(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
   return logRequest('receiveNotification', event, invocation, (requestId) =>

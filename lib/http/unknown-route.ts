@@ -5,7 +5,7 @@ import type { Answer } from '../paid/participant.ts';
 import { errorAnswer } from './answer.ts';
 import { logRequest } from './log-request.ts';
 
-/** Returns our own error where the gateway would return a bare message. It needs no token and reads nothing. */
+/** Returns our own error in place of the gateway's bare message. It needs no token and reads nothing. */
 export function unknownRoute(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {
   return logRequest('unknownRoute', event, invocation, async (requestId) => {
     note({ method: event.requestContext.http.method });

@@ -4,14 +4,14 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublic, literalOf, localAddresses } from './receiver-address.ts';
 
 /*
- * Callers choose where they are notified, so an address of theirs must not lead into this account or this machine. The
- * name is resolved once, every address of it is checked, and the connection goes to what was checked.
+ * Callers choose where they are notified, so their URLs must not lead into this account or machine. The name is resolved
+ * once, every address is checked, and the connection goes to a checked address.
  */
 
 /** Asks the name servers themselves: the system's own look-ups share four threads, which a few dead names would take. */
 export const resolver = new Resolver({ timeout: 1500, tries: 2 });
 
-/** Where a name leads: no addresses if it has none, and `not public` if one of them is not. */
+/** The addresses of a host: empty if it has none, `not public` if one of them isn't. */
 export async function findAddresses(url: URL): Promise<LookupAddress[] | 'not public'> {
   const local = localAddresses(url);
   if (local) return local.map(entryOf);
@@ -32,7 +32,7 @@ function entryOf(address: string): LookupAddress {
 /** A name may have thousands of addresses, and each would be connected to until one answers. */
 const maxPinned = 4;
 
-/** In place of a look-up: whatever the name means by now, the connection goes to these addresses, the first few of them. */
+/** Replaces the lookup, so that the connection goes to the first of these addresses even if the name has changed. */
 export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
   const pinned = addresses.slice(0, maxPinned);
   return (_, { all }, callback) => {

@@ -20,10 +20,7 @@ export type DeliveryResult =
   | { outcome: 'delivered' | 'gone'; status: number }
   | { outcome: 'failed'; error: DeliveryError; status?: number; isHopeless?: true };
 
-/**
- * Of a whole attempt, from the look-up of the name to the end of the answer. It is also how long one caller's receivers
- * that hang can keep another caller's notification waiting: no invocation holds its place for longer.
- */
+/** From the lookup to the end of the response. It also bounds how long hanging receivers can delay other callers. */
 const maxDeliveryMs = 3000;
 const maxLookupMs = 1500;
 

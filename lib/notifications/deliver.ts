@@ -8,8 +8,8 @@ import { showStatus } from './show-status.ts';
 import { loadSigningKeys } from './signing-keys.ts';
 
 /**
- * Makes the attempt that a message of the queue names, unless it was made already. The first one also shows the task's
- * status. It throws only for a fault of ours: the queue then brings the message again.
+ * Makes the delivery attempt that a message names, unless it was made already. The first attempt also shows the task's
+ * status. It throws only for a fault of ours, so that the queue repeats the message.
  */
 export async function deliver(context: Context, message: QueuedAttempt): Promise<void> {
   const waiting = await readWaiting(context, message);

@@ -16,12 +16,12 @@ export interface HandOver {
 const reservedMs = 5000;
 
 /**
- * Hands what is due to the queue: what waits for longer than the queue can delay it, and what was stored and never sent.
- * Each is listed for later before its message is sent, so a run that overlaps another hands over nothing twice.
+ * Queues notifications whose wait is longer than the queue's maximum, and those that were stored and never queued. Each is
+ * listed for later first, so overlapping runs queue nothing twice.
  */
 export async function handOverDue(context: Context): Promise<HandOver> {
   const run: HandOver = { due: 0, handed: 0, oldestMs: 0, errors: [] };
-  // Receivers need the public key before the first notification, and an operator learns here that there is none.
+  // Receivers need the public key before the first notification, and a missing key must show here.
   const work = [loadSigningKeys(context), ...notifyShards.map((shard) => handOverShard(context, shard, run))];
   for (const result of await Promise.allSettled(work))
     if (result.status === 'rejected') run.errors.push(result.reason);

@@ -1,16 +1,16 @@
-/** So few characters of a ticket give none away, and are found in no other text by chance. */
+/** So few characters reveal no ticket, and don't occur elsewhere by chance. */
 const recognizedLength = 12;
 
 /** A longer address than ours stands in its place, so a text that repeats ours would grow without an end. */
 const maxShown = 8;
 
-/** How JSON may write a character, also where it is in a text that is JSON itself. */
+/** How JSON may write a character, even in text that is JSON itself. */
 const escapeStart = '\\\\{1,8}u00';
 const ticketCharacter = `(?:[\\w-]|${escapeStart}(?:2[dD]|3\\d|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))`;
 
 /**
- * A text of a provider without our address, whose ticket lets its holder speak for the provider: the caller's own stands
- * in its place. It is the text that is changed, not the JSON in it parsed and written again: numbers keep their digits.
+ * Replaces our URL, whose ticket lets its holder speak for the provider, by the caller's own. It changes the text and not
+ * parsed JSON, so that numbers keep their digits.
  */
 export function hideTicket(text: string, ticket: string, address: string | undefined): string {
   const beginning = ticket.slice(0, recognizedLength);

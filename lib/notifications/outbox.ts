@@ -14,11 +14,9 @@ import {
 } from './records.ts';
 
 /*
- * A notification waits in the table until its delivery has ended, and a message in the queue says when its next attempt
- * is made. Whatever becomes of the message, the record is listed in the index `pending` by the time when it is handed to
- * the queue again. An attempt is claimed before anything is sent, by one conditional write that counts it: so two
- * invocations never make the same attempt, and one that dies in the middle leaves a notification that is sent again
- * with the same id, or has been delivered and is sent again, but is never lost.
+ * The record of a notification waits in the index `pending` until its delivery has ended, and a message in the queue says
+ * when the next attempt is made. An attempt is claimed by one conditional write that counts it, before anything is sent:
+ * no two invocations make the same attempt, and after a crash the notification is sent again with the same ID.
  */
 
 /** From each attempt to the next: 5 s, 30 s, 5 min, 30 min, 2 h, 6 h, 12 h. */

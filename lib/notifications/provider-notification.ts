@@ -78,8 +78,8 @@ function errorIn(parts: readonly JsonObject[]): string {
 }
 
 /**
- * The provider's text with the fields that every notification has. They stand in front of the provider's own, whose text
- * stays as it came, so its numbers keep their digits. A field that the provider uses for something else is replaced.
+ * Puts our four fields in front of the provider's text, which stays as it came, so that its numbers keep their digits. A
+ * field of the provider with one of their names but another meaning is replaced.
  */
 export function withCommonFields(
   text: string,

@@ -4,8 +4,8 @@ import type { Context } from '../context.ts';
 import { isObject } from '../json-object.ts';
 
 /*
- * The queue between what is stored and what is sent. The record says what must be done, a message only when: it names
- * the notification and the attempt to be made, and one that comes twice or late finds that attempt made.
+ * The record says what must be done; a message only says when. A message names the notification and the attempt, so a
+ * repeated or late one finds its attempt made.
  */
 
 const queueUrl = () => config.notificationQueue().NOTIFICATION_QUEUE_URL;

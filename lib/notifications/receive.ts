@@ -37,9 +37,8 @@ type Receipt =
   | { result: 'rejected'; reason: 'state' | 'unknown_ticket' };
 
 /**
- * Takes what a provider says about a task. A state that moves the task on is stored together with the notification
- * to be delivered, before the provider gets its answer, and then handed to the queue. A state that does not changes
- * nothing: providers repeat their calls, and these arrive in any order.
+ * Stores a later state together with its notification before the provider gets its response, then queues it. Any other
+ * state changes nothing: providers repeat their calls, in any order.
  */
 export async function receive(context: Context, call: ProviderCall): Promise<Receipt> {
   const taken = await store(context, call);
@@ -107,10 +106,7 @@ function bodyFor({ address }: TaskRecord, { provider, body, ticket }: ProviderCa
   return said ? withCommonFields(text, { ...said, taskId }) : text;
 }
 
-/**
- * The call is stored, so a failure here does not matter to the provider: unsent notifications are found and handed
- * over.
- */
+/** The call is stored, so the provider needs no error: the next run queues what this one could not. */
 async function send(context: Context, notification: NotificationRecord): Promise<void> {
   try {
     await enqueue(context, notification);

@@ -2,16 +2,11 @@ import { BlockList, isIP } from 'node:net';
 import * as config from '../config.ts';
 
 /*
- * What can be said of a receiver's address without a look-up. A paid request with an address that fails here is rejected,
- * and what is stored is checked again before each attempt.
- *
- * By hand: the packages for this wrap an agent and compare addresses while it connects, and what is left to do is this
- * table, since Node's BlockList does the arithmetic.
+ * Checks that need no lookup: before a request is paid, and again before each attempt. Packages for this wrap an agent and
+ * compare addresses while it connects; with Node's BlockList, only this table is left to write.
  */
 
-/**
- * Addresses that the IANA registers as unreachable, as reachable by one network only, or as wrapping another address.
- */
+/** Registered by the IANA as unreachable, reachable from one network only, or wrapping another address. */
 const closedRanges: [network: string, bits: number, kind: 'ipv4' | 'ipv6'][] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -56,7 +51,7 @@ const localhost: Record<string, string[]> = {
   '[::1]': ['::1'],
 };
 
-/** The addresses of this machine that a host names, where these are accepted. */
+/** The addresses of this machine that a host names, if these are accepted. */
 export function localAddresses({ hostname }: URL): string[] | undefined {
   return Object.hasOwn(localhost, hostname) && config.receivers().NOTIFY_LOCALHOST === 'accepted'
     ? localhost[hostname]
@@ -68,7 +63,7 @@ const minPort = 1024;
 const maxLength = 2048;
 const maxHostLength = 253;
 
-/** The address that a caller gave, unless nothing may be sent there whatever its name resolves to. */
+/** The caller's URL, unless nothing may be sent there whatever its name resolves to. */
 export function readAddress(text: string): URL | undefined {
   const url = text.length <= maxLength ? URL.parse(text) : null;
   if (url && url.hostname.length > maxHostLength) return undefined;

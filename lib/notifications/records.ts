@@ -16,9 +16,9 @@ export interface TaskRecord extends Key {
   provider: NotifyingProvider;
   operation: string;
   caller: string;
-  /** Where the caller wants to be notified, if at all. */
+  /** The caller's URL for notifications. */
   address?: string | undefined;
-  /** The paid attempt, which with the caller names the usage record; undefined where the stage keeps none. */
+  /** The paid attempt, which names the usage record together with the caller; undefined if usage records are off. */
   attempt?: string | undefined;
   /** As the provider's first notification that has it says. */
   task_id?: string;
@@ -43,11 +43,11 @@ export interface NotificationRecord extends Key {
   id: string;
   /** The hash of who pays for the task: the message group, so that no caller delays another's notifications. */
   caller_hash: string;
-  /** Undefined where the caller only looks at the task's status. */
+  /** Undefined if the caller only reads the task's status. */
   address?: string | undefined;
   /** The object in the bucket that shows the task's status. */
   status_key: string;
-  /** The provider's body with the common fields, and with the caller's address where it had ours. */
+  /** The provider's body with the four fields, and with the caller's URL in place of ours. */
   body: string;
   content_type: string;
   state: TaskState;
@@ -57,9 +57,9 @@ export interface NotificationRecord extends Key {
   /** Lists it in the index `pending` until its delivery has ended: by the time when it is handed to the queue again. */
   pending_shard?: string;
   pending_since?: string;
-  /** `shown`: there is no address, and the status is all that the caller gets. */
+  /** `shown`: without a URL of the caller, the status is all there is to deliver. */
   result: 'pending' | 'delivered' | 'shown' | 'gone' | 'failed';
-  /** A code of ours. A receiver's response is not shown to anyone. */
+  /** A code of ours; the receiver's response is never shown. */
   last_error?: string;
   last_status?: number;
   delivered_at?: string;

@@ -11,10 +11,7 @@ const cacheControl = 'public, max-age=2';
 
 const maxRounds = 10;
 
-/**
- * Writes the public status of a task, unless a later one is there: the states of one task may be delivered in any order
- * and side by side. It holds the fields that every notification has, and nothing else that the provider said.
- */
+/** Writes the public status of a task, unless a later one is there: states may be delivered in any order, or at once. */
 export async function showStatus(
   context: Context,
   { status_key: key, body, state, at }: Shown,

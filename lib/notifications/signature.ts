@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 
 /*
- * Standard Webhooks with its asymmetric scheme (`v1a`, Ed25519): receivers need the public key only, and a key that one of
- * them loses is nobody's secret. While a key is replaced there are two, and every notification carries two signatures.
+ * Standard Webhooks with its asymmetric scheme (`v1a`, Ed25519): receivers hold no secret that they could lose. While a
+ * key is replaced, every notification carries two signatures.
  */
 
 export interface SigningKey {

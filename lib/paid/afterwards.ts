@@ -6,9 +6,8 @@ import { describeError, log } from '../log.ts';
 const marginMs = 400;
 
 /**
- * The steps after a request cannot change what the caller gets, nor may they hold it back: a store that hangs
- * would outlast the invocation, and what was paid for would be lost. What such a step leaves undone is logged, and
- * has to be safe to leave.
+ * Steps after a request can't change or delay its response: a store that hangs would outlast the invocation and lose what
+ * was paid for. A step that fails is logged, and must be safe to leave undone.
  */
 export async function afterwards(
   context: Context,

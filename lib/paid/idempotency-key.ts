@@ -116,9 +116,8 @@ export class IdempotencyKey implements Participant {
   }
 
   /**
-   * Answers may echo a payload of a million characters, and an item holds 400 KB: what does not fit goes into
-   * parts, written first. If the store fails here, the caller still gets what was paid for; the record stays
-   * `sent`, so that the key is never used for a second send.
+   * Responses may echo a payload of a million characters, and an item holds 400 KB, so the rest goes into parts, written
+   * first. If the store fails here, the caller still gets its response, and the record stays `sent`.
    */
   async succeed({ answer, task }: Sent): Promise<void> {
     const packed = gzipSync(JSON.stringify(answer));

@@ -72,7 +72,7 @@ export class Money implements Participant {
     this.#sentAt = Date.now();
   }
 
-  /** The task was started: it costs what the provider says, or else what was reserved. */
+  /** The task was started: it costs what the provider says, or the reservation if the provider says nothing. */
   async succeed({ task }: Sent): Promise<void> {
     const credits = task?.credits ?? this.#price;
     const ceiling = this.#ceiling ?? 0;

@@ -1,10 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { storeError } from '../store/store-errors.ts';
 
-/**
- * The same error, saying that nothing was bought: whatever failed, nothing had been sent yet. What the records of a paid
- * request lose to others, or what does not fit into them, has a code that a caller of a proxy knows.
- */
+/** Marks an error as "nothing was bought", since nothing was sent. Lost races and oversized records get a code of a proxy. */
 export function nothingSent(error: unknown): ApiError {
   const known = storeError(error);
   if (!(known instanceof ApiError))

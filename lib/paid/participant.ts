@@ -7,7 +7,7 @@ export interface Answer {
   statusCode: number;
   headers: Record<string, string>;
   body: string;
-  /** Whether the body is bytes as base64, as those of gzip. */
+  /** Whether the body is base64, as a compressed one is. */
   isBase64Encoded?: boolean;
 }
 
@@ -18,9 +18,8 @@ export interface Sent {
 }
 
 /**
- * One concern that surrounds a request: its Idempotency-Key, its money, its notifications, the call to the provider.
- * All have the same phases; run-request.ts runs them. Each participant knows how far it got, so the last two phases
- * may come after any of the others.
+ * One concern around a request: its Idempotency-Key, money, notifications or provider call. run-request.ts runs the phases.
+ * A participant knows how far it got, so `succeed` and `fail` may follow any phase.
  */
 export interface Participant {
   /** The event of the log line when the end of this participant fails. */

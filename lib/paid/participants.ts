@@ -4,7 +4,7 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 import type { Money } from './money.ts';
 import type { Outgoing, PaidRequest, Participant } from './participant.ts';
 
-/** The modules of the participants that a stage uses. A stage that uses none loads no client of the store. */
+/** Only the participants that a stage uses: without any, no client of the store is loaded. */
 interface Modules {
   money: typeof import('./money.ts') | undefined;
   relay: typeof import('./relay.ts') | undefined;
@@ -21,10 +21,7 @@ export async function loadModules({ paid, notifies }: Contract): Promise<Modules
   return { money, relay };
 }
 
-/**
- * What surrounds one paid request, in the order in which it prepares: a replay needs nothing of the others, and money is
- * reserved last. `callOf` makes the call to the provider from the body that the provider gets.
- */
+/** In the order in which they prepare: a replay needs none of the others, and money is reserved last. */
 export function participantsOf(
   { money, relay }: Modules,
   contract: Contract,

@@ -33,9 +33,8 @@ const whatAddressMustBe =
 const ticketBytes = 32;
 
 /**
- * A paid request whose provider notifies this service: it gets an address of ours that only it can know. Nothing stored or
- * answered has that address, so only the provider can speak for the task. The answer says where its status is shown,
- * and a caller that gave an address of its own is notified there.
+ * Gives the provider a URL of ours that only it knows: it is neither stored nor returned, so only the provider can report
+ * the task's state. The response names the task's status URL, and the caller's own URL is notified.
  */
 class Relay implements Participant {
   readonly name = 'notifications';
@@ -85,7 +84,7 @@ class Relay implements Participant {
     await put(context, record, absent);
   }
 
-  /** An answer with the task's status address, and the caller's own address where the provider repeats ours. */
+  /** Adds the status URL, and replaces our URL by the caller's wherever the provider repeats it. */
   inAnswer(answer: Answer): Answer {
     const headers = { ...answer.headers, link: this.#statusLink };
     return { ...answer, headers, body: this.#restored(answer.body) };

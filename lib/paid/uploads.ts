@@ -5,8 +5,8 @@ import { ApiError, type ErrorDetail } from '../errors.ts';
 import { isObject } from '../json-object.ts';
 
 /*
- * An image that is too large for a request: the caller names its bytes, the provider gets an address of them. Whether the
- * bucket has them is asked before anything is stored or reserved, and the function never holds them.
+ * An image that is too large for a request: the caller names its bytes, and the provider gets a URL of them in the bucket.
+ * Missing bytes are reported before anything is stored or reserved.
  */
 
 /** Wherever the contract takes an image. */

@@ -13,10 +13,7 @@ const maxDetails = 20;
 /** As of the details that are our own; see lib/validation-issues.ts. */
 const maxDetailLength = 200;
 
-/**
- * Reads the error bodies that providers are known to send: `{message}`, with `invalid_params` or without,
- * `{code, reason, message}`, and either of them inside `error` or `problem`.
- */
+/** Providers send `{message}` with or without `invalid_params`, or `{code, reason, message}`, perhaps in `error` or `problem`. */
 export function readErrorReply(body: JsonObject, key: string): ErrorReply {
   const parts = withNested(body);
   const texts = [

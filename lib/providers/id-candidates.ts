@@ -3,13 +3,13 @@ import { isObject } from '../json-object.ts';
 const maxCandidates = 10;
 const maxDepth = 4;
 
-/** No secret of ours looks like this: tickets are longer. */
+/** No secret of ours matches: tickets are longer. */
 const idShape = /^[\w.:-]{1,40}$/;
 const idName = /(?:^|[_-])(?:id|uuid)$/i;
 
 /**
- * What may be the id of a task in a success that has none where it belongs, by where it stands: so a task that is paid for
- * can be found. Only short values are taken, and the rest of the reply, which repeats the request, is left out.
+ * Possible task IDs in a success without one, by path, so that a paid task can be found. Only short values are taken: the
+ * rest of the reply repeats the request.
  */
 export function idCandidates(content: unknown, headers: object): Record<string, string> {
   const found: [string, string][] = [];

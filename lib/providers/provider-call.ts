@@ -29,11 +29,9 @@ const maxRetryAfterMs = 3000;
 const retryJitterMs = 400;
 
 /**
- * One paid call. `prepare` does all that can fail before it costs anything; `send` answers with the task that started.
- *
- * The request is sent once. It is sent a second time only if nothing can have been bought: no connection was made,
- * or the provider answered 429 and asked for a short wait. A 401 or 403 makes the next request read the key again,
- * but this one is not repeated.
+ * One paid call. `prepare` does what can fail before it costs anything; `send` returns the started task. A second request
+ * is sent only if the first can't have bought anything: no connection was made, or a 429 asked for a short wait. After a
+ * 401 or 403, the next request reads the key again.
  */
 export class ProviderCall {
   readonly name = 'provider';
@@ -88,7 +86,7 @@ function noteCall({ name }: Provider, result: ExchangeResult, { sends, ms }: { s
   });
 }
 
-/** Milliseconds to wait before a second attempt; undefined if there must be none. */
+/** Milliseconds to wait before the second request; undefined if there must be none. */
 function waitBeforeRetry(result: ExchangeResult): number | undefined {
   const jitter = Math.random() * retryJitterMs;
   if (result.payment !== 'refused') return undefined;

@@ -1,9 +1,6 @@
 const maxTextLength = 300;
 
-/**
- * A provider's text, fit to be shown to our caller: one line, short, and without what it may repeat of the
- * request, which is our key or an image.
- */
+/** Cleans a provider's text for our caller: one short line, without our key or an image that it may repeat. */
 export function cleanText(text: unknown, key: string, maxLength = maxTextLength): string {
   if (typeof text !== 'string') return '';
   const line = text

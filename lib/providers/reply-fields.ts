@@ -9,9 +9,8 @@ export function isTaskId(value: unknown): value is string {
 }
 
 /**
- * Reads the fields of a shape from a provider's reply to a request. Providers send "", 0, null or [] for what is not
- * set, add fields of their own, and sometimes change a type: what does not fit is left out. A 0 that was sent is no
- * unset field.
+ * Reads the fields of a shape. Providers send "", 0, null or [] for unset fields, and sometimes change a type: such values
+ * are dropped, except a 0 that was in the request.
  */
 export function readFields(
   shape: Record<string, z.ZodMiniType>,
@@ -59,7 +58,7 @@ function isSet(value: unknown, sent: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-/** A price in whole credits, which a provider may send as text or with a fraction; undefined if it names none. */
+/** A price in whole credits, sent as a number or as text, perhaps with a fraction; undefined if there is no price. */
 export function readCredits(value: unknown): number | undefined {
   const isDecimal = typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value);
   const credits = Math.ceil(Number(isDecimal || typeof value === 'number' ? value : Number.NaN));

@@ -1,9 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
-/*
- * Hand-written on purpose: the SDK's own marshaller is a package of its own, and takes twice the time for the few
- * types that are stored here.
- */
+/* The SDK's marshaller is another package and takes twice the time for the few types stored here. */
 
 /** A record as the store knows it; lib/registry/records.ts gives it its type. */
 export type Item = Record<string, unknown>;
@@ -41,7 +38,7 @@ function fromAttribute(value: AttributeValue): unknown {
   throw new Error('The store holds an attribute of a type that nothing here writes.');
 }
 
-/** Bytes are base64 as they come over the wire, where a reply was not decoded by the SDK. */
+/** Bytes arrive as base64 if the SDK didn't decode the reply. */
 function fromBinary(value: Uint8Array | string): Uint8Array {
   return typeof value === 'string' ? Buffer.from(value, 'base64') : value;
 }

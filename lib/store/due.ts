@@ -25,7 +25,7 @@ export function dueShard(work: DueWork, hash: string): string {
   return prefixes[work] + hash.slice(0, 1);
 }
 
-/** The work that is left to do for a record. Undefined if there is none. */
+/** The kind of work that a record still needs; undefined if it needs none. */
 export function dueWork(record: { pending_shard?: string } | undefined): DueWork | undefined {
   const shard = record?.pending_shard;
   if (shard === undefined) return undefined;
@@ -131,7 +131,7 @@ export async function sweepDue<Entry, Finding extends string>(
   return report;
 }
 
-/** An error where a visit failed, so that Lambda runs the sweep again. */
+/** Throws if a visit failed, so that Lambda runs the sweep again. */
 export function requireNoneFailed({ failed, visited }: SweepReport): void {
   if (failed > 0) throw new Error(`${failed} of ${visited} visits of the sweep failed.`);
 }

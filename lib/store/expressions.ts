@@ -19,20 +19,18 @@ export type Clause<Stored> =
   | readonly [attribute: Name<Stored> | readonly [Name<Stored>, ...string[]], comparison: 'exists' | 'absent']
   | readonly [path: readonly [Name<Stored>, string, ...string[]], comparison: Comparison, value: unknown];
 
-/** Clauses that must all hold, or alternatives of which one must. */
+/** Clauses that must all hold, or alternatives, one of which must hold. */
 export type Condition<Stored> =
   | readonly Clause<Stored>[]
   | { readonly anyOf: readonly (readonly Clause<Stored>[])[] };
 
-/** Holds only if there is no such item. */
+/** Holds only if the item doesn't exist. */
 export const absent: Condition<Key> = [['pk', 'absent']];
 
 /** Holds for a record that is there. */
 export const present: Condition<Key> = [['pk', 'exists']];
 
-/**
- * The changes of an update: undefined keeps a value, null clears it, and anything except Plus and IfAbsent replaces it.
- */
+/** Undefined keeps a value, null clears it, and anything except Plus and IfAbsent replaces it. */
 export type Changes<Stored> = {
   [Field in keyof Stored]?:
     | Stored[Field]
@@ -81,7 +79,7 @@ export class Plus {
   }
 }
 
-/** In place of a value: stored only if there is none. */
+/** Stored only if the attribute has no value. */
 export class IfAbsent<Value> {
   readonly value: Value;
   constructor(value: Value) {

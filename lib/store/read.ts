@@ -49,8 +49,8 @@ export async function get<Keys extends readonly Key[]>(
 }
 
 /**
- * Reads any number of distinct keys, 100 a request. All requests leave at once, and their answers are decoded one
- * at a time, so that memory holds one of them however large they are. Leaving the loop early ends the others.
+ * Reads any number of distinct keys, 100 a request. All requests leave at once, but answers are decoded one at a time, so
+ * that memory holds only one. Leaving the loop early cancels the others.
  */
 export async function* readBatches(
   context: Context,
@@ -103,7 +103,7 @@ async function readBatch(
     for (const attributes of reply.Responses?.[tableName()] ?? [])
       batch.items.push(fromAttributes(attributes));
     const left = reply.UnprocessedKeys?.[tableName()]?.Keys ?? [];
-    // One answer holds 1 MB of a partition; where it brought some of the keys, the store is not overloaded.
+    // One answer holds 1 MB of a partition: if it brought some of the keys, the store isn't overloaded.
     waits = left.length < pending.length ? 1 : waits + 1;
     pending = left;
     if (pending.length > 0 && !(await pauseBefore(context, waits))) break;
@@ -112,10 +112,7 @@ async function readBatch(
   return batch;
 }
 
-/**
- * The reply is decoded here, and the SDK gets an empty object to decode: its own way, made for every operation, takes
- * three times as long and copies everything twice.
- */
+/** Decodes the reply here and hands the SDK an empty object: its generic decoder takes three times as long. */
 async function sendBatch(
   Keys: AttributeMap[],
   { eventually = false, fields }: ReadOptions,
@@ -197,7 +194,7 @@ export async function queryPage(
     ScanIndexForward: !descending,
     ExclusiveStartKey: after,
     Limit: limit,
-    // An index is eventually consistent, and refuses to be asked for more.
+    // An index is eventually consistent, and rejects a consistent read.
     ConsistentRead: index === undefined,
   });
   const page = await send(context, 'Query', () => dynamodb.send(command)).catch((error: unknown) => {

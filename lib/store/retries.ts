@@ -17,8 +17,8 @@ export async function pauseBefore({ deadline }: Context, round: number): Promise
 const maxRounds = 100;
 
 /**
- * The optimistic loop of every read-decide-write here: runs `attempt` again while it returns undefined, which means
- * that another writer changed what it had read before it could write.
+ * The optimistic loop of every read-decide-write: runs again while it returns undefined, which means that another writer
+ * changed what it had read.
  */
 export async function untilWritten<Result>(
   context: Context,

@@ -7,9 +7,8 @@ import { failureOf } from './store-errors.ts';
 const maxUnanswered = 4;
 
 /**
- * Makes a call to the table until it is answered. What is throttled, or meets a transaction, has done nothing: it is
- * made again until the deadline. A call without an answer may have been applied: it is made again a few times, and not
- * at all where `isRepeatable` is false.
+ * Calls the table until it answers. Throttled calls, and those that meet a transaction, have done nothing and are repeated
+ * until the deadline. A call without an answer may have been applied: it is repeated a few times if `isRepeatable`.
  */
 export async function send<Result>(
   context: Context,

@@ -15,7 +15,7 @@ const throttledNames = new Set([
 const throttledReasons = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
 const unansweredNames = new Set(['InternalServerError', 'ServiceUnavailable', 'TimeoutError']);
 
-/** Undefined where the same call would fail again. */
+/** Undefined if the same call would fail again. */
 export function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined;
   if (conflictNames.has(error.name)) return 'conflict';
@@ -41,7 +41,7 @@ function failureOfCanceled(error: TransactionCanceledException): Failure | undef
   return codes.some((code) => throttledReasons.has(code)) ? 'throttled' : undefined;
 }
 
-/** Why each part of a transaction was canceled; none for another error. */
+/** Why each part of a transaction was canceled; empty for another error. */
 export function reasonsOf(error: unknown): CancellationReason[] {
   return isCanceled(error) ? (error.CancellationReasons ?? []) : [];
 }

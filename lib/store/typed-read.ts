@@ -5,7 +5,7 @@ interface TypedRead<Record> {
   (item: Item | undefined): Record | undefined;
 }
 
-/** The type of the record under a kind of key: this code wrote it there. No record is cast anywhere else. */
+/** The only cast of a record: this code wrote that type under this kind of key. */
 export function typedRead<Record>(): TypedRead<Record> {
   return ((item: Item | undefined) => item as Record | undefined) as TypedRead<Record>;
 }

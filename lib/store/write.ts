@@ -44,8 +44,8 @@ export function put<Record extends Key>(
 }
 
 /**
- * Changes the named fields of a record: undefined keeps, null clears. The item is the whole record afterwards. The type
- * of the record is always given, so that a misspelled attribute does not compile.
+ * Changes the named fields of a record: undefined keeps, null clears. Returns the whole record. The record's type must be
+ * given, so that a misspelled attribute doesn't compile.
  */
 export function update<Record extends Key = never>(
   context: Context,
@@ -94,10 +94,7 @@ interface Sent {
   isRepeatable?: boolean;
 }
 
-/**
- * A write whose answer was lost is made again, and the second one can meet what the first one wrote: an item with our
- * own `write_id` means that the write went through.
- */
+/** A write whose answer was lost is repeated, and may meet its own result: an item with our `write_id` means success. */
 async function write<Record, Written = Record>(
   context: Context,
   { operation, write_id, isRepeatable }: Sent,
@@ -136,9 +133,7 @@ export function checking<Record extends Key = Key>(key: Key, when: Condition<NoI
   return { ConditionCheck: { TableName: tableName(), Key, ...conditionExpression(when) } };
 }
 
-/**
- * Writes all or nothing. Returns the positions of the writes whose condition failed, or none if everything was written.
- */
+/** Writes all or nothing. Returns the positions of the failed conditions; empty if everything was written. */
 export async function transact(context: Context, writes: readonly Write[]): Promise<number[]> {
   // With the same token, one that was applied without an answer is not applied again.
   const command = { TransactItems: [...writes], ClientRequestToken: randomUUID() };

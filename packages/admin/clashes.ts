@@ -17,8 +17,8 @@ const hostNodePrefix = hostNodeKey('', '', '').sk;
 const nodeSortKey = nodeKey('').sk;
 
 /**
- * Names of host nodes that several nodes have. No index lists them by name, because no function needs one: the whole
- * table is read, which costs as much as the table is large.
+ * Names of host nodes that several nodes share. No function needs an index by name, so this reads the whole table, which
+ * costs as much as the table is large.
  */
 export async function listClashes(): Promise<Clash[]> {
   const nodes = new Map<string, NodeRecord>();

@@ -21,7 +21,7 @@ export async function runCommandLine(args: string[], ask?: Ask): Promise<Result>
     result.status = await runCommand(program, args.length > 0 ? args : ['--help']);
   } catch (error) {
     const sentence = sentenceFor(error);
-    // An error that we do not expect is a bug of ours, and its stack helps.
+    // An unexpected error is a bug of ours, and its stack helps.
     if (sentence === undefined) throw error;
     result.status = error instanceof UsageError ? 2 : 1;
     result.stderr += `${sentence}\n`;

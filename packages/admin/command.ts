@@ -9,7 +9,7 @@ export interface Command {
   options: Record<string, Option>;
   /** Command lines without `npm run admin --`, for --help. */
   examples: readonly string[];
-  /** Run where the noun comes without a verb. */
+  /** Runs if the noun has no verb. */
   isDefault?: boolean;
   /** Any other command names the table that it changes. */
   readsOnly?: true;
@@ -67,7 +67,7 @@ export function command<const Parameter extends string, const Options extends Re
   };
 }
 
-/** For a command that does many things of which some may fail. */
+/** For a command with many steps, some of which may fail. */
 export function problemOf(failed: number, all: number): string | undefined {
   return failed > 0
     ? `${failed} of ${all} could not be finished: see the findings, and run it again.`

@@ -21,8 +21,8 @@ import { noSuchVersion, readNode, readPublisher, readVersions } from './registry
 const maxPages = 100_000;
 
 /**
- * Every publisher, by id. No index lists them, because no function needs one. The whole table is read, which costs
- * as much as the table is large.
+ * Every publisher, by ID. No function needs an index of them, so this reads the whole table, which costs as much as the
+ * table is large.
  */
 export async function listPublishers(): Promise<PublisherRecord[]> {
   const publishers: PublisherRecord[] = [];

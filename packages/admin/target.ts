@@ -8,8 +8,8 @@ const { tableName, bucketName } = localStores;
 const dynamodbUrl = localAddress(localStores.dynamodbPort);
 
 /**
- * Points the registry at the deployed table that --region and --table name, with the credentials that the AWS
- * SDK finds by itself; otherwise at the local stack, or at another DynamoDB that the environment names.
+ * Points the registry at the table of --region and --table, with the SDK's own credentials; without them, at the local stack
+ * or the DynamoDB that the environment names.
  */
 export function chooseTarget(args: string[]): void {
   const options = new Command().option('--region <REGION>').option('--table <NAME>');
@@ -33,7 +33,7 @@ export function chooseTarget(args: string[]): void {
   });
 }
 
-/** Where a command acts: somebody in a hurry may have left --region and --table out. */
+/** Shows where a command acts: --region and --table are easily forgotten. */
 export function describeTarget(): string {
   const { AWS_ENDPOINT_URL_DYNAMODB: address, AWS_REGION, TABLE_NAME } = process.env;
   if (address === undefined) return `${TABLE_NAME} in ${AWS_REGION}`;

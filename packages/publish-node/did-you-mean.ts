@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** A sentence that names the candidate most like the word; nothing where none is like it. */
+/** Names the most similar candidate; empty if none is similar. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   if (candidates.length === 0) return '';
   const nearest = closest(word, candidates);

@@ -4,8 +4,8 @@ import { entriesOf, type ExtractedFields } from '../../lib/registry/host-node-en
 import { decodeText, textFilesIn } from '../host-nodes/text-files.ts';
 
 /*
- * The registry's own extraction. It is larger than the rest of the command, so it is a file of its own in the package,
- * which is loaded for --dry-run and after a publish.
+ * The registry's own extraction. It is larger than the rest of the command, so it is a file of its own, loaded for --dry-run
+ * and after a publish.
  */
 
 /** What the registry will read out of the archive, and store. */
@@ -46,7 +46,7 @@ export async function hostNodesOf(
   };
 }
 
-/** As the registry reads those of an archive. */
+/** As the registry reads an archive's files. */
 function textsOf(contents: ReadonlyMap<string, { content: Buffer }>): Map<string, string | undefined> {
   const entries = [...contents];
   const chosen = textFilesIn(entries.map(([path, { content }]) => ({ path, bytes: content.length })));

@@ -21,7 +21,7 @@ export interface Problem {
 
 interface Facts extends ErrorOptions {
   code?: string;
-  /** What the sentence is about, where no problem says so: a field, an option or a file. */
+  /** The field, option or file of the message, if no problem names it. */
   about?: string;
   problems?: readonly Problem[];
   requestId?: string | undefined;
@@ -78,7 +78,7 @@ export async function together<Steps extends readonly Promise<unknown>[]>(...ste
 const wrongAddress = ['route_not_found', 'method_not_allowed', 'redirected'];
 const temporary = ['unreachable', 'timed_out', 'upload_failed', 'still_checking', 'invalid_reply'];
 
-/** By code, where the caller's tokens came from, or how to give one. */
+/** By code: where the caller's tokens came from, or how to give one. */
 export type Hints = Partial<Record<string, string>>;
 
 /** The registry's error as an ending of the command. */

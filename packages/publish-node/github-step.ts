@@ -3,8 +3,8 @@ import { type Report, terminal } from './output.ts';
 import { printable } from './printable.ts';
 
 /*
- * What a step of GitHub Actions leaves behind: its outputs, a summary on the page of the run and, where it failed, an
- * annotation. The texts come from files and a server, so none of them may add a line of its own.
+ * What a GitHub Actions step leaves behind: outputs, a summary and, after a failure, an annotation. Texts come from files and
+ * a server, so none of them may add a line.
  */
 
 const summaryRows = ['status', 'publisher', 'node', 'version', 'download_url', 'sha256'] as const;
@@ -35,7 +35,7 @@ function summaryOf(report: Report): string {
   return ['### publish-node', '', '| | |', '|---|---|', ...rows, ...counts, ...problem, '', ''].join('\n');
 }
 
-/** A text that is no markup on the page. */
+/** Escapes markup of the page. */
 function code(value: unknown): string {
   const text = line(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return `<code>${text.replaceAll('|', '&#124;').replaceAll('`', '&#96;')}</code>`;

@@ -24,8 +24,8 @@ const timeoutMs = 10_000;
 const maxAnswerBytes = 100_000;
 
 /**
- * Who publishes. In a CI that gives out ID tokens it is the job, and a stored token is used only where the command
- * line says so: a job that lost its right to an ID token must fail, not go on with a secret that was left behind.
+ * In a CI with ID tokens, the job publishes, unless the command line asks for a stored token: a job that lost its right to an
+ * ID token must fail, not continue with a secret that was left behind.
  */
 export async function identityOf(wish: Wish, environment: NodeJS.ProcessEnv): Promise<Identity> {
   const { identity, token, audience } = wish;

@@ -121,7 +121,7 @@ function nodeIdFrom(name: string): string {
   );
 }
 
-/** The https address of where the folder is pushed to; undefined where it is pushed nowhere. */
+/** The https URL that the folder is pushed to, if any. */
 async function originOf(root: string): Promise<string | undefined> {
   const address = await runGit(root, ['config', '--get', 'remote.origin.url']).catch(() => '');
   const [, host, path] =

@@ -78,7 +78,7 @@ export function reportOf(result: Partial<Report>): Report {
   return { ...emptyReport, ...Object.fromEntries(said) };
 }
 
-/** One JSON document, and nothing else on standard output. */
+/** Prints one JSON document, the only text on standard output. */
 export function printReport(report: Report): void {
   // A name in Python may hold half a character, which not every reader of JSON takes.
   const wellFormed = (_: string, value: unknown) =>

@@ -1,8 +1,8 @@
 import { invisible } from '../../lib/archives/archive-problem.ts';
 
 /*
- * File names, texts of a pack and sentences of a server are anyone's. Printed as they are they could move the cursor,
- * reverse the order of what is read, forge a line, or give a CI's runner a command.
+ * File names, texts of a pack and messages of a server may be hostile. Printed as they are, they could move the cursor,
+ * reverse text, forge a line, or give a CI's runner a command.
  */
 
 const unprintable = new RegExp(`[\\p{C}\\p{Zl}\\p{Zp}${invisible.source}]`, 'gv');

@@ -80,7 +80,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Runs a command line to the exit code of this process; what nobody foresaw shows its stack. */
+/** Runs a command line and sets the exit code. Unexpected errors show their stack. */
 export async function runToExitCode(args: readonly string[]): Promise<void> {
   process.exitCode = await run(args).catch((error: unknown) => {
     say(...(error instanceof Error ? String(error.stack) : String(error)).split('\n'));

@@ -6,7 +6,7 @@ interface Terminal {
   write: (text: string) => unknown;
 }
 
-/** A bar that is drawn over itself; where nobody watches, as in a CI, a line every ten seconds. */
+/** A bar that redraws itself; without a terminal, as in a CI, a line every ten seconds. */
 export function progressBar(terminal: Terminal, totalBytes: number) {
   let drawn = '';
   let lastLine = Date.now();

@@ -39,7 +39,7 @@ export type Project = Named & { publisher: string };
 
 interface ReadMetadata extends PyProject {
   metadata: Metadata;
-  /** The version that the pyproject.toml names, whatever the command line says. */
+  /** The version in pyproject.toml, even if the command line names another. */
   ownVersion: string | undefined;
 }
 
@@ -58,8 +58,8 @@ export async function requireProject(read: ReadMetadata, others: readonly Failur
 }
 
 /**
- * The installed pack says the version of its pyproject.toml, and the same bytes must not become two versions. So neither
- * the command line nor the tag that a job runs for may name another one.
+ * An installed pack has the version of its pyproject.toml, and the same bytes must not become two versions. So neither the
+ * command line nor the job's tag may name another one.
  */
 export function versionFailures(
   { ownVersion, metadata }: ReadMetadata,
@@ -75,7 +75,7 @@ export function versionFailures(
   return [new Failure('usage', sentence, { about: 'version' })];
 }
 
-/** Undefined for a tag that is no version. */
+/** Undefined if the tag isn't a version. */
 function tagOf(environment: NodeJS.ProcessEnv): string | undefined {
   const { GITHUB_ACTIONS, GITHUB_REF_TYPE, GITHUB_REF_NAME, GITLAB_CI, CI_COMMIT_TAG } = environment;
   const tag =
@@ -131,7 +131,7 @@ function publisherFailures(read: ReadMetadata): Failure[] {
     : missing(read, 'publisher', key, '--publisher');
 }
 
-/** Nothing where the pyproject.toml may well say it, but cannot be read there. */
+/** Undefined if pyproject.toml may state it in a way that can't be read here. */
 function missing({ unread }: ReadMetadata, what: string, key: string, flag: string): Failure[] {
   if (unread.some((path) => key.startsWith(path))) return [];
   const [, table, field] = /^(.*)\.(.*)$/.exec(key) ?? [];
@@ -154,7 +154,7 @@ function invalid(what: string, value: string, schema: typeof NodeId | typeof Pub
   return [new Failure('usage', `The ${what} "${value}" is not right: ${sentences}.`, { about: what })];
 }
 
-/** The project as the registry takes it. Fields that nobody named are kept as they are. */
+/** The project as the registry takes it. Absent fields keep their values. */
 export function requestOf(
   project: Project,
 ): Pick<PublishInput, 'publisherId' | 'nodeId' | 'node' | 'version'> {

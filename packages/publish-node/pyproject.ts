@@ -181,7 +181,7 @@ function repositoryOf(urls: Record<string, string>): string | undefined {
     .find((url) => url !== undefined && url !== '');
 }
 
-/** What classifiers with a prefix say, such as `POSIX :: Linux`; undefined where none says anything. */
+/** The rest of classifiers with a prefix, such as `POSIX :: Linux`; undefined if there are none. */
 function classified(classifiers: readonly string[] = [], prefix: string, kept = ''): string[] | undefined {
   const values = classifiers
     .filter((classifier) => classifier.startsWith(prefix))

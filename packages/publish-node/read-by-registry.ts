@@ -23,7 +23,7 @@ export async function waitForHostNodes(
       latest = entry?.node_version ?? latest;
     }
   } catch {
-    // The version is published, whatever becomes of its host nodes.
+    // The version is published, even if reading its host nodes fails.
   }
   return latest;
 }

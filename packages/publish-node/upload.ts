@@ -8,7 +8,7 @@ const chunkBytes = 64 * 1024;
 
 type Progress = (sentBytes: number) => void;
 
-/** The client's upload with progress, which fetch has none of; the length is stated, as S3 demands. */
+/** The client's upload with progress, which fetch lacks. It states the length, as S3 demands. */
 export function uploadShowing(progress: Progress): Upload {
   return async (url, archive) => {
     const bytes = archive instanceof Blob ? new Uint8Array(await archive.arrayBuffer()) : archive;
@@ -36,7 +36,7 @@ async function put(url: URL, archive: Uint8Array, progress: Progress): Promise<n
   return answered;
 }
 
-/** In pieces, for the sake of the progress bar; ends early where an answer comes early. */
+/** In pieces, for the progress bar. Ends early if an answer comes early. */
 async function write(outgoing: http.ClientRequest, archive: Uint8Array, progress: Progress): Promise<void> {
   for (let start = 0; start < archive.length; start += chunkBytes) {
     const chunk = archive.subarray(start, start + chunkBytes);

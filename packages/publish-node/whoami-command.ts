@@ -14,9 +14,8 @@ interface WhoamiFlags {
 }
 
 /**
- * No endpoint says whose a token is. Two requests that change nothing, whoever sends them, show what it may do: a version
- * whose metadata is too large to be stored, and a change of the node on a condition that never holds. Both are refused
- * for that only once the caller's right is known.
+ * No endpoint says whose a token is. Two requests that can't change anything show what it may do: a version with oversized
+ * metadata, and a change of the node with a condition that never holds. Both fail for that reason only if the caller may.
  */
 export async function whoamiCommand(folder: string, flags: WhoamiFlags, mean: Mean): Promise<Ending> {
   const read = await readMetadata(folder, flags.metadata);
@@ -70,7 +69,7 @@ async function mayPublish(
   ]);
 }
 
-/** Undefined where only the request's own impossibility was refused. */
+/** Undefined if only the impossible part of the request was rejected. */
 async function refusalOf(
   request: Promise<unknown>,
   { hints }: Identity,

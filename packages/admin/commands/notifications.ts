@@ -83,7 +83,7 @@ export const keys = command({
   },
 });
 
-/** An answer that ended the delivery has a status, but is no error. */
+/** A response that ended the delivery has a status, but isn't an error. */
 function why({ last_error, last_status }: NotificationRecord): string | undefined {
   return last_error && last_status !== undefined ? `${last_error} ${last_status}` : last_error;
 }

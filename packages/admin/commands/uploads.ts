@@ -18,7 +18,7 @@ interface Found {
   error?: string | undefined;
 }
 
-/** Only the finalizer may write archives there, whatever rights the person at the command line has. */
+/** Only the finalizer may write archives, even if the administrator's rights are wider. */
 function onlyTheFinalizer(): string {
   return `On a deployed stage only the finalizer may publish. It sweeps every hour, and looks back six hours. To sweep now, and as far back as you say:
   echo '{"from": "2026-11-20T00:00:00Z"}' >sweep.json

@@ -126,8 +126,8 @@ function readGrouping(name: string): Grouping {
 }
 
 /**
- * A spreadsheet runs a cell that begins as a formula does, in full width and after a line end too, and a user's id is
- * what its issuer lets it be. The apostrophe before such a cell has to be told from one that an id begins with.
+ * Spreadsheets run a cell that begins like a formula, even in full-width characters or after a line end, and issuers choose
+ * users' IDs. An ID's own apostrophe must stay distinguishable from the one added here.
  */
 function csvCell(text: string): string {
   const safe = /^['=+\-@＝＋－＠\t\r\n]/.test(text) && text !== '@anonymous' ? `'${text}` : text;

@@ -10,9 +10,8 @@ import { untilWritten } from '../../../lib/store/retries.ts';
 import { putting, transact, type Write } from '../../../lib/store/write.ts';
 
 /*
- * What only the admin command line does, and no endpoint. All of it reads, decides, and writes on the condition that
- * what it read still holds, so that it can neither undo nor be undone by a publish, an upload or another
- * administrator. Each change leaves one history record, in the transaction that makes it.
+ * Changes without an endpoint. Each reads, decides, and writes on the condition that what it read still holds, so no
+ * publish, upload or other administrator is undone. A history record is part of the same transaction.
  */
 
 const patienceMs = 10_000;
@@ -21,10 +20,7 @@ export function newContext(): Context {
   return { deadline: Date.now() + patienceMs };
 }
 
-/**
- * Decides and writes until both meet the same state. `decide` answers what to write with the change that it makes,
- * or `done` when nothing is left to do.
- */
+/** Repeats until a decision is written over the state it was made for. `decide` returns the writes, or `done`. */
 export function administer<Result>(
   decide: (
     context: Context,

@@ -19,16 +19,13 @@ import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { newContext } from './administration.ts';
 import { readVersions } from './records.ts';
 
-/*
- * The public index, made again from the whole table. The function that follows the stream goes on meanwhile: both write a
- * file only over what they read, so neither undoes the other.
- */
+/* Rebuilds the public index from the whole table while `writeIndex` goes on: both write a file only over what they read. */
 
 const prefix = 'index/v1/';
 
 export interface Rebuilt {
   nodes: number;
-  /** Files that said something else than the table, or were not there. */
+  /** Files that differed from the table, or were missing. */
   written: string[];
   /** Files about nothing that the table has. */
   removed: string[];

@@ -61,7 +61,7 @@ export function unbanNodeVersion(nodeId: string, version: string): Promise<NodeV
   );
 }
 
-/** Bans the versions of a node one by one; run again, it goes on where it was interrupted. */
+/** Bans the versions of a node one by one. After an interruption, run it again. */
 export async function banVersionsOfNode(nodeId: string, subject: BanSubject, reason: string): Promise<void> {
   await changeVersions(nodeId, (current) => withBan(current, subject, reason));
 }
@@ -142,10 +142,9 @@ function requirePublished({ status, node_id, version }: NodeVersionRecord, verb:
 }
 
 /**
- * Changes a version, and in the same transaction the node's copy of its latest version, chosen again. The node
- * is read before the versions and its revision is a condition of the write, so no other choice is undone. One
- * thing the condition cannot see: an upload that finished meanwhile and, against the latest version of that
- * moment, had nothing to write. So what was written is looked at once more, until nothing is left to change.
+ * Changes a version and, in the same transaction, the node's copy of its latest version. The node's revision is a condition
+ * of the write, so no other choice is undone. An upload that finished meanwhile may have had nothing to write, which the
+ * condition can't see, so the result is checked again until nothing is left to change.
  */
 async function changeStatus(
   nodeId: string,

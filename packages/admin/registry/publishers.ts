@@ -16,7 +16,7 @@ interface NewPublisher {
   website?: string | undefined;
 }
 
-/** Creates a publisher without members; false where the id is taken. */
+/** Creates a publisher without members; false if the ID is taken. */
 export async function createPublisher({ id, name, description, website }: NewPublisher): Promise<boolean> {
   const key = publisherKey(id);
   const record: PublisherRecord = {

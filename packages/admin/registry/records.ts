@@ -12,7 +12,7 @@ import { get } from '../../../lib/store/read.ts';
 import { listItems } from './administration.ts';
 import { Rejection } from './rejection.ts';
 
-/** What an administrator names, or a sentence that says that there is no such thing. */
+/** The named record, or an error sentence if it doesn't exist. */
 
 export async function readPublisher(context: Context, publisherId: string): Promise<PublisherRecord> {
   const [item] = await get(context, publisherKey(publisherId));

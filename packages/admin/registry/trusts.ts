@@ -83,8 +83,8 @@ function visibleTrust(trust: TrustRecord): Trust {
 }
 
 /**
- * Removes a trust for good, and answers since when. Its record stays: versions that are pending by it never become
- * active, and one that is added again pins its ids again.
+ * Removes a trust for good, and returns since when. The record stays, so that its pending versions never become active; a
+ * trust that is added again pins its IDs again.
  */
 export async function removeTrust(publisherId: string, id: string): Promise<string> {
   await showPublisher(publisherId);

@@ -10,7 +10,7 @@ export interface Row {
 /** A file of one separator may hold a comma in its numbers, so the rarer ones are looked for first. */
 const separators = ['\t', ';', ','];
 
-/** The rows of a CSV file that are not empty, whatever separates its cells and ends its lines. */
+/** The non-empty rows of a CSV file, with any separator and line end. */
 export function parseCsv(text: string): Row[] {
   const rows: Row[] = [];
   try {
@@ -21,7 +21,7 @@ export function parseCsv(text: string): Row[] {
       skip_records_with_empty_values: true,
       trim: true,
       on_record: (cells: string[], { lines }) => {
-        // The parser tells the last line of a row.
+        // The parser names the last line of a row.
         rows.push({ line: lines - lineEndsIn(cells), cells });
       },
     });

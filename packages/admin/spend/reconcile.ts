@@ -8,27 +8,24 @@ interface Priced extends ShownUsage {
   billed: number;
 }
 
-/** The names are those of --json. */
+/** As --json names them. */
 export interface Reconciliation {
   /** Billed, and recorded by us at the same price. */
   matched: number;
   /** Of attempts whose end is unknown, all that was reserved is counted, and not part of what was recorded. */
   totals: { billed: number; recorded: number; difference: number; unknown: number };
-  /** Billed, and in none of our records; each may belong to one attempt whose end is unknown. */
+  /** Billed but not recorded; each may belong to an attempt with an unknown end. */
   not_recorded: BilledTask[];
   not_billed: ShownUsage[];
   other_price: Priced[];
   billed_twice: Priced[];
   /** Several records of one task id, such as of two providers: which of them a bill means, only a person can say. */
   recorded_twice: Priced[];
-  /** Attempts without a task id, of which it is unknown whether they were taken. */
+  /** Attempts without a task ID, which may have started a task. */
   unknown: ShownUsage[];
 }
 
-/**
- * Compares usage records with a provider's bill, task by task. The bill is in memory, and of the records one page, what is
- * compared with a line of the bill, and what does not agree.
- */
+/** Compares usage records with a provider's bill, task by task. Memory holds the bill, one page of records and the findings. */
 export async function reconcile(
   pages: AsyncIterable<readonly UsageRecord[]>,
   bill: readonly BilledTask[],

@@ -10,7 +10,7 @@ import { typedRead } from '../../../lib/store/typed-read.ts';
 import type { Clause } from '../../../lib/store/expressions.ts';
 import { administer, listHistory, listItems, newContext } from '../registry/administration.ts';
 
-/** Lists a caller with terms of its own: accounts themselves are found by their caller only. */
+/** Lists a caller that has its own terms: accounts can only be found by their caller. */
 interface TermsRecord extends Key {
   caller: string;
   terms: Terms;

@@ -16,8 +16,8 @@ export interface Period {
 }
 
 /**
- * The usage records of some days, of one caller or of all, page by page: one page is in memory, however long the period
- * is. Days come in their order, and so do the records of one caller and day.
+ * The usage records of some days, of one caller or all, one page at a time. Days come in order, and so do the records of
+ * one caller and day.
  */
 export async function* usagePages({ from, to, caller }: Period): AsyncGenerator<UsageRecord[]> {
   for (const day of daysBetween(from, to)) {
@@ -58,7 +58,7 @@ interface Wanted {
   taskId?: string | undefined;
 }
 
-/** Single records, as many as are asked for, and whether there are more. */
+/** The first records, and whether there are more. */
 export async function findUsage(
   period: Period,
   { requestId, taskId }: Wanted,
@@ -84,7 +84,7 @@ export interface UsageSum {
   group: Record<string, string>;
   tasks: number;
   credits: number;
-  /** Attempts of which it is unknown whether they were taken; their credits are counted in full. */
+  /** Attempts that may have started a task; their credits count in full. */
   unknown: number;
   refused: number;
 }

@@ -4,8 +4,8 @@ import { type Key, releaseKey } from '../../../lib/store/keys.ts';
 import { typedRead } from '../../../lib/store/typed-read.ts';
 
 /*
- * One item of the table says which release its records are of. Each release is proven against the one before it and
- * against no other, so a deployment over anything else is rejected before it changes something.
+ * One item says which release wrote the table. A release is tested against the one before it only, so a deployment over
+ * anything else is rejected before it changes something.
  */
 
 export interface Release {
@@ -32,7 +32,7 @@ export interface Table {
   name: string;
 }
 
-/** `unknown`: it holds records, and nothing says of which release. */
+/** `unknown`: the table holds records, but no release. */
 export type TableState = 'absent' | 'empty' | 'unknown' | ReleaseRecord;
 
 export async function stateOf({ client, name }: Table): Promise<TableState> {

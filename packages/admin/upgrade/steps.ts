@@ -18,7 +18,7 @@ export interface Step {
   run(place: string | undefined, keep: (place: string) => Promise<void>): Promise<void>;
 }
 
-/** The steps of this release. Its first one has none: it begins with an empty table. */
+/** The steps of this release; empty, because 3.0.0 begins with an empty table. */
 export const steps: readonly Step[] = [];
 
 interface Options {

@@ -5,7 +5,7 @@ import { runGit } from './run-git.ts';
 
 export interface GitFiles {
   paths: string[];
-  /** The object that git has for a path; untracked files have none. */
+  /** Git's object for a path; untracked files have none. */
   objects: Map<string, string>;
   /** Files in the folder that are not published, and tracked files that are missing from it. */
   notes: string[];
@@ -14,8 +14,8 @@ export interface GitFiles {
 }
 
 /**
- * What git would ship of a folder as it is now: tracked files, ignored or not, and new ones that are not ignored.
- * Undefined where git has no say: the folder is in no work tree, or lies in one that ignores it.
+ * What git would ship of a folder now: tracked files, ignored or not, and new files that aren't ignored. Undefined if the
+ * folder is in no work tree, or in one that ignores it.
  */
 export async function gitFiles(folder: string): Promise<GitFiles | undefined> {
   const top = workTreeOf(folder);

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 export type GitState = 'untracked' | 'modified' | undefined;
 
 /**
- * Git itself would compare after the filters of the repository, which are programs. So the object is computed here: of the
- * bytes, of the bytes with the line ends that git stores, and of the pointer that Git LFS stores instead of them.
+ * Git would compare after running the repository's filters, which are programs. So the object is computed here: of the bytes,
+ * of the bytes with git's line ends, and of the Git LFS pointer.
  */
 export function gitStateOf(content: Buffer, object: string | undefined): GitState {
   if (object === undefined) return 'untracked';

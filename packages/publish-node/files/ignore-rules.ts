@@ -22,7 +22,7 @@ export class IgnoreRules {
     return new IgnoreRules([...this.#rules, { folder: '', ignores }]);
   }
 
-  /** These rules and those of one more file, which lies deeper. */
+  /** These rules and those of a deeper file. */
   async with(root: string, path: string): Promise<IgnoreRules> {
     const ignores = ignore({ ignorecase: false }).add(await readRules(root, path));
     return new IgnoreRules([...this.#rules, { folder: path.slice(0, path.lastIndexOf('/') + 1), ignores }]);
@@ -41,10 +41,7 @@ export class IgnoreRules {
   }
 }
 
-/**
- * Rules of which the last that matches decides, even in a folder that an earlier one leaves out: the reading of Python's
- * pathspec, which packs were written for.
- */
+/** Rules of which the last match decides, even in an excluded folder: Python's pathspec reads them so, and packs rely on it. */
 export class LastMatchRules {
   readonly #rules: readonly { isIgnored: boolean; pattern: Ignore }[];
 

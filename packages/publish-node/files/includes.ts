@@ -40,7 +40,7 @@ async function filesOf(root: string, path: string): Promise<string[] | undefined
   if (path === '' || path === '.') return walkAll(root, '');
   const stats = await lstat(join(root, path)).catch(() => undefined);
   if (stats?.isDirectory()) {
-    // A link among its parents may have led somewhere else.
+    // A link among its parents may lead outside.
     return (await realPlace(root, path)) === undefined ? undefined : walkAll(root, `${path}/`);
   }
   if (stats) return [path];

@@ -15,14 +15,14 @@ export interface FileList {
   notes: string[];
   /** The object that git has for a tracked file; undefined without git. */
   objects: ReadonlyMap<string, string> | undefined;
-  /** What cannot be published, or was asked for and is not there; the paths are without it. */
+  /** Files that can't be published, and entries that match nothing. */
   failures: Failure[];
 }
 
 const publishIgnore = '.publishignore';
 const peersIgnore = '.comfyignore';
 
-/** The files of a folder that are published, before anything is asked of them. */
+/** The files to publish, before they are checked. */
 export async function listFiles(folder: string, includes: readonly string[] = []): Promise<FileList> {
   const root = await realpath(folder).catch((error) => {
     throw new Failure('usage', `The folder cannot be read: ${error.message}`);
@@ -47,7 +47,7 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   };
 }
 
-/** What leaves files out, whatever chose them; the outermost file counts even if git ignores it. */
+/** Ignore files, however the files were chosen. The outermost one counts even if git ignores it. */
 async function publishIgnores(root: string, paths: readonly string[]): Promise<IgnoreRules> {
   const hasOutermost = existsSync(join(root, publishIgnore));
   const ignoreFiles = [...new Set(hasOutermost ? [publishIgnore, ...paths] : paths)]
@@ -76,8 +76,8 @@ function emptySubmodule(path: string): Failure {
 }
 
 /**
- * A zip has no links that every system unpacks, so one to a published file becomes a copy of it. A path that a link
- * among its folders leads to is one too.
+ * No kind of link in a zip works on every system, so a link to a published file becomes a copy, also if it is among the
+ * parents.
  */
 async function onlyFiles(
   root: string,

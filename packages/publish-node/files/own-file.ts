@@ -3,8 +3,8 @@ import { open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
 /*
- * A file of the folder may be a link, or lie below one, and lead to any file of the machine. So what is read is named by
- * its real path, and read only if that lies inside the folder.
+ * A file of the folder may be a link, or below one, and lead anywhere. So files are read by their real path, and only inside
+ * the folder.
  */
 
 /** Where a file of the folder really is, relative to the folder and with `/`; undefined outside of it or in no place. */
@@ -23,8 +23,8 @@ export interface OwnFile {
 const maxOwnBytes = 1_000_000;
 
 /**
- * A regular file of the folder, whose root is a real path. Undefined where there is none: then a link leads out, or a
- * pipe would never end.
+ * A regular file of the folder, whose root is a real path. Undefined for a link that leads out, or a pipe, which would
+ * never end.
  */
 export async function readOwnFile(
   root: string,

@@ -74,8 +74,8 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
 }
 
 /**
- * The archive of the files. It is compressed by a library, not by Node's zlib, whose output differs between
- * processors: a second run elsewhere must be able to tell that it is published already.
+ * Compressed by a library: the output of Node's zlib differs between processors, and a second run elsewhere must recognize
+ * what is published.
  */
 export function pack(chosen: Chosen): Pack {
   const entries: Zippable = {};

@@ -5,8 +5,8 @@ import { devNull } from 'node:os';
 import { Failure } from '../failure.ts';
 
 /*
- * The only place that starts git. The repository may be anyone's: nothing in it, above all no configuration, may start a
- * program or open a connection. Only commands that list are run, which need no filter, no pager and no hook.
+ * The only place that starts git. Nothing in a stranger's repository, above all its configuration, may start a program or open
+ * a connection. Only commands that list are run: they need no filter, pager or hook.
  */
 
 const maxOutputBytes = 256 * 1024 * 1024;
@@ -51,7 +51,7 @@ export async function runGit(top: string, args: readonly string[]): Promise<stri
     const done = (error: Error | null, stdout: string, stderr: string) => {
       if (!error) return resolve(stdout);
       const reason = stderr.trim() || error.message;
-      // Its refusal is final: a list made another way would silently have other files.
+      // Git's refusal is final: another way of listing would silently choose other files.
       reject(new Failure('usage', `The folder is in a git repository that cannot be read: ${reason}.`));
     };
     execFile(program, [...given, '-C', top, ...args], options, done);
@@ -59,8 +59,8 @@ export async function runGit(top: string, args: readonly string[]): Promise<stri
 }
 
 /**
- * In a job with a container the workspace belongs to the runner's user, and git would not read it. Git asks for the
- * owner because a configuration can start programs, which none can here.
+ * In a job with a container, the runner's user owns the workspace, and git rejects it because a configuration can start
+ * programs. Here it can't.
  */
 function ownership(top: string): string[] {
   const { GITHUB_ACTIONS, GITHUB_WORKSPACE, GITLAB_CI, CI_PROJECT_DIR } = process.env;

@@ -21,8 +21,8 @@ const names: readonly [pattern: RegExp, what: string][] = [
 ];
 
 /**
- * The first line of a key, its headers and the beginning of its text, which may follow the last header on its line.
- * Every other header ends with its line, so there is one way to divide them; the limits hold for files of such lines.
+ * The first line of a key, its headers and the beginning of its text. Every header except the last ends with its line, so
+ * there is one way to divide them, and matching stays linear.
  */
 const privateKey =
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[rn])+(?:[\w-]{1,40}: [^\n]{0,200}\n\s*){0,10}(?:[\w-]{1,40}: [^\n]{0,200}\s)?[A-Za-z0-9+/=]{16}/;
@@ -51,7 +51,7 @@ function issuedKeyIn(content: Buffer): string | undefined {
 
 const registryLogin = /^[^#;\n]*:_(?:authToken|auth|password)\s*=\s*(?!\$\{)\S/m;
 
-/** Why a file must not be published unless it is allowed by name; undefined where nothing speaks against it. */
+/** Why a file must not be published unless it is allowed by name; undefined if it may be. */
 export function secretIn(path: string, content: Buffer): string | undefined {
   const named = names.find(([pattern]) => pattern.test(path));
   if (named) return `is ${named[1]}.`;
