@@ -15,7 +15,7 @@ await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
 process.env.AWS_ENDPOINT_URL_SSM = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
 process.env.NOTIFICATION_SIGNING_KEY = 'ssm:/key';
 const { resolver } = await import('../../../lib/notifications/addresses.ts');
-const { attempt } = await import('../../../lib/notifications/attempt.ts');
+const { deliverOnce } = await import('../../../lib/notifications/deliver-once.ts');
 const { readSigningKeys } = await import('../../../lib/notifications/signature.ts');
 const { loadSigningKeys } = await import('../../../lib/notifications/signing-keys.ts');
 const names = await startNameServer();
@@ -55,7 +55,7 @@ test('a replaced signing key counts after one minute, and not before', async () 
   expect(await shown()).toEqual(shownBy(stored));
 });
 
-test('an attempt has three seconds, of which the look-up of its name takes its part', async () => {
+test('gives an attempt three seconds, including the lookup of its name', async () => {
   resolver.setServers([names.address]);
   setClock(0);
   Object.defineProperty(names.zone, 'slow.example.com', {
@@ -68,7 +68,10 @@ test('an attempt has three seconds, of which the look-up of its name takes its p
   jest.spyOn(net.Socket.prototype, 'connect').mockReturnThis();
   const timers = jest.spyOn(globalThis, 'setTimeout');
   const content = { id: 'msg_1', body: '{}', content_type: 'application/json' };
-  const result = await attempt({ ...content, address: 'https://slow.example.com/' }, readSigningKeys(stored));
+  const result = await deliverOnce(
+    { ...content, address: 'https://slow.example.com/' },
+    readSigningKeys(stored),
+  );
 
   expect(result).toEqual({ outcome: 'failed', error: 'timed_out' });
   expect(timers.mock.calls.map(([, ms]) => ms)).toContain(100);
