@@ -191,8 +191,8 @@ const directions: Record<string, readonly string[]> = {
   'packages/site': ['packages/registry-client'],
   lib: ['packages/host-nodes'],
   functions: ['lib'],
-  // A deployment asks what the table is of.
-  infra: ['lib', 'packages/command-line', 'packages/admin'],
+  // A deployment asks what the table is of, and uploads the site.
+  infra: ['lib', 'packages/command-line', 'packages/admin', 'packages/site'],
   tools: ['lib', 'functions', 'infra', 'packages'],
 };
 

@@ -51,6 +51,10 @@ const rules: [fails: (values: Values, region: string) => boolean, sentence: stri
     'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
   ],
   [
+    ({ site, downloadBaseUrl }) => site === 'on' && Boolean(downloadBaseUrl),
+    'site must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
+  ],
+  [
     ({ tracing }, region) => tracing === 'Active' && region.startsWith('cn-'),
     'tracing must be PassThrough in China.',
   ],

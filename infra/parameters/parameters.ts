@@ -77,6 +77,10 @@ export const parameters: Record<string, Parameter> = {
     wholeNumber(2, 1000),
     'Maximum concurrent invocations that send notifications, ten each.',
   ),
+  site: required(
+    oneOf('off', 'on'),
+    'Whether the distribution serves a site that searches the public index. A deployment uploads it.',
+  ),
   corsOrigins: required(
     origins,
     'Allowed origins of browser applications. Any is safe, since no cookie is used.',

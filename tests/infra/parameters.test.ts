@@ -240,6 +240,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   creditsPerHourAlarm: capacity,
   monthlyBudgetDollars: { good: ['', '100'], bad: ['0', '$100', '99.50'] },
   accessLogs: { good: ['off', 'on'], bad: ['', 'true', 'ON'] },
+  site: { good: ['off', 'on'], bad: ['', 'true', 'ON'] },
   archiveAdministratorArn: {
     good: ['', `arn:aws:iam::${account}:role/archives`],
     bad: [

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
+import { sitePage } from '../../packages/site/build.ts';
 import { asText } from './intrinsics.ts';
 import { ofType, type Packaged, packagedStage, properties, resource } from './packaging.ts';
 
@@ -170,6 +171,25 @@ describe('the bucket', () => {
     expect(DistributionConfig.DefaultRootObject).toBe('none');
     expect(DistributionConfig.CustomErrorResponses).toEqual([{ ErrorCode: 404, ErrorCachingMinTTL: 2 }]);
     expect(DistributionConfig.DefaultCacheBehavior).toMatchObject({ ViewerProtocolPolicy: 'https-only' });
+  });
+
+  test('serves the site, also as its root, only if that is switched on', () => {
+    const [, , grant] = properties(full, 'ArchivesPolicy').PolicyDocument.Statement;
+    const { DefaultRootObject, CacheBehaviors } = properties(full, 'Downloads').DistributionConfig;
+    const [index, site] = CacheBehaviors;
+
+    expect(grant.Resource.at(-1)).toEqual({ 'Fn::Sub': `\${S3BucketArchives.Arn}/site/*` });
+    expect(DefaultRootObject).toBe(sitePage);
+    expect(index.PathPattern).toBe('index/*');
+    expect(site).toMatchObject({ PathPattern: 'site/*', ResponseHeadersPolicyId: { Ref: 'SiteHeaders' } });
+    expect(sitePage).toMatch(/^site\//);
+    // The page has a policy of its own, and the sandbox of downloads would keep its scripts from running.
+    expect(
+      properties(full, 'SiteHeaders').ResponseHeadersPolicyConfig.SecurityHeadersConfig,
+    ).not.toHaveProperty('ContentSecurityPolicy');
+    expect(asText(full.template.Outputs.SiteUrl.Value)).toContain(sitePage);
+    expect(properties(plain, 'Downloads').DistributionConfig.CacheBehaviors).toHaveLength(1);
+    expect(plain.template.Outputs).not.toHaveProperty('SiteUrl');
   });
 
   test('serves no one else when downloads have an address of their own', () => {

@@ -262,6 +262,16 @@ inBrowser(`in a browser${note}`, () => {
     });
   });
 
+  test('the site shows the demo node from the index, and leads back to the home page', async () => {
+    await open('/site/index.html', 1280);
+    await page.getByRole('link', { name: 'demo-node' }).click();
+    await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();
+    await page.getByRole('link', { name: 'Local stack' }).click();
+
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/');
+  });
+
   describe.each([1280, 360])('the API reference at %d pixels', (width) => {
     /** The form for trying an operation out. */
     async function openForm(tag: string, operation: string) {

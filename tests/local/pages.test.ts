@@ -90,6 +90,7 @@ describe('the local pages', () => {
     ['/published.js', 'text/javascript; charset=utf-8'],
     ['/demo.zip?version=1.0.0', 'application/zip'],
     ['/openapi.json', 'application/json'],
+    ['/site/index.html', 'text/html; charset=utf-8'],
     ['/state', 'application/json'],
     ['/reference/', 'text/html; charset=utf-8'],
     ['/reference/openapi.json', 'application/json'],

@@ -10,12 +10,15 @@ import {
   renderReferencePage,
   scriptFile,
 } from '../openapi/reference-page.ts';
+import { buildSite } from '../../packages/site/build.ts';
 import { isListening } from '../../packages/command-line/is-listening.ts';
 import { listen } from '../processes/ports.ts';
+import { bucketName } from './addresses.ts';
 import { demoArchive } from './demo-archive.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { isOwnPage, rejectForeign } from './local-only.ts';
 import type { RequestLog } from './request-log.ts';
+import { type Page, sendPage } from './send-page.ts';
 
 interface Pages {
   port: number;
@@ -28,11 +31,6 @@ interface Pages {
   relays: boolean;
 }
 
-interface Page {
-  type: keyof typeof types;
-  content: string | Buffer;
-}
-
 const types = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -42,6 +40,7 @@ const types = {
 };
 const assets = new URL('pages/', import.meta.url);
 const timeoutMs = 500;
+const siteLinks = { 'Local stack': '/', 'API reference': referencePath };
 
 /** Serves the home page and the API reference to people who develop against the local stack. */
 export async function startPages(pages: Pages): Promise<{ url: string; stop: () => Promise<void> }> {
@@ -65,22 +64,25 @@ type Routes = Record<string, (request: IncomingMessage, url: URL) => Promise<Pag
 
 async function routesOf(pages: Pages): Promise<Routes> {
   const inbox = createInbox();
-  const script = readViewerScript();
+  const script = readViewerScript().then((text) => Buffer.from(text));
   const { parts, tokens, relays } = pages;
   const [ownerToken = ''] = Object.values(tokens);
   const reference = renderReferencePage({ apiUrl: parts['HTTP API'], accessToken: ownerToken });
-  const readDocument = async () => ({ type: 'json', content: await readFile('docs/openapi.json') }) as const;
+  const readDocument = async () => ({ type: types.json, content: await readFile('docs/openapi.json') });
   const files = await readdir(assets);
+  const site = await buildSite(siteLinks);
   return {
+    ...Object.fromEntries(site.map((file) => [`GET /${file.path}`, async () => file])),
+    'GET /index/*': (request) => readIndex(parts, request),
     ...Object.fromEntries(files.map((file) => [`GET /${file}`, () => readAsset(file)])),
     'GET /': () => readAsset('home.html'),
     'GET /openapi.json': readDocument,
-    [`GET ${referencePath}`]: async () => ({ type: 'html', content: reference }),
-    [`GET ${referencePath}${scriptFile}`]: async () => ({ type: 'js', content: await script }),
+    [`GET ${referencePath}`]: async () => ({ type: types.html, content: reference }),
+    [`GET ${referencePath}${scriptFile}`]: async () => ({ type: types.js, content: await script }),
     [`GET ${referencePath}${documentFile}`]: readDocument,
     'GET /state': async () => toJson(await stateOf(pages, inbox)),
     'GET /demo.zip': async (_, { searchParams }) => ({
-      type: 'zip',
+      type: types.zip,
       content: await demoArchive(searchParams.get('version') ?? ''),
     }),
     'GET /records': async () => toJson(await (await records()).readStoredRecords({ relays })),
@@ -118,19 +120,33 @@ async function answer(routes: Routes, request: IncomingMessage, response: Server
   if (`${url.pathname}/` === referencePath)
     return void response.writeHead(301, { location: referencePath }).end();
   const folder = url.pathname.slice(0, url.pathname.lastIndexOf('/') + 1);
-  const route = routes[`${request.method} ${url.pathname}`] ?? routes[`${request.method} ${folder}*`];
+  const route =
+    routes[`${request.method} ${url.pathname}`] ??
+    routes[`${request.method} ${folder}*`] ??
+    (url.pathname.startsWith('/index/') ? routes[`${request.method} /index/*`] : undefined);
   if (!route) return void response.writeHead(404).end();
   const page = await route(request, url);
-  if (page) response.writeHead(200, { 'content-type': types[page.type] }).end(page.content);
+  if (page) await sendPage(request, response, page);
   else response.writeHead(204).end();
 }
 
+/** The public index is where the site is, as behind the distribution. */
+async function readIndex({ S3 = '' }: Pages['parts'], request: IncomingMessage): Promise<Page> {
+  const known = request.headers['if-none-match'];
+  const stored = await fetch(`${S3}/${bucketName}${request.url}`, {
+    headers: known === undefined ? {} : { 'if-none-match': known },
+  });
+  const content = new Uint8Array(stored.ok ? await stored.arrayBuffer() : []);
+  return { status: stored.status, type: types.json, content, etag: stored.headers.get('etag') ?? undefined };
+}
+
 async function readAsset(file: string): Promise<Page> {
-  return { type: extname(file).slice(1) as Page['type'], content: await readFile(new URL(file, assets)) };
+  const type = extname(file).slice(1) as keyof typeof types;
+  return { type: types[type], content: await readFile(new URL(file, assets)) };
 }
 
 function toJson(value: unknown): Page {
-  return { type: 'json', content: JSON.stringify(value) };
+  return { type: types.json, content: JSON.stringify(value) };
 }
 
 async function stateOf({ parts, tokens, requests }: Pages, inbox: Inbox): Promise<object> {

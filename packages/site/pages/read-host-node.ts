@@ -1,0 +1,101 @@
+/** A value that comes from or goes to another host node. */
+export interface Socket {
+  name: string;
+  type: string;
+  isOptional: boolean;
+  isList: boolean;
+}
+
+/** A value that a person sets on the host node itself. */
+export interface Widget {
+  name: string;
+  type: string;
+  value: string;
+  /** How many there are to choose from. */
+  choices: number | undefined;
+  isOptional: boolean;
+}
+
+export interface Drawing {
+  inputs: Socket[];
+  widgets: Widget[];
+  outputs: Socket[];
+  /** Whether the inputs are known. */
+  isComplete: boolean;
+}
+
+interface Described {
+  input_types?: string | undefined;
+  return_types?: string | undefined;
+  return_names?: string | undefined;
+  output_is_list?: boolean[] | undefined;
+}
+
+/** Types that the host asks a person for, unless the input says otherwise. */
+const widgetTypes = new Set(['INT', 'FLOAT', 'STRING', 'BOOLEAN', 'COMBO', 'COLOR']);
+
+/**
+ * Sorts a host node's inputs as the host does: a list of choices or a simple type is a widget, every other type a
+ * socket. The fields are texts that an extraction or an owner wrote, so anything may be in them.
+ */
+export function readHostNode(described: Described): Drawing {
+  const declared = parsed(described.input_types);
+  const entries = ['required', 'optional'].flatMap((group) =>
+    Object.entries(recordOf(recordOf(declared)[group])).map(([name, input]) => ({
+      name,
+      input,
+      isOptional: group === 'optional',
+    })),
+  );
+  const read = entries.map(({ name, input, isOptional }) => readInput(name, input, isOptional));
+  const names = listOf(described.return_names);
+  const outputs = listOf(described.return_types).map((type, place) => ({
+    name: names[place] || type,
+    type,
+    isOptional: false,
+    isList: described.output_is_list?.[place] ?? false,
+  }));
+  return {
+    inputs: read.filter((input): input is Socket => 'isList' in input),
+    widgets: read.filter((input): input is Widget => 'value' in input),
+    outputs,
+    isComplete: declared !== undefined,
+  };
+}
+
+function readInput(name: string, input: unknown, isOptional: boolean): Socket | Widget {
+  const [declared, given] = Array.isArray(input) ? input : [input];
+  const options = recordOf(given);
+  const choices = Array.isArray(declared) ? declared : Array.isArray(options.options) ? options.options : [];
+  const type = Array.isArray(declared) ? 'COMBO' : shown(declared);
+  if (!widgetTypes.has(type) || options.forceInput === true) return { name, type, isOptional, isList: false };
+  const value = options.default ?? choices[0];
+  return {
+    ...{ name, type, isOptional, value: value === undefined ? '' : shown(value) },
+    choices: type === 'COMBO' ? choices.length : undefined,
+  };
+}
+
+/** A JSON list, or names with commas between them. */
+function listOf(text: string | undefined): string[] {
+  if (!text) return [];
+  const list = parsed(text);
+  if (Array.isArray(list)) return list.map((type) => (Array.isArray(type) ? 'COMBO' : shown(type)));
+  return text.split(',').map((type) => type.trim());
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+import type {
+  CatalogEntry,
+  IndexedHostNodes,
+  IndexedNode,
+  PublicVersion,
+} from '../../../lib/schemas/index-files.ts';
+import type { Listed } from './serve-files.ts';
+
+const words = ['latent', 'upscale', 'mask', 'video', 'prompt', 'sampler', 'color', 'depth', 'audio', 'batch'];
+const at = (day: number) => new Date(Date.UTC(2026, 0, 1) + day * 86_400_000).toISOString();
+
+export function version(id: string, label: string, fields: Partial<PublicVersion> = {}): PublicVersion {
+  return {
+    ...{ id: `${id}-${label}`, node_id: id, version: label, status: 'NodeVersionStatusActive' },
+    ...{ createdAt: at(label.length), deprecated: false, size_bytes: 12_345, sha256: 'ab'.repeat(32) },
+    downloadUrl: `https://downloads.example/archives/${id}/${label}.zip`,
+    ...fields,
+  };
+}
+
+export function listed(
+  id: string,
+  fields: Partial<IndexedNode> & { readme?: string } = {},
+  hostNodes: IndexedHostNodes['host_nodes'] = [],
+): Listed {
+  const versions = fields.versions ?? [version(id, '1.0.0')];
+  const [latest_version] = versions;
+  const node: IndexedNode = {
+    ...{ id, status: 'NodeStatusActive', publisher: { id: 'acme', name: 'Acme Nodes' } },
+    ...(latest_version && { latest_version }),
+    versions,
+    ...fields,
+  };
+  const entry: CatalogEntry = {
+    id,
+    ...(node.name && { name: node.name }),
+    ...(node.description && { description: node.description.slice(0, 300) }),
+    ...(node.icon && { icon: node.icon }),
+    ...(node.tags && { tags: node.tags }),
+    publisher: { id: String(node.publisher?.id), name: String(node.publisher?.name) },
+    ...(latest_version?.version && { latest_version: latest_version.version }),
+    updated_at: latest_version?.createdAt ?? at(0),
+  };
+  const label = String(latest_version?.version);
+  const file: IndexedHostNodes = {
+    ...{ node_id: id, version: label, host_node_extract_status: 'success', host_nodes: hostNodes },
+  };
+  return {
+    node,
+    ...(node.status === 'NodeStatusActive' && { entry }),
+    ...(latest_version && { hostNodes: { [label]: file } }),
+  };
+}
+
+/** As many nodes as a registry of some years has, each with twenty versions. */
+export function manyNodes(count: number): Listed[] {
+  return Array.from({ length: count }, (_, index) => {
+    const pick = (step: number) => words[Math.floor(index / step) % words.length];
+    const id = `${pick(1)}-${pick(10)}-${index}`;
+    const versions = Array.from({ length: 20 }, (__, place) =>
+      version(id, `1.${19 - place}.0`, { createdAt: at(index) }),
+    );
+    return listed(id, {
+      name: `${pick(1)} ${pick(10)} ${index}`,
+      description: `Does something to the ${pick(7)} of every ${pick(3)}, in one pass and without a copy, number ${index * 7919}.`,
+      tags: [String(pick(1)), String(pick(3))],
+      publisher: { id: `publisher-${index % 300}`, name: `Publisher ${index % 300}` },
+      versions,
+    });
+  });
+}

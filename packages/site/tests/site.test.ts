@@ -1,0 +1,320 @@
+import { mkdir } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Browser, Locator, Page } from 'playwright-core';
+import {
+  accessibilityProblems,
+  hasBrowser,
+  launchBrowser,
+  note,
+  openPage,
+} from '../../../tests/support/browser.ts';
+import { listed, manyNodes, version } from './listed-nodes.ts';
+import { type SiteHost, serveSite } from './serve-files.ts';
+
+jest.setTimeout(40_000);
+
+const pictures = '.pictures';
+const readme = `# Demo pack
+
+Blends **two** images. See [the guide](https://guide.example/start) and [a file](docs/more.md).
+
+## Install
+
+| Option | Meaning |
+|---|---|
+| \`share\` | How much of the second |
+
+\`\`\`python
+import blend
+\`\`\`
+`;
+const provenance = {
+  ...{
+    issuer: 'https://ci.example',
+    repository: 'acme/blend',
+    commit: 'c0ffee0123456789',
+    ref: 'refs/tags/v2',
+  },
+  ...{ workflow: 'release.yml', run: '7' },
+};
+const hostNodes = [
+  {
+    host_node_name: 'BlendImages',
+    display_name: 'Blend Images',
+    category: 'image/blend',
+    description: 'Mixes two images.',
+    experimental: true,
+    input_types: JSON.stringify({
+      required: {
+        first: ['IMAGE', {}],
+        share: ['FLOAT', { default: 0.5, min: 0, max: 1 }],
+        mode: [['normal', 'multiply', 'screen'], {}],
+        label: ['STRING', { forceInput: true }],
+      },
+      optional: { mask: ['MASK', {}] },
+      hidden: { unique_id: 'UNIQUE_ID' },
+    }),
+    return_types: '["IMAGE","MASK"]',
+    return_names: '["blended"]',
+    output_is_list: [false, true],
+  },
+  { host_node_name: 'LoadPlain', return_types: 'IMAGE', policy: 'HostNodePolicyLocalOnly' as const },
+  { host_node_name: 'Unknown', input_types: 'written by hand', deprecated: true },
+];
+const registry = [
+  listed(
+    'blend',
+    {
+      name: 'Blend',
+      description: 'Blends two images.',
+      tags: ['image', 'color'],
+      repository: 'https://code.example/acme/blend',
+      ...{ readme },
+      versions: [
+        version('blend', '2.0.0', {
+          provenance,
+          dependencies: ['numpy>=2', 'pillow'],
+          createdAt: '2026-05-01T00:00:00.000Z',
+        }),
+        version('blend', '1.0.0', { deprecated: true }),
+      ],
+    },
+    hostNodes,
+  ),
+  listed('samples', { description: 'Samples a video twice', tags: ['video'] }),
+  listed('withdrawn', { status: 'NodeStatusDeleted', status_detail: 'Use blend.' }),
+  listed('evil', { status: 'NodeStatusBanned', versions: [] }),
+  ...Array.from({ length: 40 }, (_, place) => listed(`filler-${place}`, { name: `Filler ${place}` })),
+];
+
+let host: SiteHost;
+let browser: Browser;
+let page: Page;
+let problems: string[];
+
+const inBrowser = hasBrowser ? describe : describe.skip;
+
+async function open(hash: string, width = 1280): Promise<void> {
+  ({ page, problems } = await openPage(browser, width));
+  page.setDefaultTimeout(12_000);
+  await page.goto(host.url + hash);
+}
+
+const status = (text: string | RegExp) => page.locator('#search-status', { hasText: text }).waitFor();
+const results = () => page.locator('#results h2 a').allTextContents();
+const width = () => page.evaluate('document.documentElement.scrollWidth');
+const textOf = async (selector: Locator) => (await selector.allInnerTexts()).join('\n');
+const shownText = () => textOf(page.locator('main'));
+
+inBrowser(`the site in a browser${note}`, () => {
+  beforeAll(async () => {
+    await mkdir(pictures, { recursive: true });
+    [host, browser] = await Promise.all([serveSite(registry), launchBrowser()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser.close();
+    host.stop();
+  });
+
+  afterEach(async () => {
+    host.disturb = undefined;
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  describe.each([1280, 360])('at %d pixels', (pixels) => {
+    test.each(['light', 'dark'] as const)(
+      'has nothing that axe finds, and fits its width, in %s colors',
+      async (colorScheme) => {
+        await open('#/', pixels);
+        await page.emulateMedia({ colorScheme });
+        await status('42 nodes');
+        expect(await accessibilityProblems(page)).toEqual([]);
+        expect(await width()).toBe(pixels);
+        await page.screenshot({ path: `${pictures}/site-search-${pixels}-${colorScheme}.png` });
+        await page.getByRole('link', { name: 'Blend', exact: true }).click();
+        await page.locator('.readme h3').first().waitFor();
+        await page.locator('.host-node').first().waitFor();
+
+        expect(await accessibilityProblems(page)).toEqual([]);
+        expect(await width()).toBe(pixels);
+        await page.screenshot({ path: `${pictures}/site-node-${pixels}-${colorScheme}.png`, fullPage: true });
+      },
+    );
+  });
+
+  describe('the search', () => {
+    test('finds what is typed, by keyboard alone, and leads to the node', async () => {
+      await open('#/');
+      await status('42 nodes');
+      await page.getByLabel('Search').focus();
+      await page.keyboard.type('video twice');
+      await status('1 node');
+      expect(await results()).toEqual(['samples']);
+      expect(page.url()).toMatch(/#\/\?q=video\+twice$/);
+      for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+
+      await page.getByRole('heading', { level: 1, name: 'samples' }).waitFor();
+      expect(await page.title()).toBe('samples · Node registry');
+      expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    });
+
+    test('filters by tag and orders by name and date, as its address says', async () => {
+      await open('#/?tag=image&order=newest');
+      await status('1 node');
+      expect(await results()).toEqual(['Blend']);
+      await page.getByLabel('Tag', { exact: true }).selectOption('');
+      await status('42 nodes');
+      expect((await results())[0]).toBe('Blend');
+      await page.getByLabel('Order').selectOption('name');
+
+      await page.locator('#results li:first-child', { hasText: 'Blend' }).waitFor();
+      expect((await results())[1]).toBe('Filler 0');
+    });
+
+    test('shows thirty nodes, and more on request', async () => {
+      await open('#/');
+      await status('42 nodes');
+      expect(await results()).toHaveLength(30);
+      await page.getByRole('button', { name: 'Show more (12 left)' }).click();
+
+      expect(await results()).toHaveLength(42);
+      expect(await page.getByRole('button', { name: /Show more/ }).count()).toBe(0);
+    });
+
+    test('says that nothing matches, and shows no withdrawn or banned node', async () => {
+      await open('#/?q=withdrawn');
+      await status('No node matches');
+      await page.getByLabel('Search').fill('evil');
+      await status('No node matches');
+
+      expect(await results()).toEqual([]);
+    });
+
+    test('finds one of 4,000 nodes with twenty versions each', async () => {
+      const large = await serveSite(manyNodes(4000));
+      ({ page, problems } = await openPage(browser, 360));
+      await page.goto(large.url);
+      await status('4,000 nodes');
+      await page.getByLabel('Search').fill('sampler 3975');
+
+      await page.locator('#results li:first-child h2', { hasText: 'sampler depth 3975' }).waitFor();
+      large.stop();
+    });
+
+    test('shows no empty state while the catalog is loading', async () => {
+      const held = Promise.withResolvers<undefined>();
+      host.disturb = async (path) => (path.includes('/catalog/') ? held.promise : undefined);
+      await open('#/');
+      await page.waitForRequest(/catalog/);
+      expect(await page.locator('#search-status').textContent()).toBe('Loading the catalog…');
+      held.resolve(undefined);
+
+      await status('42 nodes');
+    });
+
+    test('says what is wrong if the index cannot be read, and tries again', async () => {
+      host.disturb = async (path) => (path.startsWith('index/') ? 500 : undefined);
+      await open('#/');
+      await status('is not part of a registry');
+      host.disturb = undefined;
+      await page.getByRole('button', { name: 'Try again' }).click();
+
+      await status('42 nodes');
+    });
+
+    test('says of a new registry that nothing is published', async () => {
+      host.disturb = async (path) => (path.startsWith('index/') ? 404 : undefined);
+      await open('#/');
+
+      await status('Nothing is published here yet.');
+    });
+  });
+
+  describe('the page of a node', () => {
+    test('draws host nodes with sockets, widgets, defaults and titles', async () => {
+      await open('#/nodes/Blend');
+      const card = page.locator('.host-node', { hasText: 'Blend Images' });
+      await card.waitFor();
+
+      expect(await card.getByRole('list', { name: 'Inputs' }).getByRole('listitem').allInnerTexts()).toEqual([
+        'first\nIMAGE',
+        'label\nSTRING',
+        'mask\nMASK, optional',
+      ]);
+      expect(await card.getByRole('list', { name: 'Outputs' }).getByRole('listitem').allInnerTexts()).toEqual(
+        ['blended\nIMAGE', 'MASK\nlist'],
+      );
+      expect(await card.getByRole('list', { name: 'Widgets' }).getByRole('listitem').allInnerTexts()).toEqual(
+        ['share\nFLOAT\n0.5', 'mode\none of 3\nnormal'],
+      );
+      const colors: string[] = await page.evaluate(
+        "[...document.querySelectorAll('.host-node:first-child .dot')].map((dot) => getComputedStyle(dot).borderColor)",
+      );
+      expect(new Set([colors[0], colors[1], colors[2]]).size).toBe(3);
+      expect(colors[0]).toBe(colors[3]);
+      expect(await textOf(card)).toMatch(/experimental.*BlendImages in image\/blend/s);
+      expect(await textOf(page.locator('.host-node', { hasText: 'LoadPlain' }))).toContain('local only');
+      expect(await textOf(page.locator('.host-node', { hasText: 'Unknown' }))).toContain('are not known');
+    });
+
+    test('shows versions, provenance, dependencies, the line that installs, and the README', async () => {
+      await open('#/nodes/blend');
+      await page.locator('.readme h3').first().waitFor();
+      const text = await shownText();
+
+      expect(text).toMatch(
+        /Published by\s+acme\/blend, release.yml, run 7, commit c0ffee012345 of refs\/tags\/v2/,
+      );
+      expect(text).toMatch(/numpy>=2\s+pillow/);
+      expect(text).toMatch(
+        /curl -fLo blend-2\.0\.0\.zip https:\/\/downloads\.example\/\S+ &&\s+echo '(ab){32} {2}/,
+      );
+      expect(text).toMatch(/2\.0\.0 latest.*1\.0\.0 deprecated/s);
+      const links = await page.evaluate(
+        "[...document.querySelectorAll('.readme a, .introduction dl a')].map(({ href, rel }) => [href, rel])",
+      );
+      expect(links).toEqual([
+        ['https://code.example/acme/blend', 'noopener noreferrer nofollow'],
+        ['https://guide.example/start', 'noopener noreferrer nofollow'],
+      ]);
+      expect(await textOf(page.locator('.readme'))).toContain('a file');
+    });
+
+    test('shows an older version with its marks, and says of a missing one that it is missing', async () => {
+      await open('#/nodes/blend/1.0.0');
+      await page.locator('.notice', { hasText: 'Version 1.0.0 is deprecated' }).waitFor();
+      expect(await shownText()).toContain('a person, with a personal access token');
+      await page.getByRole('link', { name: '2.0.0' }).click();
+      await page.getByRole('heading', { name: 'Version 2.0.0' }).waitFor();
+      await page.goto(`${host.url}#/nodes/blend/9.9.9`);
+
+      await page.locator('.notice', { hasText: 'There is no version 9.9.9 of this node.' }).waitFor();
+    });
+
+    test.each([
+      ['withdrawn', /Its owner has withdrawn this node.*Use blend\./],
+      ['evil', /This node is banned\. Do not install it\./],
+      ['unknown', /There is no such node/],
+    ])('says what %s is, and offers no install line', async (id, sentence) => {
+      await open(`#/nodes/${id}`);
+      await page.locator('.notice', { hasText: sentence }).waitFor();
+
+      expect(await page.locator('.copyable').count()).toBe(0);
+    });
+
+    test('loads without the code for Markdown unless there is a README', async () => {
+      await open('#/nodes/samples');
+      const scripts: string[] = [];
+      page.on('request', (request) => scripts.push(request.url()));
+      await page.getByText('This version has no host nodes.').waitFor();
+      expect(scripts.filter((url) => url.includes('readme'))).toEqual([]);
+      await page.goto(`${host.url}#/nodes/blend`);
+      await page.locator('.readme h3').first().waitFor();
+
+      expect(scripts.filter((url) => url.includes('readme'))).toHaveLength(1);
+    });
+  });
+});
