@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { invoke, sampleBody } from '../support/invoke.ts';
+import { proxies, simulation } from '../support/proxies.ts';
+import { setVariables } from '../support/variables.ts';
 
-/** The functions read the environment when they are loaded. */
-Object.assign(process.env, {
+setVariables({
   VIDEO_EXTEND_SOURCE: 'either',
   VIDEO_MODELS_EXTRA: 'vidq4-pro, vidq4-turbo,',
   VIDEO_PROVIDER_MODEL_PREFIX: 'acme',
   PROXY_ACCESS_TOKEN: 'optional',
 });
-const { proxies, simulation } = await import('../support/proxies.ts');
 
 const generate = (body: object, headers = {}) =>
   invoke(proxies['text-to-video'], 'text-to-video', { body, headers });

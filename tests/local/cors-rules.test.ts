@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { startS3 } from '../../tools/local/s3.ts';
+import { objectUrl } from '../../lib/bucket/object-url.ts';
+import { signUpload } from '../../lib/bucket/signed-upload.ts';
+import { setVariables } from '../support/variables.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'node-registry-cors-'));
 const server = await startS3(0, directory, String(process.env.BUCKET_NAME));
-process.env.AWS_ENDPOINT_URL_S3 = server.url;
-const { objectUrl } = await import('../../lib/bucket/object-url.ts');
-const { signUpload } = await import('../../lib/bucket/signed-upload.ts');
+setVariables({ AWS_ENDPOINT_URL_S3: server.url });
 
 afterAll(async () => {
   await server.stop();

@@ -5,8 +5,8 @@ import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { call } from './endpoints.ts';
 import type { Result } from './invoke.ts';
 import { bearer } from './tokens.ts';
+import { handler as finalizeUpload } from '../../functions/finalize-upload.ts';
 
-const { handler: finalizeUpload } = await import('../../functions/finalize-upload.ts');
 const limitMs = 60_000;
 
 export interface Pair {

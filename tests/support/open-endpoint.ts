@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import type { Access, Contract } from '../../lib/contract.ts';
 import type { Outgoing } from '../../lib/paid/participant.ts';
 import { invoke, type Result } from './invoke.ts';
+import { endpoint, paidEndpoint } from '../../lib/http/endpoint.ts';
+import { setVariables } from './variables.ts';
 
-/** The module reads the environment when it is loaded, so it is set first. */
-Object.assign(process.env, { PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
-const { endpoint, paidEndpoint } = await import('../../lib/http/endpoint.ts');
+setVariables({ PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
 
 /** An operation that needs nothing but the boundary. */
 const contract = {

@@ -8,10 +8,10 @@ import {
 } from '../../lib/notifications/records.ts';
 import { ticketKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';
+import { setVariables } from './variables.ts';
 
 /** A test file that imports this one before any function has the service notify its callers. */
-process.env.NOTIFICATIONS = 'relay';
-process.env.NOTIFICATION_URL = 'https://api.example.com/notifications/';
+setVariables({ NOTIFICATIONS: 'relay', NOTIFICATION_URL: 'https://api.example.com/notifications/' });
 
 const ourAddress = /^https:\/\/api\.example\.com\/notifications\/(image|video)\/([\w-]{43})$/;
 

@@ -6,6 +6,7 @@ import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { startSimulators } from '../../../tools/simulators/start-simulators.ts';
+import { setVariables } from '../../support/variables.ts';
 
 interface Asked {
   method: string | undefined;
@@ -28,8 +29,7 @@ const store = createServer(async (request, response) => {
 });
 await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
 const address = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
-process.env.AWS_ENDPOINT_URL_SSM = address;
-process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = address;
+setVariables({ AWS_ENDPOINT_URL_SSM: address, AWS_ENDPOINT_URL_SECRETS_MANAGER: address });
 
 const holdsParameter = (value: string) => {
   answer = { status: 200, content: { Parameter: { Name: '/node-registry/key', Value: value } } };

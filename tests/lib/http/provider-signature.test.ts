@@ -1,11 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { notificationsOf } from '../../support/relay.ts';
+import { lastLine, say, started } from '../../support/notified.ts';
+import { countRequests } from '../../support/registry.ts';
+import { setVariables } from '../../support/variables.ts';
 
-process.env.VIDEO_NOTIFICATION_KEY = 'the-key-of-the-video-provider';
-process.env.VIDEO_NOTIFICATION_KEY_HEADER = 'X-Video-Signature';
-const { notificationsOf } = await import('../../support/relay.ts');
-const { lastLine, say, started } = await import('../../support/notified.ts');
-const { countRequests } = await import('../../support/registry.ts');
+setVariables({
+  VIDEO_NOTIFICATION_KEY: 'the-key-of-the-video-provider',
+  VIDEO_NOTIFICATION_KEY_HEADER: 'X-Video-Signature',
+});
 
 const rawBody = '{"state":"success", "text":"é"}';
 const sign = (text: string, key = 'the-key-of-the-video-provider') =>

@@ -4,6 +4,11 @@ import net, { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 import { startNameServer } from '../../support/name-server.ts';
+import { resolver } from '../../../lib/notifications/addresses.ts';
+import { deliverOnce } from '../../../lib/notifications/deliver-once.ts';
+import { readSigningKeys } from '../../../lib/notifications/signature.ts';
+import { loadSigningKeys } from '../../../lib/notifications/signing-keys.ts';
+import { setVariables } from '../../support/variables.ts';
 
 /** The store of secrets, with a key that can be replaced. */
 let stored = newKey();
@@ -12,12 +17,10 @@ const store = createServer(async (request, response) => {
   response.end(JSON.stringify({ Parameter: { Value: stored } }));
 });
 await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
-process.env.AWS_ENDPOINT_URL_SSM = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
-process.env.NOTIFICATION_SIGNING_KEY = 'ssm:/key';
-const { resolver } = await import('../../../lib/notifications/addresses.ts');
-const { deliverOnce } = await import('../../../lib/notifications/deliver-once.ts');
-const { readSigningKeys } = await import('../../../lib/notifications/signature.ts');
-const { loadSigningKeys } = await import('../../../lib/notifications/signing-keys.ts');
+setVariables({
+  AWS_ENDPOINT_URL_SSM: `http://127.0.0.1:${(store.address() as AddressInfo).port}`,
+  NOTIFICATION_SIGNING_KEY: 'ssm:/key',
+});
 const names = await startNameServer();
 
 function newKey(): string {

@@ -2,6 +2,10 @@ import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectionsOf } from '../../support/connections.ts';
 import { startNameServer } from '../../support/name-server.ts';
+import { deliverOnce } from '../../../lib/notifications/deliver-once.ts';
+import { resolver } from '../../../lib/notifications/addresses.ts';
+import { readSigningKeys } from '../../../lib/notifications/signature.ts';
+import { setVariables } from '../../support/variables.ts';
 
 /*
  * Every address here leads, in some spelling, to this machine, into a private network or to nobody. That none of them is
@@ -9,10 +13,7 @@ import { startNameServer } from '../../support/name-server.ts';
  * servers on the loopback addresses listen to.
  */
 
-process.env.NOTIFY_LOCALHOST = 'refused';
-const { deliverOnce } = await import('../../../lib/notifications/deliver-once.ts');
-const { resolver } = await import('../../../lib/notifications/addresses.ts');
-const { readSigningKeys } = await import('../../../lib/notifications/signature.ts');
+setVariables({ NOTIFY_LOCALHOST: 'refused' });
 
 const keys = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
 const names = await startNameServer();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pathOf } from '../../support/relay.ts';
 import { invoke, type Result, sampleBody } from '../../support/invoke.ts';
 import { bearer } from '../../support/tokens.ts';
+import { setVariables } from '../../support/variables.ts';
 
 /** A provider that repeats the address it is given, in ways that the simulated ones do not. */
 let given = '';
@@ -16,7 +17,7 @@ const provider = createServer(async (request, response) => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 });
 await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-process.env.VIDEO_PROVIDER_URL = `http://localhost:${(provider.address() as AddressInfo).port}`;
+setVariables({ VIDEO_PROVIDER_URL: `http://localhost:${(provider.address() as AddressInfo).port}` });
 
 const hook = 'https://caller.example.com/hook?price=$&of=7';
 let send: (headers?: Record<string, string>) => Promise<Result>;

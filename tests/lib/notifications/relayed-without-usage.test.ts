@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { intercept } from '../../support/intercept.ts';
 import { invoke } from '../../support/invoke.ts';
+import { notificationsOf, pathOf, storedTask } from '../../support/relay.ts';
+import { acceptedTasks, proxyNames, simulation } from '../../support/proxies.ts';
+import { pay } from '../../support/spending.ts';
+import { handler } from '../../../functions/receive-notification.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { setVariables } from '../../support/variables.ts';
 
-process.env.USAGE_RECORDS = 'off';
-const { notificationsOf, pathOf, storedTask } = await import('../../support/relay.ts');
-const { acceptedTasks, proxyNames, simulation } = await import('../../support/proxies.ts');
-const { pay } = await import('../../support/spending.ts');
-const { handler } = await import('../../../functions/receive-notification.ts');
-const { dynamodb } = await import('../../../lib/store/table.ts');
+setVariables({ USAGE_RECORDS: 'off' });
 
 const hook = 'https://caller.example.com/hook';
 const fieldOf = (name: string) => (name === 'relight-image' ? 'webhook_url' : 'callback_url');

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { countRequests } from '../../support/registry.ts';
+import { pathOf } from '../../support/relay.ts';
+import { proxyNames, simulation } from '../../support/proxies.ts';
+import { accountOf, pay, spender, usageOf } from '../../support/spending.ts';
+import { setVariables } from '../../support/variables.ts';
 
-process.env.NOTIFY_LOCALHOST = 'refused';
-// Only the delivering function knows it.
-delete process.env.NOTIFICATION_SIGNING_KEY;
-const { pathOf } = await import('../../support/relay.ts');
-const { proxyNames, simulation } = await import('../../support/proxies.ts');
-const { accountOf, pay, spender, usageOf } = await import('../../support/spending.ts');
+// Only the delivering function has the key.
+setVariables({ NOTIFY_LOCALHOST: 'refused', NOTIFICATION_SIGNING_KEY: '' });
 
 const fieldOf = (name: string) => (name === 'relight-image' ? 'webhook_url' : 'callback_url');
 const hook = 'https://caller.example.com/hook';

@@ -5,6 +5,9 @@ import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
 import { withLogFields } from '../../../lib/log.ts';
 import type { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
+import { relightCall, relightReply } from '../../../lib/providers/image-provider.ts';
+import { videoCall, videoReply } from '../../../lib/providers/video-provider.ts';
+import { setVariables } from '../../support/variables.ts';
 
 /** One server for both providers. It answers every request with `reply`. */
 const received: { url: string | undefined; key: string | undefined; body: unknown }[] = [];
@@ -23,8 +26,7 @@ const server = createServer(async (request, response) => {
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-/** The adapters read the environment when they are loaded. */
-Object.assign(process.env, {
+setVariables({
   IMAGE_PROVIDER_URL: `${url}/image`,
   IMAGE_PROVIDER_KEY_HEADER: 'x-image-key',
   IMAGE_PROVIDER_KEY_SCHEME: 'Key',
@@ -32,8 +34,6 @@ Object.assign(process.env, {
   VIDEO_PROVIDER_KEY_HEADER: 'x-video-key',
   VIDEO_PROVIDER_MODEL_PREFIX: 'acme',
 });
-const { relightCall, relightReply } = await import('../../../lib/providers/image-provider.ts');
-const { videoCall, videoReply } = await import('../../../lib/providers/video-provider.ts');
 
 beforeEach(() => {
   received.length = 0;

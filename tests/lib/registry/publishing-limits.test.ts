@@ -7,13 +7,11 @@ import { invoke, type Result } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { addNode, addPublisher, addToken, setFields, storedItem } from '../../support/registry.ts';
 import { bearer } from '../../support/tokens.ts';
+import { handler } from '../../../functions/publish-node-version.ts';
+import { forgetPending, readPendingVersions, requireRoom } from '../../../lib/registry/publishing-limits.ts';
+import { setVariables } from '../../support/variables.ts';
 
-process.env.MAX_PENDING_VERSIONS = '3';
-process.env.MAX_NEW_NODES_PER_DAY = '2';
-const { handler } = await import('../../../functions/publish-node-version.ts');
-const { forgetPending, readPendingVersions, requireRoom } = await import(
-  '../../../lib/registry/publishing-limits.ts'
-);
+setVariables({ MAX_PENDING_VERSIONS: '3', MAX_NEW_NODES_PER_DAY: '2' });
 
 let publisherId: string;
 let token: string;
