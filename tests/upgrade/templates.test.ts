@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Part } from '../../infra/plugins/references.ts';
+import { packagedStage, type Template } from '../infra/packaging.ts';
+import { lossesBetween } from './template-changes.ts';
+
+let before: Record<'direct' | 'full', Template>;
+let now: Record<'direct' | 'full', Template>;
+
+beforeAll(async () => {
+  const [direct, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
+  now = { direct: direct.template, full: full.template };
+  before = structuredClone(now);
+}, 120_000);
+
+describe('an upgrade of a stage', () => {
+  test.each(['direct', 'full'] as const)('replaces and renames nothing that keeps something: %s', (set) => {
+    expect(lossesBetween(before[set], now[set])).toEqual([]);
+    // A rollback is an update too.
+    expect(lossesBetween(now[set], before[set]).filter((loss) => !loss.includes('removed'))).toEqual([]);
+  });
+
+  test.each<[string, (resources: Part) => void]>([
+    [
+      'Table is removed or renamed',
+      (resources) => {
+        resources.Records = resources.Table;
+        delete resources.Table;
+      },
+    ],
+    ['Table is replaced: TableName changed', ({ Table }) => (Table.Properties.TableName = 'other')],
+    ['Table is replaced: KeySchema changed', ({ Table }) => Table.Properties.KeySchema.pop()],
+    ['Table is not kept as before: DeletionPolicy changed', ({ Table }) => (Table.DeletionPolicy = 'Delete')],
+    [
+      'Table: the index pending is replaced',
+      ({ Table }) => (Table.Properties.GlobalSecondaryIndexes[0].Projection.ProjectionType = 'ALL'),
+    ],
+    [
+      'Table: the index pending is replaced',
+      ({ Table }) =>
+        Table.Properties.AttributeDefinitions.forEach((attribute: Part) => {
+          if (attribute.AttributeName === 'pending_since') attribute.AttributeType = 'N';
+        }),
+    ],
+    [
+      'Table: 2 indexes change at once',
+      ({ Table }) => {
+        const [index] = Table.Properties.GlobalSecondaryIndexes;
+        Table.Properties.GlobalSecondaryIndexes.push(
+          { ...index, IndexName: 'a' },
+          { ...index, IndexName: 'b' },
+        );
+      },
+    ],
+    [
+      'S3BucketArchives is replaced: BucketName changed',
+      ({ S3BucketArchives }) => (S3BucketArchives.Properties.BucketName = 'other-archives'),
+    ],
+    [
+      'NotificationSigningKey is replaced: GenerateSecretString changed',
+      (resources) => (resources.NotificationSigningKey.Properties.GenerateSecretString.PasswordLength = 32),
+    ],
+    [
+      'Notifications is replaced: FifoQueue changed',
+      ({ Notifications }) => (Notifications.Properties.FifoQueue = true),
+    ],
+    ['Downloads is removed or renamed', (resources) => delete resources.Downloads],
+  ])('is rejected by name: %s', (loss, change) => {
+    const changed = structuredClone(now.full);
+    change(changed.Resources);
+
+    expect(lossesBetween(before.full, changed)).toEqual([loss]);
+  });
+
+  test('may add one index', () => {
+    const changed = structuredClone(now.full);
+    const { GlobalSecondaryIndexes } = changed.Resources.Table?.Properties ?? {};
+    GlobalSecondaryIndexes.push({ ...GlobalSecondaryIndexes[0], IndexName: 'another' });
+
+    expect(lossesBetween(before.full, changed)).toEqual([]);
+  });
+});
