@@ -119,6 +119,17 @@ test('combines no schemas, since generators would invent a name for the combinat
   expect(JSON.stringify(document)).not.toContain('"allOf"');
 });
 
+test('names each error response after its code, or after who returns it and its status', () => {
+  const names = Object.keys(document.components.responses);
+  const paths = Object.values<Any>(document.paths).flatMap((path) => Object.values<Any>(path));
+  const used = paths.flatMap(({ responses }) => Object.values<Any>(responses).map(({ $ref }) => $ref));
+
+  for (const name of names) {
+    expect(name).toMatch(/^[A-Z][A-Za-z]{3,40}$/);
+    expect(used).toContain(`#/components/responses/${name}`);
+  }
+});
+
 describe('webhooks', () => {
   test('show a sample of each provider that the service reads as it is documented', () => {
     const samples = Object.values<Any>(document.webhooks).map(({ post }) => [
@@ -342,7 +353,7 @@ describe('breaking changes', () => {
     [
       'an error code',
       (copy) => {
-        const { content } = copy.components.responses.ProviderQuotaOrUnavailable;
+        const { content } = copy.components.responses.PaidServiceUnavailable;
         content['application/json'].schema.properties.error.enum = ['unavailable'];
       },
       '503.error no longer knows provider_quota',

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Contract } from '../../lib/contract.ts';
 import { type ErrorCode, errorCatalog, paidErrors, providerErrors } from '../../lib/errors.ts';
 import { sampleError, sampleIssues } from './examples.ts';
@@ -7,10 +8,10 @@ import { sampleReplies } from './replies.ts';
 import { reference, replyName } from './schemas.ts';
 
 /** All answers of an operation by status: its success, and each error that it can give with its codes. */
-export function describeAnswers(contract: Contract): JsonObject {
+export function describeAnswers(contract: Contract, contracts: readonly Contract[]): JsonObject {
   const responses = codesByStatus(contract).map((codes) => [
     statusOf(codes),
-    { $ref: `#/components/responses/${responseName(codes)}` },
+    { $ref: `#/components/responses/${responseName(codes, contracts)}` },
   ]);
   return {
     [contract.status]: success(contract),
@@ -70,7 +71,7 @@ const budgetHeaders = ['RateLimit-Policy', 'RateLimit'];
 export function errorResponses(contracts: readonly Contract[]): JsonObject {
   const responses = contracts
     .flatMap(codesByStatus)
-    .map((codes) => [responseName(codes), errorResponse(codes)] as const)
+    .map((codes) => [responseName(codes, contracts), errorResponse(codes)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(responses);
 }
@@ -105,9 +106,19 @@ function errorResponse(codes: Codes): JsonObject {
   };
 }
 
-/** `node_banned` and `publisher_banned` are `NodeBannedOrPublisherBanned`. */
-function responseName(codes: Codes): string {
-  const words = codes.join('_or_').split('_');
+/** A code's own name; or, of several codes under one status, who returns them and what the status says. */
+function responseName(codes: Codes, contracts: readonly Contract[]): string {
+  const [code = 'internal_error'] = codes;
+  if (codes.length === 1) return inCapitals(code.split('_'));
+  const owners = contracts.filter((contract) =>
+    codesByStatus(contract).some((others) => others.join() === codes.join()),
+  );
+  const isPaid = owners.every(({ paid }) => paid);
+  const owner = owners.length === 1 ? owners[0]?.name : isPaid ? 'paid' : 'registry';
+  return inCapitals([String(owner), ...String(STATUS_CODES[statusOf(codes)]).split(' ')]);
+}
+
+function inCapitals(words: readonly string[]): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 

@@ -18,7 +18,10 @@ const tags = [
 export function describeService(contracts: readonly Contract[]): JsonObject {
   const operations = contracts
     .toSorted((a, b) => orderOf(a) - orderOf(b))
-    .map((contract) => [pathOf(contract), { [contract.method.toLowerCase()]: describeOperation(contract) }]);
+    .map((contract) => [
+      pathOf(contract),
+      { [contract.method.toLowerCase()]: describeOperation(contract, contracts) },
+    ]);
   return {
     openapi: '3.1.0',
     info: {
@@ -71,7 +74,7 @@ const publicIndex = [
   ['index/v1/nodes/{foldedNodeId}/{version}/host-nodes.json', 'IndexedHostNodes'],
 ].map(([path, name]) => ({ path, schema: reference(String(name)) }));
 
-function describeOperation(contract: Contract): JsonObject {
+function describeOperation(contract: Contract, contracts: readonly Contract[]): JsonObject {
   const sample = sampleRequest(contract);
   return {
     operationId: contract.name,
@@ -96,7 +99,7 @@ function describeOperation(contract: Contract): JsonObject {
         },
       },
     },
-    responses: describeAnswers(contract),
+    responses: describeAnswers(contract, contracts),
   };
 }
 
