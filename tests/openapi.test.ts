@@ -323,7 +323,7 @@ describe('what the interface promises', () => {
         ]);
   });
 
-  test('category is marked as deprecated', () => {
+  test('marks category as deprecated', () => {
     const { Node, UpdateNodeRequest } = document.components.schemas;
 
     expect(Node.properties.category.deprecated).toBe(true);

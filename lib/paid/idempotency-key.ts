@@ -126,7 +126,7 @@ export class IdempotencyKey implements Participant {
       bytes: packed.subarray(index * maxPartBytes, (index + 1) * maxPartBytes),
     });
     const { attempt, ttl } = this.#record;
-    const told = {
+    const saved = {
       ...(task && { task_id: task.taskId }),
       ...(task?.credits !== undefined && { credits: task.credits }),
     };
@@ -134,7 +134,7 @@ export class IdempotencyKey implements Participant {
       const key = idempotencyPartKey(this.#record, attempt, index);
       await put(this.#request.context, { ...key, ...part(index), ttl }, absent);
     }
-    await this.#write({ ...this.#record, state: 'answered', ...part(0), parts, ...told });
+    await this.#write({ ...this.#record, state: 'answered', ...part(0), parts, ...saved });
   }
 
   /** A key whose request bought nothing is free again; one that may have bought something is used up. */

@@ -67,7 +67,7 @@ export function changeHostNode(
 }
 
 /**
- * Holds only if nobody has written since. The revision is not enough: an entry that was removed meanwhile and made
+ * Holds only if there was no write since. The revision is not enough: an entry that was removed meanwhile and made
  * again begins with the same one.
  */
 export function unchangedSince(current: HostNodeRecord | undefined): Condition<HostNodeRecord> {

@@ -23,7 +23,7 @@ export function createCommand(
   const command = new Command(name)
     .summary(summary ?? '')
     .description([summary && `${summary}.`, notes?.replaceAll('\n', ' ')].filter(Boolean).join('\n\n'))
-    .helpOption('-h, --help', 'Explain this instead of running it')
+    .helpOption('-h, --help', 'Show help')
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({

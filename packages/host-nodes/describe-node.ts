@@ -11,7 +11,7 @@ import { BoundMethod, Class, Func } from './values/objects.ts';
 import { isCounted, Tuple, Unknown } from './values/plain.ts';
 import type { Value } from './values/values.ts';
 
-/** What the host would say of a node; a field that could not be told is absent. */
+/** What the host would show of a node; unknown fields are absent. */
 export interface ReadHostNode {
   name: string;
   /** The title that the host shows. */

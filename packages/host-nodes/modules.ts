@@ -139,7 +139,7 @@ export class Modules {
    */
   run(module: Module, file: string): void {
     const { body, lines } = this.#parse(file);
-    // What ran is not needed again, but for the functions it defined.
+    // What ran is not needed again, except the functions it defined.
     const frame = new Frame(module, lines);
     module.define('__doc__', docOf(body));
     for (const node of body) {

@@ -52,7 +52,7 @@ export class Risks {
     if (words.test(text)) this.#walk(partsIn(body));
   }
 
-  /** Looks at the files that nobody had a reason to parse, as far as the limits go. */
+  /** Looks at the files that were not parsed yet, as far as the limits go. */
   readRest(files: Iterable<[file: string, text: string]>, isExpired: () => boolean = () => false): void {
     let characters: number = limits.riskCharacters;
     for (const [file, text] of files) {

@@ -62,7 +62,7 @@ function zipOf(name: string, { zips }: Packaged = first): Buffer {
 }
 
 describe('packages', () => {
-  test('there is one a function, and no other', () => {
+  test('makes one package a function, and no other', () => {
     expect([...first.zips.keys()].sort()).toEqual(names.map(camelCase));
   });
 

@@ -262,7 +262,7 @@ inBrowser(`in a browser${note}`, () => {
     });
   });
 
-  test('the site shows the demo node from the index, and leads back to the home page', async () => {
+  test('shows the demo node from the index on the site, and leads back to the home page', async () => {
     await open('/site/index.html', 1280);
     await page.getByRole('link', { name: 'demo-node' }).click();
     await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();

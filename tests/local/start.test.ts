@@ -323,7 +323,7 @@ async function isGroupAlive(group: number): Promise<boolean> {
   return stdout.split('\n').some((line) => new RegExp(`^\\s*${group}\\s+[^Z]`).test(line));
 }
 
-test('data is kept between starts, and Ctrl-C leaves no process behind', async () => {
+test('keeps data between starts, and leaves no process behind after Ctrl-C', async () => {
   await request('PUT', '/publishers/demo/nodes/demo-node', { author: 'kept' }, owner());
   expect(await isGroupAlive(stack.group)).toBe(true);
   await stack.stop({ keepData: true });

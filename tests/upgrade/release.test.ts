@@ -69,7 +69,7 @@ describe('a deployment', () => {
     expect(problems).toEqual([ofThis, ofNext].map((each) => each && expect.stringMatching(each)));
   });
 
-  test('of a new stage needs no table', async () => {
+  test('needs no table for a new stage', async () => {
     expect(await stateOf({ client: dynamodb, name: 'absent' })).toBe('absent');
     expect(problemOf(table, 'absent', release, '')).toBeUndefined();
   });

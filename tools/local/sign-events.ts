@@ -4,7 +4,7 @@ import { createSigningKey, publicKeyOf, signClaims } from './issuer.ts';
 
 /*
  * Signs the access tokens of the sample events again, for a hundred years. The private key exists only while this
- * runs, so that nobody can sign another token with it.
+ * runs, so that no other token can be signed with it.
  */
 const key = createSigningKey('development');
 const centurySeconds = 100 * 365 * 24 * 60 * 60;

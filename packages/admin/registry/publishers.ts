@@ -108,7 +108,7 @@ function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
   const owners = Object.values(publisher.members).filter(({ role }) => role === 'owner');
   if (!isOwner || owners.length > 1) return;
   throw new Rejection(
-    `"${userId}" is the last owner of "${publisher.id}", and without one nobody can edit its nodes: add another owner first, or insist with --force.`,
+    `"${userId}" is the last owner of "${publisher.id}", and without an owner its nodes can't be edited: add another owner first, or insist with --force.`,
   );
 }
 

@@ -7,7 +7,7 @@ import { samplers, schedulers, socketTypes } from './names.ts';
 import { schemaModel } from './schema-types.ts';
 
 /*
- * What is known of the host application. Its folders hold what somebody installed, so lists of files are symbolic:
+ * What is known of the host application. Its folders differ between machines, so lists of files are symbolic:
  * empty, and unknown when an item is asked for.
  */
 

@@ -43,7 +43,7 @@ afterAll(async () => {
   await names.stop();
 });
 
-test('a replaced signing key counts after one minute, and not before', async () => {
+test('signs with a replaced key after one minute, and not before', async () => {
   const shown = async () =>
     (await loadSigningKeys({ deadline: Date.now() + 5000 })).map((key) => key.publicKey);
   const shownBy = (secret: string) => readSigningKeys(secret).map((key) => key.publicKey);

@@ -78,7 +78,7 @@ describe('the `ttl` of a record', () => {
       expect([name, Number(ttl) >= began + seconds && Number(ttl) <= ended + seconds]).toEqual([name, true]);
   });
 
-  test('has a period in this table for each kind of record', () => {
+  test('lists a period for each kind of record', () => {
     expect([...expiries.keys()].filter((name) => !kinds.some(({ key }) => key.test(name)))).toEqual([]);
   });
 
