@@ -97,7 +97,10 @@ export class Money implements Participant {
       const { taskId, credits } = (error instanceof ApiError && error.task) || {};
       const counted = Math.max(credits ?? 0, this.#ceiling ?? 0);
       note({ credits_counted: counted });
-      const known = { ...(taskId !== undefined && { task_id: taskId }) };
+      const known = {
+        ...(taskId !== undefined && { task_id: taskId }),
+        ...(credits !== undefined && { credits_told: credits }),
+      };
       await this.#complete({ state: 'unknown', credits: counted, is_exact: false, ...known });
     } else if (this.#isRecorded) {
       await this.#complete({ state: 'refused', credits: 0, is_exact: true });

@@ -23,6 +23,8 @@ export interface UsageRecord extends Key, Task {
   credits: number;
   /** Whether the provider, or for relight the configuration, named the price. */
   is_exact?: boolean;
+  /** The price that a reply named whose outcome is unknown; the ceiling counts if that is more. */
+  credits_told?: number;
   task_id?: string;
   /** How long the provider took. */
   ms?: number;
@@ -99,7 +101,7 @@ export async function openUsage(context: Context, opened: Opened): Promise<void>
 }
 
 export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
-  Partial<Pick<UsageRecord, 'is_exact' | 'task_id' | 'ms'>>;
+  Partial<Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms'>>;
 
 /** Says once how an attempt ended. Returns false if its record said so already. */
 export async function completeUsage(

@@ -2,8 +2,8 @@
 import type { CancellationReason, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { ApiError } from '../errors.ts';
 
-/** Why a call may go better later: the first two have done nothing, `unanswered` may have been applied. */
-type Failure = 'conflict' | 'throttled' | 'unanswered';
+/** Why a call may go better later. All but `unanswered`, which may have been applied, have done nothing. */
+type Failure = 'conflict' | 'throttled' | 'unsent' | 'unanswered';
 
 const conflictNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 const throttledNames = new Set([
@@ -21,12 +21,21 @@ export function failureOf(error: unknown): Failure | undefined {
   if (conflictNames.has(error.name)) return 'conflict';
   if (isCanceled(error)) return failureOfCanceled(error);
   if (throttledNames.has(error.name)) return 'throttled';
+  if (wasNeverSent(error)) return 'unsent';
   const { $metadata, code } = error as { $metadata?: { httpStatusCode?: number }; code?: unknown };
   const isUnanswered =
     unansweredNames.has(error.name) ||
     ($metadata?.httpStatusCode ?? 0) >= 500 ||
     (typeof code === 'string' && /^E[A-Z]+$/.test(code));
   return isUnanswered ? 'unanswered' : undefined;
+}
+
+/** Without a connection no byte of the call has left. A connection that was lost may have carried it. */
+function wasNeverSent(error: Error): boolean {
+  const { syscall, errors } = error as { syscall?: unknown; errors?: unknown };
+  // One error for each address that a name has.
+  if (error instanceof AggregateError) return Array.isArray(errors) && errors.every(wasNeverSent);
+  return syscall === 'connect' || syscall === 'getaddrinfo';
 }
 
 /** A transaction that was not applied; its reasons say why. */

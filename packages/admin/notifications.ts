@@ -1,4 +1,4 @@
-import { failedShard, listDue, listFirst } from '../../lib/notifications/outbox.ts';
+import { failedShard, listDue, listFirst, listShard } from '../../lib/notifications/outbox.ts';
 import {
   keyOfNotification,
   type NotificationRecord,
@@ -49,6 +49,26 @@ export async function readNotification(id: string): Promise<NotificationRecord> 
 export async function retryNotification(id: string): Promise<void> {
   const record = await readNotification(id);
   if (record.result === 'delivered') throw new Rejection(`It was delivered at ${record.delivered_at}.`);
+  if (!(await listAgain(record))) throw new Rejection('It is being sent at this moment; look at it again.');
+}
+
+const retriedAtOnce = 20;
+
+/** The same for all that were given up until now. Returns their number. */
+export async function retryFailed(): Promise<number> {
+  let retried = 0;
+  for await (const page of listShard(newContext(), failedShard, Date.now())) {
+    for (let start = 0; start < page.length; start += retriedAtOnce) {
+      const records = await readAll(page.slice(start, start + retriedAtOnce));
+      const failed = records.filter(({ result }) => result === 'failed');
+      retried += (await Promise.all(failed.map(listAgain))).filter(Boolean).length;
+    }
+  }
+  return retried;
+}
+
+/** False if something has happened to it since it was read. */
+async function listAgain(record: NotificationRecord): Promise<boolean> {
   const now = Date.now();
   const changes = {
     result: 'pending' as const,
@@ -61,8 +81,7 @@ export async function retryNotification(id: string): Promise<void> {
     ['result', '=', record.result],
     ['attempts', '=', record.attempts],
   ] as const;
-  const { written } = await update<NotificationRecord>(newContext(), record, changes, asRead);
-  if (!written) throw new Rejection('It is being sent at this moment; look at it again.');
+  return (await update<NotificationRecord>(newContext(), record, changes, asRead)).written;
 }
 
 /** What the running functions sign with, as they say themselves. */

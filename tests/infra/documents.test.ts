@@ -51,16 +51,6 @@ describe('the documents for operators', () => {
     }
   });
 
-  const [, prices = ''] = /\n\| Per million calls (.*?)\n\n/s.exec(capacity) ?? [];
-
-  test.each(
-    [...prices.matchAll(/^\| ([^|(]+)(.*)$/gm)].slice(1).map(([, name, cells]) => [name, String(cells)]),
-  )('add up the cost of a million calls: %s', (_, cells = '') => {
-    const [sum = 0, ...parts] = [...cells.matchAll(/\d+\.\d\d/g)].map(([price]) => Number(price)).reverse();
-
-    expect(parts.reduce((total, price) => total + price, 0)).toBeCloseTo(sum, 1);
-  });
-
   test('count the alarms and the resources of a stage', async () => {
     const [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
     const alarms = ofType(plain, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { crc32 } from 'node:zlib';
 import { startDynamoDb } from './dynamodb.ts';
 import {
   type Action,
@@ -11,8 +9,8 @@ import {
   readBatch,
   readWrite,
 } from './dynamodb-actions.ts';
-import type { WriteCapacity } from './dynamodb-capacity.ts';
 import { expressionIssue } from './dynamodb-expressions.ts';
+import { answer, fail } from './dynamodb-replies.ts';
 import { rejectForeign } from './local-only.ts';
 import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 
@@ -27,8 +25,6 @@ interface Options {
   transactionMs?: number;
   /** Gets the key attributes of every item that a write may have changed, as the table's stream has them. */
   onWrite?: (attributes: Attributes) => void;
-  /** Bills plain writes of single items, and throttles those that are over its limit. */
-  capacity?: WriteCapacity;
 }
 
 const conflictMessage = 'Transaction is ongoing for the item';
@@ -59,9 +55,9 @@ export async function startStrictDynamoDb({
  */
 export async function startConflicts(
   url: string,
-  { port, transactionMs = 2, onWrite, capacity }: Options = {},
+  { port, transactionMs = 2, onWrite }: Options = {},
 ): Promise<Server> {
-  const conflicts = new Conflicts(transactionMs, onWrite, capacity);
+  const conflicts = new Conflicts(transactionMs, onWrite);
   return startReverseProxy(url, (...args) => conflicts.handle(...args), port);
 }
 
@@ -73,12 +69,10 @@ class Conflicts {
   readonly #keyNames = new Map<string, string[]>();
 
   readonly #onWrite: Options['onWrite'];
-  readonly #capacity: WriteCapacity | undefined;
 
-  constructor(transactionMs: number, onWrite: Options['onWrite'], capacity: WriteCapacity | undefined) {
+  constructor(transactionMs: number, onWrite: Options['onWrite']) {
     this.#transactionMs = transactionMs;
     this.#onWrite = onWrite;
-    this.#capacity = capacity;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
@@ -109,37 +103,9 @@ class Conflicts {
     if (issue !== undefined) return fail(response, 'ValidationException', { message: issue });
     const [isLocked] = await this.#areLocked(readWrite(body).actions, request, origin);
     if (isLocked) return fail(response, 'TransactionConflictException', { message: conflictMessage });
-    const bill = this.#capacity && (await this.#takeCapacity(this.#capacity, body, request, origin));
-    if (bill === 'throttled') {
-      const message = 'The level of configured provisioned throughput for the table was exceeded.';
-      return fail(response, 'ProvisionedThroughputExceededException', { message });
-    }
     const reply = await origin.send(request, { body });
-    if (reply.statusCode === 200) await bill?.();
     relay(reply, response);
     this.#report(reply.statusCode, body);
-  }
-
-  /** Undefined if there is nothing to bill; otherwise what is to be called after the write. */
-  async #takeCapacity(
-    capacity: WriteCapacity,
-    body: Buffer,
-    request: IncomingMessage,
-    origin: Origin,
-  ): Promise<'throttled' | (() => Promise<void>) | undefined> {
-    const [action] = readWrite(body).actions;
-    const [name] = action ? await this.#name([action], request, origin) : [];
-    if (!action || name === undefined) return undefined;
-    const keys = this.#keyNames.get(action.table) ?? [];
-    const Key = Object.fromEntries(keys.map((key) => [key, action.attributes[key]]));
-    if (!capacity.take(name, JSON.stringify(Key[keys[0] ?? '']))) return 'throttled';
-    return async () => {
-      const reply = await origin.send(request, {
-        headers: { 'x-amz-target': 'DynamoDB_20120810.GetItem' },
-        body: Buffer.from(JSON.stringify({ TableName: action.table, Key, ConsistentRead: true })),
-      });
-      capacity.bill(name, JSON.parse((await readAll(reply)).toString()).Item);
-    };
   }
 
   async #writeBatch(request: IncomingMessage, response: ServerResponse, origin: Origin): Promise<void> {
@@ -240,20 +206,4 @@ function cancel(response: ServerResponse, areLocked: readonly boolean[]): void {
     CancellationReasons: reasons,
     Message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${codes}]`,
   });
-}
-
-/** As DynamoDB sends its errors: the type is in the body only, and clients verify a checksum if one is sent. */
-function fail(response: ServerResponse, kind: string, content: object): void {
-  answer(response, 400, { __type: `com.amazonaws.dynamodb.v20120810#${kind}`, ...content });
-}
-
-function answer(response: ServerResponse, status: number, content: object): void {
-  const body = Buffer.from(JSON.stringify(content));
-  response.writeHead(status, {
-    'content-type': 'application/x-amz-json-1.0',
-    'content-length': body.length,
-    'x-amz-crc32': String(crc32(body)),
-    'x-amzn-requestid': randomUUID(),
-  });
-  response.end(body);
 }

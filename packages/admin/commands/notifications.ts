@@ -6,6 +6,7 @@ import {
   listWaiting,
   readNotification,
   readPublicKeys,
+  retryFailed,
   retryNotification,
 } from '../notifications.ts';
 
@@ -59,11 +60,15 @@ export const show = command({
 
 export const retry = command({
   parameters: ['id'],
-  summary: 'Send a notification again that was given up, within a minute',
+  summary: 'Send a notification again that was given up, or all of them, within a minute',
   notes: 'It gets eight more attempts and keeps its id. One that still waits is sent earlier.',
   options: {},
-  examples: ['notification retry msg_0f3a…_2'],
+  examples: ['notification retry msg_0f3a…_2', 'notification retry all'],
   async run({ id }) {
+    if (id === 'all') {
+      const retried = await retryFailed();
+      return { data: { retried }, text: `Sent again within a minute: ${retried}.` };
+    }
     await retryNotification(id);
     return { data: { id }, text: `${id} is sent within a minute.` };
   },

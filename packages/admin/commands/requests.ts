@@ -30,6 +30,7 @@ function textOf({ usage, answer, task, notifications }: FoundRequest): string {
     State: usage.state,
     Completed: usage.completed_at,
     Credits: `${usage.credits}${usage.is_exact ? '' : ' (reserved or counted in full)'}`,
+    'Credits that the provider told': usage.credits_told,
     'Provider ms': usage.ms,
     'Task of the provider': usage.task_id,
     'Ended as': usage.final_state,

@@ -129,6 +129,23 @@ describe('notification retry', () => {
     await receiver.stop();
   });
 
+  test('sends all that were given up again, and leaves the others', async () => {
+    const receiver = await startReceiver();
+    const given = await Promise.all(
+      Array.from({ length: 22 }, () => writeNotification(receiver.url, { attempts: 7 })),
+    );
+    receiver.answers.push(...given.map(() => 500));
+    await run();
+    const delivered = await writeNotification(receiver.url, { result: 'delivered', delivered_at: 'then' });
+
+    expect(await adminJson('notification', 'retry', 'all')).toEqual({ retried: 22 });
+    expect(await adminJson('notification', 'list')).toEqual([]);
+    for (const record of given)
+      expect(await storedNotification(record)).toMatchObject({ result: 'pending', attempts: 0 });
+    expect(await storedNotification(delivered)).toMatchObject({ delivered_at: 'then' });
+    await receiver.stop();
+  });
+
   test('refuses one that was delivered, and one that is being sent', async () => {
     const { id } = await writeNotification('https://a.example', {
       result: 'delivered',

@@ -90,6 +90,18 @@ describe('a paid request that a provider takes', () => {
     expect(await usageOf(user)).toMatchObject([{ state: 'taken', is_exact: false }]);
   });
 
+  test('records the price and the task of a reply whose outcome is unknown', async () => {
+    const user = await spender();
+    misbehave({ kind: 'reply', fields: { credits: 20 }, without: ['task_id'] });
+    const { status } = await pay(user);
+
+    expect(status).toBe(502);
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: ceilings['text-to-video'] });
+    expect(await usageOf(user)).toMatchObject([
+      { state: 'unknown', credits: ceilings['text-to-video'], credits_told: 20, is_exact: false },
+    ]);
+  });
+
   test('is counted in full above its ceiling, and logged for the alarm', async () => {
     const user = await spender({ credits_per_day: 80 });
     misbehave({ kind: 'reply', fields: { credits: 99 } });

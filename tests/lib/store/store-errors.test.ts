@@ -1,6 +1,68 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
+import { send } from '../../../lib/store/send.ts';
 import { storeError } from '../../../lib/store/store-errors.ts';
+import { runProgram } from '../../support/run-program.ts';
+
+/** In a process of its own: Jest's own errors are not those of Node, and the SDK wraps what it does not know. */
+const realFailures = `
+  import { createServer } from 'node:http';
+  import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+  import { failureOf } from './lib/store/store-errors.ts';
+  const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  const failure = async (host, port) => {
+    const client = new DynamoDBClient({ endpoint: 'http://' + host + ':' + port, region: 'us-east-1', credentials, maxAttempts: 1 });
+    return failureOf(await client.send(new ListTablesCommand({})).catch((error) => error));
+  };
+  const closed = createServer();
+  const free = await listen(closed);
+  closed.close();
+  const resetting = createServer((request) => request.on('end', () => request.socket.resetAndDestroy()).resume());
+  const port = await listen(resetting);
+  const failures = [];
+  for (const host of ['127.0.0.1', 'localhost', 'name.invalid']) failures.push(await failure(host, free));
+  failures.push(await failure('127.0.0.1', port));
+  console.log(JSON.stringify(failures));
+  process.exit();
+`;
+
+describe('failureOf', () => {
+  test('reads a call without a connection as never sent, and a connection that is reset as unanswered', async () => {
+    const { stdout } = await runProgram(process.execPath, ['--input-type=module', '-e', realFailures]);
+
+    expect(JSON.parse(stdout)).toEqual(['unsent', 'unsent', 'unsent', 'unanswered']);
+  }, 30_000);
+});
+
+describe('send', () => {
+  const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED', syscall: 'connect' });
+  const reset = () => Object.assign(new Error('reset'), { code: 'ECONNRESET', syscall: 'read' });
+  const sendAddition = (errors: Error[]) => {
+    let calls = 0;
+    const call = async () => {
+      const error = errors[calls];
+      calls += 1;
+      if (error) throw error;
+      return calls;
+    };
+    return send({ deadline: Date.now() + 5000 }, 'UpdateItem', call, false);
+  };
+
+  test('makes an addition again that was never sent', async () => {
+    expect(await sendAddition([refused(), refused()])).toBe(3);
+  });
+
+  test('makes no addition again whose connection was lost', async () => {
+    await expect(sendAddition([reset()])).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('gives up a store without connections after four calls', async () => {
+    await expect(sendAddition(Array.from({ length: 4 }, refused))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+});
 
 describe('storeError', () => {
   const withStatus = (httpStatusCode: number) =>

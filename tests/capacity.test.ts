@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { capacityTable } from '../tools/capacity/capacity-table.ts';
+import { type Counted, countCalls, countInFlight } from '../tools/capacity/counted-calls.ts';
+import { startCountedStores } from '../tools/capacity/counted-stores.ts';
+import type { Count } from '../tools/capacity/journal.ts';
+
+/** What each call asks of the stores, counted on the wire and held to the goals. */
+
+const stores = await startCountedStores();
+let counted: Counted[];
+
+beforeAll(async () => {
+  counted = await countCalls(stores);
+}, 240_000);
+
+afterAll(() => stores.stop());
+
+function countsOf(name: string): Count[] {
+  const found = counted.find((each) => each.name === name);
+  if (!found) throw new Error(`"${name}" was not counted.`);
+  return found.counts;
+}
+
+/** The units of each kind of record, by the beginning of its key. */
+function unitsByKind({ written }: Count): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { target, units } of written) {
+    const [kind = ''] = target.partition.split('#');
+    sums[kind] = (sums[kind] ?? 0) + units;
+  }
+  return sums;
+}
+
+const paid = ['relight image', 'text to video', 'extend video', 'multiframe video'];
+
+describe('a paid call', () => {
+  test.each(paid)('makes two round trips before sending and two after, without a key: %s', (name) => {
+    for (const { rounds } of countsOf(name)) expect(rounds).toEqual({ before: 2, after: 2 });
+  });
+
+  test.each(paid)('makes one more round trip before sending with a key: %s', (name) => {
+    for (const { rounds } of countsOf(`${name}, with a key`)) expect(rounds).toEqual({ before: 3, after: 2 });
+  });
+
+  test.each(paid)('writes four units, one for its ticket, and three for a key: %s', (name) => {
+    const own = { CALLER: 2, USAGE: 2, TICKET: 1 };
+
+    for (const count of countsOf(name)) {
+      expect(unitsByKind(count)).toEqual(own);
+      expect(count).toMatchObject({ reads: 0, writes: 5, indexWrites: 0 });
+    }
+    for (const count of countsOf(`${name}, with a key`)) {
+      expect(unitsByKind(count)).toEqual({ ...own, IDEMPOTENCY: 3 });
+      expect(count).toMatchObject({ reads: 0, writes: 8, indexWrites: 0 });
+    }
+  });
+
+  test('writes its account one unit at a time, with 16 calls in flight', async () => {
+    const { taken, units, writes } = await countInFlight(stores, 16);
+
+    expect(taken).toBeGreaterThan(0);
+    expect(writes).toBeGreaterThanOrEqual(2 * taken);
+    expect(units).toBe(writes);
+  }, 60_000);
+});
+
+describe('a registry call', () => {
+  test.each(['publish a version', 'publish while 97 to 99 others wait'])(
+    'writes ten units at most in two round trips: %s',
+    (name) => {
+      for (const { writes, rounds } of countsOf(name)) {
+        expect(writes).toBeLessThanOrEqual(10);
+        expect(rounds.before).toBe(2);
+      }
+    },
+  );
+
+  test('writes one unit for a host node', () => {
+    for (const { writes } of countsOf('update host node')) expect(writes).toBe(1);
+  });
+
+  test('reads a hundred versions in one wave, at half a unit each', () => {
+    for (const count of countsOf('bulk of 100 versions'))
+      expect(count).toMatchObject({ reads: 50, writes: 0, rounds: { before: 1, after: 0 } });
+  });
+});
+
+test('docs/capacity.md has the table that npm run capacity writes', () => {
+  const document = readFileSync('docs/capacity.md', 'utf8');
+
+  expect(document).toContain(capacityTable(counted));
+});

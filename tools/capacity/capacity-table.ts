@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { unitsPerSecond } from '../local/dynamodb-units.ts';
+import type { Counted } from './counted-calls.ts';
+import { sumOf } from './journal.ts';
+import { loggedKilobytes, prices } from './prices.ts';
+
+const { functions, provider } = parse(readFileSync('serverless.yml', 'utf8'), {
+  logLevel: 'silent',
+  merge: true,
+});
+
+/** The shards of the index `pending` for each kind of work; lib/store/due.ts. */
+const indexShards = 16;
+
+const heading = [
+  'Call or event',
+  'Reads',
+  'Writes',
+  'Round trips',
+  'S3 PUT, GET',
+  'Function',
+  'Table',
+  'Other',
+  'A million',
+  'First ceiling of a key, a second',
+];
+
+/** The table of docs/capacity.md: one row for each kind of call, and one for kinds that count the same. */
+export function capacityTable(all: readonly Counted[]): string {
+  const rows = Map.groupBy(all.map(rowOf), ([, ...cells]) => cells.join('|'));
+  const lines = [...rows.values()].map(([first = [], ...others]) => {
+    const names = [first, ...others].map(([name]) => name).join('; ');
+    return [names, ...first.slice(1)];
+  });
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  return [line(heading), `|${'---|'.repeat(heading.length)}\n`, ...lines.map(line)].join('');
+}
+
+/** A document with its table renewed. */
+export function withCapacityTable(document: string, table: string): string {
+  return document.replace(/^\| Call or event .*\n(?:\|.*\n)+/m, () => table);
+}
+
+function rowOf(counted: Counted): string[] {
+  const { name, counts, isRequest, queueReads, ms } = counted;
+  const average = (part: (count: Counted['counts'][number]) => number) =>
+    sumOf(counts.map(part)) / counts.length;
+  const [reads, writes] = [average((count) => count.reads), average((count) => count.writes)];
+  const [puts, gets] = [average((count) => count.puts), average((count) => count.gets)];
+  const { before, after } = counts[0]?.rounds ?? { before: 0, after: 0 };
+  const memory = functions[counted.function]?.memorySize ?? provider.memorySize;
+  const compute = prices.invocation + (memory / 1024) * ms * 1000 * prices.gigabyteSecond;
+  const table = reads * prices.readUnit + writes * prices.writeUnit;
+  const other =
+    (isRequest ? prices.gatewayRequest : 0) +
+    loggedKilobytes * prices.logs +
+    puts * prices.put +
+    gets * prices.get +
+    (average((count) => count.messages) + queueReads) * prices.queueRequest;
+  return [
+    name,
+    shown(reads),
+    shown(writes),
+    // Nobody waits for the others.
+    isRequest ? `${before}${after > 0 ? ` + ${after}` : ''}` : '',
+    puts + gets > 0 ? `${shown(puts)}, ${shown(gets)}` : '',
+    ...[compute, table, other, compute + table + other].map((dollars) => dollars.toFixed(2)),
+    isRequest || queueReads > 0 ? ceilingOf(counted) : '',
+  ];
+}
+
+function shown(value: number): string {
+  return String(Math.round(value * 10) / 10);
+}
+
+/** How often a second DynamoDB takes such a call, by the key that all of them share and that is used most. */
+function ceilingOf({ counts }: Counted): string {
+  const ceilings = (['reads', 'writes'] as const).flatMap((kind) => {
+    const first = counts[0]?.partitions[kind] ?? new Map<string, number>();
+    const shared = [...first.keys()].filter((key) =>
+      counts.every(({ partitions }) => partitions[kind].has(key)),
+    );
+    return shared.map((key) => {
+      const units = sumOf(counts.map(({ partitions }) => partitions[kind].get(key) ?? 0)) / counts.length;
+      return { owner: ownerOf(key), perSecond: unitsPerSecond[kind] / units };
+    });
+  });
+  const indexed = sumOf(counts.map(({ indexWrites }) => indexWrites)) / counts.length;
+  if (indexed > 0)
+    ceilings.push({ owner: 'in all', perSecond: (indexShards * unitsPerSecond.writes) / indexed });
+  const [least] = ceilings.sort((a, b) => a.perSecond - b.perSecond);
+  return least ? `${thousands(Math.floor(least.perSecond))} ${least.owner}` : 'none';
+}
+
+function thousands(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+const owners: [start: RegExp, owner: string][] = [
+  [/^(?:CALLER|USAGE)#/, 'of a caller'],
+  [/^(?:PUBLISHER|PENDING)#/, 'of a publisher'],
+  [/^NODE#[^#]*#/, 'of a version'],
+  [/^NODE#/, 'of a node'],
+];
+
+function ownerOf(key: string): string {
+  return owners.find(([start]) => start.test(key))?.[1] ?? 'of a key';
+}
