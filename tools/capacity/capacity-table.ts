@@ -45,7 +45,7 @@ export function withCapacityTable(document: string, table: string): string {
 function rowOf(counted: Counted): string[] {
   const { name, counts, isRequest, queueReads, ms } = counted;
   const average = (part: (count: Counted['counts'][number]) => number) =>
-    sumOf(counts.map(part)) / counts.length;
+    rounded(sumOf(counts.map(part)) / counts.length);
   const [reads, writes] = [average((count) => count.reads), average((count) => count.writes)];
   const [puts, gets] = [average((count) => count.puts), average((count) => count.gets)];
   const { before, after } = counts[0]?.rounds ?? { before: 0, after: 0 };
@@ -68,6 +68,11 @@ function rowOf(counted: Counted): string[] {
     ...[compute, table, other, compute + table + other].map((dollars) => dollars.toFixed(2)),
     isRequest || queueReads > 0 ? ceilingOf(counted) : '',
   ];
+}
+
+/** Of a hundred calls at once, one may be sent twice. */
+function rounded(value: number): number {
+  return value >= 100 ? Number(value.toPrecision(2)) : value;
 }
 
 function shown(value: number): string {
