@@ -67,7 +67,7 @@ describe('an upload URL', () => {
   });
 });
 
-test('a check that fails and cannot be released is logged, and fails as itself', async () => {
+test('logs a check that fails and cannot be released, and fails as itself', async () => {
   const upload = await publish('kept-claim', '1.0.0');
   await put(upload, archive);
   let isClaimed = false;
@@ -107,7 +107,7 @@ describe('a URL that is used again while its archive is checked', () => {
     expect(await storedVersion('gone-early', '1.0.0')).toMatchObject({ sha256: sha256(other) });
   });
 
-  test('is left to a later event after five attempts', async () => {
+  test('leaves it to a later event after five attempts', async () => {
     const upload = await publish('always-gone', '1.0.0');
     await put(upload, archive);
     let attempts = 0;

@@ -127,7 +127,7 @@ describe('forty uploads to one address', () => {
     console.info(results());
   }, 60_000);
 
-  test('a new address of the version takes archives again', async () => {
+  test('takes archives again at a new address of the version', async () => {
     const upload = await publish('flooded-bad', '1.0.0');
     await putBySignedUrl(await signUpload(stagingKey(upload)), good);
     while (!('published' in results())) await pause(20);
@@ -136,7 +136,7 @@ describe('forty uploads to one address', () => {
   });
 });
 
-test('an archive that arrives while a bad one is checked is checked next, though its own event ended at once', async () => {
+test('checks an archive next that arrived while a bad one was checked, though its own event ended at once', async () => {
   const upload = await publish('corrected', '1.0.0');
   const url = await signUpload(stagingKey(upload));
   let isCorrected = false;
@@ -160,7 +160,7 @@ describe('a finalizer that died while it checked', () => {
     await claim({ deadline }, nodeVersionRecord(await storedVersion(nodeId, version)), 'died');
   }
 
-  test('is followed by the retry of its own event at once', async () => {
+  test('gives way to the retry of its own event at once', async () => {
     const upload = await publish('died-and-retried', '1.0.0');
     await claimUntil(Date.now() + 60_000, upload);
     await putBySignedUrl(await signUpload(stagingKey(upload)), good);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await seed();
 });
 
-test('the highest stable version always becomes the latest when eight are finalized at once', async () => {
+test('makes the highest stable version the latest when eight are finalized at once', async () => {
   const all = [...stable, ...preReleases];
   const orders = fc.sample(fc.shuffledSubarray(all, { minLength: all.length }), rounds);
   for (const [round, labels] of orders.entries()) {
@@ -33,7 +33,7 @@ test('the highest stable version always becomes the latest when eight are finali
   }
 }, 300_000);
 
-test('a pre-release is the latest until a stable version comes', async () => {
+test('keeps a pre-release the latest until a stable version comes', async () => {
   for (const label of ['1.0.0-rc.1', '1.0.0-rc.2', '0.9.0', '1.0.0-rc.3']) {
     const upload = await publish('pre-released', label);
     await put(upload, archive);
@@ -43,7 +43,7 @@ test('a pre-release is the latest until a stable version comes', async () => {
   expect(node?.latest_version).toMatchObject({ version: '0.9.0' });
 });
 
-test('a version that is banned right before it becomes the latest does not become the latest', async () => {
+test('does not make a version the latest that is banned right before', async () => {
   const [lower, higher] = await Promise.all(['1.0.0', '2.0.0'].map((label) => publish('banned', label)));
   if (!lower || !higher) throw new Error('Two versions were not published.');
   await Promise.all([put(lower, archive), put(higher, archive)]);
@@ -63,7 +63,7 @@ test('a version that is banned right before it becomes the latest does not becom
   expect((await storedNode('banned'))?.latest_version).toMatchObject({ version: '1.0.0' });
 });
 
-test('a version that was banned before its archive arrived is finalized after the ban is lifted', async () => {
+test('finalizes a version after its ban is lifted that was banned before its archive arrived', async () => {
   const upload = await publish('ban-lifted', '1.0.0');
   await put(upload, archive);
   await banNodeVersion('ban-lifted', '1.0.0', 'test');
@@ -78,7 +78,7 @@ test('a version that was banned before its archive arrived is finalized after th
   });
 });
 
-test('a finalizer that copies late does not change the published bytes', async () => {
+test('keeps the published bytes when a finalizer copies late', async () => {
   const upload = await publish('late-copy', '1.0.0');
   await put(upload, archive);
   const checked = await findObject(`staging/late-copy/1.0.0/${upload.versionId}/${upload.uploadId}.zip`);

@@ -43,7 +43,7 @@ describe('an archive that arrived', () => {
     });
   });
 
-  test('is published once, even if its event comes many times', async () => {
+  test('appears once, even if its event comes many times', async () => {
     const upload = await publish('repeated', '1.0.0');
     await put(upload, archive);
     await finalize(upload, upload);
@@ -112,7 +112,7 @@ describe('an archive that is rejected', () => {
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
-  test('is deleted at once, but not an archive that replaced it', async () => {
+  test('disappears at once, but not an archive that replaced it', async () => {
     const upload = await publish('rejected-and-deleted', '1.0.0');
     await put(upload, bad);
     await finalize(upload);
@@ -124,7 +124,7 @@ describe('an archive that is rejected', () => {
     expect(await storedVersion('rejected-and-deleted', '1.0.0')).toMatchObject({ sha256: sha256(archive) });
   });
 
-  test('is deleted by the next event without another check if it could not be deleted at once', async () => {
+  test('disappears by the next event without another check if it could not be deleted at once', async () => {
     const upload = await publish('rejected-and-kept', '1.0.0');
     await put(upload, bad);
     beforeNext(s3(), /^DeleteObjectCommand$/, () => Promise.reject(new Error('S3 is down.')), 1);
@@ -196,7 +196,7 @@ describe('a download from S3 that breaks off', () => {
 });
 
 describe('the event of an upload', () => {
-  test('is accepted for an object or a version that does not exist', async () => {
+  test('succeeds for an object or a version that does not exist', async () => {
     const upload = await publish('nothing-came', '1.0.0');
     await finalize(upload);
     await expect(
@@ -208,7 +208,7 @@ describe('the event of an upload', () => {
     });
   });
 
-  test('is decoded in the way that S3 encodes keys', async () => {
+  test('decodes keys in the way that S3 encodes them', async () => {
     const upload = await publish('encoded-key', '1.0.0');
     await put(upload, archive);
     const event = eventOf(upload);
@@ -232,7 +232,7 @@ describe('the event of an upload', () => {
     });
   });
 
-  test('is logged in one line with its result', async () => {
+  test('leaves one line in the log with its result', async () => {
     const upload = await publish('logged', '1.0.0');
     await put(upload, archive);
     loggedLines.length = 0;
@@ -278,7 +278,7 @@ describe('the logged result of an upload', () => {
     expect(lines[2].reason).toContain('it is not a zip file.');
   });
 
-  test('is blocked, with the reason, while its node is deleted', async () => {
+  test('says blocked, with the reason, while its node is deleted', async () => {
     const upload = await publish('logged-blocked', '1.0.0');
     await put(upload, archive);
     await setFields(nodeKey('logged-blocked'), { status: 'NodeStatusDeleted' });
@@ -290,7 +290,7 @@ describe('the logged result of an upload', () => {
     ]);
   });
 
-  test('is superseded, and keeps no reason, if it is published again while its node is deleted', async () => {
+  test('says superseded, without a reason, if it is published again while its node is deleted', async () => {
     const upload = await publish('logged-again', '1.0.0');
     await put(upload, archive);
     await setFields(nodeKey('logged-again'), { status: 'NodeStatusDeleted' });
@@ -308,7 +308,7 @@ describe('the logged result of an upload', () => {
     });
   });
 
-  test('is published_before if another finalizer won', async () => {
+  test('says published_before if another finalizer won', async () => {
     const upload = await publish('won-by-another', '1.0.0');
     await put(upload, archive);
     const takeOver = async () => {
@@ -323,7 +323,7 @@ describe('the logged result of an upload', () => {
     expect(outcomes).toEqual(['published', 'published_before']);
   });
 
-  test('is superseded when the version was published again while a bad archive was checked', async () => {
+  test('says superseded when the version was published again while a bad archive was checked', async () => {
     const upload = await publish('checked-late', '1.0.0');
     await put(upload, bad);
     beforeNext(s3(), /^GetObjectCommand$/, () => publish('checked-late', '1.0.0'), 1);

@@ -74,7 +74,7 @@ describe('a call that cannot be sent', () => {
 });
 
 describe('an answer that the service would not give', () => {
-  test.each([301, 302, 307, 308])('is not followed where it is a redirect with %i', async (status) => {
+  test.each([301, 302, 307, 308])('does not follow a redirect with %i', async (status) => {
     const location = `${api.url}/elsewhere`;
     api.disturb({ status, headers: { location } });
     const error = await errorOf(client.versions.bulk([pair]));
@@ -90,7 +90,7 @@ describe('an answer that the service would not give', () => {
     ['images.relight', () => client.images.relight({ image: 'https://example.com/a.png' })],
     ['videos.fromText', () => client.videos.fromText(video)],
     ['videos.extend', () => client.videos.extend({ model: 'vidq2-pro' })],
-  ])('is an invalid reply where %s finds no field that it always has', async (_, call) => {
+  ])('reports an invalid reply where %s finds no field that it always has', async (_, call) => {
     for (const body of [{}, [], { node_versions: {} }, { node_version: {} }, { data: 'x' }, { task_id: 1 }]) {
       api.reset();
       api.disturb({ status: 200, body });
@@ -101,7 +101,7 @@ describe('an answer that the service would not give', () => {
   });
 
   test.each([200, 500])(
-    'is an invalid reply of more than 8 MB with status %i, and is not read on',
+    'reports an invalid reply of more than 8 MB with status %i, and stops reading it',
     async (status) => {
       let megabytes = 0;
       const server = createServer((_, response) => {
@@ -138,13 +138,13 @@ describe('an answer that the service would not give', () => {
     expect(error).toMatchObject({ code: 'unreachable', message: expect.stringContaining(reason) });
   });
 
-  test('is an invalid reply where a node is a list', async () => {
+  test('reports an invalid reply with a list as node', async () => {
     api.disturb({ status: 200, body: [] });
 
     expect(await errorOf(client.nodes.update('demo', 'any', {}))).toMatchObject({ code: 'invalid_reply' });
   });
 
-  test('is an invalid reply where an entry of versions.bulk is no object', async () => {
+  test('reports an invalid reply with an entry of versions.bulk that is not an object', async () => {
     api.disturb({ status: 200, body: { node_versions: [null] } });
 
     expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'invalid_reply' });

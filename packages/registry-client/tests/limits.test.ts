@@ -139,7 +139,7 @@ describe('the client of a blocked caller', () => {
   });
 });
 
-test('a limit that is lifted lets the next call of the client through', async () => {
+test('lets the next call of the client through when a limit is lifted', async () => {
   const user = await spender({ tasks_per_day: 1 });
   const client = clientOf(user);
   await client.images.relight({ image });

@@ -55,7 +55,7 @@ const misspelt: Record<string, () => Promise<unknown>> = {
     }),
 };
 
-test('a misspelled field is a compile error on every operation', () => {
+test('rejects a misspelled field at compile time on every operation', () => {
   const operations = Object.keys(misspelt).filter((name) => /^[a-zA-Z]+$/.test(name) && name !== 'publish');
 
   expect(operations.sort()).toEqual([
@@ -70,7 +70,7 @@ test('a misspelled field is a compile error on every operation', () => {
   ]);
 });
 
-test("the client compiles with its own compiler, which knows the DOM's types", () => {
+test('compiles with its own compiler, which knows the DOM’s types', () => {
   const compiler = createRequire(resolve('packages/registry-client/package.json')).resolve(
     'typescript/bin/tsc',
   );

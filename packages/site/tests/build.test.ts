@@ -33,7 +33,7 @@ describe('the built site', () => {
     expect(files.filter((file) => !kept.includes(file)).map(({ path }) => path)).toEqual([sitePage]);
   });
 
-  test('has no script or style in its page, and a policy that forbids both', () => {
+  test('contains no script or style in its page, and a policy that forbids both', () => {
     const html = Buffer.from(files.find(({ path }) => path === sitePage)?.content ?? '').toString();
 
     expect(html).not.toMatch(/<style|<script>| style=| on\w+=/);

@@ -151,7 +151,7 @@ inBrowser(`hostile content in a browser${note}`, () => {
     await page.close();
   });
 
-  test('has a policy under which neither markup nor a script of the page’s text can be added', async () => {
+  test('sets a policy under which neither markup nor a script of the page’s text can be added', async () => {
     const { page } = await open('#/', 1280);
     await page.addScriptTag({ content: run }).catch(() => undefined);
     const attempts: string[] = await page.evaluate(`[

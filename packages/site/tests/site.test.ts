@@ -106,7 +106,7 @@ const width = () => page.evaluate('document.documentElement.scrollWidth');
 const textOf = async (selector: Locator) => (await selector.allInnerTexts()).join('\n');
 const shownText = () => textOf(page.locator('main'));
 
-inBrowser(`the site in a browser${note}`, () => {
+inBrowser(`shows the site in a browser${note}`, () => {
   beforeAll(async () => {
     await mkdir(pictures, { recursive: true });
     [host, browser] = await Promise.all([serveSite(registry), launchBrowser()]);
@@ -125,7 +125,7 @@ inBrowser(`the site in a browser${note}`, () => {
 
   describe.each([1280, 360])('at %d pixels', (pixels) => {
     test.each(['light', 'dark'] as const)(
-      'has nothing that axe finds, and fits its width, in %s colors',
+      'passes axe, and fits its width, in %s colors',
       async (colorScheme) => {
         await open('#/', pixels);
         await page.emulateMedia({ colorScheme });

@@ -33,7 +33,7 @@ describe('the default of creditCeilings', () => {
   });
 });
 
-test('the local stack has room for the most expensive tasks of its simulators', () => {
+test('leaves room on the local stack for the most expensive tasks of its simulators', () => {
   configure({ CREDIT_CEILINGS: params.local.creditCeilings });
 
   for (const seconds of [1, 5, 16])

@@ -66,7 +66,7 @@ describe('CREDIT_CEILINGS', () => {
   });
 });
 
-test('a limit is a whole number, and none where it is empty or 0', () => {
+test('reads a limit as a whole number, and as no limit if it is empty or 0', () => {
   configure({
     CREDITS_PER_DAY: '100',
     TASKS_PER_DAY: '',

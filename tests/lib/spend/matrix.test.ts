@@ -184,7 +184,7 @@ describe.each(Object.entries(states))('a caller with %s', (_, state) => {
     (task) => check(task, state, undefined),
   );
 
-  test('cannot relight without a token', async () => {
+  test('rejects relighting without a token', async () => {
     expect((await buy(tasks[0], undefined)).status).toBe(401);
   });
 });

@@ -102,7 +102,7 @@ test('callers that are refused together are told waits that spread over half a m
   expect(new Set(waits).size).toBeGreaterThanOrEqual(12);
 });
 
-test('a caller whose limit is raised succeeds before its Retry-After', async () => {
+test('lets a caller whose limit is raised succeed before its Retry-After', async () => {
   const user = await spender({ tasks_per_day: 1 });
   await pay(user);
   expect((await pay(user)).status).toBe(429);

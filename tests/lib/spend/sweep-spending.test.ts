@@ -217,7 +217,7 @@ describe('a closed minute', () => {
 });
 
 describe('a usage record', () => {
-  test('whose write arrives after its attempt was refused changes nothing', async () => {
+  test('changes nothing when its write arrives after its attempt was refused', async () => {
     const { user, attempt } = await leave('reserved');
     await refuseUsage(soon(), opened(attempt));
     await expect(openUsage(soon(), opened(attempt))).rejects.toThrow('written before');
@@ -239,7 +239,7 @@ describe('a usage record', () => {
   });
 });
 
-test('an account whose minutes nobody closes is swept in several rounds', async () => {
+test('sweeps an account with many open minutes in several rounds', async () => {
   const { user, attempt } = await leave('recorded');
   const account = await accountOf(user);
   const minute = Math.floor(attempt.at / minuteMs);

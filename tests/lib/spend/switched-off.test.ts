@@ -48,7 +48,7 @@ async function withoutClient(name: string): Promise<{ folder: string; removed: n
 }
 
 test.each(proxyNames)(
-  'the bundle of %s works without its DynamoDB client while usage records are off, and only then',
+  'runs the bundle of %s without its DynamoDB client while usage records are off, and only then',
   async (name) => {
     const { folder, removed } = await withoutClient(name);
     const run = (USAGE_RECORDS: string) =>

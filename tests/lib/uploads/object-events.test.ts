@@ -67,7 +67,7 @@ describe('an S3 event', () => {
     ]);
   });
 
-  test('is logged with the result of the upload, its duration and its age', async () => {
+  test('leaves a log line with the result of the upload, its duration and its age', async () => {
     await handle(eventAbout('key'), { handle: async () => 'refused' });
 
     expect(lines()).toEqual([
@@ -103,7 +103,7 @@ describe('an S3 event', () => {
     ]);
   });
 
-  test('is accepted without records', async () => {
+  test('succeeds without records', async () => {
     await expect(handle(eventAbout(), {})).resolves.toBeUndefined();
   });
 });
