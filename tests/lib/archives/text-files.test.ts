@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { readTextFiles } from '../../../lib/archives/text-files.ts';
+import { inMemory } from '../../support/archive-files.ts';
+import { zip } from '../../support/zip.ts';
+
+/** A million bytes that pack to fifteen thousand. */
+const large = Buffer.alloc(1_000_000, ' ');
+large.set(Buffer.from(randomBytes(15_000).toString('base64')));
+
+test('reads at most 20 MB of text, by what the files unpack to', async () => {
+  const names = Array.from({ length: 22 }, (_, index) => `${index}.txt`);
+  const files = await readTextFiles(inMemory(zip(names.map((name) => ({ name, data: large })))));
+
+  expect([...files.keys()]).toEqual(names);
+  expect([...files.values()].filter((text) => text === large.toString())).toHaveLength(20);
+  expect([files.get('20.txt'), files.get('21.txt')]).toEqual([undefined, undefined]);
+});
