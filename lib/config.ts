@@ -251,6 +251,14 @@ export const extraction = concern(() => ({
   ),
 }));
 
+export const extractionQueue = concern(() => ({
+  EXTRACTION_QUEUE_URL: variable(
+    address(),
+    undefined,
+    'The SQS queue of archives whose host nodes are to be read.',
+  ),
+}));
+
 export const imageProvider = concern(() => ({
   IMAGE_PROVIDER_URL: variable(address(), 'imageProviderUrl', 'The base URL of the image provider.'),
   IMAGE_PROVIDER_KEY: variable(

@@ -155,7 +155,7 @@ describe('the rooms of lib', () => {
   test.each([
     ['@middy', ['lib/http/endpoint.ts']],
     ['@aws-sdk/client-s3', ['lib/bucket/bucket.ts', 'lib/bucket/text-objects.ts']],
-    ['@aws-sdk/client-sqs', ['lib/notifications/queue.ts']],
+    ['@aws-sdk/client-sqs', ['lib/aws/queue.ts']],
   ])('use %s in one place only', (name, places) => {
     expect(files.filter((file) => importsOf(file).packages.some((each) => each.startsWith(name)))).toEqual(
       places,

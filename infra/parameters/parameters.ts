@@ -77,6 +77,10 @@ export const parameters: Record<string, Parameter> = {
     wholeNumber(2, 1000),
     'Maximum concurrent invocations that send notifications, ten each.',
   ),
+  extractionConcurrency: required(
+    wholeNumber(2, 1000),
+    'Maximum concurrent archives whose host nodes are read.',
+  ),
   site: required(
     oneOf('off', 'on'),
     'Whether the distribution serves a site that searches the public index. A deployment uploads it.',
@@ -91,7 +95,7 @@ export const parameters: Record<string, Parameter> = {
   proxyRateLimit: required(perSecond, 'Paid requests a second, for each proxy.'),
   notificationRateLimit: required(perSecond, 'Provider notifications a second.'),
   proxyConcurrency: optional(reserved, 'Concurrent executions of each proxy: reserved, and its maximum.'),
-  finalizeConcurrency: optional(reserved, 'The same for checking uploads and for reading host nodes, each.'),
+  finalizeConcurrency: optional(reserved, 'The same for checking uploads.'),
   tableMaxReads: required(capacity, 'Maximum read units a second.'),
   tableMaxWrites: required(capacity, 'Maximum write units a second.'),
   domainName: optional(

@@ -58,7 +58,7 @@ export function alarmId(name: string): string {
 
 const reservable = {
   proxyConcurrency: /^(?:relightImage|textToVideo|extendVideo|multiframeVideo)$/,
-  finalizeConcurrency: /^(?:finalizeUpload|extractHostNodes)$/,
+  finalizeConcurrency: /^finalizeUpload$/,
 };
 
 function stageOf(framework: Framework): Stage {

@@ -132,6 +132,7 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
 
 const hourly = {
   missing: 'The hourly sweep has not run for two hours.',
+  missingAction: 'Enable the rule.',
   unvisited: 'In three of four hours, the sweep left work undone.',
   seconds: hours,
   missingPeriods: [2, 2],
@@ -140,6 +141,7 @@ const hourly = {
 
 interface SweepSchedule {
   missing: string;
+  missingAction: string;
   unvisited: string;
   seconds: number;
   missingPeriods: Alarm['periods'];
@@ -148,12 +150,18 @@ interface SweepSchedule {
 
 /** What runs by a schedule, and the function whose schedule it is. */
 const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
-  { sweep: 'uploads', ranBy: 'finalizeUpload', ...hourly },
+  {
+    sweep: 'uploads',
+    ranBy: 'finalizeUpload',
+    ...hourly,
+    missingAction: 'Enable the rule; raise `finalizeConcurrency` if it is used up.',
+  },
   { sweep: 'host-nodes', ranBy: 'extractHostNodes', ...hourly },
   {
     sweep: 'spending',
     ranBy: 'sweepSpending',
     missing: 'The sweep has not run for 15 minutes, so accounts count too much.',
+    missingAction: 'Enable the rule. Until then, run `npm run admin -- usage sweep $on`.',
     unvisited: 'For 15 minutes, the sweep left accounts undone.',
     seconds: 5 * minutes,
     missingPeriods: [3, 3],
@@ -164,15 +172,12 @@ const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
 function sweepAlarms(stage: Stage): Alarm[] {
   const metric = (name: string, sweep: string) => own(stage, name, { sweep });
   return [
-    ...sweeps.flatMap(({ sweep, ranBy, seconds, ...schedule }): Alarm[] => [
+    ...sweeps.flatMap(({ sweep, ranBy, seconds, missingAction, ...schedule }): Alarm[] => [
       {
         name: `sweep-missing-${sweep}`,
         meaning: schedule.missing,
         look: 'the schedule’s rule, the function’s `faults-` alarm, throttles',
-        action:
-          ranBy === 'sweepSpending'
-            ? 'Enable the rule. Until then, run `npm run admin -- usage sweep $on`.'
-            : 'Enable the rule; raise `finalizeConcurrency` if it is used up.',
+        action: missingAction,
         metric: { ...metric('sweep_findings', sweep), statistic: 'SampleCount' },
         seconds,
         periods: schedule.missingPeriods,
@@ -376,10 +381,15 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
       'Checking an upload was given up, so its version stays pending; or a sweep was not delivered.',
     ),
     deadLetters(
-      'extract-host-nodes-dead-letters',
-      'ExtractHostNodesFailures',
-      'Reading host nodes was given up, or its sweep was not delivered. Downloads work.',
+      'extraction-dead-letters',
+      'ExtractionsFailures',
+      'Reading host nodes crashed three times, or failed because of us. Downloads work.',
     ),
+    oldestMessage('extraction-backlog', 'Extractions', 2 * hours, {
+      meaning: 'For 15 minutes, an archive in the queue was older than two hours.',
+      look: '`faults-extractHostNodes`, throttles, `extraction` lines by `outcome`',
+      action: 'Remove the cause. Too many publishes: raise `extractionConcurrency`.',
+    }),
     {
       name: 'bucket-size',
       meaning: 'The archives take more than 500 GB. S3 measures once a day.',
@@ -441,6 +451,26 @@ function deadLetters(name: string, queue: string, meaning: string): Alarm {
   };
 }
 
+function oldestMessage(
+  name: string,
+  queue: string,
+  above: number,
+  words: Pick<Alarm, 'meaning' | 'look' | 'action'>,
+): Alarm {
+  return {
+    name,
+    ...words,
+    metric: {
+      namespace: 'AWS/SQS',
+      name: 'ApproximateAgeOfOldestMessage',
+      statistic: 'Maximum',
+      dimensions: { QueueName: { 'Fn::GetAtt': [queue, 'QueueName'] } },
+    },
+    ...fifteenMinutes,
+    above,
+  };
+}
+
 function notificationAlarms(stage: Stage): Alarm[] {
   return [
     {
@@ -454,21 +484,11 @@ function notificationAlarms(stage: Stage): Alarm[] {
       periods: [1, 2],
       above: 10,
     },
-    {
-      name: 'notification-backlog',
+    oldestMessage('notification-backlog', 'Notifications', 15 * minutes, {
       meaning: 'For 15 minutes, a notification in the queue was older than 15 minutes.',
       look: '`faults-deliverNotifications`, the signing key, `delivery` lines by `host`',
       action: 'Remove the cause. Too many slow receivers: raise `notificationConcurrency`.',
-      metric: {
-        namespace: 'AWS/SQS',
-        name: 'ApproximateAgeOfOldestMessage',
-        statistic: 'Maximum',
-        dimensions: { QueueName: { 'Fn::GetAtt': ['Notifications', 'QueueName'] } },
-      },
-      seconds: 5 * minutes,
-      periods: [3, 4],
-      above: 900,
-    },
+    }),
     deadLetters(
       'notification-dead-letters',
       'NotificationsFailures',

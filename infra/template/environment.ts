@@ -42,7 +42,7 @@ const concerns: Record<string, config.Concern[]> = {
   unknownRoute: [],
   finalizeUpload: [...stored, config.bucket, config.archives],
   sweepSpending: stored,
-  extractHostNodes: [...stored, config.bucket, config.archives, config.extraction],
+  extractHostNodes: [...stored, config.bucket, config.archives, config.extraction, config.extractionQueue],
   writeIndex: [...files, config.archives],
 };
 
@@ -56,6 +56,7 @@ const computed: Record<string, string> = {
   AWS_ENDPOINT_URL_S3: reference('s3Url, null'),
   CI_AUDIENCE: reference('apiAddress, self:custom.apiAddress'),
   DOWNLOAD_BASE_URL: reference('downloadAddress, self:custom.downloadAddress'),
+  EXTRACTION_QUEUE_URL: reference('extractionQueueUrl, self:custom.extractionQueueUrl'),
   NOTIFICATION_QUEUE_URL: reference('notificationQueueUrl, self:custom.notificationQueueUrl'),
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),
   NOTIFICATION_URL: reference('notificationUrl, self:custom.notificationUrl'),

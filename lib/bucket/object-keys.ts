@@ -45,3 +45,8 @@ const archiveShape = /^archives\/([^/]+)\/([^/]+)\/([^/]+)-([0-9a-f]{64})\.zip$/
 export function archiveKey({ nodeId, version, versionId }: Upload, sha256: string): string {
   return `archives/${nodeId}/${version}/${versionId}-${sha256}.zip`;
 }
+
+/** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */
+export function decodeKey(key: string): string {
+  return decodeURIComponent(key.replaceAll('+', ' '));
+}

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { type DueKey, listShard, postpone, readDue } from './outbox.ts';
-import { enqueue, maxMessages } from './queue.ts';
+import { maxMessages } from '../aws/queue.ts';
+import { enqueue } from './queue.ts';
 import { notifyShards } from './records.ts';
 import { loadSigningKeys } from './signing-keys.ts';
 

@@ -3,8 +3,8 @@ import type { Changes, Condition } from '../store/expressions.ts';
 import { type Key, keyOf, pendingIndex } from '../store/keys.ts';
 import { get, query, readBatches } from '../store/read.ts';
 import { update } from '../store/write.ts';
+import { maxDelaySeconds } from '../aws/queue.ts';
 import type { DeliveryResult } from './deliver-once.ts';
-import { maxDelaySeconds } from './queue.ts';
 import {
   keyOfNotification,
   type NotificationRecord,

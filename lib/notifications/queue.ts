@@ -1,4 +1,4 @@
-import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { queueAt } from '../aws/queue.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { isObject } from '../json-object.ts';
@@ -8,16 +8,7 @@ import { isObject } from '../json-object.ts';
  * repeated or late one finds its attempt made.
  */
 
-const queueUrl = () => config.notificationQueue().NOTIFICATION_QUEUE_URL;
-
-const sqs = config.configured(
-  () =>
-    new SQSClient({
-      endpoint: new URL(queueUrl()).origin,
-      maxAttempts: 3,
-      requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
-    }),
-);
+const send = queueAt(() => config.notificationQueue().NOTIFICATION_QUEUE_URL);
 
 export interface QueuedAttempt {
   /** The notification. */
@@ -26,33 +17,21 @@ export interface QueuedAttempt {
   attempts: number;
 }
 
-interface NewMessage extends QueuedAttempt {
-  /** The message group, which makes the standard queue a fair one. */
+interface NewAttempt extends QueuedAttempt {
   caller_hash: string;
   delaySeconds?: number;
 }
 
-/** SQS's own bounds. */
-export const maxMessages = 10;
-export const maxDelaySeconds = 900;
-
 /** Sends up to ten messages; throws unless the queue has taken them all. */
-export async function enqueue({ deadline }: Context, ...messages: NewMessage[]): Promise<void> {
-  const { Failed = [] } = await sqs().send(
-    new SendMessageBatchCommand({
-      QueueUrl: queueUrl(),
-      Entries: messages.map(({ id, attempts, caller_hash, delaySeconds = 0 }, place) => ({
-        Id: String(place),
-        MessageBody: JSON.stringify({ id, attempts }),
-        MessageGroupId: caller_hash,
-        DelaySeconds: delaySeconds,
-      })),
-    }),
-    { abortSignal: AbortSignal.timeout(Math.max(1, deadline - Date.now())) },
+export function enqueue(context: Context, ...messages: NewAttempt[]): Promise<void> {
+  return send(
+    context,
+    messages.map(({ id, attempts, caller_hash, delaySeconds = 0 }) => ({
+      body: { id, attempts },
+      group: caller_hash,
+      delaySeconds,
+    })),
   );
-  const [failed] = Failed;
-  if (failed)
-    throw new Error(`SQS did not take ${Failed.length} of ${messages.length} messages: ${failed.Code}`);
 }
 
 export function readMessage(body: string): QueuedAttempt {

@@ -45,22 +45,6 @@ export interface FoundHostNodes {
   tags: readonly string[];
 }
 
-/** `early`: the version is not active yet, or its node does not show it yet. */
-export type ExtractionState = 'awaited' | 'early' | 'extracted_before' | 'unknown';
-
-export async function findExtractionState(
-  context: Context,
-  archive: ExtractedArchive,
-  by: number,
-): Promise<ExtractionState> {
-  const [item] = await get(context, nodeVersionKey(archive.nodeId, archive.version));
-  const version = nodeVersionRecord(item);
-  if (version?.id !== archive.versionId) return 'unknown';
-  if (version.status === 'NodeVersionStatusPending' || dueWork(version) === 'uploads') return 'early';
-  if (version.sha256 !== archive.sha256) return 'unknown';
-  return version.extraction && version.extraction.by >= by ? 'extracted_before' : 'awaited';
-}
-
 const maxWritesAtOnce = 20;
 
 /** Of the units that the table bounds and bills, a version takes so many at once, and the rest at this pace. */
@@ -146,7 +130,7 @@ export async function finishExtraction(
   context: Context,
   archive: ExtractedArchive,
   { by, status, reason, nodes, openFields, tags }: FoundHostNodes,
-  also: readonly Write[] = [],
+  { also = [], tries = null }: { also?: readonly Write[]; tries?: number | null } = {},
 ): Promise<boolean> {
   const versionKey = nodeVersionKey(archive.nodeId, archive.version);
   return untilWritten(context, async () => {
@@ -166,7 +150,11 @@ export async function finishExtraction(
     const extraction = { by, at, nodes: nodes.size, open_fields: openFields, tags: added };
     const unlisted = dueWork(version) === 'host-nodes' && notDue;
     const writes: Write[] = [
-      updating<NodeVersionRecord>(version, { ...shown, extraction, ...unlisted }, onRevision(version)),
+      updating<NodeVersionRecord>(
+        version,
+        { ...shown, extraction, extraction_tries: tries, ...unlisted },
+        onRevision(version),
+      ),
     ];
     const node = nodeRecord(nodeItem);
     if (node?.latest_version?.id === archive.versionId) {
@@ -177,14 +165,6 @@ export async function finishExtraction(
   });
 }
 
-/** Takes a version off the list if its extraction is done, for example after a lifted ban has put it back there. */
-export async function unlistExtracted(context: Context, archive: ExtractedArchive): Promise<void> {
-  const key = nodeVersionKey(archive.nodeId, archive.version);
-  const version = nodeVersionRecord((await get(context, key))[0]);
-  if (!version?.extraction || dueWork(version) !== 'host-nodes') return;
-  await update<NodeVersionRecord>(context, key, notDue, onRevision(version));
-}
-
-function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {
+export function onRevision({ revision }: { revision: number }): Condition<{ revision: number }> {
   return [['revision', '=', revision]];
 }

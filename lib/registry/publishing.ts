@@ -43,6 +43,7 @@ import {
   publishingRecord,
   shownFields,
 } from './records.ts';
+import { readAgain } from './read-again.ts';
 import { readTrusts } from './trusts.ts';
 
 type Publication = Proof & RequestedVersion;
@@ -67,7 +68,7 @@ interface Registration {
  *
  *   no such version   -> pending   the node is created with it, or takes the new metadata
  *   pending           -> pending   resumed: same id, new metadata, and only the new upload counts from here on
- *   archive arrived   -> 409       version_exists, and nothing changes
+ *   archive arrived   -> 409       version_exists; at most its host nodes are read again
  *
  * Of concurrent publishes of one version the first one's transaction wins; the others find their condition
  * failed, read again, and resume what the first one began.
@@ -80,7 +81,10 @@ export async function registerVersion(context: Context, publication: Publication
       readPendingVersions(context, publisherId),
     ]);
     const { credential, publishing, node, existing } = standing;
-    if (existing && existing.status !== 'NodeVersionStatusPending') throw versionExists(existing);
+    if (existing && existing.status !== 'NodeVersionStatusPending') {
+      await readAgain(context, existing);
+      throw versionExists(existing);
+    }
     const record = pendingVersion(publication, credential, node, existing);
     const writes = [...writeNode(publication, node), writeVersion(record, existing), ...credential.writes];
     const addition = { publisherId, nodeId, version: version.version, isNewNode: !node };

@@ -99,6 +99,8 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   before_ban?: BeforeBan;
   /** What the last extraction of host nodes found. */
   extraction?: ExtractionSummary;
+  /** How many times reading its archive was begun, until one of them came to an end. */
+  extraction_tries?: number;
 }
 
 interface ExtractionSummary {

@@ -84,7 +84,11 @@ const addedFields = {
   status_reason_code: StatusReasonCode,
   host_node_extract_reason: z
     .string()
-    .with(added('Why the host nodes could not be read, or not all of them; absent unless that failed')),
+    .with(
+      added(
+        'Why the host nodes could not be read, or not all of them; with `pending`, why that is tried again',
+      ),
+    ),
   provenance: Provenance,
   sha256: z
     .string()

@@ -89,15 +89,14 @@ interface Cursor {
 }
 
 /**
- * Visits what is due, a page of each shard in turn, beginning with a shard chosen by chance: a sweep that runs out of
- * time leaves other work each time. It holds one page, however much is due. One visit that fails does not stop the
- * others. Everything may happen twice, and next to the events of what it visits.
+ * The keys of what is due, a page of each shard in turn, beginning with a shard chosen by chance: a run that is out of
+ * time leaves other work each time. It holds one page, however much is due.
  */
-export async function sweepDue<Entry, Finding extends string>(
+export async function* duePages(
   context: Context,
-  { work, period, order, hasTime, visitsAtOnce, read, ...sweep }: Sweep<Entry, Finding>,
-): Promise<SweepReport> {
-  const report: SweepReport = { findings: {}, visited: 0, failed: 0, unvisited: 0, unread_shards: 0 };
+  { work, period, order, hasTime }: Pick<Sweep<unknown, string>, 'work' | 'period' | 'order' | 'hasTime'>,
+  report: Pick<SweepReport, 'unread_shards'>,
+): AsyncGenerator<DueKey[]> {
   const [from, to] = [new Date(period.from).toISOString(), new Date(period.to).toISOString()];
   const first = Math.floor(Math.random() * digits.length);
   let cursors: Cursor[] = digits.map((_, place) => ({
@@ -115,15 +114,27 @@ export async function sweepDue<Entry, Finding extends string>(
       },
       { limit: keysPerPage, after },
     );
-    const keys = page.items.map((item) => ({ ...keyOf(item), since: String(item.pending_since) }));
-    const left = (keys.length > 0 ? await read(keys) : []).values();
-    const visitNext = async () => {
-      for (const entry of left) count(report, await visitOne(entry, { work, hasTime, ...sweep }));
-    };
-    await Promise.all(Array.from({ length: visitsAtOnce }, visitNext));
+    if (page.items.length > 0)
+      yield page.items.map((item) => ({ ...keyOf(item), since: String(item.pending_since) }));
     cursors = page.last ? [...others, { shard, after: page.last }] : others;
   }
   report.unread_shards = cursors.length;
+}
+
+/** Visits what is due. One visit that fails does not stop the others. Everything may happen twice, and next to events. */
+export async function sweepDue<Entry, Finding extends string>(
+  context: Context,
+  { period, order, visitsAtOnce, read, ...sweep }: Sweep<Entry, Finding>,
+): Promise<SweepReport> {
+  const { work, hasTime } = sweep;
+  const report: SweepReport = { findings: {}, visited: 0, failed: 0, unvisited: 0, unread_shards: 0 };
+  for await (const keys of duePages(context, { work, period, order, hasTime }, report)) {
+    const left = (await read(keys)).values();
+    const visitNext = async () => {
+      for (const entry of left) count(report, await visitOne(entry, sweep));
+    };
+    await Promise.all(Array.from({ length: visitsAtOnce }, visitNext));
+  }
   const counted = ['error', ...sweep.unexpected].map((finding) => report.findings[finding] ?? 0);
   const sweep_findings = counted.reduce((sum, times) => sum + times, 0);
   const sweep_unvisited = report.unvisited + report.unread_shards;

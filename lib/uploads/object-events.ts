@@ -1,4 +1,5 @@
 import type { EventBridgeEvent, Context as Invocation, S3Event } from 'aws-lambda';
+import { decodeKey } from '../bucket/object-keys.ts';
 import { type Context, contextUntil } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { type Period, requireNoneFailed, type SweepReport } from '../store/due.ts';
@@ -74,9 +75,4 @@ async function handleObjects(
   }
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} of ${Records.length} objects failed.`);
-}
-
-/** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */
-function decodeKey(key: string): string {
-  return decodeURIComponent(key.replaceAll('+', ' '));
 }

@@ -47,7 +47,6 @@ export const commands: Record<string, Command> = {
   'node-version unban': nodeVersions.unban,
   'host-node list': hostNodes.list,
   'host-node clashes': hostNodes.clashes,
-  'host-node sweep': extraction.sweep,
   'index rebuild': indexFiles.rebuild,
   'history publisher': history.ofPublisher,
   'history node': history.ofNode,

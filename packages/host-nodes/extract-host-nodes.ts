@@ -65,8 +65,6 @@ export interface ExtractionOptions {
   /** What the pack's folder is called. */
   name?: string;
   steps?: number;
-  /** Asked now and then: whether the time is up. */
-  expired?: () => boolean;
 }
 
 /** A pack's own words may be in it. */
@@ -76,10 +74,10 @@ function printable(reason: string): string {
 
 /** The nodes that a pack lists, read from its files without running them. */
 export function extractHostNodes(files: Files, options: ExtractionOptions = {}): Extraction {
-  const budget = new Budget(options.steps ?? limits.packSteps, options.expired);
+  const budget = new Budget(options.steps);
   const machine = new Interpreter(files, options.name ?? 'pack', budget);
   const end = (nodes: ExtractedNode[], reason?: string): Extraction => {
-    machine.risks.readRest(machine.files.code(), options.expired);
+    machine.risks.readRest(machine.files.code());
     return {
       status: reason === undefined ? 'success' : 'failed',
       ...(reason === undefined ? {} : { reason: printable(reason) }),

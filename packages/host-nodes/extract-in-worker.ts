@@ -6,7 +6,12 @@ export interface ExtractionTask {
   files: Files;
   /** What the pack's folder is called. */
   name: string;
-  deadline: number;
+}
+
+/** An extraction that had no time or memory left: no verdict on the pack, which may be read another time. */
+export interface Interruption {
+  status: 'interrupted';
+  reason: string;
 }
 
 /**
@@ -14,10 +19,8 @@ export interface ExtractionTask {
  * function with it. So a pack gets a thread with a heap of its own, which is stopped when its time is up.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
-/** Real packs take less than a second. */
-const maxMilliseconds = 8_000;
-/** The evaluator looks at the clock itself, and says more when it stops itself. */
-const graceMilliseconds = 2_000;
+/** Steps bound a pack, and real ones take less than a second. This is for a machine that is overloaded. */
+const maxMilliseconds = 60_000;
 
 /** Next to this module: a bundle in dist, or the source as it is. */
 const workerFile = new URL(
@@ -30,9 +33,9 @@ export async function extractInWorker(
   files: Files,
   name: string,
   milliseconds: number = maxMilliseconds,
-): Promise<Extraction> {
-  const { promise, resolve } = Promise.withResolvers<Extraction>();
-  const task: ExtractionTask = { files, name, deadline: Date.now() + milliseconds };
+): Promise<Extraction | Interruption> {
+  const { promise, resolve } = Promise.withResolvers<Extraction | Interruption>();
+  const task: ExtractionTask = { files, name };
   const worker = new Worker(workerFile, {
     workerData: task,
     resourceLimits,
@@ -40,17 +43,16 @@ export async function extractInWorker(
     stdout: true,
     stderr: true,
   });
-  const timer = setTimeout(() => resolve(givenUp('it takes too long')), milliseconds + graceMilliseconds);
+  const timer = setTimeout(() => resolve(interrupted('Reading it takes too long.')), milliseconds);
   worker.on('message', resolve);
   worker.on('error', (error: NodeJS.ErrnoException) =>
     resolve(
-      givenUp(
-        error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it needs too much memory' : 'reading it failed',
-        error,
-      ),
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? interrupted('Reading it needs too much memory.')
+        : readingFailed(error),
     ),
   );
-  worker.on('exit', () => resolve(givenUp('reading it ended without a result')));
+  worker.on('exit', () => resolve(interrupted('Reading it ended without a result.')));
   try {
     return await promise;
   } finally {
@@ -59,7 +61,19 @@ export async function extractInWorker(
   }
 }
 
-function givenUp(why: string, error?: Error): Extraction {
-  const notes = error === undefined ? [] : [`${error.name}: ${error.message}`.slice(0, 300)];
-  return { status: 'failed', reason: `It was given up: ${why}.`, nodes: [], risks: [], notes, steps: 0 };
+function interrupted(reason: string): Interruption {
+  return { status: 'interrupted', reason };
+}
+
+/** A fault of the evaluator's own, which it would meet again. */
+function readingFailed({ name, message }: Error): Extraction {
+  const notes = [`${name}: ${message}`.slice(0, 300)];
+  return {
+    status: 'failed',
+    reason: 'It was given up: reading it failed.',
+    nodes: [],
+    risks: [],
+    notes,
+    steps: 0,
+  };
 }

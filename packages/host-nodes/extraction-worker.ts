@@ -3,5 +3,5 @@ import { extractHostNodes } from './extract-host-nodes.ts';
 import type { ExtractionTask } from './extract-in-worker.ts';
 
 /** The thread that extract-in-worker.ts starts: one pack, then its end. */
-const { files, name, deadline }: ExtractionTask = workerData;
-parentPort?.postMessage(extractHostNodes(files, { name, expired: () => Date.now() > deadline }));
+const { files, name }: ExtractionTask = workerData;
+parentPort?.postMessage(extractHostNodes(files, { name }));

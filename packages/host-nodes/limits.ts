@@ -26,7 +26,6 @@ export const limits = {
 
 /** Building text costs a step for this many characters, which bounds memory as steps bound time. */
 const charactersPerStep = 32;
-const stepsBetweenLooks = 1_024;
 
 /** Ends the evaluation: no `except` of the pack catches it. */
 export class LimitReached extends Error {}
@@ -34,22 +33,16 @@ export class LimitReached extends Error {}
 /** The steps of a pack, with a smaller allowance for each node in turn. */
 export class Budget {
   used = 0;
-  readonly #expired: () => boolean;
   #end: number;
-  #nextLook = stepsBetweenLooks;
   #depth = 0;
 
-  constructor(steps: number = limits.packSteps, expired: () => boolean = () => false) {
+  constructor(steps: number = limits.packSteps) {
     this.#end = steps;
-    this.#expired = expired;
   }
 
   spend(steps = 1): void {
     this.used += steps;
     if (this.used > this.#end) throw new LimitReached('it takes too many steps');
-    if (this.used < this.#nextLook) return;
-    this.#nextLook = this.used + stepsBetweenLooks;
-    if (this.#expired()) throw new LimitReached('it takes too long');
   }
 
   /** A text that was just built, or is about to be; of one that grows, what is added counts, and the whole has a limit. */

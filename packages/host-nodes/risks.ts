@@ -53,12 +53,12 @@ export class Risks {
   }
 
   /** Looks at the files that were not parsed yet, as far as the limits go. */
-  readRest(files: Iterable<[file: string, text: string]>, isExpired: () => boolean = () => false): void {
+  readRest(files: Iterable<[file: string, text: string]>): void {
     let characters: number = limits.riskCharacters;
     for (const [file, text] of files) {
       if (this.#seen.has(file) || !words.test(text)) continue;
       characters -= text.length;
-      if (characters < 0 || isExpired()) return;
+      if (characters < 0) return;
       try {
         this.read(file, text, parseSource(text).body);
       } catch {

@@ -26,16 +26,12 @@ export interface FoundHostNode {
   leftOpen: string[];
 }
 
-/** As long as the registry takes. */
-const maxMilliseconds = 8_000;
-
 export async function hostNodesOf(
   contents: ReadonlyMap<string, { content: Buffer }>,
   node: string,
 ): Promise<FoundHostNodes> {
   const files = textsOf(contents);
-  const end = Date.now() + maxMilliseconds;
-  const found = extractHostNodes(files, { name: node, expired: () => Date.now() > end });
+  const found = extractHostNodes(files, { name: node });
   const { entries, problem } = entriesOf(found.nodes);
   const reason = problem ?? found.reason;
   return {

@@ -1,20 +1,22 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/extract-host-nodes.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { archiveKey } from '../../lib/bucket/object-keys.ts';
 import { extractor } from '../../lib/uploads/extract-archive.ts';
-import { hostNodeKey } from '../../lib/store/keys.ts';
+import { extractionEvents } from '../../lib/uploads/extraction-events.ts';
+import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { beforeNext } from '../support/intercept.ts';
-import { sampleEvent } from '../support/invoke.ts';
+import { beforeNext, intercept } from '../support/intercept.ts';
+import { eventForKey, extractionEvent } from '../support/extractions.ts';
 import { loggedLines } from '../support/logged-lines.ts';
-import { storedItem, storedNode } from '../support/registry.ts';
+import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, putObject, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
+const context = { getRemainingTimeInMillis: () => 60_000 };
+const again = { batchItemFailures: [{ itemIdentifier: expect.any(String) }] };
+const done = { batchItemFailures: [] };
 
 function pack(names: readonly string[], more = ''): Buffer {
   const classes = `class N:
@@ -33,13 +35,6 @@ function pack(names: readonly string[], more = ''): Buffer {
     },
     { name: 'pack/picture.png', data: 'not text' },
   ]);
-}
-
-function eventFor(upload: Upload, archive: Buffer): S3Event {
-  const event = sampleEvent('extract-host-nodes') as unknown as S3Event;
-  const copy = structuredClone(event);
-  for (const record of copy.Records) record.s3.object.key = archiveKey(upload, sha256(archive));
-  return copy;
 }
 
 function lines(): unknown[] {
@@ -66,7 +61,7 @@ describe('a published archive', () => {
   test('gets its host nodes as entries, and its version and node say so', async () => {
     const archive = pack(['Load | it', 'Save']);
     const upload = await publishPack('extracted', archive);
-    await handler(eventFor(upload, archive), context);
+    await handler(extractionEvent(upload, archive), context);
 
     expect(await hostNode('extracted', 'Load | it')).toMatchObject({
       host_node_name: 'Load | it',
@@ -102,11 +97,11 @@ describe('a published archive', () => {
     const archive = pack(['Once']);
     const upload = await publishPack('extracted-once', archive);
     await Promise.all([
-      handler(eventFor(upload, archive), context),
-      handler(eventFor(upload, archive), context),
+      handler(extractionEvent(upload, archive), context),
+      handler(extractionEvent(upload, archive), context),
     ]);
     const first = await storedVersion('extracted-once', '1.0.0');
-    await handler(eventFor(upload, archive), context);
+    await handler(extractionEvent(upload, archive), context);
 
     expect(await storedVersion('extracted-once', '1.0.0')).toEqual(first);
     expect(await hostNode('extracted-once', 'Once')).toMatchObject({ function: 'run' });
@@ -115,7 +110,7 @@ describe('a published archive', () => {
   test('fails with the reason if it lists no nodes, and stays downloadable', async () => {
     const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);
     const upload = await publishPack('extracted-none', archive);
-    await handler(eventFor(upload, archive), context);
+    await handler(extractionEvent(upload, archive), context);
 
     expect(await storedVersion('extracted-none', '1.0.0')).toMatchObject({
       status: 'NodeVersionStatusActive',
@@ -126,22 +121,31 @@ describe('a published archive', () => {
     });
   });
 
-  test('waits for a version that becomes active after its event', async () => {
+  test('is read by the next receive if its version becomes active after its event', async () => {
     const archive = pack(['Early']);
     const upload = await publish('extracted-early', '1.0.0');
     await put(upload, archive);
     await putObject(archiveKey(upload, sha256(archive)), archive);
-    const extraction = handler(eventFor(upload, archive), context);
-    await finalize(upload);
-    await extraction;
 
+    expect(await handler(extractionEvent(upload, archive), context)).toEqual(again);
+    await finalize(upload);
+    expect(await handler(extractionEvent(upload, archive, 2), context)).toEqual(done);
     expect(await hostNode('extracted-early', 'Early')).toMatchObject({ function: 'run' });
+  });
+
+  test('leaves a version that does not become active to the sweep, and no dead letter', async () => {
+    const archive = pack(['Never']);
+    const upload = await publish('extracted-never', '1.0.0');
+    await putObject(archiveKey(upload, sha256(archive)), archive);
+
+    expect(await handler(extractionEvent(upload, archive, 3), context)).toEqual(done);
+    expect(lines()).toContainEqual(expect.objectContaining({ event: 'extraction', outcome: 'early' }));
   });
 
   test('gets the risky calls of its code as admin tags, on the version and its node’s copy', async () => {
     const archive = pack(['Tagged'], 'import os\ndef f(): os.system(eval("1"))\n');
     const upload = await publishPack('extracted-tags', archive);
-    await handler(eventFor(upload, archive), context);
+    await handler(extractionEvent(upload, archive), context);
 
     const tags_admin = ['calls-eval', 'calls-os-system'];
     expect(await storedVersion('extracted-tags', '1.0.0')).toMatchObject({ tags_admin });
@@ -155,7 +159,7 @@ describe('a published archive', () => {
       pending_shard: expect.stringMatching(/^extract-[0-9a-f]$/),
       pending_since: expect.any(String),
     });
-    await handler(eventFor(upload, archive), context);
+    await handler(extractionEvent(upload, archive), context);
 
     expect(await storedVersion('extracted-listed', '1.0.0')).not.toHaveProperty('pending_shard');
   });
@@ -164,7 +168,7 @@ describe('a published archive', () => {
     const names = Array.from({ length: 300 }, (_, index) => `Node ${index}`);
     const archive = pack(names);
     const upload = await publishPack('extracted-many', archive);
-    await handler(eventFor(upload, archive), context);
+    await handler(extractionEvent(upload, archive), context);
 
     expect(await storedVersion('extracted-many', '1.0.0')).toMatchObject({ extraction: { nodes: 300 } });
     expect(await hostNode('extracted-many', 'Node 299')).toBeDefined();
@@ -174,7 +178,7 @@ describe('a published archive', () => {
 describe('a published archive with very long texts', () => {
   const publishNodes = async (nodeId: string, python: string) => {
     const archive = zip([{ name: 'pack/__init__.py', data: python, method: 8 }]);
-    await handler(eventFor(await publishPack(nodeId, archive), archive), context);
+    await handler(extractionEvent(await publishPack(nodeId, archive), archive), context);
   };
 
   test('contains entries that the store accepts, without the texts that do not fit', async () => {
@@ -228,9 +232,7 @@ describe('an event that is about nothing', () => {
     ['a key of another shape', 'archives/x.zip'],
     ['a version that there is not', `archives/no-such/1.0.0/${'0'.repeat(8)}-${'a'.repeat(64)}.zip`],
   ])('changes nothing: %s', async (_title, key) => {
-    const event = structuredClone(sampleEvent('extract-host-nodes')) as unknown as S3Event;
-    for (const record of event.Records) record.s3.object.key = key;
-    await handler(event, context);
+    expect(await handler(eventForKey(key), context)).toEqual(done);
 
     expect(lines()).toContainEqual(expect.objectContaining({ event: 'extraction', outcome: 'unknown' }));
   });
@@ -238,7 +240,7 @@ describe('an event that is about nothing', () => {
   test('changes nothing for other bytes than the version has', async () => {
     const archive = pack(['Right']);
     const upload = await publishPack('extracted-other', archive);
-    await handler(eventFor(upload, pack(['Wrong'])), context);
+    await handler(extractionEvent(upload, pack(['Wrong'])), context);
 
     expect(await hostNode('extracted-other', 'Wrong')).toBeUndefined();
     expect(await storedVersion('extracted-other', '1.0.0')).toMatchObject({
@@ -247,16 +249,112 @@ describe('an event that is about nothing', () => {
   });
 });
 
+/** https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-content-structure.html */
+test('ends the message with which S3 tests the queue', async () => {
+  const event = eventForKey('unused');
+  const body = { Service: 'Amazon S3', Event: 's3:TestEvent', Bucket: 'archives', Time: 'now' };
+  for (const record of event.Records) record.body = JSON.stringify(body);
+
+  expect(await handler(event, context)).toEqual(done);
+});
+
+test('keeps a message that names nothing, for the dead-letter queue', async () => {
+  const event = eventForKey('unused');
+  for (const record of event.Records) record.body = '{}';
+
+  expect(await handler(event, context)).toEqual(again);
+});
+
 describe('a failure of S3', () => {
-  test('is thrown, so that Lambda runs the event again', async () => {
+  test('has the message come again', async () => {
     const archive = pack(['Retried']);
     const upload = await publishPack('extracted-retried', archive);
     beforeNext(s3(), /HeadObject/, async () => {
       throw new Error('S3 is away');
     });
 
-    await expect(handler(eventFor(upload, archive), context)).rejects.toThrow('1 of 1 objects failed.');
-    await handler(eventFor(upload, archive), context);
+    expect(await handler(extractionEvent(upload, archive), context)).toEqual(again);
+    expect(await handler(extractionEvent(upload, archive, 2), context)).toEqual(done);
     expect(await hostNode('extracted-retried', 'Retried')).toBeDefined();
+  });
+});
+
+describe('a try that does not end', () => {
+  /** What remains of an invocation that was killed while it read the archive. */
+  async function killWhileReading(upload: Upload, archive: Buffer): Promise<void> {
+    const killed = Promise.withResolvers<void>();
+    intercept(s3(), async ({ command, send }) => {
+      if (command !== 'HeadObjectCommand') return send();
+      killed.resolve();
+      return new Promise(() => {});
+    });
+    void handler(extractionEvent(upload, archive), context);
+    await killed.promise;
+  }
+
+  test('is marked before the archive is read, and due again in an hour', async () => {
+    const archive = pack(['Killed']);
+    const upload = await publishPack('extracted-killed', archive);
+    await killWhileReading(upload, archive);
+
+    const { pending_since, ...version } = await storedVersion('extracted-killed', '1.0.0');
+    expect(version).toMatchObject({ extraction_tries: 1, host_node_extract_status: 'pending' });
+    expect(Date.parse(String(pending_since)) - Date.now()).toBeGreaterThan(59 * 60 * 1000);
+  });
+
+  test('is named to the owner while the next one runs, and forgotten when that ends', async () => {
+    const archive = pack(['Killed once']);
+    const upload = await publishPack('extracted-named', archive);
+    await setFields(nodeVersionKey('extracted-named', '1.0.0'), { extraction_tries: 2 });
+    await killWhileReading(upload, archive);
+    expect(await storedVersion('extracted-named', '1.0.0')).toMatchObject({
+      host_node_extract_status: 'pending',
+      host_node_extract_reason:
+        'Reading it was begun 2 times and ran out of time or memory. It is tried again; publish the same version again to have it read sooner.',
+    });
+  });
+
+  test('is the last after twelve, until the version is published again', async () => {
+    const archive = pack(['Patient']);
+    const upload = await publishPack('extracted-patient', archive);
+    await setFields(nodeVersionKey('extracted-patient', '1.0.0'), { extraction_tries: 12 });
+
+    expect(await handler(extractionEvent(upload, archive), context)).toEqual(done);
+    const given = await storedVersion('extracted-patient', '1.0.0');
+    expect(given).toMatchObject({
+      host_node_extract_status: 'failed',
+      host_node_extract_reason: expect.stringContaining('publish the same version again'),
+    });
+    expect(given).not.toHaveProperty('pending_shard');
+
+    await expect(publish('extracted-patient', '1.0.0')).rejects.toMatchObject({ code: 'version_exists' });
+    expect(await storedVersion('extracted-patient', '1.0.0')).toMatchObject({
+      host_node_extract_status: 'pending',
+      pending_shard: expect.stringMatching(/^extract-[0-9a-f]$/),
+    });
+    await handler(extractionEvent(upload, archive), context);
+    const read = await storedVersion('extracted-patient', '1.0.0');
+    expect(read).toMatchObject({ host_node_extract_status: 'success' });
+    expect(read).not.toHaveProperty('extraction_tries');
+  });
+
+  test('has its message come again, and after the third receive the sweep', async () => {
+    const run = extractionEvents({
+      extract: async () => 'interrupted',
+      handOverDue: async () => ({ handed: 0, failed: 0, unread_shards: 0 }),
+    });
+
+    expect(await run(eventForKey('archives/a'), context)).toEqual(again);
+    expect(await run(eventForKey('archives/a', 3), context)).toEqual(done);
+  });
+
+  test('says nothing about a pack that was read: a publish changes nothing', async () => {
+    const archive = zip([{ name: '__init__.py', data: 'x = 1' }]);
+    const upload = await publishPack('extracted-judged', archive);
+    await handler(extractionEvent(upload, archive), context);
+    const before = await storedVersion('extracted-judged', '1.0.0');
+
+    await expect(publish('extracted-judged', '1.0.0')).rejects.toMatchObject({ code: 'version_exists' });
+    expect(await storedVersion('extracted-judged', '1.0.0')).toEqual(before);
   });
 });

@@ -85,7 +85,12 @@ function expectedNames(isFull: boolean): string[] {
       ['credentials', 'quota', 'errors'].map((what) => `${provider}-provider-${what}`),
     ),
     ...['credits-per-hour', 'credit-ceiling', 'bucket-size'],
-    ...['finalize-upload-dead-letters', 'extract-host-nodes-dead-letters', 'sweep-findings-uploads'],
+    ...[
+      'finalize-upload-dead-letters',
+      'extraction-dead-letters',
+      'extraction-backlog',
+      'sweep-findings-uploads',
+    ],
     ...['write-index-dead-letters', 'index-age'],
     ...['uploads', 'host-nodes', 'spending'].flatMap((it) => [
       `sweep-missing-${it}`,
@@ -287,19 +292,12 @@ describe('the alarms', () => {
 
   test('leave out what meets a reservation of the stage from the throttles of the account', () => {
     const [account] = alarmsOf(full).filter((it) => it.AlarmName === `${prefix}function-throttles`);
-    const names = [
-      'relightImage',
-      'textToVideo',
-      'extendVideo',
-      'multiframeVideo',
-      'finalizeUpload',
-      'extractHostNodes',
-    ];
+    const names = ['relightImage', 'textToVideo', 'extendVideo', 'multiframeVideo', 'finalizeUpload'];
 
     expect(account.Metrics[0].Expression).toBe(
       `FILL(all, 0)${names.map((name) => ` - FILL(${name}, 0)`).join('')}`,
     );
-    expect(account.Metrics).toHaveLength(8);
+    expect(account.Metrics).toHaveLength(7);
   });
 });
 

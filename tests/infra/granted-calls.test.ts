@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Context, S3Event } from 'aws-lambda';
+import type { Context } from 'aws-lambda';
 import { pathOf } from '../support/relay.ts';
 import { handler as bulkNodeVersions } from '../../functions/bulk-node-versions.ts';
 import { handler as deliverNotifications } from '../../functions/deliver-notifications.ts';
@@ -22,6 +22,7 @@ import { dynamodb } from '../../lib/store/table.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { addTrust } from '../../packages/admin/registry/trusts.ts';
 import { seed } from '../../tools/local/seed.ts';
+import { extractionEvent } from '../support/extractions.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { gitHub, gitHubToken, useCiIssuers } from '../support/ci.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
@@ -293,10 +294,11 @@ async function extractPublished(): Promise<void> {
   const archive = await demoArchive('1.0.0');
   await put(upload, archive);
   await finalizeUpload(eventOf(upload), context);
-  const event = structuredClone(sampleEvent('extract-host-nodes')) as unknown as S3Event;
-  for (const record of event.Records) record.s3.object.key = archiveKey(upload, sha256(archive));
+  const lost = await publish('granted-extraction', '2.0.0');
+  await put(lost, archive);
+  await finalizeUpload(eventOf(lost), context);
   needs.length = 0;
-  await extractHostNodes(event, context);
+  await extractHostNodes(extractionEvent(upload, archive), context);
   await extractHostNodes({ source: 'aws.events' } as Parameters<typeof extractHostNodes>[0], context);
 }
 

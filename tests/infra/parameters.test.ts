@@ -179,6 +179,7 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
   videoNotificationKey: { good: ['', ...secret.good], bad: secret.bad },
   videoNotificationKeyHeader: header,
   notificationSigningKey: { good: ['', ...secret.good], bad: secret.bad },
+  extractionConcurrency: { good: ['2', '1000'], bad: ['', '1', '1001', 'many'] },
   notificationConcurrency: { good: ['2', '1000'], bad: ['', '1', '1001', 'many'] },
   maxPendingVersions: { good: ['', '100', '1000'], bad: ['0', '1001', 'x'] },
   maxNewNodesPerDay: limit,

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
+import { maxReceives } from '../../lib/uploads/extraction-queue.ts';
+import { queues } from '../../tools/local/queues.ts';
 import { type Part, referencesOf } from '../../infra/plugins/references.ts';
 import { sitePage } from '../../packages/site/build.ts';
 import { asText } from './intrinsics.ts';
@@ -230,11 +232,9 @@ test('serves downloads that cannot be run, framed or guessed to be of another ty
   });
 });
 
-describe.each([
-  ['FinalizeUpload', 'FailuresPolicy'],
-  ['ExtractHostNodes', 'ExtractionFailuresPolicy'],
-])('the queue of failures of %s', (name, policy) => {
-  const statements = () => properties(plain, policy).PolicyDocument.Statement;
+describe('the queue of failures of the finalizer', () => {
+  const name = 'FinalizeUpload';
+  const statements = () => properties(plain, 'FailuresPolicy').PolicyDocument.Statement;
 
   test('accepts TLS only', () => {
     expect(statements()[0]).toMatchObject({
@@ -271,18 +271,75 @@ describe.each([
   });
 });
 
+describe('the queue of extractions', () => {
+  const statements = (policy: string) => properties(plain, policy).PolicyDocument.Statement;
+
+  test('is told by S3 of what is published, once S3 may tell it', () => {
+    expect(properties(plain, 'S3BucketArchives').NotificationConfiguration.QueueConfigurations).toEqual([
+      {
+        Event: 's3:ObjectCreated:*',
+        Filter: { S3Key: { Rules: [{ Name: 'prefix', Value: 'archives/' }] } },
+        Queue: { 'Fn::GetAtt': ['Extractions', 'Arn'] },
+      },
+    ]);
+    expect(resource(plain, 'S3BucketArchives').DependsOn).toContain('ExtractionsPolicy');
+    expect(statements('ExtractionsPolicy')[1]).toMatchObject({
+      Principal: { Service: 's3.amazonaws.com' },
+      Action: 'sqs:SendMessage',
+      Condition: {
+        StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
+        ArnEquals: { 'aws:SourceArn': expect.anything() },
+      },
+    });
+  });
+
+  test.each(['ExtractionsPolicy', 'ExtractionsFailuresPolicy'])('is reached over TLS only: %s', (policy) => {
+    expect(statements(policy)[0]).toMatchObject({
+      Effect: 'Deny',
+      Action: 'sqs:*',
+      Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+    });
+  });
+
+  // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: six times the function's timeout.
+  test('calls the function with one message at a time, and again after six times its timeout', () => {
+    const [[, mapping] = []] = ofType(plain, 'AWS::Lambda::EventSourceMapping').filter(([id]) =>
+      id.startsWith('ExtractHostNodes'),
+    );
+
+    expect(mapping).toMatchObject({
+      BatchSize: 1,
+      EventSourceArn: { 'Fn::GetAtt': ['Extractions', 'Arn'] },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: 20 },
+    });
+    expect(properties(plain, 'Extractions').VisibilityTimeout).toBe(
+      6 * properties(plain, 'ExtractHostNodesLambdaFunction').Timeout,
+    );
+  });
+
+  test('is the one of the local stack', () => {
+    const { DelaySeconds, VisibilityTimeout, RedrivePolicy } = properties(plain, 'Extractions');
+
+    expect({ DelaySeconds, VisibilityTimeout, maxReceiveCount: RedrivePolicy.maxReceiveCount }).toEqual({
+      DelaySeconds: queues.extractions.delaySeconds,
+      VisibilityTimeout: queues.extractions.visibilitySeconds,
+      maxReceiveCount: queues.extractions.deadLetter.maxReceiveCount,
+    });
+    expect(RedrivePolicy).toEqual({
+      deadLetterTargetArn: { 'Fn::GetAtt': ['ExtractionsFailures', 'Arn'] },
+      maxReceiveCount: maxReceives,
+    });
+  });
+});
+
 describe('the finalizer', () => {
-  test('runs for what arrives under staging only, and the extraction for what is published', () => {
+  test('runs for what arrives under staging only', () => {
     expect(properties(plain, 'S3BucketArchives').NotificationConfiguration.LambdaConfigurations).toEqual([
       {
         Event: 's3:ObjectCreated:*',
         Filter: { S3Key: { Rules: [{ Name: 'prefix', Value: 'staging/' }] } },
         Function: { 'Fn::GetAtt': ['FinalizeUploadLambdaFunction', 'Arn'] },
-      },
-      {
-        Event: 's3:ObjectCreated:*',
-        Filter: { S3Key: { Rules: [{ Name: 'prefix', Value: 'archives/' }] } },
-        Function: { 'Fn::GetAtt': ['ExtractHostNodesLambdaFunction', 'Arn'] },
       },
     ]);
     expect(properties(plain, 'FinalizeUploadLambdaPermissionArchivesS3').SourceAccount).toEqual({

@@ -277,7 +277,6 @@ describe('the functions', () => {
     expect(reserved(plain)).toEqual([]);
     expect(Object.fromEntries(reserved(full))).toEqual({
       FinalizeUploadLambdaFunction: 5,
-      ExtractHostNodesLambdaFunction: 5,
       RelightImageLambdaFunction: 10,
       TextToVideoLambdaFunction: 10,
       ExtendVideoLambdaFunction: 10,
@@ -299,7 +298,7 @@ describe('the functions', () => {
     const [stream, mapping] = mappings;
     const { ScheduleExpression, State } = properties(full, 'DeliverNotificationsEventsRuleSchedule1');
 
-    expect(mappings).toHaveLength(2);
+    expect(mappings).toHaveLength(3);
     expect(stream).toMatchObject({
       EventSourceArn: { 'Fn::GetAtt': ['Table', 'StreamArn'] },
       FunctionResponseTypes: ['ReportBatchItemFailures'],

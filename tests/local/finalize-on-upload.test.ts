@@ -6,7 +6,7 @@ import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
-import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
+import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 import { eventOf, publish, put, storedVersion } from '../support/uploads.ts';
@@ -53,20 +53,16 @@ test('objects that the finalizer itself writes do not call it', async () => {
   expect(calls).toBe(0);
 });
 
-test('calls the extraction for a published archive, and nothing else', async () => {
+test('tells the queue of a published archive, and of nothing else', async () => {
   const bucket = localBucket();
-  const seen: string[] = [];
-  const load = async () => async (event: S3Event) => {
-    seen.push(...event.Records.map(({ s3 }) => s3.object.key));
-  };
-  const local = finalizeOnUpload(bucket, load, 'archives/');
+  const sent: string[] = [];
+  queueOnPublish(bucket, { send: (body) => sent.push(body) });
   const event = eventOf(upload);
   for (const { s3 } of event.Records) s3.object.key = 'archives/a/1.0.0/b-c.zip';
   bucket.emit(event);
   bucket.emit(eventOf(upload));
-  await local.stop();
 
-  expect(seen).toEqual(['archives/a/1.0.0/b-c.zip']);
+  expect(sent).toEqual([JSON.stringify(event)]);
 });
 
 test('publishes a version with build metadata, by the event that the embedded S3 sends', async () => {

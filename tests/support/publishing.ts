@@ -3,15 +3,18 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from '@jest/globals';
-import type { S3Event } from 'aws-lambda';
+import type { S3Event, SQSEvent } from 'aws-lambda';
 import { buildSync } from 'esbuild';
 import { fromBufferPromise } from 'yauzl';
 import { writeTo } from '../../packages/publish-node/output.ts';
 import { run } from '../../packages/publish-node/program.ts';
-import { finalizeOnUpload } from '../../tools/local/finalize-on-upload.ts';
+import { consumeQueue } from '../../tools/local/consume-queue.ts';
+import { finalizeOnUpload, queueOnPublish } from '../../tools/local/finalize-on-upload.ts';
 import { startS3 } from '../../tools/local/s3.ts';
+import { startSqs } from '../../tools/local/sqs.ts';
 import { startHttpApi } from './http-api.ts';
 import { runProgram } from './run-program.ts';
+import { setVariables } from './variables.ts';
 
 /** The registry with its own S3, whose events this process receives and can lose. */
 export async function startRegistry() {
@@ -27,21 +30,26 @@ export async function startRegistry() {
     const { handler } = await import('../../functions/finalize-upload.ts');
     await handler(event, context);
   };
-  const extract = async (
-    event: S3Event,
-    context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
-  ) => {
-    if (events.ofArchivesAreLost) return;
+  const extract = async (event: SQSEvent, context: { getRemainingTimeInMillis: () => number }) => {
     const { handler } = await import('../../functions/extract-host-nodes.ts');
-    await handler(event, context);
+    return handler(event, context);
   };
-  const finalizing = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
-  const s3 = { ...bucket, ...finalizeOnUpload(finalizing, async () => extract, 'archives/') };
+  const sqs = await startSqs(0, { extractions: { visibilitySeconds: 1, delaySeconds: 0 } });
+  const queueUrl = sqs.queueUrl('extractions');
+  setVariables({ EXTRACTION_QUEUE_URL: queueUrl });
+  const mapping = { timeoutMs: 120_000, batchSize: 1, maximumConcurrency: 2 };
+  const consumer = consumeQueue({ queueUrl, load: async () => extract, ...mapping });
+  queueOnPublish(bucket, {
+    send: (body) => events.ofArchivesAreLost || sqs.queue('extractions').send(body),
+  });
+  const s3 = { ...bucket, ...finalizeOnUpload(bucket, async () => finalize) };
   const api = await startHttpApi();
   const { seed } = await import('../../tools/local/seed.ts');
   await seed();
   const stop = async () => {
     await Promise.all([api.stop(), s3.stop()]);
+    await sqs.stop();
+    await consumer.stop();
     await rm(directory, { recursive: true });
   };
   return { api, events, directory, stop };

@@ -1,17 +1,20 @@
 import { afterAll } from '@jest/globals';
 import { drainQueue, type QueueHandler } from '../../tools/local/consume-queue.ts';
+import { queues } from '../../tools/local/queues.ts';
 import { startSqs } from '../../tools/local/sqs.ts';
 import { setVariables } from './variables.ts';
 
-/** A test file that imports this one has a queue of notifications of its own. */
-const sqs = await startSqs(0, {
-  notifications: { visibilitySeconds: 180, deadLetter: { queue: 'failures', maxReceiveCount: 5 } },
-  failures: { visibilitySeconds: 30 },
+/** A test file that imports this one has queues of its own. */
+const sqs = await startSqs(0, queues);
+setVariables({
+  EXTRACTION_QUEUE_URL: sqs.queueUrl('extractions'),
+  NOTIFICATION_QUEUE_URL: sqs.queueUrl('notifications'),
 });
-setVariables({ NOTIFICATION_QUEUE_URL: sqs.queueUrl('notifications') });
 
 export const queue = sqs.queue('notifications');
-export const deadLetters = sqs.queue('failures');
+export const deadLetters = sqs.queue('notifications-failures');
+export const extractions = sqs.queue('extractions');
+export const unreadable = sqs.queue('extractions-failures');
 
 afterAll(() => sqs.stop());
 

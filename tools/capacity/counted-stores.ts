@@ -46,7 +46,7 @@ export async function startCountedStores(): Promise<CountedStores> {
   const [dynamodb, s3, sqs, simulators, receiver] = await Promise.all([
     startStrictDynamoDb(),
     startS3(0, directory, bucketName),
-    startSqs(0, { notifications: { visibilitySeconds: 180 } }),
+    startSqs(0, { extractions: { visibilitySeconds: 720 }, notifications: { visibilitySeconds: 180 } }),
     startSimulators({ tickMs }),
     startReceiver(),
   ]);
@@ -79,6 +79,7 @@ export async function startCountedStores(): Promise<CountedStores> {
     VIDEO_PROVIDER_KEY: 'local-video-key',
     NOTIFICATIONS: 'relay',
     NOTIFICATION_URL: `${receiver.url}/notifications`,
+    EXTRACTION_QUEUE_URL: `${queue.url}/000000000000/extractions`,
     NOTIFICATION_QUEUE_URL: `${queue.url}/000000000000/notifications`,
     NOTIFICATION_SIGNING_KEY: `whsk_${Buffer.alloc(32, 'capacity').toString('base64')}`,
     NOTIFY_LOCALHOST: 'accepted',

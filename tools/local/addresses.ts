@@ -62,6 +62,7 @@ export const localEnvironment = {
   AWS_ENDPOINT_URL_S3: localAddress(ports.s3),
   TOKEN_JWKS_URL: keySetUrl,
   CI_AUDIENCE: localAddress(ports.api),
+  EXTRACTION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/extractions`,
   NOTIFICATION_QUEUE_URL: `${localAddress(ports.sqs)}/000000000000/notifications`,
   NOTIFICATION_URL: `${localAddress(ports.api)}/notifications`,
   // Anybody can sign with this one: it says so itself.

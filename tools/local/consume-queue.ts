@@ -12,13 +12,16 @@ export type QueueHandler = (
   context: { getRemainingTimeInMillis: () => number },
 ) => Promise<SQSBatchResponse | undefined>;
 
-interface EventSource {
-  queueUrl: string;
-  load: () => Promise<QueueHandler>;
-  /** As in serverless.yml. */
+/** As in serverless.yml. */
+export interface Mapping {
   timeoutMs: number;
   batchSize: number;
   maximumConcurrency: number;
+}
+
+interface EventSource extends Mapping {
+  queueUrl: string;
+  load: () => Promise<QueueHandler>;
 }
 
 const waitSeconds = 5;
@@ -74,11 +77,11 @@ async function consumeBatch(client: SQSClient, source: EventSource, signal: Abor
 }
 
 /** Passes the visible messages to a handler in this process, batch by batch. Returns their number. */
-export async function drainQueue(queue: Queue, handler: QueueHandler): Promise<number> {
+export async function drainQueue(queue: Queue, handler: QueueHandler, batchSize = 10): Promise<number> {
   const never = new AbortController().signal;
   const context = { getRemainingTimeInMillis: () => drainMs };
   for (let messages = 0; ; ) {
-    const request = { max: 10, waitSeconds: 0, visibilitySeconds: queue.visibilitySeconds };
+    const request = { max: batchSize, waitSeconds: 0, visibilitySeconds: queue.visibilitySeconds };
     const received = await queue.receive(request, never);
     if (received.length === 0) return messages;
     messages += received.length;
@@ -121,7 +124,7 @@ function recordOf({
     messageAttributes: {},
     md5OfBody: MD5OfBody,
     eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:notifications',
+    eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:local',
     awsRegion: 'us-east-1',
   };
 }

@@ -20,17 +20,13 @@ const limitMs = 300_000;
 const maxInvocations = 3;
 
 /**
- * Lets the embedded S3 call a function as S3 calls the deployed one: the finalizer for each object that is put under
- * `staging/`, and the extraction for each under `archives/`; again if it fails. serverless-offline has no S3 events.
+ * Lets the embedded S3 call the finalizer as S3 calls the deployed one, for each object that is put under `staging/`; again
+ * if it fails. serverless-offline has no S3 events.
  */
-export function finalizeOnUpload(
-  bucket: Bucket,
-  load: () => Promise<Finalizer>,
-  prefix: 'staging/' | 'archives/' = 'staging/',
-): Bucket {
+export function finalizeOnUpload(bucket: Bucket, load: () => Promise<Finalizer>): Bucket {
   const running = new Set<Promise<void>>();
   bucket.onObjectCreated((event) => {
-    if (!event.Records.every(({ s3 }) => s3.object.key.startsWith(prefix))) return;
+    if (!event.Records.every(({ s3 }) => s3.object.key.startsWith('staging/'))) return;
     const work = invoke(event, load).finally(() => running.delete(work));
     running.add(work);
   });
@@ -39,6 +35,14 @@ export function finalizeOnUpload(
     await bucket.stop();
   };
   return { ...bucket, stop };
+}
+
+/** Tells a queue of each archive that is published, as S3 does. */
+export function queueOnPublish(bucket: Bucket, queue: { send: (body: string) => void }): void {
+  bucket.onObjectCreated((event) => {
+    if (event.Records.every(({ s3 }) => s3.object.key.startsWith('archives/')))
+      queue.send(JSON.stringify(event));
+  });
 }
 
 /** Never throws: the handler has logged its own failure. */

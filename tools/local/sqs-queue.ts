@@ -28,6 +28,11 @@ interface DeadLetter {
   send: (body: string, group: string | undefined) => void;
 }
 
+interface QueueOptions {
+  deadLetter?: DeadLetter | undefined;
+  delaySeconds?: number | undefined;
+}
+
 interface Request {
   max: number;
   waitSeconds: number;
@@ -50,6 +55,8 @@ const lookAgainMs = 20;
 /** A standard queue: at least once, in any order, and fair to message groups. */
 export class Queue {
   readonly visibilitySeconds: number;
+  /** Of messages that come without a delay of their own. */
+  readonly delaySeconds: number;
   /** How a test makes it misbehave: the share of messages that are shown twice, whether their order is lost, an outage. */
   readonly faults = { duplicates: 0, isShuffled: false, isDown: false, random: Math.random };
   readonly #deadLetter: DeadLetter | undefined;
@@ -59,8 +66,9 @@ export class Queue {
   #isClosed = false;
   #changed = Promise.withResolvers<void>();
 
-  constructor(visibilitySeconds: number, deadLetter?: DeadLetter) {
+  constructor(visibilitySeconds: number, { deadLetter, delaySeconds = 0 }: QueueOptions = {}) {
     this.visibilitySeconds = visibilitySeconds;
+    this.delaySeconds = delaySeconds;
     this.#deadLetter = deadLetter;
   }
 
@@ -87,7 +95,10 @@ export class Queue {
     return waits.filter((seconds) => seconds > 0);
   }
 
-  send(body: string, { group, delaySeconds }: { group: string | undefined; delaySeconds: number }): string {
+  send(
+    body: string,
+    { group, delaySeconds = this.delaySeconds }: { group?: string | undefined; delaySeconds?: number } = {},
+  ): string {
     const id = randomUUID();
     const now = this.#now();
     this.#messages.set(id, {

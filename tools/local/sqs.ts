@@ -13,6 +13,8 @@ import { Queue, SqsRefusal } from './sqs-queue.ts';
 
 interface QueueSettings {
   visibilitySeconds: number;
+  /** Of messages that come without a delay of their own. */
+  delaySeconds?: number;
   /** Where a message goes that was received this often and not deleted. */
   deadLetter?: { queue: string; maxReceiveCount: number };
 }
@@ -31,13 +33,12 @@ const maxBatch = 10;
 /** Starts queues in memory. */
 export async function startSqs(port: number, settings: Record<string, QueueSettings>): Promise<Sqs> {
   const queues = new Map<string, Queue>();
-  for (const [name, { visibilitySeconds, deadLetter }] of Object.entries(settings)) {
-    const bury = deadLetter && {
-      maxReceiveCount: deadLetter.maxReceiveCount,
-      send: (body: string, group: string | undefined) =>
-        queues.get(deadLetter.queue)?.send(body, { group, delaySeconds: 0 }),
+  for (const [name, { visibilitySeconds, delaySeconds, deadLetter: letters }] of Object.entries(settings)) {
+    const deadLetter = letters && {
+      maxReceiveCount: letters.maxReceiveCount,
+      send: (body: string, group: string | undefined) => queues.get(letters.queue)?.send(body, { group }),
     };
-    queues.set(name, new Queue(visibilitySeconds, bury));
+    queues.set(name, new Queue(visibilitySeconds, { deadLetter, delaySeconds }));
   }
   const server = createServer(async (request, response) => {
     const foreign = rejectForeign(request);
@@ -135,7 +136,10 @@ function send(queue: Queue, input: JsonObject): object {
     );
   const group = input.MessageGroupId === undefined ? undefined : string(input, 'MessageGroupId');
   if (group !== undefined && !groupShape.test(group)) throw invalid('MessageGroupId');
-  const id = queue.send(body, { group, delaySeconds: number(input, 'DelaySeconds', 0, 0, 900) });
+  const id = queue.send(body, {
+    group,
+    delaySeconds: number(input, 'DelaySeconds', queue.delaySeconds, 0, 900),
+  });
   return { MessageId: id, MD5OfMessageBody: createHash('md5').update(body).digest('hex') };
 }
 

@@ -17,19 +17,21 @@ import {
 } from './addresses.ts';
 import { startApi } from './api.ts';
 import { banner } from './banner.ts';
-import { consumeQueue, type QueueHandler } from './consume-queue.ts';
+import { consumeQueue, type Mapping, type QueueHandler } from './consume-queue.ts';
 import { claimFolder } from './data-folder.ts';
 import { demo } from './demo.ts';
 import { createTable } from './dynamodb.ts';
 import { startStrictDynamoDb } from './dynamodb-conflicts.ts';
-import { type Finalizer, finalizeOnUpload, loadFunction } from './finalize-on-upload.ts';
+import { type Finalizer, finalizeOnUpload, loadFunction, queueOnPublish } from './finalize-on-upload.ts';
 import { followTable } from './follow-table.ts';
 import { issueToken, loadSigningKey, startIssuer } from './issuer.ts';
 import { startPages } from './pages.ts';
 import { localPublicKeys } from './inbox.ts';
 import { createRequestLog } from './request-log.ts';
 import { startS3 } from './s3.ts';
+import { queues } from './queues.ts';
 import { startSqs } from './sqs.ts';
+import type { Queue } from './sqs-queue.ts';
 
 const notes = `Starts the whole service on ${localAddress(ports.api)}: the HTTP API, an embedded DynamoDB, an embedded S3 and a token issuer, with a demo publisher. Data is kept under .local/ between starts.`;
 
@@ -130,30 +132,38 @@ async function startStores(): Promise<void> {
           onWrite: followTable(() => loadStarted('write-index')),
         }),
       ),
-    relaysNotifications && startQueue(),
-    run(
-      startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) =>
-        finalizeOnUpload(
-          finalizeOnUpload(bucket, loadFinalizer),
-          () => loadStarted('extract-host-nodes'),
-          'archives/',
-        ),
+    startQueues().then((extractions) =>
+      run(
+        startS3(s3, `${localDirectory}/s3`, bucketName).then((bucket) => {
+          queueOnPublish(bucket, extractions);
+          return finalizeOnUpload(bucket, loadFinalizer);
+        }),
       ),
     ),
   ]);
 }
 
-/** The queue of notifications is in memory, so the schedule hands over those that an earlier stack left. */
-async function startQueue(): Promise<void> {
-  const sqs = startSqs(ports.sqs, {
-    notifications: { visibilitySeconds: 180, deadLetter: { queue: 'failures', maxReceiveCount: 5 } },
-    failures: { visibilitySeconds: 30 },
+/** They are in memory, so the functions' schedules hand over what an earlier stack left. Returns that of extractions. */
+async function startQueues(): Promise<Queue> {
+  const starting = startSqs(ports.sqs, queues);
+  await run(starting);
+  const sqs = await starting;
+  const consume = (name: keyof typeof queues, of: string, mapping: Mapping) => {
+    const source = { queueUrl: sqs.queueUrl(name), load: () => loadStarted<QueueHandler>(of), ...mapping };
+    return run(Promise.resolve(consumeQueue(source)));
+  };
+  await consume('extractions', 'extract-host-nodes', {
+    timeoutMs: 120_000,
+    batchSize: 1,
+    maximumConcurrency: 2,
   });
-  await run(sqs);
-  const queueUrl = (await sqs).queueUrl('notifications');
-  const load = () => loadStarted<QueueHandler>('deliver-notifications');
-  const mapping = { timeoutMs: 30_000, batchSize: 10, maximumConcurrency: 10 };
-  await run(Promise.resolve(consumeQueue({ queueUrl, load, ...mapping })));
+  if (relaysNotifications)
+    await consume('notifications', 'deliver-notifications', {
+      timeoutMs: 30_000,
+      batchSize: 10,
+      maximumConcurrency: 10,
+    });
+  return sqs.queue('extractions');
 }
 
 /** The seed finalizes its own uploads, and two finalizers of one upload would conflict. */

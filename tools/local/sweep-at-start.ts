@@ -1,4 +1,4 @@
-import { sweepExtractions } from '../../lib/uploads/sweep-extractions.ts';
+import { handOverExtractions } from '../../lib/uploads/hand-over-extractions.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 
 const limitMs = 10 * 60 * 1000;
@@ -15,7 +15,5 @@ export async function sweepAtStart(start: number, say: (sentence: string) => voi
     if (finished.includes(finding))
       say(`The upload of ${nodeId} ${version} was left over by an earlier start: ${finding}.`);
   });
-  await sweepExtractions(context, period, ({ nodeId, version }, { finding }) =>
-    say(`The host nodes of ${nodeId} ${version} were left over by an earlier start: ${finding}.`),
-  );
+  await handOverExtractions(context);
 }

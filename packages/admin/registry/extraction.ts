@@ -84,7 +84,8 @@ export async function extractNodeVersion(
       `${what} was read by extractor ${extraction.by}, and this is ${extractor}: update it.`,
     );
   const found = await readHostNodes(archive_key, record.node_id);
-  if (!found) throw new Rejection(`${what} has no archive in the bucket.`);
+  if (found === 'missing') throw new Rejection(`${what} has no archive in the bucket.`);
+  if (found === 'interrupted') throw new Rejection(`Reading ${what} ran out of time or memory.`);
   const archive = { nodeId: record.node_id, version: record.version, versionId: record.id, sha256 };
   const context = { deadline: Date.now() + writingMs };
   if (!(await writeHostNodes(context, archive, found)))
@@ -96,7 +97,7 @@ export async function extractNodeVersion(
     subject: `${record.node_id} ${record.version}`,
     detail: `${found.status}: ${found.nodes.size} host nodes by extractor ${extractor}, ${removed.length} removed`,
   };
-  if (!(await finishExtraction(context, archive, found, [historyOf(change)])))
+  if (!(await finishExtraction(context, archive, found, { also: [historyOf(change)] })))
     throw new Rejection(`${what} was read by a newer extractor meanwhile.`);
   return { record: await showNodeVersion(nodeId, version), found, removed };
 }

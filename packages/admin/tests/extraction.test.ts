@@ -157,40 +157,6 @@ describe('node-version extract', () => {
   });
 });
 
-describe('host-node sweep', () => {
-  test('reads the host nodes of versions whose extraction got lost, and of no other', async () => {
-    await publishPack('lost', ['A']);
-    const swept: { node_id: string }[] = await adminJson('host-node', 'sweep');
-
-    expect(swept).toContainEqual({ node_id: 'lost', version: '1.0.0', finding: 'success' });
-    expect(await listed('lost')).toEqual([expect.objectContaining({ host_node_name: 'A' })]);
-    expect((await admin('host-node', 'sweep')).stdout).toBe('No version waits for it.\n');
-  });
-
-  test('shows the error of an archive that it may not read, and exits with 1', async () => {
-    await publishPack('locked', ['A']);
-    const { status, stdout, stderr } = await withoutRights('host-node', 'sweep', '--json');
-
-    expect(JSON.parse(stdout)).toContainEqual({
-      node_id: 'locked',
-      version: '1.0.0',
-      finding: 'error',
-      error: expect.stringMatching(/^The bucket \S+ answered 403 \(.+\): check its name, the region /),
-    });
-    expect(stderr).toMatch(/\n1 of 1 could not be finished: see the findings, and run it again\.\n$/);
-    expect(status).toBe(1);
-  });
-
-  test('asks for the bucket of a deployed stage', async () => {
-    const { BUCKET_NAME } = process.env;
-    delete process.env.BUCKET_NAME;
-    const { status, stderr } = await admin('host-node', 'sweep');
-    process.env.BUCKET_NAME = BUCKET_NAME;
-
-    expect([status, stderr]).toEqual([1, 'Name the bucket of the archives: --bucket NAME.\n']);
-  });
-});
-
 describe('host-node clashes', () => {
   test('lists the names that latest versions of several nodes share, the oldest node first, and writes nothing', async () => {
     for (const [nodeId, names] of Object.entries({ older: ['Load it', 'Own'], newer: ['Load it'] })) {

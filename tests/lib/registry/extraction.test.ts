@@ -1,12 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
-import {
-  type ExtractedArchive,
-  findExtractionState,
-  finishExtraction,
-  unlistExtracted,
-  writeHostNodes,
-} from '../../../lib/registry/extraction.ts';
+import { type ExtractedArchive, finishExtraction, writeHostNodes } from '../../../lib/registry/extraction.ts';
+import { beginExtraction } from '../../../lib/registry/extraction-tries.ts';
 import type { ExtractedFields } from '../../../lib/registry/host-node-entries.ts';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
@@ -80,7 +75,7 @@ const edit = (nodeId: string, hostNodeName: string, changes: object) =>
 
 /** What an extraction does, by an event or by the administration, which also removes what is not found any more. */
 async function extract(archive: ExtractedArchive, by: number, names: readonly string[]): Promise<void> {
-  if ((await findExtractionState(inTime(), archive, by)) !== 'awaited') return;
+  if ((await beginExtraction(inTime(), archive, by)) !== 'awaited') return;
   await writeHostNodes(inTime(), archive, found(by, names));
   await removeOtherHostNodes(inTime(), archive, new Set(names));
   await finishExtraction(inTime(), archive, found(by, names));
@@ -159,7 +154,7 @@ describe('the end of an extraction', () => {
     await finishExtraction(inTime(), archive, found(1, []));
     await unbanNodeVersion('banned-meanwhile', '1.0.0');
     expect(dueWork(await stored('banned-meanwhile'))).toBe('host-nodes');
-    await unlistExtracted(inTime(), archive);
+    await beginExtraction(inTime(), archive, 1);
 
     expect(dueWork(await stored('banned-meanwhile'))).toBeUndefined();
   });

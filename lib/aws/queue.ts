@@ -1,0 +1,46 @@
+import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { configured } from '../config.ts';
+import type { Context } from '../context.ts';
+
+export interface NewMessage {
+  body: unknown;
+  /** The message group, which makes the standard queue a fair one. */
+  group?: string;
+  delaySeconds?: number;
+}
+
+/** SQS's own bounds. */
+export const maxMessages = 10;
+export const maxDelaySeconds = 900;
+
+/** The sending side of a queue: takes up to ten messages, and throws unless the queue has taken them all. */
+// @__NO_SIDE_EFFECTS__
+export function queueAt(
+  url: () => string,
+): (context: Context, messages: readonly NewMessage[]) => Promise<void> {
+  const sqs = configured(
+    () =>
+      new SQSClient({
+        endpoint: new URL(url()).origin,
+        maxAttempts: 3,
+        requestHandler: { connectionTimeout: 1000, requestTimeout: 5000, throwOnRequestTimeout: true },
+      }),
+  );
+  return async ({ deadline }, messages) => {
+    const { Failed = [] } = await sqs().send(
+      new SendMessageBatchCommand({
+        QueueUrl: url(),
+        Entries: messages.map(({ body, group, delaySeconds }, place) => ({
+          Id: String(place),
+          MessageBody: JSON.stringify(body),
+          MessageGroupId: group,
+          DelaySeconds: delaySeconds,
+        })),
+      }),
+      { abortSignal: AbortSignal.timeout(Math.max(1, deadline - Date.now())) },
+    );
+    const [failed] = Failed;
+    if (failed)
+      throw new Error(`SQS did not take ${Failed.length} of ${messages.length} messages: ${failed.Code}`);
+  };
+}

@@ -1,0 +1,75 @@
+import type { EventBridgeEvent, Context as Invocation, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { type Context, contextUntil } from '../context.ts';
+import { describeError, log, note, withLogFields } from '../log.ts';
+import type { ExtractionResult } from './extract-archive.ts';
+import { archiveKeysOf, maxReceives } from './extraction-queue.ts';
+import type { HandOver } from './hand-over-extractions.ts';
+
+interface Handlers {
+  extract: (context: Context, key: string) => Promise<ExtractionResult>;
+  handOverDue: (context: Context) => Promise<HandOver>;
+}
+
+type ExtractionEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
+
+const reservedMs = 1000;
+
+/** May end otherwise another time. The version is listed, so after the last receive the sweep has it read again. */
+const unended: readonly ExtractionResult[] = ['early', 'unfinished', 'interrupted'];
+
+/** Turns two handlers into one for the messages of the queue, and for the schedule that hands over what is due. */
+export function extractionEvents({ extract, handOverDue }: Handlers) {
+  return async (
+    event: ExtractionEvent,
+    invocation: Pick<Invocation, 'getRemainingTimeInMillis'>,
+  ): Promise<SQSBatchResponse | undefined> => {
+    const context = contextUntil(Date.now() + invocation.getRemainingTimeInMillis() - reservedMs);
+    if ('Records' in event) return extractBatch(extract, context, event);
+    const { failed } = await handOverDue(context);
+    if (failed > 0) throw new Error(`${failed} versions could not be handed to the queue.`);
+    return undefined;
+  };
+}
+
+/** One after the other: each takes the memory of the function. Deployed, a batch is one message. */
+async function extractBatch(
+  extract: Handlers['extract'],
+  context: Context,
+  { Records }: SQSEvent,
+): Promise<SQSBatchResponse> {
+  const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
+  for (const { messageId, body, attributes } of Records) {
+    const sent = Number(attributes.SentTimestamp);
+    const isDone = await withLogFields({ function: 'extractHostNodes', message: messageId }, async () => {
+      try {
+        let isDone = true;
+        for (const key of archiveKeysOf(body))
+          if (unended.includes(await extractOne(extract, context, key, sent))) isDone = isLast(attributes);
+        return isDone;
+      } catch (error) {
+        log('error', 'extraction', { outcome: 'failed', ...describeError(error) });
+        return false;
+      }
+    });
+    if (!isDone) batchItemFailures.push({ itemIdentifier: messageId });
+  }
+  return { batchItemFailures };
+}
+
+function isLast({ ApproximateReceiveCount }: { ApproximateReceiveCount: string }): boolean {
+  return Number(ApproximateReceiveCount) >= maxReceives;
+}
+
+async function extractOne(
+  extract: Handlers['extract'],
+  context: Context,
+  key: string,
+  sent: number,
+): Promise<ExtractionResult> {
+  const started = performance.now();
+  note({ key });
+  const outcome = await extract(context, key);
+  const ms = Math.round(performance.now() - started);
+  log('info', 'extraction', { outcome, ms, lag_ms: Date.now() - sent });
+  return outcome;
+}

@@ -1,0 +1,136 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { EventBridgeEvent } from 'aws-lambda';
+import { handler } from '../../../functions/extract-host-nodes.ts';
+import { nodeVersionKey } from '../../../lib/store/keys.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { handOverExtractions } from '../../../lib/uploads/hand-over-extractions.ts';
+import { drainQueue } from '../../../tools/local/consume-queue.ts';
+import { demoArchive } from '../../../tools/local/demo-archive.ts';
+import { seed } from '../../../tools/local/seed.ts';
+import { intercept } from '../../support/intercept.ts';
+import { loggedLines } from '../../support/logged-lines.ts';
+import { extractions, unreadable } from '../../support/queue.ts';
+import { setFields } from '../../support/registry.ts';
+import { finalize, publish, put, storedVersion } from '../../support/uploads.ts';
+
+const hourMs = 60 * 60 * 1000;
+const schedule = { source: 'aws.events' } as EventBridgeEvent<'Scheduled Event', unknown>;
+const context = { getRemainingTimeInMillis: () => 120_000 };
+
+let isSeeded = false;
+
+beforeEach(async () => {
+  if (!isSeeded) await seed();
+  isSeeded = true;
+  // Whatever other tests left is handed over and read.
+  await handler(schedule, context);
+  await readAll();
+}, 60_000);
+
+/** Delivers the messages that wait, after their delay. Returns their number. */
+function readAll(): Promise<number> {
+  extractions.skip(5000);
+  return drainQueue(extractions, handler);
+}
+
+/** A published version whose message got lost some hours ago. */
+async function lose(nodeId: string, hours = 1): Promise<void> {
+  const upload = await publish(nodeId, '1.0.0');
+  await put(upload, await demoArchive('1.0.0'));
+  await finalize(upload);
+  const pending_since = new Date(Date.now() - hours * hourMs).toISOString();
+  await setFields(nodeVersionKey(nodeId, '1.0.0'), { pending_since });
+}
+
+const handed = () => extractions.bodies.map((body) => String(JSON.parse(body).key).split('/')[1]).sort();
+
+test('hands to the queue what is due, however old it is, and logs how much that was', async () => {
+  await lose('lost');
+  await lose('long-lost', 24 * 30);
+  await handler(schedule, context);
+
+  expect(handed()).toEqual(['long-lost', 'lost']);
+  expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ event: 'sweep', sweep: 'host-nodes', handed: 2, sweep_unvisited: 0 }),
+  );
+  expect(await readAll()).toBe(2);
+  const version = await storedVersion('lost', '1.0.0');
+  expect(version).toMatchObject({ host_node_extract_status: 'success' });
+  expect(version).not.toHaveProperty('pending_shard');
+});
+
+test('hands nothing over twice while it waits in the queue', async () => {
+  await lose('waiting');
+  await Promise.all([handler(schedule, context), handler(schedule, context)]);
+  await handler(schedule, context);
+
+  expect(handed()).toEqual(['waiting']);
+});
+
+test('takes a version off the list whose host nodes were read before, such as in a ban', async () => {
+  await lose('read-in-ban');
+  await handler(schedule, context);
+  await readAll();
+  const listed = { pending_shard: 'extract-a', pending_since: new Date(Date.now() - hourMs).toISOString() };
+  await setFields(nodeVersionKey('read-in-ban', '1.0.0'), listed);
+  await handler(schedule, context);
+  await readAll();
+
+  expect(await storedVersion('read-in-ban', '1.0.0')).not.toHaveProperty('pending_shard');
+});
+
+test('goes on after a failure, and then fails', async () => {
+  await lose('reachable');
+  await lose('unreachable');
+  intercept(dynamodb, async ({ command, input, send }) => {
+    if (command === 'UpdateItemCommand' && JSON.stringify(input.Key).includes('#unreachable'))
+      throw new Error('The store is down.');
+    return send();
+  });
+
+  await expect(handler(schedule, context)).rejects.toThrow('1 versions could not be handed to the queue.');
+  expect(handed()).toEqual(['reachable']);
+});
+
+test('leaves what the queue did not take for the next hour', async () => {
+  await lose('refused');
+  extractions.faults.isDown = true;
+  await expect(handler(schedule, context)).rejects.toThrow('1 versions could not be handed to the queue.');
+  extractions.faults.isDown = false;
+
+  const { pending_since } = await storedVersion('refused', '1.0.0');
+  expect(Date.parse(String(pending_since))).toBeGreaterThan(Date.now());
+});
+
+test('begins no page without the time for it', async () => {
+  await lose('late');
+
+  expect(await handOverExtractions({ deadline: Date.now() + 5000 })).toEqual({
+    handed: 0,
+    failed: 0,
+    unread_shards: 16,
+  });
+});
+
+test('one pack that kills its function three times holds up no other, and ends among the dead letters', async () => {
+  await lose('killer');
+  await lose('quiet');
+  await handler(schedule, context);
+  const killed: string[] = [];
+  const crash: typeof handler = async (event, invocation) => {
+    const { batchItemFailures = [] } =
+      JSON.stringify(event).includes('/killer/') && 'Records' in event
+        ? { batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })) }
+        : ((await handler(event, invocation)) ?? {});
+    killed.push(...batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    return { batchItemFailures };
+  };
+  for (const _ of [1, 2, 3, 4]) {
+    extractions.skip(720_000);
+    await drainQueue(extractions, crash, 1);
+  }
+
+  expect(await storedVersion('quiet', '1.0.0')).toMatchObject({ host_node_extract_status: 'success' });
+  expect(killed).toHaveLength(3);
+  expect(unreadable.bodies.join()).toContain('/killer/');
+});

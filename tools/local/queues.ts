@@ -1,0 +1,14 @@
+/** The queues of a stage, as the templates make them: infra/template/extractions.yml and notifications.yml. */
+export const queues = {
+  extractions: {
+    visibilitySeconds: 720,
+    delaySeconds: 3,
+    deadLetter: { queue: 'extractions-failures', maxReceiveCount: 3 },
+  },
+  'extractions-failures': { visibilitySeconds: 30 },
+  notifications: {
+    visibilitySeconds: 180,
+    deadLetter: { queue: 'notifications-failures', maxReceiveCount: 5 },
+  },
+  'notifications-failures': { visibilitySeconds: 30 },
+} as const;
