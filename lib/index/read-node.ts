@@ -1,16 +1,24 @@
 import type { Context } from '../context.ts';
 import { type NodeRecord, nodeRecord, type PublisherRecord, publisherRecord } from '../registry/records.ts';
-import { nodeKey, publisherKey } from '../store/keys.ts';
+import type { Item } from '../store/attribute-values.ts';
+import { type Key, nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 
 export interface OwnedNode {
   node: NodeRecord;
   publisher: PublisherRecord;
+  /** The other records that were asked for, read with the node. */
+  others: (Item | undefined)[];
 }
 
-export async function readNode(context: Context, nodeId: string): Promise<OwnedNode | undefined> {
-  const node = nodeRecord((await get(context, nodeKey(nodeId)))[0]);
+export async function readNode(
+  context: Context,
+  nodeId: string,
+  ...keys: readonly Key[]
+): Promise<OwnedNode | undefined> {
+  const [item, ...others] = await get(context, nodeKey(nodeId), ...keys);
+  const node = nodeRecord(item);
   if (!node) return undefined;
   const publisher = publisherRecord((await get(context, publisherKey(node.publisher_id)))[0]);
-  return publisher && { node, publisher };
+  return publisher && { node, publisher, others };
 }

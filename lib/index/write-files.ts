@@ -27,13 +27,14 @@ export function refreshNode(
   downloadUrl: DownloadUrl,
 ): Promise<'written' | 'unchanged'> {
   return refreshFile<IndexedNode>(context, nodePath(nodeId), async (current) => {
-    const owned = await readNode(context, nodeId);
-    if (!owned) return undefined;
-    const { node, publisher } = owned;
     // A ban empties the file, so what it had must be read again when the ban is lifted.
     const isWhole = current !== undefined && current.status !== 'NodeStatusBanned' && labels !== 'all';
-    const changed = isWhole
-      ? await readVersions(context, nodeId, labels)
+    const named = isWhole ? labels : [];
+    const owned = await readNode(context, nodeId, ...named.map((label) => nodeVersionKey(nodeId, label)));
+    if (!owned) return undefined;
+    const { node, publisher, others } = owned;
+    const changed: Versions = isWhole
+      ? new Map(named.map((label, place) => [label, nodeVersionRecord(others[place])]))
       : await readAllVersions(context, nodeId);
     const versions = new Map(isWhole ? current.versions.map((version) => [version.version, version]) : []);
     for (const [label, version] of changed) {
@@ -48,12 +49,6 @@ export function refreshNode(
 }
 
 type Versions = Map<string | undefined, NodeVersionRecord | undefined>;
-
-async function readVersions(context: Context, nodeId: string, labels: readonly string[]): Promise<Versions> {
-  if (labels.length === 0) return new Map();
-  const items = await get(context, ...labels.map((label) => nodeVersionKey(nodeId, label)));
-  return new Map(labels.map((label, place) => [label, nodeVersionRecord(items[place])]));
-}
 
 async function readAllVersions(context: Context, nodeId: string): Promise<Versions> {
   const versions: Versions = new Map();
@@ -77,8 +72,8 @@ export function refreshHostNodes(
   label: string,
 ): Promise<'written' | 'unchanged'> {
   return refreshFile<IndexedHostNodes>(context, hostNodesPath(nodeId, label), async (current) => {
-    const owned = await readNode(context, nodeId);
-    const version = nodeVersionRecord((await get(context, nodeVersionKey(nodeId, label)))[0]);
+    const owned = await readNode(context, nodeId, nodeVersionKey(nodeId, label));
+    const version = nodeVersionRecord(owned?.others[0]);
     if (!owned || !version) return undefined;
     const isShown = showsVersions(owned.node, owned.publisher);
     if (!current && version.host_node_extract_status === 'pending') return undefined;

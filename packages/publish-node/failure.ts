@@ -83,7 +83,7 @@ export type Hints = Partial<Record<string, string>>;
 
 /** The registry's error as an ending of the command. */
 export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
-  const { code, status = 0, details: problems, requestId, message } = error;
+  const { code, status = 0, details: problems, requestId, sentence: message } = error;
   const hint = hints[code] === undefined ? '' : ` ${hints[code]}`;
   const facts = { code, problems, requestId, cause: error };
   if (code === 'archive_rejected') return new Failure('archiveRefused', message, facts);

@@ -2,8 +2,10 @@ import { type UploadProgress, uploadImages, type WithImages, withoutBytes } from
 import { type PublishInput, type Published, type PublishOptions, publish } from './publish.ts';
 import { type Call, hostNodeSegment, segment } from './request.ts';
 import { RegistryError } from './registry-error.ts';
-import { type Settings, send } from './send.ts';
-import { type FinishedTask, statusUrlOf, type WaitOptions, waitForTask } from './tasks.ts';
+import { readIndex } from './public-index.ts';
+import { send } from './send.ts';
+import { type ClientOptions, clientSettings } from './settings.ts';
+import { type FinishedTask, statusUrlOf, type TaskProgress, type WaitOptions, waitForTask } from './tasks.ts';
 import type {
   Body,
   BulkEntry,
@@ -28,12 +30,16 @@ export {
   createPublicIndex,
   type IndexedHostNodes,
   type IndexedNode,
+  type IndexedReadme,
+  type PublicIndex,
   type PublicIndexOptions,
   type PublicVersion,
   type ReadOptions,
 } from './public-index.ts';
 export type { PublishInput, Published, PublishOptions, Upload } from './publish.ts';
 export { type ErrorCode, RegistryError } from './registry-error.ts';
+export type { AccessToken, ClientOptions, Fetch, Retry, SendOptions } from './settings.ts';
+export type { Downloadable } from './download.ts';
 export { type FinishedTask, statusUrlOf, type TaskProgress, type WaitOptions } from './tasks.ts';
 export type {
   Body,
@@ -53,20 +59,14 @@ type PaidOperation = 'relightImage' | 'textToVideo' | 'extendVideo' | 'multifram
 
 export interface PaidOptions extends KeyedOptions {
   /** Hears how much of the large images has been sent; in browsers while it is sent. */
-  onUpload?: (progress: UploadProgress) => void;
+  onUpload?: ((progress: UploadProgress) => void) | undefined;
 }
 
 /** What a paid call takes to wait for its task. */
-export interface WaitingOptions extends PaidOptions, WaitOptions {
+export interface WaitingOptions extends PaidOptions, Omit<WaitOptions, 'fetch'> {
   wait: true;
 }
 
-export interface ClientOptions extends Partial<Omit<Settings, 'baseUrl'>> {
-  baseUrl: string;
-}
-
-/** Longer than the gateway's 30 seconds, so that the service's own answer is what ends an attempt. */
-const standard = { timeoutMs: 35_000, attempts: 5, patienceMs: 60_000, accessToken: undefined };
 const maxPairs = 1000;
 const task = { task_id: 'string' } as const;
 
@@ -74,8 +74,9 @@ export type RegistryClient = ReturnType<typeof createRegistryClient>;
 
 /** A client of every operation. The access token, or what fetches one, is asked for each call. */
 export function createRegistryClient(options: ClientOptions) {
-  const settings: Settings = { ...standard, ...options, baseUrl: options.baseUrl.replace(/\/+$/, '') };
-  const ask = <Data>(call: Call, given: CallOptions = {}) => send<Data>(settings, call, given);
+  const settings = clientSettings(options);
+  const index = readIndex(options.downloadsUrl, settings);
+  const ask = <Data>(call: Call, given?: CallOptions) => send<Data>(settings, call, given);
   const post = <Data>(
     path: string,
     answer: Call['answer'],
@@ -87,8 +88,12 @@ export function createRegistryClient(options: ClientOptions) {
   };
 
   /** Sends a paid request, and its large images first if the service has not got them yet. */
-  const pay = async <Data>(path: string, answer: Call['answer'], given: unknown, options: PaidOptions) => {
-    const { onUpload, ...rest } = options;
+  const pay = async <Data>(
+    path: string,
+    answer: Call['answer'],
+    given: unknown,
+    { onUpload, ...rest }: PaidOptions,
+  ) => {
     const { body, uploads } = await withoutBytes(given);
     const keyed = { ...rest, idempotencyKey: rest.idempotencyKey ?? freshKey() };
     try {
@@ -96,8 +101,8 @@ export function createRegistryClient(options: ClientOptions) {
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'upload_needed' || uploads.size === 0)
         throw error;
-      const { signal } = rest;
-      await uploadImages(error, uploads, { ...(signal && { signal }), ...(onUpload && { onUpload }) });
+      const { signal, fetch = options.fetch } = rest;
+      await uploadImages(error, uploads, { signal, onUpload, fetch });
       return post<Data>(path, answer, body, keyed);
     }
   };
@@ -107,7 +112,7 @@ export function createRegistryClient(options: ClientOptions) {
     function start(body: WithImages<Body<Name>>, given: WaitingOptions): Promise<FinishedTask>;
     function start(
       body: WithImages<Body<Name>>,
-      given?: PaidOptions & { wait?: false },
+      given?: PaidOptions & { wait?: false | undefined },
     ): Promise<Reply<Name>>;
     async function start(body: WithImages<Body<Name>>, given: PaidOptions | WaitingOptions = {}) {
       if (!('wait' in given) || !given.wait) return pay<Reply<Name>>(path, answer, body, given);
@@ -121,12 +126,9 @@ export function createRegistryClient(options: ClientOptions) {
       const taskId = taskIdOf(reply);
       if (statusUrl === undefined) throw withoutStatus(taskId);
       onState?.({ state: 'created', taskId, statusUrl });
-      const { signal } = keyed;
-      return waitForTask(statusUrl, {
-        ...(signal && { signal }),
-        ...(onState && { onState: (progress) => progress.state !== 'created' && onState(progress) }),
-        ...(waitMs !== undefined && { waitMs }),
-      });
+      const { signal, fetch = options.fetch } = keyed;
+      const hearState = (progress: TaskProgress) => progress.state !== 'created' && onState?.(progress);
+      return waitForTask(statusUrl, { signal, fetch, waitMs, onState: hearState });
     }
     return start;
   };
@@ -157,10 +159,19 @@ export function createRegistryClient(options: ClientOptions) {
 
     /** Registers a version, uploads its archive and waits until it is active; safe to call again at any point. */
     publish(input: PublishInput, given: PublishOptions = {}): Promise<Published> {
-      return publish(versions, input, given);
+      return publish(settings, versions, input, given);
     },
 
+    /** The archive of a version as a stream, which fails unless the bytes are those that were published. */
+    download: index.download,
+
     nodes: {
+      get: index.node,
+      list: index.catalog,
+      search: index.search,
+      versions: index.versions,
+      readme: index.readme,
+
       async update(
         publisherId: string,
         nodeId: string,
@@ -181,6 +192,8 @@ export function createRegistryClient(options: ClientOptions) {
     },
 
     hostNodes: {
+      list: index.hostNodes,
+
       /** The name may be any text: `/`, `?`, `#` and `%` are safe on every gateway. */
       async update(
         nodeId: string,
@@ -208,7 +221,8 @@ export function createRegistryClient(options: ClientOptions) {
 
     tasks: {
       /** Goes on waiting for a task, after a reload for example, by the `statusUrl` that `onState` has told. */
-      wait: waitForTask,
+      wait: (statusUrl: string, given: WaitOptions = {}) =>
+        waitForTask(statusUrl, { ...given, fetch: given.fetch ?? options.fetch }),
     },
   };
 }

@@ -1,7 +1,8 @@
 import { RegistryError } from './registry-error.ts';
+import type { Fetch } from './settings.ts';
 
 /** An image as its caller has it: a URL or base64 data, or the bytes themselves. */
-export type ImageInput = string | Blob | Uint8Array<ArrayBuffer> | ArrayBuffer;
+export type ImageInput = string | Blob | Uint8Array | ArrayBuffer;
 
 type ImageField =
   | 'image'
@@ -92,11 +93,18 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+interface UploadOptions {
+  signal: AbortSignal | undefined;
+  onUpload: ((progress: UploadProgress) => void) | undefined;
+  /** The caller's own, which is used even where a browser could tell the progress. */
+  fetch: Fetch | undefined;
+}
+
 /** Sends what an `upload_needed` asks for, one after the other. */
 export async function uploadImages(
   needed: RegistryError,
   uploads: ReadonlyMap<string, Blob>,
-  { signal, onUpload }: { signal?: AbortSignal; onUpload?: (progress: UploadProgress) => void },
+  { signal, onUpload, fetch: request }: UploadOptions,
 ): Promise<void> {
   const urls = new Set(needed.details.flatMap(({ uploadUrl }) => uploadUrl ?? []));
   const wanted = [...urls].map((url) => ({
@@ -108,7 +116,8 @@ export async function uploadImages(
   for (const { url, blob } of wanted) {
     if (!blob) throw needed;
     onUpload?.({ sent: before, total });
-    await put(url, blob, signal, (sent) => onUpload?.({ sent: before + sent, total }));
+    const onSent = (sent: number) => onUpload?.({ sent: before + sent, total });
+    await put({ url, blob, signal, onSent }, request);
     before += blob.size;
   }
   onUpload?.({ sent: total, total });
@@ -131,26 +140,23 @@ function olderRequest(): OlderRequest | undefined {
   return Older && new Older();
 }
 
-async function put(
-  url: string,
-  blob: Blob,
-  signal: AbortSignal | undefined,
-  onSent: (bytes: number) => void,
-): Promise<void> {
-  signal?.throwIfAborted();
-  const request = olderRequest();
-  const status =
-    request === undefined
-      ? await fetch(url, { method: 'PUT', body: blob, ...(signal && { signal }) }).then(
-          (answer) => answer.status,
-          (cause: unknown) => {
-            signal?.throwIfAborted();
-            throw new RegistryError('upload_failed', 'The upload of an image was cut off.', { cause });
-          },
-        )
-      : await putWithProgress(request, { url, blob, signal, onSent });
+async function put(upload: Upload, given: Fetch | undefined): Promise<void> {
+  upload.signal?.throwIfAborted();
+  const request = given ? undefined : olderRequest();
+  const status = request
+    ? await putWithProgress(request, upload)
+    : await putOnce(upload, given ?? ((url, init) => fetch(url, init)));
   if (status !== 200)
     throw new RegistryError('upload_failed', `The upload of an image was answered ${status}.`, { status });
+}
+
+async function putOnce({ url, blob, signal }: Upload, request: Fetch): Promise<number> {
+  try {
+    return (await request(url, { method: 'PUT', body: blob, ...(signal && { signal }) })).status;
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw new RegistryError('upload_failed', 'The upload of an image was cut off.', { cause });
+  }
 }
 
 interface Upload {

@@ -1,6 +1,7 @@
 import { RegistryError } from './registry-error.ts';
-import { pause } from './send.ts';
+import { type AccessToken, type Fetch, milliseconds, type SendOptions, type Settings } from './settings.ts';
 import type { BulkEntry, BulkPair, CallOptions, NodeVersion, PublishBody, Reply } from './types.ts';
+import { pause, within } from './within.ts';
 
 /** Puts the bytes to the signed URL with `Content-Type: application/zip` and returns the status of the answer. */
 export type Upload = (url: string, archive: Uint8Array | Blob, signal?: AbortSignal) => Promise<number>;
@@ -11,20 +12,20 @@ export interface PublishInput {
   node?: PublishBody['node'];
   version: PublishBody['node_version'];
   /** A personal access token or the ID token of a CI, or a function that returns one. */
-  personalAccessToken: string | (() => string | Promise<string>);
+  personalAccessToken: AccessToken;
   /** The zip. */
   archive: Uint8Array | Blob;
 }
 
-export interface PublishOptions {
-  signal?: AbortSignal;
+export interface PublishOptions extends SendOptions {
+  signal?: AbortSignal | undefined;
   /** How long to wait for the upload to be checked. */
-  waitMs?: number;
+  waitMs?: number | undefined;
   /** How long the upload may take, all its attempts together. */
-  uploadTimeoutMs?: number;
-  onStep?: (step: 'registering' | 'uploading' | 'checking') => void;
+  uploadTimeoutMs?: number | undefined;
+  onStep?: ((step: 'registering' | 'uploading' | 'checking') => void) | undefined;
   /** Another way to send the bytes, such as one that shows how far it is. */
-  upload?: Upload;
+  upload?: Upload | undefined;
 }
 
 export interface Published {
@@ -60,15 +61,22 @@ const standardUploadMs = 15 * 60_000;
  * The service is asked to register it in every case, so that only those who may publish it hear that it is published.
  */
 export async function publish(
+  settings: Settings,
   versions: Versions,
   input: PublishInput,
-  options: PublishOptions,
+  { waitMs = standardWaitMs, uploadTimeoutMs = standardUploadMs, upload, onStep, ...calls }: PublishOptions,
 ): Promise<Published> {
+  const { signal, timeoutMs = settings.timeoutMs, fetch: request = settings.fetch } = calls;
+  const limits = {
+    waitMs: milliseconds('waitMs', waitMs),
+    uploadTimeoutMs: milliseconds('uploadTimeoutMs', uploadTimeoutMs, 1),
+    signal,
+  };
   const digest = await sha256Of(input.archive);
-  const calls = options.signal ? { signal: options.signal } : {};
   const look = () => findVersion(versions, { node_id: input.nodeId, version: input.version.version }, calls);
-  options.onStep?.('registering');
-  const registered = await register(versions, input, calls).catch((error: unknown) => {
+  onStep?.('registering');
+  const token = await tokenOf(input.personalAccessToken, timeoutMs, signal);
+  const registered = await register(versions, input, token, calls).catch((error: unknown) => {
     // The digest says whether with these bytes.
     if (digest !== undefined && error instanceof RegistryError && error.code === 'version_exists') {
       return undefined;
@@ -76,18 +84,26 @@ export async function publish(
     throw error;
   });
   if (registered) {
-    options.onStep?.('uploading');
-    await uploadAgain(registered.signedUrl, input.archive, options);
-    options.onStep?.('checking');
+    onStep?.('uploading');
+    await uploadAgain(registered.signedUrl, input.archive, {
+      ...limits,
+      upload: upload ?? uploadBy(request),
+    });
+    onStep?.('checking');
   }
-  const version = await waitFor(look, digest, options);
+  const version = await waitFor(look, digest, limits);
   return { version, wasPublished: registered === undefined };
 }
 
-async function register(versions: Versions, input: PublishInput, options: CallOptions) {
-  const { personalAccessToken: given, publisherId, nodeId } = input;
-  const token = typeof given === 'function' ? await given() : given;
-  const body = { personal_access_token: token, node: input.node ?? {}, node_version: input.version };
+function tokenOf(token: AccessToken, timeoutMs: number, signal: AbortSignal | undefined) {
+  if (typeof token === 'string') return token;
+  const sentence = `The function personalAccessToken took more than ${timeoutMs} ms.`;
+  return within(timeoutMs, signal, token, () => new RegistryError('timed_out', sentence));
+}
+
+async function register(versions: Versions, input: PublishInput, token: string, options: CallOptions) {
+  const { publisherId, nodeId, node = {}, version } = input;
+  const body = { personal_access_token: token, node, node_version: version };
   return versions.register(publisherId, nodeId, body, options);
 }
 
@@ -104,7 +120,7 @@ async function findVersion(versions: Versions, pair: BulkPair, options: CallOpti
 async function waitFor(
   look: () => Promise<NodeVersion | undefined>,
   digest: string | undefined,
-  { waitMs = standardWaitMs, signal }: PublishOptions,
+  { waitMs, signal }: Limits,
 ): Promise<Published['version']> {
   const end = Date.now() + waitMs;
   let reasonBefore: string | undefined;
@@ -160,41 +176,56 @@ function openedVersion(version: NodeVersion | undefined, digest: string | undefi
 }
 
 /** The same bytes do no harm, so an upload that broke off is sent again. */
-async function uploadAgain(url: string, archive: Uint8Array | Blob, options: PublishOptions): Promise<void> {
-  const { upload = putArchive, uploadTimeoutMs = standardUploadMs, signal } = options;
-  const timeout = AbortSignal.timeout(uploadTimeoutMs);
-  const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
-  for (let attempt = 1; ; attempt += 1) {
-    const failure = await upload(url, archive, either).then(
-      (status) => (status === 200 ? undefined : { status, cause: undefined }),
-      (cause: unknown) => ({ status: undefined, cause }),
-    );
-    if (failure === undefined) return;
-    signal?.throwIfAborted();
-    if (timeout.aborted) throw uploadFailed(`took longer than ${uploadTimeoutMs / 1000} seconds`, failure);
-    const { status } = failure;
-    if (attempt === uploadAttempts || (status !== undefined && status < 500)) {
-      const how = status === undefined ? 'broke off' : `was answered with status ${status}`;
-      throw uploadFailed(how, failure);
+async function uploadAgain(
+  url: string,
+  archive: Uint8Array | Blob,
+  { upload, uploadTimeoutMs, signal }: Limits & { upload: Upload },
+): Promise<void> {
+  const send = async (either: AbortSignal): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await upload(url, archive, either).then(
+        (status) => (status === 200 ? undefined : { status, cause: undefined }),
+        (cause: unknown) => ({ status: undefined, cause }),
+      );
+      if (failure === undefined) return;
+      either.throwIfAborted();
+      const { status } = failure;
+      if (attempt === uploadAttempts || (status !== undefined && status < 500)) {
+        const how = status === undefined ? 'broke off' : `was answered with status ${status}`;
+        throw uploadFailed(how, failure);
+      }
+      await pause(firstPollMs * 2 ** attempt * (0.5 + Math.random() / 2), either);
     }
-    await pause(firstPollMs * 2 ** attempt * (0.5 + Math.random() / 2), signal);
-  }
+  };
+  const late = () => uploadFailed(`took longer than ${uploadTimeoutMs / 1000} seconds`);
+  await within(uploadTimeoutMs, signal, send, late);
 }
 
-function uploadFailed(how: string, facts: { status: number | undefined; cause: unknown }): RegistryError {
+interface Limits {
+  waitMs: number;
+  uploadTimeoutMs: number;
+  signal: AbortSignal | undefined;
+}
+
+function uploadFailed(
+  how: string,
+  facts: { status?: number | undefined; cause?: unknown } = {},
+): RegistryError {
   return new RegistryError('upload_failed', `The upload ${how}. Publish again.`, facts);
 }
 
-const putArchive: Upload = async (url, archive, signal) => {
-  const response = await fetch(url, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/zip' },
-    body: archive instanceof Blob ? archive : new Blob([archive as Uint8Array<ArrayBuffer>]),
-    ...(signal && { signal }),
-  });
-  await response.body?.cancel();
-  return response.status;
-};
+function uploadBy(request: Fetch): Upload {
+  return async (url, archive, signal) => {
+    const response = await request(url, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/zip' },
+      body: archive instanceof Blob ? archive : new Blob([archive as Uint8Array<ArrayBuffer>]),
+      ...(signal && { signal }),
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+}
 
 /** Undefined on pages that came over plain http, where browsers have no digests. */
 async function sha256Of(archive: Uint8Array | Blob): Promise<string | undefined> {

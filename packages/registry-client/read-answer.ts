@@ -48,7 +48,8 @@ const maxLocation = 200;
 
 function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
   const body = parse(text);
-  const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid');
+  const ownId = response.headers.get('x-request-id');
+  const requestId = ownId ?? response.headers.get('apigw-requestid');
   const facts = {
     status: response.status,
     requestId: textIn(body, 'request_id') ?? requestId ?? undefined,
@@ -56,7 +57,8 @@ function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
   };
   const code = textIn(body, 'error');
   const message = textIn(body, 'message');
-  if (code !== undefined) {
+  // Every answer of the service has this header; a proxy's own errors may have an `error`, too.
+  if (code !== undefined && ownId !== null) {
     const error = new RegistryError(code, message ?? code, { ...facts, details: detailsIn(body) });
     return { error, isFromService: true };
   }

@@ -17,8 +17,9 @@ type ClientCode =
   | 'task_failed'
   | 'still_running'
   | 'no_status'
-  /** A download has other bytes than were published. */
+  /** A download has other bytes than were published, or is gone. */
   | 'wrong_digest'
+  | 'not_found'
   /** `publish`: the upload failed, its archive was rejected, or it is still being checked. */
   | 'upload_failed'
   | 'archive_rejected'
@@ -45,11 +46,17 @@ interface Facts {
   cause?: unknown;
 }
 
+/** What these say of fields is an address or an ID, and not a fault. */
+const withoutFaults = new Set<ErrorCode>(['upload_needed', 'no_status']);
+const maxNamed = 5;
+
 /** The only error of a call, except the reason of its own signal and what a function of its caller throws. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   /** Decide by this; show `message`. */
   readonly code: ErrorCode;
+  /** The message without the fields, for those who show `details` next to it. */
+  readonly sentence: string;
   /** The status of the answer; undefined where there was none. */
   readonly status: number | undefined;
   /** Every field that is wrong, and how. */
@@ -59,12 +66,28 @@ export class RegistryError extends Error {
   /** After how many seconds the same call may be made again, where the service says so. */
   readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, message: string, facts: Facts = {}) {
-    super(message, { cause: facts.cause });
+  constructor(code: ErrorCode, sentence: string, facts: Facts = {}) {
+    const details = facts.details ?? [];
+    super(withoutFaults.has(code) ? sentence : withFields(sentence, details), { cause: facts.cause });
     this.code = code;
+    this.sentence = sentence;
     this.status = facts.status;
-    this.details = facts.details ?? [];
+    this.details = details;
     this.requestId = facts.requestId;
     this.retryAfter = facts.retryAfter;
   }
+
+  /** For logs: the message of an error is no field of its own, and JSON would leave it out. */
+  toJSON() {
+    const { name, code, message, status, details, requestId, retryAfter } = this;
+    return { name, code, message, status, details, requestId, retryAfter };
+  }
+}
+
+function withFields(sentence: string, details: readonly ErrorDetail[]): string {
+  if (details.length === 0) return sentence;
+  const named = details.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);
+  const more = details.length - named.length;
+  if (more > 0) named.push(`and ${more} more`);
+  return `${sentence.replace(/\.$/, '')}: ${named.join('; ').replace(/\.$/, '')}.`;
 }

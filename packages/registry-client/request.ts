@@ -1,4 +1,5 @@
 import { RegistryError } from './registry-error.ts';
+import type { Settings } from './settings.ts';
 import type { CallOptions } from './types.ts';
 
 /** The required type of a response's field. */
@@ -20,12 +21,13 @@ export interface Call {
  * connection, and its sentence may show a token.
  */
 export function requestOf(
-  baseUrl: string,
+  { baseUrl, headers: given }: Pick<Settings, 'baseUrl' | 'headers'>,
   token: string | undefined,
   call: Call,
   options: CallOptions,
 ): { url: string; init: RequestInit } {
   const headers = {
+    ...lowerCased(given),
     'content-type': 'application/json',
     ...(token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }),
     ...(options.requestId === undefined ? {} : { 'x-request-id': options.requestId }),
@@ -41,6 +43,11 @@ export function requestOf(
     throw invalid('baseUrl', 'is not an address to send to');
   // A redirect could carry tokens elsewhere, and the service sends none.
   return { url, init: { method: call.method, headers, body: jsonOf(call.body), redirect: 'manual' } };
+}
+
+/** Of two spellings of a header both would be sent. */
+function lowerCased(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function jsonOf(body: unknown): string {
@@ -77,8 +84,5 @@ function built<Thing>(build: () => Thing): Thing | undefined {
 
 function invalid(path: string, message: string, cause?: unknown): RegistryError {
   const details = [{ path, message }];
-  return new RegistryError('invalid_request', `The request cannot be sent: ${path} ${message}.`, {
-    details,
-    cause,
-  });
+  return new RegistryError('invalid_request', 'The request cannot be sent.', { details, cause });
 }

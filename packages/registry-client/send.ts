@@ -2,17 +2,9 @@ import { type Refusal, readAnswer, unendingAnswer } from './read-answer.ts';
 import { readText } from './read-text.ts';
 import { RegistryError } from './registry-error.ts';
 import { type Call, requestOf } from './request.ts';
+import { type Settings, settingsWith } from './settings.ts';
 import type { CallOptions } from './types.ts';
-
-export interface Settings {
-  baseUrl: string;
-  accessToken: string | (() => string | Promise<string>) | undefined;
-  /** How long one attempt may take, its answer read to the end. */
-  timeoutMs: number;
-  attempts: number;
-  /** From the first attempt to the start of the last one. */
-  patienceMs: number;
-}
+import { pause, within } from './within.ts';
 
 const firstPauseMs = 200;
 const maxPauseMs = 5_000;
@@ -20,54 +12,115 @@ const maxPauseMs = 5_000;
 const maxAnswerBytes = 8_000_000;
 
 /** Sends a call, again where that cannot do its work twice, and returns the body of its success. */
-export async function send<Data>(settings: Settings, call: Call, options: CallOptions): Promise<Data> {
-  const end = Date.now() + settings.patienceMs;
-  const { baseUrl, accessToken } = settings;
-  const token = typeof accessToken === 'function' ? await accessToken() : accessToken;
-  const request = requestOf(baseUrl, token, call, options);
-  for (let attempt = 1; ; attempt += 1) {
-    const { response, outcome } = await sendOnce(settings, call, request, options.signal);
-    const isRefused = 'error' in outcome;
-    const pauseMs = isRefused && mayRepeat(call, outcome) ? pauseBefore(attempt, outcome.error) : undefined;
-    if (pauseMs === undefined || attempt >= settings.attempts || Date.now() + pauseMs > end) {
-      if (response) options.onResponse?.(response);
-      if (isRefused) throw outcome.error;
-      return outcome.data as Data;
-    }
-    await pause(pauseMs, options.signal);
-  }
+export async function send<Data>(
+  clientSettings: Settings,
+  call: Call,
+  options: CallOptions = {},
+): Promise<Data> {
+  const settings = settingsWith(clientSettings, options);
+  const { signal } = options;
+  const token = await tokenOf(settings, signal);
+  const request = requestOf(settings, token, call, options);
+  const { response, data } = await untilDone(settings, signal, {
+    attempt: () => sendOnce(settings, call, request, signal),
+    mayRepeat: (refusal) => mayRepeat(call, refusal),
+    onRefused: (response) => options.onResponse?.(response),
+  });
+  if (response) options.onResponse?.(response);
+  return data as Data;
 }
 
-interface Answer {
+/** A function of the caller must not hold a call for longer than the registry may. */
+async function tokenOf({ accessToken, timeoutMs }: Settings, signal: AbortSignal | undefined) {
+  if (typeof accessToken !== 'function') return accessToken;
+  return within(
+    timeoutMs,
+    signal,
+    accessToken,
+    () => new RegistryError('timed_out', `The function accessToken took more than ${timeoutMs} ms.`),
+  );
+}
+
+export interface Answer<Data> {
   /** Absent without a response. */
-  response?: Response;
-  outcome: { data: object } | Refusal;
+  response?: Response | undefined;
+  outcome: { data: Data } | Refusal;
+}
+
+interface Attempts<Data> {
+  attempt: () => Promise<Answer<Data>>;
+  mayRepeat: (refusal: Refusal) => boolean;
+  /** Hears the response of the last attempt, before its error is thrown. */
+  onRefused?: (response: Response) => void;
+}
+
+/** Makes attempts until one succeeds, or the last one is refused. */
+export async function untilDone<Data>(
+  { attempts, patienceMs, onRetry }: Settings,
+  signal: AbortSignal | undefined,
+  { attempt, mayRepeat, onRefused }: Attempts<Data>,
+): Promise<{ response: Response | undefined; data: Data }> {
+  const end = Date.now() + patienceMs;
+  for (let made = 1; ; made += 1) {
+    const { response, outcome } = await attempt();
+    if (!('error' in outcome)) return { response, data: outcome.data };
+    const { error } = outcome;
+    const waitMs = mayRepeat(outcome) ? pauseBefore(made, error) : undefined;
+    if (waitMs === undefined || made >= attempts || Date.now() + waitMs > end) {
+      if (response) onRefused?.(response);
+      throw error;
+    }
+    onRetry?.({ attempt: made, waitMs, error });
+    await pause(waitMs, signal);
+  }
 }
 
 async function sendOnce(
-  { baseUrl, timeoutMs }: Settings,
+  settings: Settings,
   { answer }: Call,
   { url, init }: ReturnType<typeof requestOf>,
   signal: AbortSignal | undefined,
-): Promise<Answer> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
-  let response: Response;
-  let text: string | undefined;
-  try {
-    response = await fetch(url, { ...init, signal: either });
-    text = await readText(response, maxAnswerBytes);
-  } catch (cause) {
-    signal?.throwIfAborted();
-    const error = timeout.aborted
-      ? new RegistryError('timed_out', `The registry did not answer within ${timeoutMs} ms.`, { cause })
-      : new RegistryError('unreachable', `The registry at ${baseUrl} cannot be reached${becauseOf(cause)}.`, {
-          cause,
-        });
-    return { outcome: { error, isFromService: false } };
-  }
+): Promise<Answer<object>> {
+  const { baseUrl } = settings;
+  const { response, text, lost } = await textAt(settings, url, { init, signal, maxBytes: maxAnswerBytes });
+  if (lost) return { outcome: { error: lost, isFromService: false } };
   if (text === undefined) return { response, outcome: unendingAnswer(response, maxAnswerBytes) };
   return { response, outcome: readAnswer(response, text, { baseUrl, fields: answer }) };
+}
+
+interface TextRequest {
+  init: RequestInit;
+  signal: AbortSignal | undefined;
+  maxBytes: number;
+}
+
+type TextResponse =
+  | { response: Response; text: string | undefined; lost?: never }
+  | { response?: never; text?: never; lost: RegistryError };
+
+/** One request, and the text of its answer; undefined for a longer one. Only the caller's own signal is thrown. */
+export async function textAt(
+  { timeoutMs, fetch: request }: Pick<Settings, 'timeoutMs' | 'fetch'>,
+  url: string,
+  { init, signal, maxBytes }: TextRequest,
+): Promise<TextResponse> {
+  const { origin } = new URL(url);
+  try {
+    return await within(
+      timeoutMs,
+      signal,
+      async (either) => {
+        const response = await request(url, { ...init, signal: either });
+        return { response, text: await readText(response, maxBytes) };
+      },
+      () => new RegistryError('timed_out', `${origin} did not answer within ${timeoutMs} ms.`),
+    );
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof RegistryError) return { lost: cause };
+    const sentence = `The registry at ${origin} cannot be reached${becauseOf(cause)}.`;
+    return { lost: new RegistryError('unreachable', sentence, { cause }) };
+  }
 }
 
 const reasons: Record<string, string> = {
@@ -84,7 +137,7 @@ const certificate = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Node puts the reason into the cause of its "fetch failed"; browsers tell none. */
 function becauseOf(error: unknown): string {
-  const { cause } = error as { cause?: { code?: unknown } };
+  const { cause } = Object(error) as { cause?: { code?: unknown } };
   const code = typeof cause?.code === 'string' ? cause.code : '';
   const reason = certificate.test(code) ? 'its certificate is not accepted' : reasons[code];
   return reason === undefined ? '' : `: ${reason} (${code})`;
@@ -113,19 +166,4 @@ function mayRepeat(call: Call, { error, isFromService }: Refusal): boolean {
 function pauseBefore(attempt: number, { retryAfter }: RegistryError): number {
   if (retryAfter !== undefined) return retryAfter * 1000;
   return Math.min(maxPauseMs, firstPauseMs * 2 ** (attempt - 1)) * (0.5 + Math.random() / 2);
-}
-
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
 }

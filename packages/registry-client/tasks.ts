@@ -1,6 +1,8 @@
-import { RegistryError } from './registry-error.ts';
-import { pause } from './send.ts';
 import type { components } from './openapi.ts';
+import { RegistryError } from './registry-error.ts';
+import { textAt } from './send.ts';
+import { type Fetch, milliseconds } from './settings.ts';
+import { pause } from './within.ts';
 
 type TaskStatus = components['schemas']['TaskStatus'];
 
@@ -20,11 +22,12 @@ export interface FinishedTask {
 }
 
 export interface WaitOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Hears each state once. */
-  onState?: (progress: TaskProgress) => void;
+  onState?: ((progress: TaskProgress) => void) | undefined;
   /** How long to wait for the end of the task; an hour by default. */
-  waitMs?: number;
+  waitMs?: number | undefined;
+  fetch?: Fetch | undefined;
 }
 
 const standardWaitMs = 3_600_000;
@@ -32,6 +35,7 @@ const firstPauseMs = 1000;
 const maxPauseMs = 10_000;
 const growth = 1.3;
 const timeoutMs = 10_000;
+const maxBytes = 1_000_000;
 
 /** The address of a task's status; undefined if the service gave none, because it relays no notifications. */
 export function statusUrlOf({ headers }: Response): string | undefined {
@@ -41,12 +45,12 @@ export function statusUrlOf({ headers }: Response): string | undefined {
 /** Waits until a task has ended: for its media, or for the RegistryError `task_failed` with the provider's reason. */
 export async function waitForTask(
   statusUrl: string,
-  { signal, onState, waitMs = standardWaitMs }: WaitOptions = {},
+  { signal, onState, waitMs = standardWaitMs, fetch: request = fetch }: WaitOptions = {},
 ): Promise<FinishedTask> {
-  const end = Date.now() + waitMs;
+  const end = Date.now() + milliseconds('waitMs', waitMs);
   let known: string | undefined;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * growth)) {
-    const status = await readStatus(statusUrl, signal);
+    const status = await readStatus(statusUrl, request, signal);
     if (status !== undefined && status.state !== known) {
       known = status.state;
       onState?.({ state: status.state, taskId: status.task_id, statusUrl });
@@ -61,16 +65,18 @@ export async function waitForTask(
 }
 
 /** Undefined if the provider has said nothing yet, or if the answer is lost: both are asked for again. */
-async function readStatus(url: string, signal: AbortSignal | undefined): Promise<TaskStatus | undefined> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+async function readStatus(
+  url: string,
+  request: Fetch,
+  signal: AbortSignal | undefined,
+): Promise<TaskStatus | undefined> {
+  // No token goes along: the address is the only secret.
+  const init = { cache: 'no-store', credentials: 'omit' } as const;
+  const { response, text } = await textAt({ timeoutMs, fetch: request }, url, { init, signal, maxBytes });
   try {
-    const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    // No token goes along: the address is the only secret.
-    const response = await fetch(url, { cache: 'no-store', credentials: 'omit', signal: either });
-    const content: unknown = response.ok ? await response.json() : await response.body?.cancel();
+    const content: unknown = response?.ok ? JSON.parse(text ?? '') : undefined;
     return isStatus(content) ? content : undefined;
   } catch {
-    signal?.throwIfAborted();
     return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { components, operations } from './openapi.ts';
+import type { SendOptions } from './settings.ts';
 
 export type { components, operations };
 
@@ -20,20 +21,20 @@ export type BulkPair = Body<'bulkNodeVersions'>['node_versions'][number];
 export type PublishBody = Body<'publishNodeVersion'>;
 
 /** The options of any call. */
-export interface CallOptions {
-  signal?: AbortSignal;
+export interface CallOptions extends SendOptions {
+  signal?: AbortSignal | undefined;
   /** Names the request in the service's log; the service makes one up otherwise. */
-  requestId?: string;
+  requestId?: string | undefined;
   /** Hears the final answer, an error too, for its headers: ETag, Idempotent-Replayed, RateLimit, X-Credits-Used. */
-  onResponse?: (response: Response) => void;
+  onResponse?: ((response: Response) => void) | undefined;
 }
 
 export interface KeyedOptions extends CallOptions {
   /** Makes two calls one piece of work. Without it, each call has its own key for all its attempts. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 export interface ConditionalOptions extends CallOptions {
   /** An ETag: changes the node only while it has this revision. */
-  ifMatch?: string;
+  ifMatch?: string | undefined;
 }

@@ -5,9 +5,12 @@ import type { Contract } from '../../lib/contract.ts';
 import { loadContracts } from '../../tools/openapi/contracts.ts';
 import { sampleEvent } from './invoke.ts';
 
-/** A failure of a request: an answer instead of the function's, a lost connection, or a lost answer. */
+/**
+ * A failure of a request: an answer instead of the function's, a lost connection, or a lost answer. An answer with an
+ * `error` has the header of the service, unless something else gives it.
+ */
 type Disturbance =
-  | { status: number; headers?: Record<string, string>; body?: unknown }
+  | { status: number; headers?: Record<string, string>; body?: unknown; isForeign?: boolean }
   | 'hang up'
   | 'stay silent'
   | 'lose the answer';
@@ -34,8 +37,14 @@ export async function startHttpApi(): Promise<HttpApi> {
     if (disturbance === 'stay silent') return;
     if (disturbance === 'hang up' || !found) return void request.socket.destroy();
     if (typeof disturbance === 'object') {
-      response.writeHead(disturbance.status, { 'content-type': 'application/json', ...disturbance.headers });
-      return response.end(JSON.stringify(disturbance.body ?? {}));
+      const { status, headers, body: content, isForeign = false } = disturbance;
+      const isOwn = Object(content).error !== undefined && !isForeign;
+      response.writeHead(status, {
+        'content-type': 'application/json',
+        ...(isOwn && { 'x-request-id': 'disturbed' }),
+        ...headers,
+      });
+      return response.end(JSON.stringify(content ?? {}));
     }
     const answer = await call(found, request.headers, body);
     if (disturbance === 'lose the answer') return void request.socket.destroy();

@@ -31,7 +31,8 @@ export const rebuild = command({
       after,
       downloadUrl,
       progress: (done, all, nodeId) => {
-        if (done % nodesPerLine === 0) process.stderr.write(`${done} of ${all} nodes, up to ${nodeId}\n`);
+        if (done % nodesPerLine === 0 || done === all)
+          process.stderr.write(`${done} of ${all} nodes, up to ${nodeId}\n`);
       },
     });
     const rows = [

@@ -23,6 +23,9 @@ import { readVersions } from './records.ts';
 
 const prefix = 'index/v1/';
 
+/** They mostly wait for the stores. All are done before the next ones, so that `after` leaves out none. */
+const nodesAtOnce = 20;
+
 export interface Rebuilt {
   nodes: number;
   /** Files that differed from the table, or were missing. */
@@ -61,16 +64,20 @@ export async function rebuildIndex({
   );
   const pieces = Math.max(wanted, catalog_pieces);
 
-  for (const [place, nodeId] of nodeIds.entries()) {
+  const writeNode = async (nodeId: string) => {
     const versions = await readVersions(nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
     for (const path of [nodePath(nodeId), readmePath(nodeId), ...files]) expected.add(path);
-    if (nodeId <= after) continue;
+    if (nodeId <= after) return;
     await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all', downloadUrl));
     await write(readmePath(nodeId), refreshReadme(newContext(), nodeId, true));
     for (const { version } of versions)
       await write(hostNodesPath(nodeId, version), refreshHostNodes(newContext(), nodeId, version));
-    progress(place + 1, nodeIds.length, nodeId);
+  };
+  for (let start = 0; start < nodeIds.length; start += nodesAtOnce) {
+    const some = nodeIds.slice(start, start + nodesAtOnce);
+    await Promise.all(some.map(writeNode));
+    progress(start + some.length, nodeIds.length, String(some.at(-1)));
   }
   const byPiece = Map.groupBy(nodeIds, (nodeId) => pieceOf(nodeId, pieces));
   for (let piece = 0; piece < pieces; piece += 1) {

@@ -149,7 +149,7 @@ describe('an error of the client', () => {
     expect(error).toMatchObject({
       code: 'invalid_request',
       status: 400,
-      message: 'The request is not valid.',
+      sentence: 'The request is not valid.',
       details: [{ path: 'body.prompt', message: expect.any(String) }],
       requestId: 'lake-1',
       retryAfter: undefined,

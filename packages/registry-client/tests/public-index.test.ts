@@ -1,27 +1,36 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { handler } from '../../../functions/write-index.ts';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
 import { downloadUrl } from '../../../lib/bucket/download-url.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { errorOf } from '../../../tests/support/client-errors.ts';
 import { setFields } from '../../../tests/support/registry.ts';
 import { filtered, recordStream } from '../../../tests/support/table-stream.ts';
 import { finalize, publish, put } from '../../../tests/support/uploads.ts';
 import { zip } from '../../../tests/support/zip.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
-import { createPublicIndex } from '../client.ts';
+import { createPublicIndex, createRegistryClient, type Fetch } from '../client.ts';
+import { searchOver } from '../search.ts';
 
-const archive = zip([{ name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' }]);
+const archive = zip([
+  { name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' },
+  { name: 'README.md', data: '# Hello' },
+]);
 const downloadsUrl = () => downloadUrl('').replace(/\/$/, '');
 const requests: { url: string; status: number }[] = [];
 
 /** Reads the files of the embedded S3, as the distribution of a deployed stage serves them. */
-const observed: typeof fetch = async (url, init) => {
+const observed: Fetch = async (url, init) => {
   const response = await fetch(url, init);
-  requests.push({ url: String(url), status: response.status });
+  requests.push({ url, status: response.status });
   return response;
 };
+const bytesOf = async (stream: Promise<ReadableStream<Uint8Array>>) =>
+  Buffer.concat(await Array.fromAsync(await stream));
 const reader = () => createPublicIndex({ downloadsUrl: downloadsUrl(), fetch: observed });
 
 beforeAll(async () => {
@@ -41,6 +50,19 @@ beforeAll(async () => {
 });
 
 describe('createPublicIndex', () => {
+  test('has the methods of the client', async () => {
+    const registry = createRegistryClient({ baseUrl: 'http://localhost:1', downloadsUrl: downloadsUrl() });
+    const [version] = await registry.nodes.versions('upscaler');
+
+    expect(await registry.nodes.get('upscaler')).toMatchObject({ latest_version: version });
+    expect((await registry.nodes.list()).map(({ id }) => id)).toContain('upscaler');
+    expect((await registry.nodes.search('upscaler')).map(({ id }) => id)).toEqual(['upscaler']);
+    expect(await registry.nodes.readme('upscaler')).toMatchObject({ version: '1.0.0', text: '# Hello' });
+    expect(await registry.hostNodes.list('upscaler', '1.0.0')).toBeUndefined();
+    expect(await bytesOf(registry.download(version ?? {}))).toEqual(archive);
+    expect(await registry.nodes.versions('unknown')).toEqual([]);
+  });
+
   test('reads a node under every spelling of its id', async () => {
     const node = await reader().node('MY-sampler_X');
 
@@ -65,6 +87,38 @@ describe('createPublicIndex', () => {
     expect(await index.search('  ')).toEqual([]);
   });
 
+  test.each([
+    ['a beginning', 'upsc', ['upscaler']],
+    ['a typo', 'upscalar', ['upscaler']],
+    ['a part of a joined word', 'helper', ['joined']],
+    ['a word without its accent', 'creme', ['accented']],
+    ['a character of a script without spaces', '節點', ['chinese']],
+    ['a tag and a publisher', 'acme film', ['tagged']],
+  ])('search finds %s', (_, text, ids) => {
+    const entry = { publisher: { id: 'demo' }, updated_at: '2026-01-01T00:00:00Z' };
+    const search = searchOver([
+      { ...entry, id: 'upscaler' },
+      { ...entry, id: 'joined', name: 'VideoHelperSuite' },
+      { ...entry, id: 'accented', description: 'A crème of nodes' },
+      { ...entry, id: 'chinese', name: '影片節點工具' },
+      { ...entry, id: 'tagged', tags: ['film'], publisher: { id: 'a', name: 'Acme' } },
+    ]);
+
+    expect(search(text).map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('finds what is new after a change of the catalog', async () => {
+    const index = reader();
+    expect(await index.search('renamed')).toEqual([]);
+    const stream = recordStream(dynamodb);
+    await setFields(nodeKey('upscaler'), { name: 'Renamed Upscaler' });
+    await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
+    stream.stop();
+
+    expect((await index.search('renamed')).map(({ id }) => id)).toEqual(['upscaler']);
+    await setFields(nodeKey('upscaler'), { name: 'Video Upscaler' });
+  });
+
   test('downloads a file again only after it has changed', async () => {
     const index = reader();
     const first = await index.node('upscaler');
@@ -79,10 +133,55 @@ describe('createPublicIndex', () => {
     const version = (await index.node('upscaler'))?.latest_version;
     if (!version) throw new Error('The node has no version.');
 
-    expect(Buffer.from(await index.download(version)).equals(archive)).toBe(true);
-    await expect(index.download({ ...version, sha256: '0'.repeat(64) })).rejects.toMatchObject({
+    expect(await bytesOf(index.download(version))).toEqual(archive);
+    await expect(bytesOf(index.download({ ...version, sha256: '0'.repeat(64) }))).rejects.toMatchObject({
       code: 'wrong_digest',
     });
+  });
+
+  test('streams an archive, and gives it up where it is longer than published or stands still', async () => {
+    let sent = 0;
+    const endless = createServer((request, response) => {
+      if (request.url === '/still') return void response.writeHead(200).write('a');
+      const more = () => {
+        while (response.write(Buffer.alloc(64_000))) sent += 64_000;
+      };
+      response.writeHead(200).on('drain', more);
+      more();
+    });
+    await new Promise<void>((done) => endless.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+    const version = { sha256: '0'.repeat(64), size_bytes: 1_000_000 };
+    const chunks: Uint8Array[] = [];
+    const read = async (path: string) => {
+      const downloaded = await reader().download({ ...version, downloadUrl: url + path }, { timeoutMs: 200 });
+      for await (const chunk of downloaded) chunks.push(chunk);
+    };
+    const long = await errorOf(read('/long'));
+    const still = await errorOf(read('/still')).finally(() => {
+      endless.close();
+      endless.closeAllConnections();
+    });
+
+    expect([long.code, still.code]).toEqual(['wrong_digest', 'timed_out']);
+    expect(Buffer.concat(chunks).length).toBeLessThanOrEqual(1_000_001);
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  test('reads a file again where the first answer was lost or a 503', async () => {
+    const faults = [
+      async () => Promise.reject(new TypeError('fetch failed')),
+      async () => new Response('', { status: 503 }),
+    ];
+    const heard: number[] = [];
+    const index = createPublicIndex({
+      downloadsUrl: downloadsUrl(),
+      fetch: (url, init) => (faults.shift() ?? (() => fetch(url, init)))(),
+      onRetry: ({ attempt }) => heard.push(attempt),
+    });
+
+    expect(await index.node('upscaler')).toMatchObject({ id: 'upscaler' });
+    expect(heard).toEqual([1, 2]);
   });
 
   test('rejects a file that is not JSON, and a missing address, by a code', async () => {
@@ -91,10 +190,9 @@ describe('createPublicIndex', () => {
 
     await expect(reader().node('broken')).rejects.toMatchObject({ code: 'invalid_reply', status: 200 });
     expect(() => createPublicIndex({ downloadsUrl: '' })).toThrow('The option downloadsUrl is missing.');
-    await expect(createPublicIndex({ downloadsUrl: 'http://127.0.0.1:1' }).node('any')).rejects.toMatchObject(
-      {
-        code: 'unreachable',
-      },
-    );
+    const unreachable = createPublicIndex({ downloadsUrl: 'http://127.0.0.1:1', attempts: 1 });
+    await expect(unreachable.node('any')).rejects.toMatchObject({ code: 'unreachable' });
+    const withoutDownloads = createRegistryClient({ baseUrl: 'http://127.0.0.1:1' });
+    await expect(withoutDownloads.nodes.get('any')).rejects.toThrow('The option downloadsUrl is missing.');
   });
 });

@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { build } from 'esbuild';
+
+rmSync('dist', { recursive: true, force: true });
+
+// One file, so that the package brings no others along, and a page loads it as it is.
+await build({
+  entryPoints: ['client.ts'],
+  outfile: 'dist/client.js',
+  bundle: true,
+  format: 'esm',
+  target: 'es2022',
+  sourcemap: true,
+  legalComments: 'eof',
+  logLevel: 'warning',
+});
+
+execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc')], {
+  stdio: 'inherit',
+});
+
+// The compiler leaves both, and TypeScript before 5.7 reads neither.
+for (const name of readdirSync('dist').filter((file) => file.endsWith('.d.ts'))) {
+  const types = readFileSync(`dist/${name}`, 'utf8');
+  const older = types
+    .replaceAll(/(["'])(\.\/[\w-]+)\.ts\1/g, '$1$2.js$1')
+    .replaceAll(/\bUint8Array<\w+>/g, 'Uint8Array');
+  writeFileSync(`dist/${name}`, older);
+}

@@ -1,0 +1,70 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { RegistryError } from './registry-error.ts';
+import type { Settings } from './settings.ts';
+import { within } from './within.ts';
+
+/** What a download needs of a version, whoever answered it. */
+export interface Downloadable {
+  downloadUrl?: string | undefined;
+  sha256?: string | undefined;
+  size_bytes?: number | undefined;
+}
+
+/**
+ * The bytes of an archive as they arrive. The stream fails with `wrong_digest` at its end, or as soon as it is too long, if
+ * they are not those that were published; with `timed_out` if nothing arrives for `timeoutMs`.
+ */
+export async function download(
+  { fetch: request, timeoutMs }: Settings,
+  version: Downloadable,
+  signal: AbortSignal | undefined,
+): Promise<ReadableStream<Uint8Array>> {
+  const { downloadUrl: url, sha256: expected, size_bytes: size = Number.POSITIVE_INFINITY } = version;
+  if (!url || !expected)
+    throw new RegistryError('invalid_request', 'This version has no archive to download.');
+  const connection = new AbortController();
+  const late = () => new RegistryError('timed_out', `${url} sent nothing for ${timeoutMs} ms.`);
+  /** A step of the download; where it fails, the connection is given up. */
+  const step = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await within(timeoutMs, signal, work, late);
+    } catch (cause) {
+      connection.abort();
+      signal?.throwIfAborted();
+      if (cause instanceof RegistryError) throw cause;
+      throw new RegistryError('unreachable', `The download of ${url} was cut off.`, { cause });
+    }
+  };
+  const response = await step(() => request(url, { signal: connection.signal, credentials: 'omit' }));
+  const { status, ok, body } = response;
+  if (!ok || !body) {
+    connection.abort();
+    const code = status === 404 || status === 403 ? 'not_found' : 'unreachable';
+    throw new RegistryError(code, `The download of ${url} was answered ${status}.`, { status });
+  }
+  const reader = body.getReader();
+  const digest = sha256.create();
+  let bytes = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await step(() => reader.read());
+        bytes += value?.length ?? 0;
+        if (bytes > size || (done && hexOf(digest.digest()) !== expected)) {
+          connection.abort();
+          throw new RegistryError('wrong_digest', `${url} has other bytes than were published.`);
+        }
+        if (done) return controller.close();
+        digest.update(value);
+        controller.enqueue(value);
+      },
+      cancel: () => connection.abort(),
+    },
+    // Nothing is read before someone asks for it.
+    { highWaterMark: 0 },
+  );
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

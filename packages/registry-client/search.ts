@@ -1,0 +1,56 @@
+import MiniSearch from 'minisearch';
+import type { components } from './openapi.ts';
+
+type CatalogEntry = components['schemas']['CatalogEntry'];
+
+const fields = ['id', 'name', 'tags', 'description', 'publisher'] as const;
+const minFuzzyLength = 4;
+
+/** Finds entries that have every word, also where a word only begins so or has a typo in it; best matches first. */
+export function searchOver(entries: readonly CatalogEntry[]): (text: string) => CatalogEntry[] {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const engine = new MiniSearch<CatalogEntry>({
+    fields: [...fields],
+    extractField: (entry, name) => textOf(entry, name),
+    tokenize: wordsAndTheirParts,
+    processTerm: plain,
+  });
+  engine.addAll(entries);
+  return (text) => {
+    const found = engine.search(text, {
+      tokenize: words,
+      combineWith: 'AND',
+      prefix: true,
+      fuzzy: (term) => (term.length >= minFuzzyLength ? 0.2 : false),
+      boost: { id: 4, name: 4, tags: 2 },
+      boostDocument: (id) => 1 + Math.log1p(Math.max(0, byId.get(String(id))?.search_ranking ?? 0)) / 10,
+    });
+    return found.flatMap(({ id }) => byId.get(String(id)) ?? []);
+  };
+}
+
+function textOf(entry: CatalogEntry, field: string): string {
+  if (field === 'tags') return entry.tags?.join(' ') ?? '';
+  if (field === 'publisher') return `${entry.publisher.id} ${entry.publisher.name ?? ''}`;
+  return String(entry[field as 'id' | 'name' | 'description'] ?? '');
+}
+
+/** Scripts without spaces between words are searched by character. */
+const word = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+/gu;
+
+function words(text: string): string[] {
+  return text.match(word) ?? [];
+}
+
+/** `VideoUpscaler` is found by `upscaler`, too. */
+function wordsAndTheirParts(text: string): string[] {
+  return words(text).flatMap((found) => {
+    const parts = found.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+/gu) ?? [];
+    return parts.length > 1 ? [found, ...parts] : [found];
+  });
+}
+
+/** Without case and accents. */
+function plain(term: string): string {
+  return term.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
+}

@@ -1,0 +1,108 @@
+import { RegistryError } from './registry-error.ts';
+
+/** What is used of `fetch`: another one may have a cache, a proxy or a trace. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A wait before the same call is sent again. */
+export interface Retry {
+  /** How often it has been sent. */
+  attempt: number;
+  waitMs: number;
+  error: RegistryError;
+}
+
+/** How calls are sent; a single call may have its own. `undefined` means the default. */
+export interface SendOptions {
+  /** How long one attempt may take, its answer read to the end. */
+  timeoutMs?: number | undefined;
+  /** How often a call is sent at most. */
+  attempts?: number | undefined;
+  /** From the first attempt to the start of the last one. */
+  patienceMs?: number | undefined;
+  /** Hears of each wait before it begins. */
+  onRetry?: ((retry: Retry) => void) | undefined;
+  fetch?: Fetch | undefined;
+  /** Sent with each request to the registry; never to another host. */
+  headers?: Record<string, string> | undefined;
+}
+
+export interface ClientOptions extends SendOptions {
+  /** The registry's address. */
+  baseUrl: string;
+  /** Where the registry serves its files, for what only reads: every `downloadUrl` begins with it. */
+  downloadsUrl?: string | undefined;
+  /** An access token, or what fetches one for each call within its signal and `timeoutMs`. */
+  accessToken?: AccessToken | undefined;
+}
+
+export type AccessToken = string | ((signal: AbortSignal) => string | Promise<string>);
+
+/** The options of a call, all of them decided. */
+export interface Settings {
+  baseUrl: string;
+  accessToken: AccessToken | undefined;
+  timeoutMs: number;
+  attempts: number;
+  patienceMs: number;
+  onRetry: ((retry: Retry) => void) | undefined;
+  fetch: Fetch;
+  headers: Record<string, string>;
+}
+
+const standard: Settings = {
+  baseUrl: '',
+  accessToken: undefined,
+  // Longer than the gateway's 30 seconds, so that the service's own answer is what ends an attempt.
+  timeoutMs: 35_000,
+  attempts: 5,
+  patienceMs: 60_000,
+  onRetry: undefined,
+  // Looked up for each request, so that what replaces it later is used.
+  fetch: (url, init) => fetch(url, init),
+  headers: {},
+};
+
+export function clientSettings({ baseUrl, accessToken, ...options }: ClientOptions): Settings {
+  const address = requireAddress('baseUrl', baseUrl);
+  return settingsWith({ ...standard, baseUrl: address, accessToken }, options);
+}
+
+export function readerSettings(options: SendOptions): Settings {
+  return settingsWith(standard, options);
+}
+
+/** The settings of a single call. */
+export function settingsWith(settings: Settings, given: SendOptions): Settings {
+  return {
+    ...settings,
+    timeoutMs: milliseconds('timeoutMs', given.timeoutMs ?? settings.timeoutMs, 1),
+    attempts: wholeNumber('attempts', given.attempts ?? settings.attempts),
+    patienceMs: milliseconds('patienceMs', given.patienceMs ?? settings.patienceMs),
+    onRetry: given.onRetry ?? settings.onRetry,
+    fetch: given.fetch ?? settings.fetch,
+    headers: { ...settings.headers, ...given.headers },
+  };
+}
+
+/** Without the slash that a path begins with. */
+export function requireAddress(name: string, address: unknown): string {
+  if (typeof address === 'string' && address !== '') return address.replace(/\/+$/, '');
+  throw new RegistryError('invalid_request', `The option ${name} is missing.`);
+}
+
+/** Timers take no more, and would end at once. */
+const maxMs = 2 ** 31 - 1;
+
+export function milliseconds(name: string, value: number, least = 0): number {
+  if (typeof value === 'number' && value >= least && value <= maxMs) return value;
+  throw invalidNumber(name, `a number of milliseconds from ${least} to ${maxMs}`);
+}
+
+function wholeNumber(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw invalidNumber(name, 'a whole number above 0');
+}
+
+function invalidNumber(name: string, kind: string): RegistryError {
+  return new RegistryError('invalid_request', `The option ${name} must be ${kind}.`);
+}

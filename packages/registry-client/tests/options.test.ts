@@ -1,0 +1,220 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { errorOf } from '../../../tests/support/client-errors.ts';
+import { startHttpApi } from '../../../tests/support/http-api.ts';
+import { type ClientOptions, createRegistryClient, type RegistryError, type Retry } from '../client.ts';
+
+const api = await startHttpApi();
+const clientWith = (options: Partial<ClientOptions>) =>
+  createRegistryClient({ baseUrl: api.url, ...options });
+const pair = { node_id: 'any', version: '1.0.0' };
+const busy = { status: 503, headers: { 'retry-after': '0' }, body: { error: 'unavailable' } };
+const forever = () => new Promise<never>(() => {});
+
+beforeEach(() => api.reset());
+afterAll(() => api.stop());
+
+describe('an option of the client', () => {
+  test('has its default where it is undefined', async () => {
+    const nothing = {
+      accessToken: undefined,
+      timeoutMs: undefined,
+      attempts: undefined,
+      patienceMs: undefined,
+      onRetry: undefined,
+      fetch: undefined,
+      headers: undefined,
+      downloadsUrl: undefined,
+    };
+    api.disturb(busy);
+    const given = { ...nothing, signal: undefined, requestId: undefined, onResponse: undefined };
+    const [entry] = await clientWith(nothing).versions.bulk([pair], given);
+
+    expect(entry?.status).toBe('not_found');
+    expect(api.received).toHaveLength(2);
+  });
+
+  test.each([
+    ['timeoutMs', [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '100', null]],
+    ['attempts', [0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '3']],
+    ['patienceMs', [-1, Number.NaN, Number.POSITIVE_INFINITY, '100']],
+  ])('is checked: %s', async (name, values) => {
+    // Undefined or null means the default.
+    for (const value of values.filter((each) => each !== null)) {
+      const options = { [name]: value } as object;
+      expect(() => clientWith(options)).toThrow(`The option ${name} must be a`);
+      await expect(clientWith({}).versions.bulk([pair], options)).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+    }
+    expect(api.received).toEqual([]);
+  });
+
+  test.each([{}, { baseUrl: undefined }, { baseUrl: '' }])('is needed: baseUrl, not %j', (options) => {
+    expect(() => createRegistryClient(options as ClientOptions)).toThrow('The option baseUrl is missing.');
+  });
+
+  test('shows each wait before it begins, with its error', async () => {
+    const ofClient: Retry[] = [];
+    const ofCall: Retry[] = [];
+    const client = clientWith({ onRetry: (retry) => ofClient.push(retry) });
+    api.disturb(busy, 'hang up');
+    await client.versions.bulk([pair]);
+    api.disturb(busy);
+    await client.versions.bulk([pair], { onRetry: (retry) => ofCall.push(retry) });
+
+    expect(ofClient.map(({ attempt, error }) => [attempt, error.code])).toEqual([
+      [1, 'unavailable'],
+      [2, 'unreachable'],
+    ]);
+    expect(ofClient.map(({ waitMs }) => waitMs)).toEqual([0, expect.any(Number)]);
+    expect(ofCall).toHaveLength(1);
+  });
+
+  test('can be given for a single call: attempts, patienceMs and timeoutMs', async () => {
+    const client = clientWith({});
+    api.disturb(busy);
+    expect(await errorOf(client.versions.bulk([pair], { attempts: 1 }))).toMatchObject({ status: 503 });
+    api.disturb({ ...busy, headers: { 'retry-after': '2' } });
+    expect(await errorOf(client.versions.bulk([pair], { patienceMs: 1000 }))).toMatchObject({ status: 503 });
+    api.disturb('stay silent');
+    const hasty = client.versions.bulk([pair], { timeoutMs: 100, attempts: 1 });
+
+    expect(await errorOf(hasty)).toMatchObject({ code: 'timed_out' });
+    expect(api.received).toHaveLength(3);
+  });
+
+  test('replaces fetch and adds headers, for all calls and for one, but not over its own headers', async () => {
+    const asked: string[] = [];
+    const client = clientWith({
+      accessToken: 'token',
+      headers: { 'X-Team': 'a', 'Content-Type': 'text/plain' },
+      fetch: (url, init) => {
+        asked.push(url);
+        return fetch(url, init);
+      },
+    });
+    await client.versions.bulk([pair], { headers: { 'x-trace': '1', 'x-team': 'b' } });
+    await client.versions.bulk([pair], { fetch });
+
+    expect(asked).toHaveLength(1);
+    expect(api.received[0]?.headers).toMatchObject({
+      'x-team': 'b',
+      'x-trace': '1',
+      'content-type': 'application/json',
+      authorization: 'Bearer token',
+    });
+    expect(api.received[1]?.headers).toMatchObject({ 'x-team': 'a' });
+  });
+
+  test('works without AbortSignal.any, which Node 20.0 lacks', async () => {
+    const { any } = AbortSignal;
+    Reflect.deleteProperty(AbortSignal, 'any');
+    try {
+      const signal = new AbortController().signal;
+      expect(await clientWith({}).versions.bulk([pair], { signal })).toHaveLength(1);
+    } finally {
+      AbortSignal.any = any;
+    }
+  });
+});
+
+describe('the function that gives an access token', () => {
+  test('is bounded by timeoutMs, and gets a signal that then ends', async () => {
+    let heard: AbortSignal | undefined;
+    const client = clientWith({
+      timeoutMs: 50,
+      accessToken: (signal) => {
+        heard = signal;
+        return forever();
+      },
+    });
+
+    expect(await errorOf(client.versions.bulk([pair]))).toMatchObject({ code: 'timed_out' });
+    expect(heard?.aborted).toBe(true);
+    expect(api.received).toEqual([]);
+  });
+
+  test('ends with the signal of the call', async () => {
+    const given = clientWith({ accessToken: forever }).versions.bulk([pair], {
+      signal: AbortSignal.timeout(20),
+    });
+
+    await expect(given).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  test('throws its own error through the call', async () => {
+    const mine = new Error('Sign in first.');
+    const client = clientWith({ accessToken: () => Promise.reject(mine) });
+
+    await expect(client.versions.bulk([pair])).rejects.toBe(mine);
+  });
+});
+
+describe('an error of the client', () => {
+  test('names the wrong fields in its message, and keeps it in JSON', async () => {
+    const error = await errorOf(clientWith({}).nodes.update('demo', 'any', {}, { ifMatch: 'a\nb' }));
+    const service: RegistryError = await errorOf(clientWith({}).versions.bulk([1 as unknown as typeof pair]));
+
+    expect(error.message).toBe(
+      'The request cannot be sent: headers.if-match has characters that no header can have.',
+    );
+    expect(service.message).toBe(
+      `The request is not valid: ${service.details[0]?.path} ${service.details[0]?.message}.`,
+    );
+    expect(service.sentence).toBe('The request is not valid.');
+    expect(JSON.parse(JSON.stringify(service))).toEqual({
+      name: 'RegistryError',
+      code: 'invalid_request',
+      message: service.message,
+      status: 400,
+      details: service.details,
+      requestId: service.requestId,
+    });
+  });
+
+  test('names at most five fields', async () => {
+    const details = Array.from({ length: 7 }, (_, at) => ({ path: `body.f${at}`, message: 'is wrong.' }));
+    const body = { error: 'invalid_request', message: 'The request is not valid.', details };
+    api.disturb({ status: 400, body });
+    const { message } = await errorOf(clientWith({}).versions.bulk([pair]));
+
+    expect(message).toContain('body.f4 is wrong.; and 2 more.');
+    expect(message).not.toContain('body.f5');
+  });
+
+  test('is not made of the error of something in between, which has no x-request-id', async () => {
+    const body = { error: 'conflict', message: 'From a proxy' };
+    api.disturb({ status: 409, body, isForeign: true });
+    const error = await errorOf(clientWith({}).versions.bulk([pair]));
+
+    expect(error).toMatchObject({ code: 'invalid_reply', status: 409 });
+    expect(api.received).toHaveLength(1);
+  });
+});
+
+describe('an image', () => {
+  const pixels = Buffer.from('an image');
+
+  test.each([
+    ['a Blob', new Blob([pixels])],
+    ['a File', new File([pixels], 'image.png')],
+    ['a Uint8Array', new Uint8Array(pixels)],
+    ['a part of a buffer', Buffer.from('..an image..').subarray(2, 10)],
+    ['an ArrayBuffer', new Uint8Array(pixels).buffer],
+  ])('may be %s', async (_, image) => {
+    const seen: unknown[] = [];
+    const server = createServer(async (request, response) => {
+      seen.push(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
+      response.end('{"data":{"task_id":"1"}}');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const { port } = server.address() as AddressInfo;
+    await clientWith({ baseUrl: `http://127.0.0.1:${port}` })
+      .images.relight({ image })
+      .finally(() => server.close());
+
+    expect(seen).toEqual([{ image: pixels.toString('base64') }]);
+  });
+});
