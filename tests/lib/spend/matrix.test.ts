@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Result } from '../../support/invoke.ts';
+import { acceptedTasks, proxies } from '../../support/proxies.ts';
+import { beforeNext } from '../../support/intercept.ts';
+import { invoke, sampleBody } from '../../support/invoke.ts';
+import { bearer } from '../../support/tokens.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { remove } from '../../../lib/store/write.ts';
+import { keyOfAccount } from '../../../lib/spend/account.ts';
+import { blockCaller, setLimits } from '../../../packages/admin/spend/terms.ts';
+import { setVariables } from '../../support/variables.ts';
 
-process.env.PROXY_ACCESS_TOKEN = 'optional';
-process.env.CREDIT_CEILINGS =
-  'relightImage=1,textToVideo=40,textToVideo/vidq3-pro=90,textToVideo/vid2.0/5=25,multiframeVideo=60,multiframeVideo/vidq2-pro/14=75';
-const { acceptedTasks, proxies } = await import('../../support/proxies.ts');
-const { beforeNext } = await import('../../support/intercept.ts');
-const { invoke, sampleBody } = await import('../../support/invoke.ts');
-const { bearer } = await import('../../support/tokens.ts');
-const { dynamodb } = await import('../../../lib/store/table.ts');
-const { remove } = await import('../../../lib/store/write.ts');
-const { keyOfAccount } = await import('../../../lib/spend/account.ts');
-const { blockCaller, setLimits } = await import('../../../packages/admin/spend/terms.ts');
+setVariables({
+  PROXY_ACCESS_TOKEN: 'optional',
+  CREDIT_CEILINGS:
+    'relightImage=1,textToVideo=40,textToVideo/vidq3-pro=90,textToVideo/vid2.0/5=25,multiframeVideo=60,multiframeVideo/vidq2-pro/14=75',
+});
 
 /*
  * Who may buy what, written a second time and independently of the code: for each operation and model what a task may

@@ -6,8 +6,7 @@ import { intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { proxyNames } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
-
-const { dynamodb } = await import('../../../lib/store/table.ts');
+import { dynamodb } from '../../../lib/store/table.ts';
 
 /* Requests of one caller and of several at the same time: what each is answered, and what it waits for. */
 

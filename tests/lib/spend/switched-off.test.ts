@@ -5,11 +5,12 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { intercept } from '../../support/intercept.ts';
+import { proxyNames } from '../../support/proxies.ts';
+import { accountOf, pay, usageOf } from '../../support/spending.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { setVariables } from '../../support/variables.ts';
 
-process.env.USAGE_RECORDS = 'off';
-const { proxyNames } = await import('../../support/proxies.ts');
-const { accountOf, pay, usageOf } = await import('../../support/spending.ts');
-const { dynamodb } = await import('../../../lib/store/table.ts');
+setVariables({ USAGE_RECORDS: 'off' });
 
 test.each(proxyNames)('%s asks the store nothing while usage records are off', async (name) => {
   const asked: string[] = [];
