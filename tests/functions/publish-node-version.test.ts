@@ -3,11 +3,13 @@ import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { handler } from '../../functions/publish-node-version.ts';
 import { createPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
+import { nodeKey } from '../../lib/store/keys.ts';
 import { invoke } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
-import { addPublishers, publish, put } from '../support/publish.ts';
+import { addPublishers, type Publication, publish, put } from '../support/publish.ts';
 import {
   addNode,
+  addPublisher,
   addToken,
   addVersion,
   countRequests,
@@ -218,26 +220,39 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       );
     });
 
-    test('returns 403 for a valid token of a stranger', async () => {
-      const { status, body } = await publish({ nodeId: 'closed', as: bearer('stranger') });
-
-      expect([status, body.error]).toEqual([403, 'forbidden']);
-    });
-
-    test("returns 403 for another publisher's node, a banned node and a banned publisher", async () => {
+    test.each<[status: number, code: string, what: string, publication: Partial<Publication>]>([
+      [403, 'forbidden', 'a stranger', { as: bearer('stranger') }],
+      [403, 'forbidden', "another publisher's node", { nodeId: 'theirs' }],
+      [403, 'node_banned', 'a banned node', { nodeId: 'banned' }],
+      [403, 'publisher_banned', 'a banned publisher', { publisherId: 'stopped', as: bearer('sam') }],
+      [404, 'publisher_not_found', 'a publisher that does not exist', { publisherId: 'nobody' }],
+      [409, 'node_id_taken', 'an id that differs from a known one in punctuation', { nodeId: 'my_node' }],
+      [409, 'node_id_taken', 'an id that also differs in case', { nodeId: 'MY.NODE' }],
+      [409, 'node_id_taken', 'a node that is withdrawn', { nodeId: 'gone' }],
+      [
+        413,
+        'record_too_large',
+        'a record that would not fit',
+        { fields: { changelog: 'x'.repeat(130_000) } },
+      ],
+    ])('returns %i %s for %s, and nothing changes', async (status, code, _, publication) => {
+      await addPublisher('stopped', { sam: 'owner' });
+      await setPublisherFields('stopped', { banned: true });
       await addNode('rival', 'theirs');
+      await addNode('acme', 'my-node');
       await addNode('acme', 'banned', { status: 'NodeStatusBanned' });
-      expect((await publish({ nodeId: 'theirs' })).body.error).toBe('forbidden');
-      expect((await publish({ nodeId: 'banned' })).body.error).toBe('node_banned');
+      await addNode('acme', 'gone', { status: 'NodeStatusDeleted' });
+      const token = publication.publisherId === 'stopped' ? await addToken('stopped') : undefined;
+      const nodeId = publication.nodeId ?? 'closed';
+      const stored = async () => [
+        await storedNode(nodeId),
+        await storedItem(nodeKey(nodeId).pk, 'VERSION#1.0.0'),
+      ];
+      const before = await stored();
+      const answer = await publish({ nodeId, ...(token && { token }), ...publication });
 
-      await setPublisherFields('acme', { banned: true });
-      const answer = await publish({ nodeId: 'whatever' });
-      await setPublisherFields('acme', { banned: null });
-      expect(answer.body.error).toBe('publisher_banned');
-    });
-
-    test('returns 404 for a publisher that does not exist', async () => {
-      expect((await publish({ publisherId: 'nobody', nodeId: 'x' })).body.error).toBe('publisher_not_found');
+      expect([answer.status, answer.body.error]).toEqual([status, code]);
+      expect(await stored()).toEqual(before);
     });
 
     test.each([
@@ -254,21 +269,6 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(body.error).toBe('version_exists');
       expect(await storedNode(nodeId)).toMatchObject({ name: 'before' });
       expect(await storedItem(`NODE#${nodeId}`, 'VERSION#1.0.0')).toMatchObject({ changelog: 'before' });
-    });
-
-    test('returns 409 node_id_taken for an id that differs from a known one only in punctuation, or is deleted', async () => {
-      await addNode('acme', 'my-node');
-      await addNode('acme', 'gone', { status: 'NodeStatusDeleted' });
-
-      expect((await publish({ nodeId: 'my_node' })).body.error).toBe('node_id_taken');
-      expect((await publish({ nodeId: 'MY.NODE' })).body.error).toBe('node_id_taken');
-      expect((await publish({ nodeId: 'gone' })).body.error).toBe('node_id_taken');
-    });
-
-    test('returns 413 for a version whose record would not fit', async () => {
-      const { status, body } = await publish({ nodeId: 'huge', fields: { changelog: 'x'.repeat(130_000) } });
-
-      expect([status, body.error]).toEqual([413, 'record_too_large']);
     });
   });
 

@@ -42,8 +42,8 @@ inBrowser(`in a browser${note}`, () => {
   }, 60_000);
 
   afterAll(async () => {
-    await browser.close();
-    await stack.stop();
+    await browser?.close();
+    await stack?.stop();
   });
 
   afterEach(async () => {

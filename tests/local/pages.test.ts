@@ -34,7 +34,8 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => Promise.all([pages.stop(), simulators.stop()]));
+// What did not start must not keep the rest running.
+afterAll(() => Promise.all([pages?.stop(), simulators?.stop()]));
 
 /** With a Host header of any kind, which fetch does not send. */
 function ask(

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await Promise.all(Object.values(receivers()).map(relight));
 }, 60_000);
 
-afterAll(() => Promise.all([stack.stop(), receiver.stop(), leaving.stop()]));
+afterAll(() => Promise.all([stack?.stop(), receiver.stop(), leaving.stop()]));
 
 interface Simulated {
   received: { body: Record<string, string> }[];

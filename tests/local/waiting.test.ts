@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const server of servers) server.close();
-  await Promise.all([stack.stop(), browser?.then((it) => it.close())]);
+  await Promise.all([stack?.stop(), browser?.then((it) => it.close())]);
 });
 
 async function bytesOf(url: string | undefined): Promise<Buffer> {

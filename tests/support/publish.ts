@@ -14,7 +14,7 @@ export async function addPublishers(): Promise<{ token: string; rivalToken: stri
   return { token, rivalToken: await addToken('rival') };
 }
 
-interface Publication {
+export interface Publication {
   publisherId?: string;
   nodeId: string;
   version?: string;

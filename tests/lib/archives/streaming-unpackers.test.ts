@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { checkArchive } from '../../../lib/archives/check-archive.ts';
 import { inMemory } from '../../support/archive-files.ts';
 import { readAsStream, readByDirectory } from '../../support/unpackers.ts';
+import { sha256 } from '../../support/uploads.ts';
 import {
   described,
   describedAfter,
@@ -179,6 +180,6 @@ test('hides the hidden file of the fixture from the directory', async () => {
 test('checkArchive accepts an archive that unpacks to the same files by its directory and as a stream', async () => {
   const archive = zip([file, described({ name: 'a/' }), described({ name: 'a/b', data: 'x' }, {}, false)]);
 
-  expect(await checkArchive(inMemory(archive))).toBeDefined();
+  expect(await checkArchive(inMemory(archive))).toBe(sha256(archive));
   expect(readAsStream(archive)).toEqual(await readByDirectory(archive));
 });
