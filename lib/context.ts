@@ -14,6 +14,12 @@ export interface Context {
   readonly openCalls?: Set<OpenCall>;
 }
 
+/** What a function reads of its invocation for an event. One that is called by hand may have no id. */
+export interface EventInvocation {
+  awsRequestId?: string;
+  getRemainingTimeInMillis: () => number;
+}
+
 export function contextUntil(deadline: number): Context {
   return { deadline, openCalls: new Set() };
 }

@@ -1,7 +1,7 @@
-import type { Context as Invocation, DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
+import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { downloadUrl } from '../bucket/download-url.ts';
-import type { Context } from '../context.ts';
-import { describeError, log } from '../log.ts';
+import type { Context, EventInvocation } from '../context.ts';
+import { describeError, log, withLogFields } from '../log.ts';
 import { foldNodeId } from '../store/keys.ts';
 import { refreshReadme } from './readme-file.ts';
 import { nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
@@ -24,9 +24,14 @@ const maxAtOnce = 8;
 
 export async function writeIndex(
   event: DynamoDBStreamEvent,
-  invocation: Pick<Invocation, 'getRemainingTimeInMillis'>,
+  invocation: EventInvocation,
 ): Promise<DynamoDBBatchResponse> {
   const context = { deadline: Date.now() + invocation.getRemainingTimeInMillis() - reservedMs };
+  const fields = { function: 'writeIndex', function_request_id: invocation.awsRequestId };
+  return withLogFields(fields, () => writeChanges(context, event));
+}
+
+async function writeChanges(context: Context, event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
   try {
     const { nodes, hostNodes } = await refreshAll(context, changesIn(event));
     const lagMs = Date.now() - oldestOf(event);

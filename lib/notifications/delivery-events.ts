@@ -1,8 +1,9 @@
-import type { Context as Invocation, EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Context } from '../context.ts';
+import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { Context, EventInvocation } from '../context.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { HandOver } from './hand-over.ts';
 import { type QueuedAttempt, readMessage } from './queue.ts';
+import { shownHashOf } from './records.ts';
 
 interface Handlers {
   deliver: (context: Context, message: QueuedAttempt) => Promise<void>;
@@ -15,17 +16,21 @@ const reservedMs = 1000;
 
 /** Turns two handlers into one for the messages of the queue, and for the schedule that hands over what is due. */
 export function deliveryEvents({ deliver, handOverDue }: Handlers) {
-  return async (
-    event: DeliveryEvent,
-    invocation: Pick<Invocation, 'getRemainingTimeInMillis'>,
-  ): Promise<SQSBatchResponse | undefined> => {
+  return async (event: DeliveryEvent, invocation: EventInvocation): Promise<SQSBatchResponse | undefined> => {
     const context = { deadline: Date.now() + invocation.getRemainingTimeInMillis() - reservedMs };
-    if ('Records' in event) return deliverBatch(deliver, context, event);
-    const { due, handed, oldestMs, errors } = await handOverDue(context);
-    log('info', 'hand_over', { due, handed, interrupted: errors.length, oldest_due_ms: oldestMs });
-    if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps of the run failed.`);
-    return undefined;
+    const fields = { function: 'deliverNotifications', function_request_id: invocation.awsRequestId };
+    return withLogFields(fields, async () => {
+      if ('Records' in event) return deliverBatch(deliver, context, event);
+      await runHandOver(handOverDue, context);
+      return undefined;
+    });
   };
+}
+
+async function runHandOver(handOverDue: Handlers['handOverDue'], context: Context): Promise<void> {
+  const { due, handed, oldestMs, errors } = await handOverDue(context);
+  log('info', 'hand_over', { due, handed, interrupted: errors.length, oldest_due_ms: oldestMs });
+  if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps of the run failed.`);
 }
 
 /** Side by side, and each by itself: only a message that we failed comes again. */
@@ -36,10 +41,10 @@ async function deliverBatch(
 ): Promise<SQSBatchResponse> {
   const failures = await Promise.all(
     Records.map(({ messageId, body }) =>
-      withLogFields({ function: 'deliverNotifications' }, async () => {
+      withLogFields({}, async () => {
         try {
           const message = readMessage(body);
-          note({ notification: message.id });
+          note({ notification: message.id, ticket_hash: shownHashOf(message) });
           await deliver(context, message);
           return [];
         } catch (error) {

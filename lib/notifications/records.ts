@@ -85,6 +85,11 @@ export function shownHash(ticketHashed: string): string {
   return ticketHashed.slice(0, 16);
 }
 
+/** The same beginning, for the lines about a notification. */
+export function shownHashOf({ id }: Pick<NotificationRecord, 'id'>): string {
+  return shownHash(id.slice('msg_'.length));
+}
+
 /** Contains the whole key, so that a notification that a receiver reports can be found. */
 export function notificationId(ticketHashed: string, sequence: number): string {
   return `msg_${ticketHashed}_${sequence}`;

@@ -97,7 +97,7 @@ export class IdempotencyKey implements Participant {
       return undefined;
     }
     const holder = result.found;
-    if (!holder) throw new ApiError('unavailable');
+    if (!holder) throw new ApiError('unavailable', { reason: 'the key was released meanwhile' });
     if (holder.fingerprint !== this.#record.fingerprint) throw new ApiError('idempotency_mismatch');
     if (holder.state !== 'answered') {
       const isRunning = holder.state !== 'unknown' && holder.lease_until > now;

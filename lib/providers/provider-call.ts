@@ -50,7 +50,8 @@ export class ProviderCall {
 
   async send(): Promise<StartedTask> {
     const { path, context } = this.#call;
-    if (context.deadline - Date.now() < minReplyMs) throw new ApiError('unavailable', { payment: 'refused' });
+    if (context.deadline - Date.now() < minReplyMs)
+      throw new ApiError('unavailable', { payment: 'refused', reason: 'too little time to send' });
     const body = Buffer.from(JSON.stringify(this.#call.body));
     const started = Date.now();
     const replyBy = Math.min(context.deadline, started + maxReplyMs);

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
+import type { ApiError } from '../errors.ts';
+import { note } from '../log.ts';
 import {
   adminVersionFields,
   NodeVersion,
@@ -158,19 +159,22 @@ async function readWithin(context: Context, asked: readonly Key[], maxBytes: num
   let bytes = 0;
   let read = 0;
   let unread = 0;
+  let failure: ApiError | undefined;
   for (let wave = maxBatchKeys; read < keys.length && bytes < maxBytes; ) {
     for await (const batch of readBatches(context, keys.slice(read, read + wave), { eventually: true })) {
       for (const item of batch.items) found.set(keyName(item), nodeVersionRecord(item));
       for (const key of batch.unread) overlooked.set(keyName(key), overloaded);
       bytes += batch.bytes;
       unread += batch.unread.length;
+      failure ??= batch.failure;
       read = Math.min(keys.length, read + maxBatchKeys);
       if (bytes >= maxBytes) break;
     }
     const batchesThatFit = Math.ceil(((maxBytes - bytes) * read) / (Math.max(1, bytes) * maxBatchKeys));
     wave = Math.max(1, batchesThatFit) * maxBatchKeys;
   }
-  if (keys.length > 0 && unread === keys.length) throw new ApiError('unavailable');
+  if (keys.length > 0 && unread === keys.length) throw failure;
+  if (failure) note({ unread_pairs: unread, reason: failure.reason });
   for (const key of keys.slice(read)) overlooked.set(keyName(key), tooMuch.error_message);
   return { found, overlooked };
 }

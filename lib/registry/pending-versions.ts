@@ -43,10 +43,10 @@ export async function readListedVersions(
   keys: readonly DueKey[],
 ): Promise<ListedVersion[]> {
   const listed: ListedVersion[] = [];
-  for await (const { items, unread, failure } of readBatches(context, keys.map(keyOf), {
+  for await (const { items, failure } of readBatches(context, keys.map(keyOf), {
     fields: listedFields,
   })) {
-    if (unread.length > 0) throw failure ?? new ApiError('unavailable');
+    if (failure) throw failure;
     for (const version of items.map((item) => nodeVersionRecord(item))) {
       if (version.pending_since !== undefined) listed.push(listedVersion(version, version.pending_since));
     }

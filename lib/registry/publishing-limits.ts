@@ -136,8 +136,8 @@ async function findPending(context: Context, begun: readonly PendingVersionRecor
   const keys = begun.map(({ version_pk, version_sk }) => ({ pk: version_pk, sk: version_sk }));
   const pending = new Set<string>();
   const fields = ['pk', 'sk', 'status'];
-  for await (const { items, unread, failure } of readBatches(context, keys, { fields })) {
-    if (unread.length > 0) throw failure ?? new ApiError('unavailable');
+  for await (const { items, failure } of readBatches(context, keys, { fields })) {
+    if (failure) throw failure;
     for (const version of items.map((item) => nodeVersionRecord(item)))
       if (version.status === 'NodeVersionStatusPending') pending.add(pendingVersionKey('', version).sk);
   }

@@ -28,9 +28,10 @@ interface ReadOptions {
 
 interface Batch {
   items: Item[];
-  /** Keys that the store, throttled or down, did not answer in time, and why. */
+  /** Keys that the store, throttled or down, did not answer in time. */
   unread: Key[];
-  failure?: unknown;
+  /** Why some are unread. */
+  failure?: ApiError;
   /** The bytes on the wire, a little more than the items as JSON. */
   bytes: number;
 }
@@ -41,8 +42,8 @@ export async function get<Keys extends readonly Key[]>(
   ...keys: Keys
 ): Promise<{ [K in keyof Keys]: Item | undefined }> {
   const found = new Map<string, Item>();
-  for await (const { items, unread, failure } of readBatches(context, keys)) {
-    if (unread.length > 0) throw failure ?? new ApiError('unavailable');
+  for await (const { items, failure } of readBatches(context, keys)) {
+    if (failure) throw failure;
     for (const item of items) found.set(keyName(item), item);
   }
   return keys.map((key) => found.get(keyName(key))) as { [K in keyof Keys]: Item | undefined };
@@ -106,7 +107,10 @@ async function readBatch(
     // One answer holds 1 MB of a partition: if it brought some of the keys, the store isn't overloaded.
     waits = left.length < pending.length ? 1 : waits + 1;
     pending = left;
-    if (pending.length > 0 && !(await pauseBefore(context, waits))) break;
+    if (pending.length > 0 && !(await pauseBefore(context, waits))) {
+      batch.failure = new ApiError('unavailable', { reason: 'DynamoDB BatchGetItem: throttled' });
+      break;
+    }
   }
   batch.unread = pending.map((attributes) => keyOf(fromAttributes(attributes)));
   return batch;

@@ -32,9 +32,12 @@ export function objectEvents(work: Work) {
     event: S3Event | SweepEvent,
     invocation: Pick<Invocation, 'awsRequestId' | 'getRemainingTimeInMillis'>,
   ): Promise<void> => {
+    const { awsRequestId } = invocation;
     const context = contextUntil(Date.now() + invocation.getRemainingTimeInMillis() - reservedMs);
-    if ('Records' in event) return handleObjects(context, event, invocation.awsRequestId, work);
-    requireNoneFailed(await work.sweep(context, sweepPeriod(event, work)));
+    await withLogFields({ function: work.function, function_request_id: awsRequestId }, async () => {
+      if ('Records' in event) return handleObjects(context, event, awsRequestId, work);
+      requireNoneFailed(await work.sweep(context, sweepPeriod(event, work)));
+    });
   };
 }
 
@@ -54,7 +57,7 @@ async function handleObjects(
   context: Context,
   { Records }: S3Event,
   invocation: string,
-  { function: name, line, handle }: Work,
+  { line, handle }: Work,
 ): Promise<void> {
   const errors: unknown[] = [];
   for (const record of Records) {
@@ -63,7 +66,7 @@ async function handleObjects(
       ms: Math.round((process.uptime() - started) * 1000),
       lag_ms: Date.now() - Date.parse(record.eventTime),
     });
-    await withLogFields({ function: name, key: record.s3.object.key }, async () => {
+    await withLogFields({ key: record.s3.object.key }, async () => {
       try {
         const outcome = await handle(context, decodeKey(record.s3.object.key), invocation);
         log('info', line, { outcome, ...duration() });

@@ -32,8 +32,10 @@ export async function listWaiting(): Promise<NotificationRecord[]> {
 
 async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
   const found = new Map<string, NotificationRecord>();
-  for await (const { items } of readBatches(newContext(), keys.map(keyOf)))
+  for await (const { items, failure } of readBatches(newContext(), keys.map(keyOf))) {
+    if (failure) throw failure;
     for (const item of items) found.set(keyName(item), notificationRecord(item));
+  }
   return keys.flatMap((key) => found.get(keyName(key)) ?? []);
 }
 

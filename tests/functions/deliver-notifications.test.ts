@@ -524,6 +524,8 @@ describe('the log', () => {
       expect.objectContaining({
         level: 'info',
         function: 'deliverNotifications',
+        function_request_id: expect.any(String),
+        ticket_hash: written.id.slice(4, 20),
         notification: written.id,
         host: '127.0.0.1',
         state: 'success',

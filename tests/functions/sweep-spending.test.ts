@@ -9,7 +9,7 @@ import { sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 
 const minuteMs = 60_000;
-const invocation = { getRemainingTimeInMillis: () => 6000 };
+const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 6000 };
 
 afterEach(() => {
   jest.useRealTimers();
@@ -34,6 +34,7 @@ test('reports what the sweep corrected, and fails with what failed', async () =>
 
   const lines = loggedLines.map((line) => JSON.parse(line));
   const account = `CALLER#${callerHash(caller)}`;
+  expect(lines.every(({ function_request_id: id }) => id === 'an-event')).toBe(true);
   expect(lines).toMatchObject([
     { level: 'error', event: 'swept', account, causes: ['Error: broken'] },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 1, unvisited: 0 },

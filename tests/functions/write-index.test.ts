@@ -15,7 +15,7 @@ import { streamEventOf } from '../support/table-stream.ts';
 import { finalize, publish, put } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const context = { getRemainingTimeInMillis: () => 30_000 };
+const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 30_000 };
 const published = {
   archive_key: 'archives/some/1.0.0/id-0.zip',
   sha256: '0'.repeat(64),
@@ -252,7 +252,12 @@ describe('writeIndex', () => {
 
     expect(reply).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
     expect(loggedLines.map((line) => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({ level: 'error', event: 'index', causes: ['Error: S3 is down'] }),
+      expect.objectContaining({
+        level: 'error',
+        event: 'index',
+        function_request_id: 'an-event',
+        causes: ['Error: S3 is down'],
+      }),
     );
   });
 

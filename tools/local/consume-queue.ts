@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   DeleteMessageBatchCommand,
   type Message,
@@ -9,7 +10,7 @@ import type { Queue } from './sqs-queue.ts';
 
 export type QueueHandler = (
   event: SQSEvent,
-  context: { getRemainingTimeInMillis: () => number },
+  context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
 ) => Promise<SQSBatchResponse | undefined>;
 
 /** As in serverless.yml. */
@@ -61,7 +62,7 @@ async function consumeBatch(client: SQSClient, source: EventSource, signal: Abor
     .catch(() => ({ Messages: [] }));
   if (Messages.length === 0) return;
   const end = Date.now() + timeoutMs;
-  const context = { getRemainingTimeInMillis: () => end - Date.now() };
+  const context = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };
   const result = await load()
     .then((handler) => handler(eventOf(Messages), context))
     // Nothing is deleted after a crash; the function has logged why.
@@ -79,12 +80,12 @@ async function consumeBatch(client: SQSClient, source: EventSource, signal: Abor
 /** Passes the visible messages to a handler in this process, batch by batch. Returns their number. */
 export async function drainQueue(queue: Queue, handler: QueueHandler, batchSize = 10): Promise<number> {
   const never = new AbortController().signal;
-  const context = { getRemainingTimeInMillis: () => drainMs };
   for (let messages = 0; ; ) {
     const request = { max: batchSize, waitSeconds: 0, visibilitySeconds: queue.visibilitySeconds };
     const received = await queue.receive(request, never);
     if (received.length === 0) return messages;
     messages += received.length;
+    const context = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => drainMs };
     const result = await handler(eventOf(received), context);
     const failed = failuresIn(result);
     for (const { MessageId, ReceiptHandle } of received)

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import type { Attributes } from './dynamodb-actions.ts';
 
 export type StreamHandler = (
   event: DynamoDBStreamEvent,
-  context: { getRemainingTimeInMillis: () => number },
+  context: { awsRequestId: string; getRemainingTimeInMillis: () => number },
 ) => Promise<DynamoDBBatchResponse>;
 
 /** As in serverless.yml. */
@@ -47,9 +48,8 @@ export function followTable(load: () => Promise<StreamHandler>): (written: Attri
 async function deliver(handler: StreamHandler, Records: DynamoDBRecord[]): Promise<void> {
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const end = Date.now() + limitMs;
-    const reply = await handler({ Records }, { getRemainingTimeInMillis: () => end - Date.now() }).catch(
-      () => undefined,
-    );
+    const invocation = { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };
+    const reply = await handler({ Records }, invocation).catch(() => undefined);
     if (reply?.batchItemFailures.length === 0) return;
     await pause(retryMs);
   }

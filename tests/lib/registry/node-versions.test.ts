@@ -94,7 +94,10 @@ describe('findNodeVersions', () => {
       throw Object.assign(new Error(), { name: 'ThrottlingException' });
     });
 
-    await expect(find('one', 'two', '')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(find('one', 'two', '')).rejects.toMatchObject({
+      code: 'unavailable',
+      reason: 'DynamoDB BatchGetItem: throttled',
+    });
   });
 
   test('answers an empty list for an empty list', async () => {

@@ -127,7 +127,7 @@ test('get fails when one key cannot be read', async () => {
   answerInTurn(dynamodb, { ...found(a), ...left(b) }, left(b));
   const { error } = await timed(get(inSeconds(1), a, b));
 
-  expect(error).toMatchObject({ code: 'unavailable' });
+  expect(error).toMatchObject({ code: 'unavailable', reason: 'DynamoDB BatchGetItem: throttled' });
 });
 
 test('get names the call that was not answered', async () => {

@@ -75,6 +75,7 @@ describe('an S3 event', () => {
         level: 'info',
         event: 'upload',
         function: 'finalizeUpload',
+        function_request_id: 'an-event',
         key: 'key',
         outcome: 'refused',
         ms: 12,
