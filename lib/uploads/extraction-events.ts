@@ -1,5 +1,5 @@
-import type { EventBridgeEvent, Context as Invocation, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { type Context, contextUntil } from '../context.ts';
+import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { type Context, contextUntil, type EventInvocation } from '../context.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { ExtractionResult } from './extract-archive.ts';
 import { archiveKeysOf, maxReceives } from './extraction-queue.ts';
@@ -21,13 +21,16 @@ const unended: readonly ExtractionResult[] = ['early', 'unfinished', 'interrupte
 export function extractionEvents({ extract, handOverDue }: Handlers) {
   return async (
     event: ExtractionEvent,
-    invocation: Pick<Invocation, 'getRemainingTimeInMillis'>,
+    invocation: EventInvocation,
   ): Promise<SQSBatchResponse | undefined> => {
     const context = contextUntil(Date.now() + invocation.getRemainingTimeInMillis() - reservedMs);
-    if ('Records' in event) return extractBatch(extract, context, event);
-    const { failed } = await handOverDue(context);
-    if (failed > 0) throw new Error(`${failed} versions could not be handed to the queue.`);
-    return undefined;
+    const fields = { function: 'extractHostNodes', function_request_id: invocation.awsRequestId };
+    return withLogFields(fields, async () => {
+      if ('Records' in event) return extractBatch(extract, context, event);
+      const { failed } = await handOverDue(context);
+      if (failed > 0) throw new Error(`${failed} versions could not be handed to the queue.`);
+      return undefined;
+    });
   };
 }
 
@@ -40,7 +43,7 @@ async function extractBatch(
   const batchItemFailures: SQSBatchResponse['batchItemFailures'] = [];
   for (const { messageId, body, attributes } of Records) {
     const sent = Number(attributes.SentTimestamp);
-    const isDone = await withLogFields({ function: 'extractHostNodes', message: messageId }, async () => {
+    const isDone = await withLogFields({ message: messageId }, async () => {
       try {
         let isDone = true;
         for (const key of archiveKeysOf(body))

@@ -14,7 +14,7 @@ import { setFields, storedItem, storedNode } from '../support/registry.ts';
 import { finalize, publish, put, putObject, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';
 
-const context = { getRemainingTimeInMillis: () => 60_000 };
+const context = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 60_000 };
 const again = { batchItemFailures: [{ itemIdentifier: expect.any(String) }] };
 const done = { batchItemFailures: [] };
 
@@ -86,6 +86,7 @@ describe('a published archive', () => {
     expect(lines()).toContainEqual(
       expect.objectContaining({
         event: 'extraction',
+        function_request_id: 'an-event',
         outcome: 'success',
         host_nodes: 2,
         node_id: 'extracted',

@@ -305,7 +305,8 @@ class Calls {
     );
     const Records = received.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
     if (Records.length === 0) return;
-    await handler({ Records } as Parameters<QueueHandler>[0], { getRemainingTimeInMillis: () => 30_000 });
+    const invocation = { awsRequestId: 'counted', getRemainingTimeInMillis: () => 30_000 };
+    await handler({ Records } as Parameters<QueueHandler>[0], invocation);
     for (const { ReceiptHandle } of received) this.#stores.queue.remove(ReceiptHandle);
     if (max > received.length) await drainQueue(this.#stores.queue, handler);
   }
