@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
 import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
 import type { DueKey } from '../store/due.ts';
 import { keyOf } from '../store/keys.ts';

@@ -40,7 +40,7 @@ describe('the signature of a notification', () => {
   });
 
   test('uses a key that the stage has made itself: the SHA-256 of 64 letters and digits', () => {
-    const password = 'aB3'.repeat(21) + 'z';
+    const password = `${'aB3'.repeat(21)}z`;
     const [key] = readSigningKeys(password);
     const seed = createHash('sha256').update(password).digest('base64');
     const [same] = readSigningKeys(`whsk_${seed}`);
