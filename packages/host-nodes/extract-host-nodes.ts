@@ -164,17 +164,22 @@ function fromEntryPoint(machine: Interpreter, root: Module): Listed {
   const list = machine.call(machine.attribute(extension, 'get_node_list'));
   if (list instanceof Unknown)
     return { entries: [], reason: `Its comfy_entrypoint cannot be followed: ${list.why}.` };
-  const entries: Listed['entries'] = [];
+  const entries = new Map<string, Listed['entries'][number]>();
   let open: string | undefined;
   for (const item of machine.iterate(list)) {
     const conditional = item instanceof Several;
     for (const cls of conditional ? item.items : [item]) {
       const id = nodeId(machine, cls);
       if (id === undefined) open = 'a node without a known name';
-      else entries.push({ name: id, cls, conditional });
+      else
+        entries.set(id, {
+          name: id,
+          cls,
+          conditional: conditional && entries.get(id)?.conditional !== false,
+        });
     }
   }
-  return { entries, ...mayListMore(machine, open, list) };
+  return { entries: [...entries.values()], ...mayListMore(machine, open, list) };
 }
 
 function nodeId(machine: Interpreter, cls: Value): string | undefined {

@@ -16,6 +16,10 @@ export const schedulers = listed(`
 const irregular: readonly [name: string, type: string][] = Object.entries({
   MultiCombo: 'COMBO',
   Load3DCamera: 'LOAD3D_CAMERA',
+  Load3DModelInfo: 'LOAD3D_MODEL_INFO',
+  File3DAny: 'FILE_3D',
+  File3DSplatAny: 'FILE_3D_SPLAT_ANY',
+  File3DPointCloudAny: 'FILE_3D_POINT_CLOUD_ANY',
   Load3D: 'LOAD_3D',
   Load3DAnimation: 'LOAD_3D_ANIMATION',
   AnyType: '*',
@@ -34,10 +38,24 @@ export const schemaTypes: ReadonlyMap<string, string> = new Map([
     Sigmas Noise Guider Clip ControlNet Vae Model ClipVision ClipVisionOutput StyleModel Gligen
     UpscaleModel LatentUpscaleModel Audio Video SVG LoraModel LossMap Voxel Mesh Hooks HookKeyframes
     TimestepsRange LatentOperation FlowControl Accumulation Photomaker Point FaceAnalysis BBOX SEGS
-    MODEL_PATCH ModelPatch AudioEncoder AudioEncoderOutput Tracks Color BoundingBox Curve
+    MODEL_PATCH ModelPatch AudioEncoder AudioEncoderOutput Tracks Color Colors BoundingBox BoundingBoxes
+    Curve BackgroundRemoval Splat Layers Compositor CameraInfoState Dict Array VideoEdit ResolutionPreview
+    Histogram Range
   `).map((name): [string, string] => [name, name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()]),
+  ...listed('GLB GLTF FBX OBJ STL USDZ PLY SPLAT SPZ KSPLAT').map((name): [string, string] => [
+    `File3D${name}`,
+    `FILE_3D_${name}`,
+  ]),
   ...irregular,
 ]);
+
+/** Inputs to which the host adds values of its own that are not modeled here. */
+export const ownDefaults: ReadonlySet<string> = new Set(
+  listed(`
+    ImageCompare Color Colors BoundingBox BoundingBoxes CameraInfoState Curve VideoEdit ResolutionPreview Range
+    Compositor
+  `),
+);
 
 /** The types by the names that the older form has for them. */
 export const socketTypes: ReadonlyMap<string, string> = new Map([
@@ -49,10 +67,10 @@ export const socketTypes: ReadonlyMap<string, string> = new Map([
 
 /** Inputs that only go in hidden, by the name a pack gives them. */
 export const hiddenInputs: ReadonlyMap<string, string> = new Map(
-  listed('unique_id prompt extra_pnginfo dynprompt auth_token_comfy_org api_key_comfy_org').map((name) => [
-    name,
-    name.toUpperCase(),
-  ]),
+  listed(`
+    unique_id prompt extra_pnginfo dynprompt auth_token_comfy_org api_key_comfy_org comfy_usage_source
+    execution_list
+  `).map((name) => [name, name.toUpperCase()]),
 );
 
 /** What each kind of input takes by position after its name. */
@@ -64,9 +82,9 @@ export const inputParameters: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     Boolean: `${widget} label_on label_off ${typed}`,
     Int: `${number} control_after_generate display_mode ${typed}`,
-    Float: `${number} round display_mode ${typed}`,
+    Float: `${number} round display_mode gradient_stops ${typed}`,
     String: `${common} multiline placeholder default dynamic_prompts ${typed}`,
-    Combo: `options ${widget} control_after_generate upload image_folder remote socketless`,
+    Combo: `options ${widget} control_after_generate upload image_folder remote remote_combo socketless`,
     MultiCombo: `options ${widget} placeholder chip control_after_generate socketless`,
     Webcam: `${widget} socketless`,
     MultiType: `types ${common}`,
@@ -78,14 +96,14 @@ export const inputParameters: ReadonlyMap<string, readonly string[]> = new Map(
 export const plainParameters = listed(`${common} extra_dict raw_link`);
 
 /** What an input may have besides the options that the older form has. */
-const otherFields = 'id optional template options types upload image_folder remote extra_dict io_type';
+const otherFields = 'id chip optional template options types upload image_folder remote extra_dict io_type';
 
 /** What an input's options are called in the older form, in its order: most of them as in the newer. */
 export const optionNames: readonly (readonly [field: string, name: string])[] = listed(`
   display_name tooltip lazy raw_link:rawLink default socketless widget_type:widgetType
   force_input:forceInput label_on label_off min max step round multiselect options
-  control_after_generate display_mode:display multiline placeholder dynamic_prompts:dynamicPrompts
-  multi_select chip advanced
+  control_after_generate display_mode:display gradient_stops multiline placeholder
+  dynamic_prompts:dynamicPrompts multi_select advanced
 `).map((entry) => {
   const [field = '', name = field] = entry.split(':');
   return [field, name];

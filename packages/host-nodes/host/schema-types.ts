@@ -1,4 +1,4 @@
-import { asText, plainTruth } from '../values/access.ts';
+import { asText, dictOf, plainTruth } from '../values/access.ts';
 import { enumType, hostType, strType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
 import { Dict, List } from '../values/collections.ts';
@@ -53,7 +53,16 @@ const known = new Map<string, Value>([
   ],
   [
     'NumberDisplay',
-    choice('NumberDisplay', { number: 'number', slider: 'slider', gradient_slider: 'gradient_slider' }),
+    choice('NumberDisplay', { number: 'number', slider: 'slider', gradient_slider: 'gradientslider' }),
+  ],
+  [
+    'ControlAfterGenerate',
+    choice('ControlAfterGenerate', {
+      fixed: 'fixed',
+      increment: 'increment',
+      decrement: 'decrement',
+      randomize: 'randomize',
+    }),
   ],
   ['FolderType', choice('FolderType', { input: 'input', output: 'output', temp: 'temp' })],
   [
@@ -164,11 +173,21 @@ function makeInput(machine: Machine, cls: Class, args: Value[], keywords: Keywor
   input.define('io_type', cls.find('io_type') ?? null);
   if (kind === 'Combo' || kind === 'MultiCombo') {
     input.define('multiselect', kind === 'MultiCombo');
-    if (kind === 'MultiCombo') input.define('multi_select', true);
+    if (kind === 'MultiCombo') input.define('multi_select', multiSelect(machine, input));
     input.define('options', optionsOf(machine, input.own('options') ?? null));
   }
   if (kind === 'String' && input.own('multiline') === undefined) input.define('multiline', false);
   return input;
+}
+
+/** Of several choices, the host groups what only they have. */
+function multiSelect(machine: Machine, input: Instance): Value {
+  const given = ['placeholder', 'chip'].flatMap((name): [string, Value][] => {
+    const value = input.own(name) ?? null;
+    if (value !== null) input.define(name, null);
+    return value === null ? [] : [[name, value]];
+  });
+  return dictOf(machine, given);
 }
 
 /** The choices may be given as an enum. */
@@ -191,11 +210,7 @@ function makeOutput(cls: Class, args: Value[], keywords: Keywords): Value {
   const output = keep(cls, [...names, 'tooltip', 'is_output_list'], args, keywords);
   if (kind === 'MatchType' && output.own('display_name') === undefined)
     output.define('display_name', 'MATCHTYPE');
-  // An output with choices has the choices themselves as its type.
-  output.define(
-    'io_type',
-    kind === 'Combo' ? (output.own('options') ?? new List()) : (cls.find('io_type') ?? null),
-  );
+  output.define('io_type', cls.find('io_type') ?? null);
   return output;
 }
 

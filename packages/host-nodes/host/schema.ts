@@ -4,7 +4,7 @@ import { Dict, List } from '../values/collections.ts';
 import { Class, Instance } from '../values/objects.ts';
 import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import { inputFields, inputParameters, optionNames } from './names.ts';
+import { inputFields, inputParameters, optionNames, ownDefaults } from './names.ts';
 import { flag, inputType, outputType, schemaType, templateType } from './schema-types.ts';
 
 /** A node of the newer schema in the older form. */
@@ -133,7 +133,9 @@ function addOptions(machine: Machine, options: Dict, input: Instance): void {
   if (upload instanceof Instance) put(machine, options, asText(upload) ?? '', true);
   const folder = input.own('image_folder');
   if (folder instanceof Instance) put(machine, options, 'image_folder', plain(folder));
-  if (input.own('remote') instanceof Unknown) options.open ??= 'choices that come from a server';
+  if (input.own('remote') instanceof Unknown || input.own('remote_combo') instanceof Unknown)
+    options.open ??= 'choices that come from a server';
+  if (ownDefaults.has(kind)) options.open ??= `what the host adds to ${kind}`;
   const extra = input.own('extra_dict');
   if (extra instanceof Dict) machine.call(machine.attribute(options, 'update'), [extra]);
   if (['Autogrow', 'DynamicCombo', 'DynamicSlot'].includes(kind)) addDynamic(machine, options, input, kind);
@@ -190,7 +192,7 @@ function withHidden(machine: Machine, inputs: Value, schema: Instance): Value {
   }
   const isApi = flag(schema, 'is_api_node');
   const implied = [
-    ...(isApi ? ['auth_token_comfy_org', 'api_key_comfy_org'] : []),
+    ...(isApi ? ['auth_token_comfy_org', 'api_key_comfy_org', 'comfy_usage_source'] : []),
     ...(flag(schema, 'is_output_node') ? ['prompt', 'extra_pnginfo'] : []),
   ];
   for (const name of implied)

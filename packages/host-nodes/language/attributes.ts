@@ -90,7 +90,8 @@ function functionAttribute(func: Func, name: string): Value | undefined {
   if (name === '__module__') return func.frame.module.name;
   if (name === '__dict__') return new Dict(func);
   if (name === '__doc__') return null;
-  return name.startsWith('__') && name !== '__wrapped__' ? new Unknown('a built-in') : undefined;
+  const isOpen = func.isDressed || (name.startsWith('__') && name !== '__wrapped__');
+  return isOpen ? new Unknown('a built-in') : undefined;
 }
 
 function descriptorAttribute(machine: Machine, descriptor: Descriptor, name: string): Value | undefined {

@@ -28,7 +28,11 @@ export function compareChain(machine: Machine, { left, ops, comparators }: Compa
 const unknownComparison = (): Unknown => new Unknown('an unknown comparison');
 
 function compareOnce(machine: Machine, operator: string, left: Value, right: Value): Value {
-  if (operator === 'Is' || operator === 'IsNot') return known(identical(left, right), operator === 'IsNot');
+  if (operator === 'Is' || operator === 'IsNot') {
+    const isHost = (value: Value) => value instanceof Unknown && value.path.startsWith('comfy_api.');
+    const isSame = isHost(left) && right === null ? false : identical(left, right);
+    return known(isSame, operator === 'IsNot');
+  }
   if (operator === 'Eq' || operator === 'NotEq') return compareEqual(machine, operator, left, right);
   if (operator === 'In' || operator === 'NotIn') {
     const own = right instanceof Instance ? right.cls.find('__contains__') : undefined;

@@ -3,7 +3,7 @@ import { put } from '../values/access.ts';
 import { raise, Raised, exceptionOf } from '../values/exceptions.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
 import { Dict } from '../values/collections.ts';
-import { Class } from '../values/objects.ts';
+import { Class, Func } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 import { assign, remove } from './assignments.ts';
@@ -111,6 +111,7 @@ function decorate(machine: Machine, { decorator_list: nodes }: Decorated, frame:
   const decorators = nodes.map((node) => machine.evaluate(node, frame));
   let value = made;
   for (const decorator of decorators.reverse()) {
+    if (decorator instanceof Unknown && value instanceof Func) value.isDressed = true;
     const result = decorator instanceof Unknown ? value : machine.call(decorator, [value]);
     if (!(result instanceof Unknown)) value = result;
   }

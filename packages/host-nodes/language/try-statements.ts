@@ -2,7 +2,9 @@ import type { ExceptHandler, StmtNode } from 'py-ast';
 import { isSubclass, removeName } from '../values/access.ts';
 import { Raised } from '../values/exceptions.ts';
 import type { Completion, Frame, Machine } from '../values/machine.ts';
-import { Instance } from '../values/objects.ts';
+import { isPresent } from '../host/packages.ts';
+import { Dict, type Module } from '../values/collections.ts';
+import { Class, Instance } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import { assign } from './assignments.ts';
 import { findAttribute } from './attributes.ts';
@@ -29,7 +31,9 @@ export function runTry(machine: Machine, node: Try, frame: Frame): Completion {
 function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
   let completion: Completion;
   try {
+    const listed = mayFail(machine, node, frame) ? listings(machine, frame.module) : undefined;
     completion = machine.execute(node.body, frame);
+    if (listed) doubtAdditions(machine, frame.module, listed);
   } catch (error) {
     if (!(error instanceof Raised)) throw error;
     const handler = node.handlers.find((candidate) => takes(machine, candidate, error, frame));
@@ -37,6 +41,42 @@ function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
     return handle(machine, handler, error, frame);
   }
   return proceed(machine, completion, () => machine.execute(node.orelse, frame));
+}
+
+/** Whether the body imports what may not be there, and goes on without it. */
+function mayFail(machine: Machine, { body, handlers }: Try, { module }: Frame): boolean {
+  if (handlers.length === 0 || handlers.some((handler) => handler.body.some(isRaise))) return false;
+  const names = body.flatMap((part) => {
+    if (part.nodeType === 'Import') return part.names.map(({ name }) => name);
+    return part.nodeType === 'ImportFrom' && !part.level && part.module ? [part.module] : [];
+  });
+  return names.some((name) => !isPresent(name) && machine.importNamed(name, 0, module) instanceof Unknown);
+}
+
+function isRaise({ nodeType }: StmtNode): boolean {
+  return nodeType === 'Raise';
+}
+
+/** The dicts of a module, with their keys: those that list nodes are among them. */
+function listings(machine: Machine, module: Module): Map<Dict, ReadonlySet<unknown>> {
+  const found = new Map<Dict, ReadonlySet<unknown>>();
+  for (const { value } of module.entries.values()) {
+    if (!(value instanceof Dict)) continue;
+    machine.budget.spend(value.entries.size);
+    found.set(value, new Set(value.entries.keys()));
+  }
+  return found;
+}
+
+/** Classes that were listed next to an import from outside are there only if that is. */
+function doubtAdditions(machine: Machine, module: Module, before: ReturnType<typeof listings>): void {
+  for (const dict of listings(machine, module).keys()) {
+    const keys = before.get(dict);
+    const added = [...dict.entries].filter(([key, { value }]) => !keys?.has(key) && value instanceof Class);
+    if (added.length === 0) continue;
+    machine.heap.touch(dict);
+    for (const [key, entry] of added) dict.entries.set(key, { ...entry, conditional: true });
+  }
 }
 
 function takes(machine: Machine, { type }: ExceptHandler, { value }: Raised, frame: Frame): boolean {

@@ -48,10 +48,30 @@ describe('a node of the newer schema', () => {
     expect(nodes[0]?.open.join()).toContain('input_types');
   });
 
+  test('has the id of a node whose schema asks whether the host is there', () => {
+    const asking = pack('inputs=[]').replace(
+      'return io.Schema',
+      'if io is None: return None\n        return io.Schema',
+    );
+
+    expect(namesOf(asking)).toEqual(['Node']);
+  });
+
+  test('lists a class once that the list of nodes has twice', () => {
+    expect(namesOf(pack('inputs=[]').replace('[Node]', '[Node, Node]'))).toEqual(['Node']);
+  });
+
+  test('keeps a function whose decorator from outside gives it attributes', () => {
+    const dressed =
+      'from torch.library import custom_op\n@custom_op("a::b")\ndef f(x): pass\n@f.register_fake\ndef _(x): pass\n';
+
+    expect(namesOf(pack('inputs=[]', dressed))).toEqual(['Node']);
+  });
+
   test('knows the gradient slider', () => {
     expect(
       nodeOf(pack('inputs=[io.Int.Input("n", display_mode=io.NumberDisplay.gradient_slider)]')).inputTypes,
-    ).toBe('{"required":{"n":["INT",{"display":"gradient_slider"}]}}');
+    ).toBe('{"required":{"n":["INT",{"display":"gradientslider"}]}}');
   });
 
   test('lists a node by the id that GET_SCHEMA gives', () => {

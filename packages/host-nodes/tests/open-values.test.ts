@@ -250,6 +250,27 @@ const names: [title: string, code: string, nodes: [string, boolean][], reason: s
     'It may list more nodes: a text with an unknown part.',
   ],
   [
+    'nodes that an optional import decides',
+    'NODE_CLASS_MAPPINGS = {"One": One}\ntry:\n    from outside import y\n    NODE_CLASS_MAPPINGS.update({"Two": One})\nexcept ImportError:\n    pass',
+    [
+      ['One', false],
+      ['Two', true],
+    ],
+    undefined,
+  ],
+  [
+    'nodes next to an import of what the host requires',
+    'NODE_CLASS_MAPPINGS = {}\ntry:\n    import torch, json\n    NODE_CLASS_MAPPINGS["One"] = One\nexcept ImportError:\n    pass',
+    [['One', false]],
+    undefined,
+  ],
+  [
+    'nodes after an import that must succeed',
+    'NODE_CLASS_MAPPINGS = {}\ntry:\n    import outside.y\n    NODE_CLASS_MAPPINGS["One"] = One\nexcept ImportError:\n    raise',
+    [['One', false]],
+    undefined,
+  ],
+  [
     'exec of a known text',
     'NODE_CLASS_MAPPINGS = {"One": One}\nexec("NODE_CLASS_MAPPINGS[\'B\'] = One")\neval("NODE_CLASS_MAPPINGS.update(C=One)")',
     [

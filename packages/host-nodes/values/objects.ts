@@ -68,6 +68,8 @@ export class Func extends Namespace {
   readonly scope: Scope | undefined;
   readonly defaults: readonly Value[];
   readonly keywordDefaults: readonly (Value | undefined)[];
+  /** Whether something outside decorates it, and may have given it other attributes. */
+  isDressed = false;
 
   constructor(
     code: FunctionCode,

@@ -1,0 +1,31 @@
+/** The packages that are there wherever the host runs: those of Python itself, the host's own, and what it requires. */
+const present: ReadonlySet<string> = new Set(
+  `
+  abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect
+  builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys
+  compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses
+  dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum errno
+  faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt
+  getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imghdr imp importlib
+  inspect io ipaddress itertools json keyword linecache locale logging lzma mailbox mailcap marshal
+  math mimetypes mmap modulefinder msilib msvcrt multiprocessing netrc nis nntplib nt ntpath numbers
+  opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform
+  plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pyexpat queue
+  quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve
+  shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 ssl stat statistics
+  string stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib
+  tempfile termios textwrap threading time timeit tkinter token tokenize tomllib trace traceback
+  tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref
+  webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
+  comfy comfy_api comfy_api_nodes comfy_config comfy_execution comfy_extras folder_paths nodes server
+  execution node_helpers latent_preview app api_server utils torch torchsde torchvision torchaudio
+  numpy einops transformers tokenizers sentencepiece safetensors aiohttp yarl yaml PIL scipy tqdm
+  psutil alembic sqlalchemy av kornia spandrel pydantic pydantic_settings soundfile typing_extensions
+`
+    .trim()
+    .split(/\s+/),
+);
+
+export function isPresent(dotted: string): boolean {
+  return present.has(dotted.split('.', 1)[0] ?? '');
+}
