@@ -38,7 +38,7 @@ export function tell(lines: readonly string[]): void {
 
 /** What every command prints with --json, however it ends: all keys are always there, and null is not known. */
 const emptyReport = {
-  /** published, already_published, dry_run, packed, withdrawn, restored, failed, or what `status` found. */
+  /** published, already_published, dry_run, packed, withdrawn, restored, found, downloaded, failed, or what `status` found. */
   status: 'failed',
   publisher: null,
   node: null,
@@ -58,6 +58,11 @@ const emptyReport = {
   /** What the registry has, and why it is as it is. */
   node_version: null,
   reason: null,
+  /** What `search` found, or the node that `show` shows. */
+  nodes: null,
+  versions: null,
+  /** The file or folder that `download` wrote. */
+  output: null,
   error: null,
   message: null,
   details: [],

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import manifest from './package.json' with { type: 'json' };
+import { downloadCommand } from './download-command.ts';
 import { exitCodes } from './failure.ts';
 import { leaveStep } from './github-step.ts';
 import { identities } from './identity.ts';
@@ -8,6 +9,7 @@ import { type Ending, end, type Mean, printReport, reportOf, say, tell } from '.
 import { packCommand } from './pack-command.ts';
 import { printable } from './printable.ts';
 import { publishCommand } from './publish-command.ts';
+import { searchCommand, showCommand, versionsCommand } from './read-commands.ts';
 import { statusCommand } from './status-command.ts';
 import { isWebAddress } from '../../lib/web-address.ts';
 import { whoamiCommand } from './whoami-command.ts';
@@ -64,6 +66,7 @@ export async function run(args: readonly string[]): Promise<number> {
   addWhoami(program, act);
   addWithdraw(program, act, 'withdraw');
   addWithdraw(program, act, 'restore');
+  addReading(program, act);
   addInit(program, act);
   if (args.length === 0) {
     program.outputHelp();
@@ -191,6 +194,37 @@ function addWithdraw(program: Command, act: Act, name: 'withdraw' | 'restore'): 
     );
 }
 
+/** What anyone may ask, without a token and from any folder. */
+function addReading(program: Command, act: Act): void {
+  const reading = (name: string, summary: string) =>
+    program
+      .command(name)
+      .summary(summary)
+      .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}. It takes no token.`)
+      .addOption(baseUrlOption())
+      .addOption(downloadsUrlOption())
+      .option('--json', 'Print the result as JSON');
+  reading(
+    'search <words...>',
+    'find nodes by words of their ID, name, description, tags or publisher',
+  ).action((words: string[], options) => act(options, () => searchCommand(words.join(' '), options)));
+  reading('versions <node>', 'list the published versions of a node').action((node: string, options) =>
+    act(options, (mean) => versionsCommand(node, options, mean)),
+  );
+  reading('show <node[@version]>', 'show a node, a version and its host nodes').action(
+    (text: string, options) => act(options, (mean) => showCommand(text, options, mean)),
+  );
+  reading('download <node[@version]>', 'download a version, if its bytes are those that were published')
+    .addOption(
+      new Option(
+        '--output <file>',
+        'Where to write it; NODE-VERSION.zip in the current folder by default',
+      ).conflicts('unpack'),
+    )
+    .option('--unpack <folder>', 'Unpack it into this new folder instead, by the rules for archives')
+    .action((text: string, options) => act(options, (mean) => downloadCommand(text, options, mean)));
+}
+
 function addInit(program: Command, act: Act): void {
   const command = program
     .command('init')
@@ -246,10 +280,21 @@ function baseUrlOption(): Option {
   return new Option('--base-url <url>', 'The registry')
     .env('NODE_REGISTRY_URL')
     .default('http://localhost:3000')
-    .argParser((value) => {
-      if (!isWebAddress(value)) throw new InvalidArgumentError('It is not an http or https address.');
-      return value.replace(/\/+$/, '');
-    });
+    .argParser(address);
+}
+
+function downloadsUrlOption(): Option {
+  return new Option(
+    '--downloads-url <url>',
+    'Where it serves its files; if you name a version, the registry can say so',
+  )
+    .env('NODE_REGISTRY_DOWNLOADS_URL')
+    .argParser(address);
+}
+
+function address(value: string): string {
+  if (!isWebAddress(value)) throw new InvalidArgumentError('It is not an http or https address.');
+  return value.replace(/\/+$/, '');
 }
 
 function positiveNumber(text: string): number {

@@ -1,8 +1,9 @@
 // npm run publish-node -- …: npm starts it in the repository, and the person stands in another folder.
 import { runToExitCode } from '../../packages/publish-node/program.ts';
-import { localAddress, ports } from './addresses.ts';
+import { bucketName, localAddress, ports } from './addresses.ts';
 
 // The packed command does not know this stack, whose ports may be moved.
 process.env.NODE_REGISTRY_URL ??= localAddress(ports.api);
+process.env.NODE_REGISTRY_DOWNLOADS_URL ??= `${localAddress(ports.s3)}/${bucketName}`;
 process.chdir(process.env.INIT_CWD ?? '.');
 await runToExitCode(process.argv.slice(2));

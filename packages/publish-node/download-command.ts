@@ -1,0 +1,52 @@
+import { writeFile } from 'node:fs/promises';
+import * as config from '../../lib/config.ts';
+import { exitCodes, Failure } from './failure.ts';
+import type { Ending, Mean } from './output.ts';
+import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
+import { unpack } from './unpack.ts';
+
+interface DownloadFlags extends ReadFlags {
+  output?: string | undefined;
+  unpack?: string | undefined;
+}
+
+/** Downloads a version, and keeps it only if its bytes are those that were published. */
+export async function downloadCommand(text: string, flags: DownloadFlags, mean: Mean): Promise<Ending> {
+  const wanted = wantedOf(text);
+  mean({ publisher: undefined, ...wanted });
+  const registry = await openRegistry(flags, wanted);
+  const node = await requireNode(registry, wanted.node);
+  const version = requireVersion(node, wanted.version);
+  const { MAX_ARCHIVE_BYTES } = config.archives();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of await registry.download(version)) {
+    bytes += chunk.length;
+    if (bytes > MAX_ARCHIVE_BYTES)
+      throw new Failure('archiveRefused', `The archive has more than ${MAX_ARCHIVE_BYTES} bytes.`);
+    chunks.push(chunk);
+  }
+  const archive = Buffer.concat(chunks);
+  // Names of the registry could be paths, too.
+  const file = flags.output ?? `${node.id}-${version.version}.zip`.replaceAll(/[^\w.+-]/g, '-');
+  const done =
+    flags.unpack === undefined
+      ? await keep(file, archive)
+      : `Unpacked ${await unpack(archive, flags.unpack)} files into ${flags.unpack}.`;
+  return {
+    exitCode: exitCodes.done,
+    report: {
+      ...{ status: 'downloaded', publisher: node.publisher?.id, node: node.id, version: version.version },
+      ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: archive.length },
+      output: flags.unpack ?? file,
+    },
+    lines: [`sha256  ${version.sha256}, as published`, done],
+  };
+}
+
+async function keep(file: string, archive: Buffer): Promise<string> {
+  await writeFile(file, archive, { flag: 'wx' }).catch((error) => {
+    throw new Failure('usage', `The archive cannot be written: ${error.message}.`, { about: '--output' });
+  });
+  return `Wrote ${file}.`;
+}

@@ -1,0 +1,112 @@
+import { table } from '../command-line/table.ts';
+import type { IndexedHostNodes } from '../registry-client/client.ts';
+import { exitCodes } from './failure.ts';
+import type { Ending, Mean } from './output.ts';
+import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
+
+const maxShown = 20;
+
+export async function searchCommand(text: string, flags: ReadFlags): Promise<Ending> {
+  const nodes = await (await openRegistry(flags)).nodes.search(text);
+  const rows = nodes
+    .slice(0, maxShown)
+    .map(({ id, latest_version, name, publisher }) => [id, latest_version, name, publisher.id]);
+  const more = nodes.length - rows.length;
+  const lines = [
+    ...table(['NODE', 'VERSION', 'NAME', 'PUBLISHER'], rows).split('\n'),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
+  return {
+    exitCode: exitCodes.done,
+    report: { status: 'found', nodes },
+    lines: nodes.length === 0 ? ['No node has all of these words.'] : lines,
+  };
+}
+
+export async function versionsCommand(id: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
+  mean({ publisher: undefined, node: id, version: undefined });
+  const node = await requireNode(await openRegistry(flags), id);
+  const rows = node.versions.map(({ version, createdAt, size_bytes, deprecated }) => [
+    version,
+    createdAt?.slice(0, 10),
+    size_bytes,
+    deprecated === true ? 'deprecated' : undefined,
+  ]);
+  return {
+    exitCode: exitCodes.done,
+    report: { status: 'found', ...ownerOf(node), versions: node.versions },
+    lines: table(['VERSION', 'CREATED', 'BYTES', 'NOTE'], rows, { alignRight: [2] }).split('\n'),
+  };
+}
+
+export async function showCommand(text: string, flags: ReadFlags, mean: Mean): Promise<Ending> {
+  const wanted = wantedOf(text);
+  mean({ publisher: undefined, ...wanted });
+  const registry = await openRegistry(flags, wanted);
+  const indexed = await requireNode(registry, wanted.node);
+  const version = requireVersion(indexed, wanted.version);
+  const { versions: _, latest_version: __, ...node } = indexed;
+  const found = await registry.hostNodes.list(wanted.node, String(version.version));
+  const described = { name: node.name, description: node.description, license: node.license };
+  const facts = {
+    ...described,
+    repository: node.repository,
+    publisher: node.publisher?.name ?? node.publisher?.id,
+    status: node.status === 'NodeStatusDeleted' ? 'withdrawn' : undefined,
+    created: version.createdAt,
+    size: version.size_bytes === undefined ? undefined : `${version.size_bytes} bytes`,
+    sha256: version.sha256,
+    download: version.downloadUrl,
+    dependencies: version.dependencies?.join(', '),
+    changelog: version.changelog,
+  };
+  return {
+    exitCode: exitCodes.done,
+    report: {
+      ...{
+        status: 'found',
+        ...ownerOf(node),
+        version: version.version,
+        nodes: [node],
+        node_version: version,
+      },
+      ...{ download_url: version.downloadUrl, sha256: version.sha256, archive_bytes: version.size_bytes },
+      host_node_extract_status: found?.host_node_extract_status ?? 'pending',
+      host_node_extract_reason: found?.host_node_extract_reason,
+      host_nodes: found?.host_nodes.map((hostNode) => ({ ...hostNode, left_open: leftOpen(hostNode) })),
+    },
+    lines: [
+      `${node.id} ${version.version}`,
+      ...Object.entries(facts).flatMap(([name, value]) => (value ? [`${name.padEnd(12)}  ${value}`] : [])),
+      ...hostNodeLines(found),
+    ],
+  };
+}
+
+function ownerOf({ id, publisher }: { id?: string | undefined; publisher?: { id?: string } | undefined }) {
+  return { publisher: publisher?.id, node: id };
+}
+
+type HostNode = IndexedHostNodes['host_nodes'][number];
+
+/** What every host node has, so that its absence means that the extraction could not follow the code. */
+const expected = ['category', 'function', 'input_types', 'return_types'] as const;
+
+function leftOpen(hostNode: HostNode): string[] {
+  return expected.filter((field) => hostNode[field] === undefined);
+}
+
+function hostNodeLines(found: IndexedHostNodes | undefined): string[] {
+  if (!found || found.host_node_extract_status === 'pending') return ['', 'Its host nodes are being read.'];
+  const { host_nodes: hostNodes, host_node_extract_reason: reason } = found;
+  const entries = hostNodes.flatMap((hostNode) => {
+    const { host_node_name: name = '', display_name: title, return_types: types } = hostNode;
+    const open = leftOpen(hostNode);
+    return [
+      `  ${name}${title && title !== name ? ` "${title}"` : ''}  (${hostNode.category ?? '?'}, returns ${types ?? '?'})`,
+      ...(open.length > 0 ? [`    left open: ${open.join(', ')}`] : []),
+    ];
+  });
+  const ending = reason === undefined ? [] : [`They could not be read, or not all of them: ${reason}`];
+  return ['', `${hostNodes.length} host nodes:`, ...entries, ...ending];
+}

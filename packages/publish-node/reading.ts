@@ -1,0 +1,68 @@
+import {
+  createRegistryClient,
+  type IndexedNode,
+  type PublicVersion,
+  type RegistryClient,
+} from '../registry-client/client.ts';
+import { Failure } from './failure.ts';
+
+/** Where the commands that only read find the registry. */
+export interface ReadFlags {
+  baseUrl: string;
+  downloadsUrl?: string | undefined;
+}
+
+export interface Wanted {
+  node: string;
+  version: string | undefined;
+}
+
+/** NODE or NODE@VERSION. */
+export function wantedOf(text: string): Wanted {
+  const [, node = text, version] = /^([^@]+)@(.+)$/.exec(text) ?? [];
+  return { node, version };
+}
+
+/**
+ * A client that knows where the registry serves its files. If nobody has said so, the registry's own answer about the wanted
+ * version does: its download URL is next to them.
+ */
+export async function openRegistry(flags: ReadFlags, wanted?: Wanted): Promise<RegistryClient> {
+  const { baseUrl } = flags;
+  const downloadsUrl = flags.downloadsUrl ?? (await downloadsOf(baseUrl, wanted));
+  if (downloadsUrl === undefined)
+    throw new Failure(
+      'usage',
+      'Say where the registry serves its files: --downloads-url, or NODE_REGISTRY_DOWNLOADS_URL. Every download URL of it begins so.',
+      { about: '--downloads-url' },
+    );
+  return createRegistryClient({ baseUrl, downloadsUrl });
+}
+
+async function downloadsOf(baseUrl: string, wanted: Wanted | undefined): Promise<string | undefined> {
+  if (wanted?.version === undefined) return undefined;
+  const pair = { node_id: wanted.node, version: wanted.version };
+  const [entry] = await createRegistryClient({ baseUrl }).versions.bulk([pair]);
+  return /^(.+)\/archives\//.exec(entry?.node_version?.downloadUrl ?? '')?.[1];
+}
+
+export async function requireNode(registry: RegistryClient, id: string): Promise<IndexedNode> {
+  const node = await registry.nodes.get(id);
+  if (!node) throw new Failure('refused', `There is no published node ${id}.`, { code: 'not_found' });
+  if (node.status === 'NodeStatusBanned')
+    throw new Failure('refused', `The node ${id} is banned.`, { code: 'node_banned' });
+  return node;
+}
+
+/** The version that is named, or the latest. */
+export function requireVersion(node: IndexedNode, label: string | undefined): PublicVersion {
+  const found =
+    label === undefined ? node.latest_version : node.versions.find(({ version }) => version === label);
+  if (found) return found;
+  const known = node.versions.slice(0, 5).map(({ version }) => version);
+  throw new Failure(
+    'refused',
+    `${node.id} has no published version${label === undefined ? '' : ` ${label}`}. It has: ${known.join(', ') || 'none'}.`,
+    { code: 'not_found' },
+  );
+}

@@ -1,0 +1,141 @@
+import { mkdtemp, readFile, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler } from '../../../functions/write-index.ts';
+import { downloadUrl } from '../../../lib/bucket/download-url.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { demo } from '../../../tools/local/demo.ts';
+import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
+import { filtered, recordStream } from '../../../tests/support/table-stream.ts';
+import { bearer } from '../../../tests/support/tokens.ts';
+import { type ZipFile, zip } from '../../../tests/support/zip.ts';
+import { unpack } from '../unpack.ts';
+
+jest.setTimeout(60_000);
+
+let registry: Awaited<ReturnType<typeof startRegistry>>;
+let folder: string;
+let env: Record<string, string>;
+
+const code = `class Blend:
+    @classmethod
+    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}}
+    RETURN_TYPES = ("IMAGE",)
+    FUNCTION = "run"
+    CATEGORY = "ours"
+class Open:
+    RETURN_TYPES = unknown()
+    FUNCTION = "run"
+NODE_CLASS_MAPPINGS = {"Blend": Blend, "Open": Open}
+NODE_DISPLAY_NAME_MAPPINGS = {"Blend": "Blend two images"}
+`;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  const stream = recordStream(dynamodb);
+  env = { NODE_REGISTRY_URL: registry.api.url };
+  const pack = await mkdtemp(join(registry.directory, 'pack-'));
+  const project = `[project]\nname = "blender"\nversion = "1.0.0"\ndescription = "Blends\u202E images"\n[tool.node-registry]\npublisher = "demo"\n`;
+  await writeFiles(pack, { 'pyproject.toml': project, '__init__.py': code, 'docs/help.md': '# Help' });
+  const tokens = {
+    NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+    NODE_REGISTRY_ACCESS_TOKEN: bearer(demo.owner).replace('Bearer ', ''),
+  };
+  const { code: exitCode, stderr } = await publishNode(['publish', pack], { env: { ...env, ...tokens } });
+  if (exitCode !== 0) throw new Error(stderr);
+  await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
+  stream.stop();
+  env.NODE_REGISTRY_DOWNLOADS_URL = downloadUrl('').replace(/\/$/, '');
+});
+
+afterAll(() => registry.stop());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(registry.directory, 'folder-'));
+});
+
+const command = (...args: string[]) => publishNode(args, { env, cwd: folder });
+
+async function report(...args: string[]) {
+  const { code: exitCode, stdout } = await command(...args, '--json');
+  return { exitCode, ...JSON.parse(stdout) };
+}
+
+describe('publish-node', () => {
+  test('search finds a node, and prints no character that reverses the line', async () => {
+    const { stdout } = await command('search', 'blends', 'images');
+    const { nodes, exitCode } = await report('search', 'blends');
+
+    expect(stdout).toMatch(/^blender +1\.0\.0/m);
+    expect([exitCode, nodes.length]).toEqual([0, 1]);
+    expect((await command('search', 'nothing')).stdout).toContain('No node has all of these words.');
+    expect((await command('show', 'blender')).stdout).not.toContain('\u202E');
+  });
+
+  test('versions lists what is published', async () => {
+    expect((await command('versions', 'blender')).stdout).toMatch(/^1\.0\.0 +\d{4}-\d\d-\d\d +\d+ +-$/m);
+    expect(await report('versions', 'unknown')).toMatchObject({ exitCode: 3, error: 'not_found' });
+  });
+
+  test('show has the host nodes with their titles, and what was left open', async () => {
+    const { stdout } = await command('show', 'blender@1.0.0');
+    const { host_nodes, ...rest } = await report('show', 'blender');
+
+    expect(stdout).toContain('Blend "Blend two images"  (ours, returns ');
+    expect(stdout).toMatch(/Open .*\n +left open: .*return_types/);
+    expect(rest).toMatchObject({ exitCode: 0, status: 'found', node: 'blender', version: '1.0.0' });
+    expect(host_nodes.map(({ left_open }: { left_open: string[] }) => left_open.length > 0)).toEqual([
+      false,
+      true,
+    ]);
+    expect(await report('show', 'blender@9.0.0')).toMatchObject({ exitCode: 3, error: 'not_found' });
+  });
+
+  test('download writes the verified archive, and never over another file', async () => {
+    const { sha256, output, archive_bytes } = await report('download', 'blender');
+    const again = await report('download', 'blender');
+
+    expect(output).toBe('blender-1.0.0.zip');
+    expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect((await stat(join(folder, output))).size).toBe(archive_bytes);
+    expect(again).toMatchObject({ exitCode: 2, error: 'usage' });
+  });
+
+  test('download unpacks into a new folder on request, and leaves another as it is', async () => {
+    expect((await command('download', 'blender', '--unpack', 'there')).stdout).toContain('Unpacked 3 files');
+    expect(await readFile(join(folder, 'there/__init__.py'), 'utf8')).toBe(code);
+    expect(await readFile(join(folder, 'there/docs/help.md'), 'utf8')).toBe('# Help');
+    await writeFiles(folder, { 'mine/file': 'mine' });
+
+    expect(await report('download', 'blender', '--unpack', 'mine')).toMatchObject({ exitCode: 2 });
+    expect((await readdir(folder)).sort()).toEqual(['mine', 'there']);
+    expect(await readdir(join(folder, 'mine'))).toEqual(['file']);
+  });
+
+  test('learns where the files are from the registry if a version is named, and asks otherwise', async () => {
+    const { NODE_REGISTRY_URL } = env;
+    const asked = (...args: string[]) =>
+      publishNode(args, { env: { NODE_REGISTRY_URL: String(NODE_REGISTRY_URL) }, cwd: folder });
+
+    expect((await asked('show', 'blender@1.0.0')).stdout).toContain('Blend two images');
+    const { code: exitCode, stderr } = await asked('search', 'blend');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('NODE_REGISTRY_DOWNLOADS_URL')]);
+  });
+});
+
+describe('unpack', () => {
+  const file = { name: 'node.py', data: 'x' };
+
+  test.each<[kind: string, entry: ZipFile]>([
+    ['a path that leaves the folder', { name: '../escape.py', data: 'x' }],
+    ['an absolute path', { name: '/tmp/escape.py', data: 'x' }],
+    ['a link', { name: 'link', data: '/etc/passwd', mode: 0o120777 }],
+    ['a size that is not true', { name: 'bomb', data: 'x'.repeat(100), states: { bytes: 1 } }],
+    ['two names that are one file', { name: 'NODE.py', data: 'y' }],
+  ])('writes nothing of an archive with %s', async (_, entry) => {
+    const target = join(folder, 'target');
+
+    await expect(unpack(zip([file, entry]), target)).rejects.toMatchObject({ exitCode: 4 });
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
