@@ -1,9 +1,10 @@
 import { readReadme } from '../archives/readme.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { refreshFile } from '../bucket/public-file.ts';
+import { readText } from '../bucket/text-objects.ts';
 import type { Context } from '../context.ts';
 import type { IndexedReadme } from '../schemas/index-files.ts';
-import { readmePath } from './paths.ts';
+import { nodePath, readmePath } from './paths.ts';
 import { readNode } from './read-node.ts';
 import { latestShown } from './views.ts';
 
@@ -19,7 +20,9 @@ export function refreshReadme(
   return refreshFile<IndexedReadme>(context, readmePath(nodeId), async (current) => {
     const owned = await readNode(context, nodeId);
     const latest = owned && latestShown(owned.node, owned.publisher);
-    if (!owned || (!current && !latest)) return undefined;
+    if (!owned) return undefined;
+    // As with the node's own file, which is written first.
+    if (!current && !latest && !(await readText(context, nodePath(nodeId)))) return undefined;
     const node_id = owned.node.id;
     if (!latest) return { node_id, text: '' };
     const { version, sha256 } = latest;

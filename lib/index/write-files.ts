@@ -42,8 +42,12 @@ export function refreshNode(
       if (shown) versions.set(label, shown);
       else versions.delete(label);
     }
-    // A node is public from its first published version on.
-    if (!current && versions.size === 0) return undefined;
+    // A node is public from its first published version on. If that is banned by now, an emptied file must be there
+    // before an earlier writer, who knows nothing of the ban, makes one.
+    const wasPublished = [...changed.values()].some(
+      (version) => version?.status !== 'NodeVersionStatusPending',
+    );
+    if (!current && !wasPublished) return undefined;
     return indexedNode(node, publisher, [...versions.values()], downloadUrl);
   });
 }

@@ -120,6 +120,22 @@ describe('writeIndex', () => {
     expect(await linesOf('overtaken')).toMatchObject([{ name: 'The later name' }]);
   });
 
+  test('does not let a late writer show a node that was banned before it had a file', async () => {
+    await addPublishedNode('banned-early');
+    const { happened } = beforeNext(s3(), /^PutObject/, async () => {
+      await banNode('banned-early', 'test');
+      await follow(nodeKey('banned-early'), nodeVersionKey('banned-early', '1.0.0'));
+    });
+    await follow(nodeKey('banned-early'), nodeVersionKey('banned-early', '1.0.0'));
+
+    expect(happened()).toBe(true);
+    expect((await read(nodePath('banned-early'))).content).toMatchObject({
+      status: 'NodeStatusBanned',
+      versions: [],
+    });
+    expect((await read(readmePath('banned-early'))).content).toEqual({ node_id: 'banned-early', text: '' });
+  });
+
   test('does not write a file that already says the same', async () => {
     await addPublishedNode('unchanged');
     await follow(nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));

@@ -174,7 +174,7 @@ async function expected({ nodeId, publisherId }: Subject) {
       return indexedHostNodes(version, isShown, entries);
     }),
   );
-  return { file: indexedNode(node, publisher, shown, downloadUrl), hostNodes, shown: shown.length };
+  return { file: indexedNode(node, publisher, shown, downloadUrl), hostNodes };
 }
 
 /** What goes wrong with the writes of the index, in turn: they are late, or the function dies before or after one. */
@@ -306,10 +306,7 @@ async function requireHistory([given, disorder, disturbed]: [
 async function requireIndex(subject: Subject): Promise<void> {
   const { nodeId } = subject;
   const wanted = JSON.parse(JSON.stringify(await expected(subject)));
-  const stored = await readFile(nodePath(nodeId));
-  // Banned before the index had it: then it has nothing to empty.
-  const isUnknown = stored === undefined && wanted.shown === 0;
-  const file: files.IndexedNode = isUnknown ? wanted.file : files.IndexedNode.parse(stored);
+  const file = files.IndexedNode.parse(await readFile(nodePath(nodeId)));
   expect(file).toEqual(wanted.file);
   const { catalog_pieces } = files.IndexConfig.parse(await readFile(configPath));
   const piece = await readFile(catalogPath(catalog_pieces, pieceOf(nodeId, catalog_pieces)));
@@ -318,13 +315,12 @@ async function requireIndex(subject: Subject): Promise<void> {
   expect(lines.map(({ latest_version, publisher }) => [latest_version, publisher.name])).toEqual(
     file.status === 'NodeStatusActive' && latest !== undefined ? [[latest, file.publisher?.name]] : [],
   );
-  const none: files.IndexedReadme = { node_id: nodeId, text: '' };
-  const readme = files.IndexedReadme.parse((await readFile(readmePath(nodeId))) ?? none);
+  const readme = files.IndexedReadme.parse(await readFile(readmePath(nodeId)));
   expect([readme.version, readme.text]).toEqual([latest, latest === undefined ? '' : readmeOf(latest)]);
   for (const hostNodes of wanted.hostNodes) {
-    const known = await readFile(hostNodesPath(nodeId, hostNodes.version));
-    if (known === undefined) expect(hostNodes.host_node_extract_status).toBe('pending');
-    else expect(files.IndexedHostNodes.parse(known)).toEqual(hostNodes);
+    const stored = await readFile(hostNodesPath(nodeId, hostNodes.version));
+    if (stored === undefined) expect(hostNodes.host_node_extract_status).toBe('pending');
+    else expect(files.IndexedHostNodes.parse(stored)).toEqual(hostNodes);
   }
   await requireNothingPrivate(nodeId, JSON.stringify(piece));
 }
