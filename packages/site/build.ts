@@ -30,7 +30,7 @@ export function buildSite(links: Record<string, string> = {}): Promise<BuiltFile
  * A page with the scripts and styles that it names. Their names change with their content, so they are kept forever;
  * an open page still finds the parts that it loads later.
  */
-async function buildPage(
+export async function buildPage(
   source: URL,
   path: string,
   links: Record<string, string> = {},

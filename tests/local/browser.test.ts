@@ -28,12 +28,21 @@ function textOf(selector: string): Promise<string | null> {
 
 async function openHome(width: number): Promise<void> {
   await open('/', width);
-  await page.locator('#operations[aria-busy]').waitFor({ state: 'detached' });
+  await page.locator('main:not([aria-busy])').waitFor();
 }
 
-const send = (summary: string) => page.getByRole('button', { name: `Send: ${summary}` });
+const openTab = (name: string) => page.getByRole('tab', { name }).click();
+const choose = (summary: string) => page.getByLabel('Call', { exact: true }).selectOption(summary);
+const send = () => page.getByRole('button', { name: 'Send', exact: true }).click();
 const item = (list: string, text: string | RegExp) =>
   page.locator(`#${list} > li`, { hasText: text }).first();
+
+async function sendCall(summary: string): Promise<string> {
+  await choose(summary);
+  await send();
+  await page.locator('#answer pre').waitFor();
+  return String(await textOf('#answer pre'));
+}
 
 inBrowser(`in a browser${note}`, () => {
   beforeAll(async () => {
@@ -54,75 +63,95 @@ inBrowser(`in a browser${note}`, () => {
   describe.each([1280, 360])('the home page at %d pixels', (width) => {
     beforeEach(() => openHome(width));
 
-    test('shows what runs and the demo data, and fits its width', async () => {
-      await item('published', 'demo-node 1.0.0').getByText('Active').waitFor();
-      await page.screenshot({ path: `${pictures}/home-${width}.png`, fullPage: true });
+    test('tells both stories to their end, and fits its width', async () => {
+      await page.getByRole('button', { name: 'Publish a sample' }).click();
+      await page.getByLabel('Prompt').fill('Fog over a harbor');
+      await page.getByRole('button', { name: 'Make a video' }).click();
+      await page.getByRole('link', { name: /See demo-node 1\.0\.\d+ in the registry/ }).waitFor();
+      await page.locator('#video-status video').waitFor();
 
-      expect(await page.locator('#running .good').count()).toBe(5);
-      expect(await page.locator('#operations > li').count()).toBe(8);
+      expect(await page.locator('.flow li:not(.done)').count()).toBe(0);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      await openTab('Tasks');
+      const timeline = page.locator('#tasks > li', { hasText: 'Fog over a harbor' });
+      for (const hasText of [
+        /Operation.*textToVideo.*Caller.*demo-owner.*Price.*20 credits/,
+        /success: the provider notifies, and is answered 20\d/,
+        /success: .*Sent on: delivered in 1 attempt.*Received at [\d:]+, signature valid/,
+      ])
+        await timeline
+          .filter({ hasText, has: page.locator('video') })
+          .first()
+          .waitFor();
+      await page.screenshot({ path: `${pictures}/home-${width}.png`, fullPage: true });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      await page.getByRole('link', { name: /See demo-node/ }).click();
+      await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();
     });
 
     test('fits its width with the longest names, paths and sentences', async () => {
       const long = 'x'.repeat(200);
       await page.route('**/state', async (route) => {
         const response = await route.fetch();
-        const { requests, ...others } = await response.json();
-        const details = [{ path: `body.${long}`, message: long }];
+        const { requests, simulators, ...others } = await response.json();
         const request = {
-          at: new Date().toISOString(),
-          id: long.slice(128),
-          method: 'PUT',
-          path: `/${long}`,
+          ...{ at: new Date().toISOString(), id: long.slice(128), method: 'PUT', path: `/${long}` },
+          ...{ caller: long, status: 404, ms: 1, code: 'node_not_found', message: long },
+          details: [{ path: `body.${long}`, message: long }],
         };
-        const answer = { caller: long, status: 404, ms: 1, code: 'node_not_found', message: long, details };
+        const task = { id: long, provider: long, credits: 1, state: long, prompt: long };
         const notifications = [{ at: request.at, id: long, task: long, state: 'success', signature: long }];
-        const logs = { requests: [{ ...request, ...answer }], notifications };
-        await route.fulfill({ response, json: { ...others, ...logs } });
+        const answered = { ...task, notifications: [{ state: long, answer: long }] };
+        await route.fulfill({
+          response,
+          json: {
+            ...others,
+            requests: [request],
+            notifications,
+            simulators: { ...simulators, tasks: [answered] },
+          },
+        });
       });
       await page.route('**/records', async (route) => {
         const response = await route.fetch();
-        const { published, callers } = await response.json();
-        const [version] = published;
-        const host_nodes = [{ host_node_name: long, category: long, function: long, return_types: long }];
-        const named = { node_id: long.slice(100), status_reason: long, host_nodes, publisher_id: long };
-        const provenance = { repository: long, workflow: long, run: long, commit: long, ref: long };
-        const other = { ...version, ...named, id: long, provenance };
+        const { callers } = await response.json();
         const caller = { user: long, windows: [], has_own_limits: true, blocked: long };
-        const notification = { id: long, state: 'success', result: 'failed', attempts: 8, last_error: long };
-        const task = { at: version.createdAt, task_id: long, operation: long, caller: long, address: long };
-        const notified = [{ ...task, state: 'success', notifications: [notification] }];
-        await route.fulfill({
-          response,
-          json: { published: [other, ...published], callers: [caller, ...callers], notified },
-        });
+        const delivery = { id: long, state: long, result: 'failed', attempts: 8, last_error: long };
+        const notified = [{ task_id: long, operation: long, caller: long, notifications: [delivery] }];
+        await route.fulfill({ response, json: { callers: [caller, ...callers], notified } });
       });
-      await item('requests', 'PUT /xxx').waitFor();
-      await item('published', 'xxx').locator('summary').click();
-      await item('callers', 'xxx').waitFor();
-      await item('notifications', 'xxx').waitFor();
-      await item('deliveries', 'xxx').waitFor();
+      for (const [tab, list] of [
+        ['Requests', 'requests'],
+        ['Tasks', 'tasks'],
+        ['Usage', 'callers'],
+      ] as const) {
+        await openTab(tab);
+        await item(list, 'xxx').waitFor();
 
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      }
     });
 
-    test('sends a call by keyboard and shows its answer, its request, its task and its callbacks', async () => {
-      await send('Generate a video from text').focus();
+    test('sends a call by keyboard, and shows its response and its line in the log', async () => {
+      await choose('Generate a video from text');
+      await page.getByRole('button', { name: 'Send', exact: true }).focus();
       await page.keyboard.press('Enter');
       await page.locator('#answer pre').waitFor();
-      const answer = await textOf('#answer');
+      const answer = await textOf('#answer pre');
       const [, id = ''] = /x-request-id: (\S+)/.exec(String(answer)) ?? [];
 
       expect(answer).toMatch(/200 in \d+ ms\s.*x-credits-used: 20\s.*"state": "created"/s);
       expect(id).toMatch(/^[0-9a-f-]{36}$/);
+      await page.waitForFunction('document.activeElement?.id === "send"');
+      await page.getByRole('tab', { name: 'Calls' }).focus();
+      for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ArrowRight');
       expect(await item('requests', id).textContent()).toMatch(
         /^200POST \/proxy\/video-provider\/text2video.*, demo-owner, \d+ ms, 20 credits, request /,
       );
-      await item('tasks', '→ 200').waitFor();
-      await page.waitForFunction('document.activeElement?.ariaLabel === "Send: Generate a video from text"');
     });
 
     test('lets one set a limit, meet it, read when it works again, and take it away', async () => {
+      await openTab('Usage');
       const sendPaid = () => page.getByRole('button', { name: 'Send a paid request' }).click();
       const answered = (text: RegExp) => page.locator('#limit-answer', { hasText: text }).waitFor();
       const user = width === 360 ? 'demo-admin' : 'demo-member';
@@ -132,62 +161,30 @@ inBrowser(`in a browser${note}`, () => {
       await page.getByRole('button', { name: 'Set limits' }).click();
       await answered(/The limits are set/);
       await sendPaid();
-      await answered(/200.*X-Credits-Used: 1.*RateLimit: "tasks-per-day";r=0;t=\d+/);
+      await answered(/200.*X-Credits-Used.*1.*RateLimit.*"tasks-per-day";r=0;t=\d+/);
       await sendPaid();
-      await answered(/429 budget_exhausted.*Retry-After: \d+ s: works again at \d\d:\d\d:\d\d/);
-      await usage('Limits of its own.*Tasks today: 1 of 1');
+      await answered(/429 budget_exhausted.*Retry-After.*\d+ s: works again at \d\d:\d\d:\d\d/);
+      await usage('Limits of its own.*Tasks today.*1 of 1');
       await page.getByRole('button', { name: 'Remove limits' }).click();
       await answered(/There is no limit any more/);
       await sendPaid();
 
-      await answered(/200.*X-Credits-Used: 1/);
-      await usage('Credits today: 2, no limit');
+      await answered(/200.*X-Credits-Used.*1/);
+      await usage('Credits today.*2, no limit');
     });
 
-    test.each(['light', 'dark'] as const)('works for all readers, in %s colors', async (colorScheme) => {
+    test.each(['light', 'dark'] as const)('has nothing that axe finds, in %s colors', async (colorScheme) => {
       await page.emulateMedia({ colorScheme });
-      await send('Update a host node').click();
-      await page.locator('#answer pre').waitFor();
+      await sendCall('Update a host node');
+      for (const tab of ['Calls', 'Tasks', 'Usage', 'Requests', 'Break it']) {
+        await openTab(tab);
 
-      expect(await page.getAttribute('html', 'lang')).toBe('en');
-      expect(await accessibilityProblems(page)).toEqual([]);
+        expect(await accessibilityProblems(page)).toEqual([]);
+      }
     });
   });
 
   describe('the home page', () => {
-    test.each([
-      ['javascript:document.title="run"', false],
-      [' Java\nScript:document.title="run"', false],
-      ['vbscript:run', false],
-      ['data:text/html,<b>run</b>', false],
-      ['https://example.com/film.mp4', true],
-    ])(
-      'puts an address that others wrote into a link only if no page would run it: %j',
-      async (address, isLinked) => {
-        await open('/', 1280);
-        const at = new Date().toISOString();
-        await page.route('**/state', async (route) => {
-          const response = await route.fetch();
-          const notifications = [
-            { at, id: 'a', task: 'told', state: 'success', signature: 'valid', media: address },
-          ];
-          const parts = [{ name: 'told', url: address, isUp: true }];
-          await route.fulfill({ response, json: { ...(await response.json()), notifications, parts } });
-        });
-        await page.route('**/records', async (route) => {
-          const response = await route.fetch();
-          const { published, ...others } = await response.json();
-          const version = { ...published[0], id: 'told', node_id: 'told', downloadUrl: address };
-          await route.fulfill({ response, json: { ...others, published: [version] } });
-        });
-        for (const list of ['notifications', 'running', 'published']) {
-          const link = item(list, 'told').locator('a');
-          await link.waitFor();
-          expect([list, await link.evaluate((made) => made.hasAttribute('href'))]).toEqual([list, isLinked]);
-        }
-      },
-    );
-
     beforeEach(() => openHome(1280));
 
     test('shows the caller, the code, the sentence and the details of a rejected request', async () => {
@@ -195,55 +192,67 @@ inBrowser(`in a browser${note}`, () => {
       const rejected = { method: 'POST', headers, body: '{"promt":"x","wm_position":9}' };
       const { headers: answered } = await fetch(`${stack.apiUrl}/proxy/video-provider/text2video`, rejected);
 
+      await openTab('Requests');
       const shown = String(await item('requests', String(answered.get('x-request-id'))).textContent());
       expect(shown).toMatch(/^400POST .*demo-admin.*invalid_request: The request is not valid\./);
       expect(shown).toMatch(/body\.promt is unknown; did you mean `prompt`\?.*body\.wm_position must be/);
     });
 
     test('sends a call as another user, or as nobody', async () => {
-      await page.getByLabel('Send as').selectOption('nobody, without a token');
-      await send('Update a node').click();
-      await page.locator('#answer', { hasText: '401' }).waitFor();
-      await item('requests', /401PUT .*unknown.*unauthorized: /).waitFor();
-      await page.getByLabel('Send as').selectOption('demo-member');
-      await send('Update a node').click();
+      await page.getByLabel('As', { exact: true }).selectOption('nobody, without a token');
+      expect(await sendCall('Update a node')).toContain('401');
+      await page.getByLabel('As', { exact: true }).selectOption('demo-member');
+      await send();
 
-      await item('requests', /403PUT .*demo-member.*forbidden: /).waitFor();
+      await page.locator('#answer', { hasText: '403' }).waitFor();
     });
 
-    test('shows what is published from its registration to its host nodes', async () => {
-      const node = 'published-here';
-      await page.route('**/openapi.json', async (route) => {
-        const response = await route.fetch();
-        const text = (await response.text()).replaceAll('"demo-node"', `"${node}"`);
-        await route.fulfill({ response, body: text });
+    test('publishes a fresh version with each call, and shows it as curl and TypeScript', async () => {
+      const first = await sendCall('Publish a node version');
+      await page.getByRole('button', { name: 'Upload a small archive' }).click();
+      await page.getByText('Uploaded. The version is active').waitFor();
+      await choose('Update a node');
+      const second = await sendCall('Publish a node version');
+
+      expect(first).toContain('201 in');
+      expect(second).toContain('201 in');
+      expect(await page.getByLabel('Path').inputValue()).toBe('/publishers/demo/nodes/demo-node/versions');
+      expect(await textOf('#as-curl pre')).toMatch(
+        /^curl -X POST 'http.*\/publishers\/demo\/nodes\/demo-node\/versions'/,
+      );
+      expect(await textOf('#as-typescript pre')).toContain(
+        "registry.versions.register('demo', 'demo-node', {",
+      );
+    });
+
+    test('shows no empty state while it is loading', async () => {
+      const held = Promise.withResolvers<void>();
+      await page.route('**/records', async (route) => {
+        await held.promise;
+        await route.continue();
       });
       await page.reload();
-      await page.locator('#operations[aria-busy]').waitFor({ state: 'detached' });
-      await send('Publish a node version').click();
-      await item('published', node).getByText('Pending').waitFor();
-      expect(await item('published', node).textContent()).toContain('Waiting for the archive');
-      await page.getByRole('button', { name: 'Upload a small archive' }).click();
-      await item('published', node).getByText('Active').waitFor();
+      await openTab('Tasks');
+      await page.waitForRequest('**/records').catch(() => undefined);
+      expect(await textOf('main')).not.toMatch(/No task yet|No request yet|Nobody has sent/);
+      held.resolve();
 
-      await item('published', node)
-        .getByText(/Host nodes: (\d+ host node|none could be read)/)
-        .waitFor();
-      const link = await page.getByRole('link', { name: `Download ${node}` }).getAttribute('href');
-      expect((await fetch(String(link))).status).toBe(200);
+      await item('tasks', /./).waitFor();
     });
 
     test('makes providers misbehave, and says what is still to come', async () => {
+      await openTab('Break it');
       const image = page.getByRole('group', { name: 'Image provider' });
       await image.getByRole('button', { name: 'Busy' }).click();
       await item('armed', 'Image provider, the next call: Busy (429)').waitFor();
-      await image.getByRole('button', { name: 'Refuses' }).click();
-      await item('armed', 'Image provider, the next call: Refuses (400)').waitFor();
+      await image.getByRole('button', { name: 'Rejects' }).click();
+      await item('armed', 'Image provider, the next call: Rejects (400)').waitFor();
       expect(await page.locator('#armed li').count()).toBe(2);
-      await send('Relight an image').click();
-      await page.locator('#answer', { hasText: '"provider_busy"' }).waitFor();
-      await item('requests', /429POST .*provider_busy/).waitFor();
-      expect(await page.locator('#armed li').count()).toBe(1);
+      await openTab('Calls');
+      expect(await sendCall('Relight an image')).toContain('"provider_busy"');
+      await openTab('Break it');
+      await page.waitForFunction("document.querySelectorAll('#armed li').length === 1");
+      await item('armed', 'Rejects').waitFor();
       await page.getByRole('button', { name: 'Out of credits' }).click();
       await item('armed', 'out of credits').waitFor();
       await page.getByRole('button', { name: 'Undo all' }).click();
@@ -251,20 +260,22 @@ inBrowser(`in a browser${note}`, () => {
       await item('armed', 'Nothing: both providers work as they should.').waitFor();
     });
 
-    test('keeps the focus, and what is open, while it is refreshed', async () => {
-      await send('Fetch many node versions').click();
-      await page.locator('#published summary').first().focus();
-      await page.keyboard.press('Enter');
+    test('keeps the film that is playing while it is refreshed', async () => {
+      await page.getByRole('button', { name: 'Make a video' }).click();
+      await openTab('Tasks');
+      await page.locator('#tasks video').first().waitFor();
+      await page.evaluate("document.querySelector('#tasks video').dataset.mark = 'same'");
       await fetch(`${stack.apiUrl}/bulk/nodes/versions`, { method: 'POST', body: '{"node_versions":[]}' });
+      await openTab('Requests');
       await item('requests', /no token/).waitFor();
 
-      expect(await page.locator('#published details[open] summary:focus').count()).toBe(1);
+      expect(await page.locator('#tasks video[data-mark]').count()).toBe(1);
     });
   });
 
   test('shows the demo node from the index on the site, and leads back to the home page', async () => {
     await open('/site/index.html', 1280);
-    await page.getByRole('link', { name: 'demo-node' }).click();
+    await page.locator('#results a[href="#/nodes/demo-node"]').click();
     await page.locator('.host-node', { hasText: 'Blend Images (demo)' }).waitFor();
     await page.getByRole('link', { name: 'Local stack' }).click();
 
@@ -299,6 +310,24 @@ inBrowser(`in a browser${note}`, () => {
 
       expect(await page.getAttribute('html', 'lang')).toBe('en');
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('link', { name: 'Node registry: local stack' }).click();
+      await page.getByRole('heading', { name: 'Publish nodes, and make videos' }).waitFor();
+    });
+
+    test('lists the operations until its viewer is there', async () => {
+      ({ page, problems } = await openPage(browser, width));
+      const held = Promise.withResolvers<void>();
+      await page.route('**/scalar.js', async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await page.goto(`${stack.pagesUrl}/reference/`, { waitUntil: 'commit' });
+      await page.getByText('POST /bulk/nodes/versions').waitFor();
+      held.resolve();
+      await page.getByRole('heading', { name: 'Node registry and media generation proxy' }).waitFor();
+
+      expect(await page.getByRole('heading', { name: 'API reference' }).count()).toBe(0);
     });
 
     test('sends If-Match, x-request-id and the local token', async () => {

@@ -1,7 +1,6 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { writeHostNodes } from '../../lib/registry/extraction.ts';
 import {
   type NotificationRecord,
   type TaskRecord,
@@ -17,7 +16,6 @@ import { localEnvironment } from '../../tools/local/addresses.ts';
 import { startPages } from '../../tools/local/pages.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { writeNotification } from '../support/notifications.ts';
-import { addNode, addPublisher, addVersion } from '../support/registry.ts';
 
 let simulators: Simulators;
 let pages: Awaited<ReturnType<typeof startPages>>;
@@ -85,10 +83,6 @@ describe('the home page', () => {
 describe('the local pages', () => {
   test.each([
     ['/', 'text/html; charset=utf-8'],
-    ['/home.css', 'text/css; charset=utf-8'],
-    ['/items.css', 'text/css; charset=utf-8'],
-    ['/home.js', 'text/javascript; charset=utf-8'],
-    ['/published.js', 'text/javascript; charset=utf-8'],
     ['/demo.zip?version=1.0.0', 'application/zip'],
     ['/openapi.json', 'application/json'],
     ['/site/index.html', 'text/html; charset=utf-8'],
@@ -175,59 +169,6 @@ describe('the local pages', () => {
 
 describe('the records of the home page', () => {
   const read = async () => JSON.parse((await ask('GET', '/records')).body);
-
-  test('contain the newest versions with state, reason, provenance and host nodes, and no tokens', async () => {
-    await addPublisher('pages', { olga: 'owner' });
-    await addNode('pages', 'shown-node');
-    const provenance = {
-      ...{
-        issuer: 'https://ci.example.com',
-        repository: 'octo/nodes',
-        commit: 'c0ffee',
-        ref: 'refs/tags/v1',
-      },
-      ...{ workflow: 'release.yml', run: '7' },
-    };
-    const createdAt = (day: number) => `2999-01-${String(day).padStart(2, '0')}T00:00:00.000Z`;
-    for (let day = 1; day <= 12; day += 1) {
-      const fields = { createdAt: createdAt(day), provenance, token_hash: 'secret', trust_id: 'trust' };
-      await addVersion('pages', 'shown-node', `1.0.${day}`, {
-        ...fields,
-        status: 'NodeVersionStatusPending',
-        ...{ status_reason: 'Waiting.', status_reason_code: 'awaiting_upload' },
-        host_node_extract_status: 'failed',
-        host_node_extract_reason: 'None.',
-      });
-    }
-    const archive = { nodeId: 'shown-node', version: '1.0.12', versionId: 'v', sha256: 's' };
-    const extracted = { category: 'image', function: 'load', return_types: '["IMAGE"]' };
-    const unknown = {
-      deprecated: null,
-      description: null,
-      experimental: null,
-      display_name: null,
-      input_types: null,
-    };
-    const fields = { ...extracted, ...unknown, output_is_list: null, return_names: null };
-    await writeHostNodes({ deadline: Date.now() + 5000 }, archive, {
-      nodes: new Map([['Load', fields]]),
-      by: 1,
-    });
-    const { published } = await read();
-
-    // As text too: the page renders again what reads differently.
-    for (let turn = 0; turn < 5; turn += 1) {
-      expect(JSON.stringify((await read()).published)).toBe(JSON.stringify(published));
-    }
-    expect(published).toHaveLength(10);
-    expect(published[0]).toEqual({
-      ...{ id: 'shown-node-1.0.12', node_id: 'shown-node', version: '1.0.12', publisher_id: 'pages' },
-      ...{ createdAt: createdAt(12), provenance, status: 'NodeVersionStatusPending' },
-      ...{ status_reason: 'Waiting.', status_reason_code: 'awaiting_upload' },
-      ...{ host_node_extract_status: 'failed', host_node_extract_reason: 'None.' },
-      host_nodes: [{ host_node_name: 'Load', ...extracted, is_edited: false }],
-    });
-  });
 
   test('contain the used part of the callers’ limits, which the page can set and remove', async () => {
     const setLimits = (limits: object) =>

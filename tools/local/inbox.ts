@@ -5,7 +5,7 @@ import { InvalidNotification, verifyNotification } from '../../packages/registry
 import { localEnvironment } from './addresses.ts';
 
 /** A notification that came to the home page, which is the receiver of its own calls. */
-interface Received {
+export interface Received {
   at: string;
   /** Undefined where the provider itself notifies, who signs nothing. */
   id?: string;

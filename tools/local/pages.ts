@@ -1,6 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod/mini';
 import {
@@ -10,12 +9,12 @@ import {
   renderReferencePage,
   scriptFile,
 } from '../openapi/reference-page.ts';
-import { buildSite } from '../../packages/site/build.ts';
+import { buildPage, buildSite, sitePage } from '../../packages/site/build.ts';
 import { isListening } from '../../packages/command-line/is-listening.ts';
 import { listen } from '../processes/ports.ts';
 import { bucketName } from './addresses.ts';
 import { demoArchive } from './demo-archive.ts';
-import { createInbox, type Inbox } from './inbox.ts';
+import { createInbox, type Inbox, localPublicKeys } from './inbox.ts';
 import { isOwnPage, rejectForeign } from './local-only.ts';
 import type { RequestLog } from './request-log.ts';
 import { type Page, sendPage } from './send-page.ts';
@@ -33,13 +32,17 @@ interface Pages {
 
 const types = {
   html: 'text/html; charset=utf-8',
-  css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   json: 'application/json',
   zip: 'application/zip',
 };
-const assets = new URL('pages/', import.meta.url);
 const timeoutMs = 500;
+const homePage = 'home/index.html';
+const homeLinks = {
+  Registry: `/${sitePage}`,
+  'API reference': referencePath,
+  'openapi.json': '/openapi.json',
+};
 const siteLinks = { 'Local stack': '/', 'API reference': referencePath };
 
 /** Serves the home page and the API reference to people who develop against the local stack. */
@@ -67,15 +70,18 @@ async function routesOf(pages: Pages): Promise<Routes> {
   const script = readViewerScript().then((text) => Buffer.from(text));
   const { parts, tokens, relays } = pages;
   const [ownerToken = ''] = Object.values(tokens);
-  const reference = renderReferencePage({ apiUrl: parts['HTTP API'], accessToken: ownerToken });
+  const reference = renderReferencePage({
+    apiUrl: parts['HTTP API'],
+    accessToken: ownerToken,
+    homeUrl: '/',
+  });
   const readDocument = async () => ({ type: types.json, content: await readFile('docs/openapi.json') });
-  const files = await readdir(assets);
+  const home = await buildPage(new URL('pages/home.html', import.meta.url), homePage, homeLinks);
   const site = await buildSite(siteLinks);
   return {
-    ...Object.fromEntries(site.map((file) => [`GET /${file.path}`, async () => file])),
+    ...Object.fromEntries([...site, ...home].map((file) => [`GET /${file.path}`, async () => file])),
+    'GET /': async () => home[0],
     'GET /index/*': (request) => readIndex(parts, request),
-    ...Object.fromEntries(files.map((file) => [`GET /${file}`, () => readAsset(file)])),
-    'GET /': () => readAsset('home.html'),
     'GET /openapi.json': readDocument,
     [`GET ${referencePath}`]: async () => ({ type: types.html, content: reference }),
     [`GET ${referencePath}${scriptFile}`]: async () => ({ type: types.js, content: await script }),
@@ -140,11 +146,6 @@ async function readIndex({ S3 = '' }: Pages['parts'], request: IncomingMessage):
   return { status: stored.status, type: types.json, content, etag: stored.headers.get('etag') ?? undefined };
 }
 
-async function readAsset(file: string): Promise<Page> {
-  const type = extname(file).slice(1) as keyof typeof types;
-  return { type: types[type], content: await readFile(new URL(file, assets)) };
-}
-
 function toJson(value: unknown): Page {
   return { type: types.json, content: JSON.stringify(value) };
 }
@@ -160,21 +161,29 @@ async function stateOf({ parts, tokens, requests }: Pages, inbox: Inbox): Promis
   ]);
   const apiUrl = parts['HTTP API'];
   const logs = { requests: requests.latest(), notifications: inbox.latest() };
-  return { apiUrl, tokens, parts: listed, simulators, ...logs };
+  const [publicKey] = localPublicKeys();
+  return { apiUrl, publicKey, tokens, parts: listed, simulators, ...logs };
 }
 
 const shownTasks = 10;
 
-/** Without the requests that they received, which are many and large. */
+/** The requests that they received are many and large: each task has its prompt only. */
 async function readSimulators(parts: Pages['parts']): Promise<object> {
-  const { credits, armed, tasks } = SimulatorRecord.parse(await askSimulators(parts, 'record'));
-  return { credits, armed, tasks: tasks.slice(-shownTasks) };
+  const record = SimulatorRecord.parse(await askSimulators(parts, 'record'));
+  const tasks = record.tasks.slice(-shownTasks).map((task) => {
+    const { prompt = '' } = record.received.find(({ taskId }) => taskId === task.id)?.body ?? {};
+    return { ...task, prompt };
+  });
+  return { credits: record.credits, armed: record.armed, tasks };
 }
 
 const SimulatorRecord = z.object({
   credits: z.number(),
   armed: z.array(z.unknown()),
-  tasks: z.array(z.unknown()),
+  tasks: z.array(z.looseObject({ id: z.string() })),
+  received: z.array(
+    z.object({ taskId: z.optional(z.string()), body: z.object({ prompt: z.optional(z.unknown()) }) }),
+  ),
 });
 
 async function askSimulators(

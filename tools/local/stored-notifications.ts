@@ -13,7 +13,7 @@ export interface NotifiedTask extends Pick<TaskRecord, 'at' | 'operation' | 'cal
   notifications: ShownNotification[];
 }
 
-interface ShownNotification
+export interface ShownNotification
   extends Pick<
     NotificationRecord,
     'id' | 'state' | 'result' | 'attempts' | 'delivered_at' | 'last_error' | 'last_status'

@@ -1,9 +1,4 @@
 import { paginateScan, type ScanCommandOutput } from '@aws-sdk/client-dynamodb';
-import { downloadUrl } from '../../lib/bucket/download-url.ts';
-import { nodeVersionView } from '../../lib/registry/node-versions.ts';
-import { hostNodeRecord, type NodeVersionRecord, nodeVersionRecord } from '../../lib/registry/records.ts';
-import type { HostNode } from '../../lib/schemas/host-node.ts';
-import type { NodeVersion } from '../../lib/schemas/node-version.ts';
 import {
   type AccountRecord,
   accountRecord,
@@ -14,28 +9,20 @@ import {
 import type { Limits } from '../../lib/spend/limits.ts';
 import { fromAttributes, type Item } from '../../lib/store/attribute-values.ts';
 import { type TaskRecord, taskRecord } from '../../lib/notifications/records.ts';
-import { accountKey, hostNodeKey, nodeVersionKey, ticketKey } from '../../lib/store/keys.ts';
+import { accountKey, ticketKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { clearLimits, setLimits } from '../../packages/admin/spend/terms.ts';
-import { listItems } from '../../packages/admin/registry/administration.ts';
 import { callerOf, shownCaller } from '../../packages/admin/spend/caller-name.ts';
 import { type NotifiedTask, readNotifiedTask } from './stored-notifications.ts';
 
 /** The records on the home page. It has to be imported after the environment is set. */
 export interface StoredRecords {
-  /** Newest first. */
-  published: PublishedVersion[];
   callers: CallerUsage[];
   /** Newest first; null where the providers notify callers. */
   notified: NotifiedTask[] | null;
 }
 
-interface PublishedVersion extends NodeVersion {
-  publisher_id: string;
-  host_nodes: (HostNode & { is_edited: boolean })[];
-}
-
-interface CallerUsage {
+export interface CallerUsage {
   user: string;
   /** One for each limit. No maximum if none is set. */
   windows: { limit: keyof Limits; used: number; max?: number }[];
@@ -44,19 +31,13 @@ interface CallerUsage {
   blocked?: string;
 }
 
-const maxVersions = 10;
 const maxTasks = 8;
 
-/** Reads the whole table, since no index lists versions of all nodes; a local table is small. */
+/** Reads the whole table, since no index lists accounts or tasks; a local table is small. */
 export async function readStoredRecords({ relays }: { relays: boolean }): Promise<StoredRecords> {
   const items = await scan();
-  const versions = items
-    .filter(({ sk }) => String(sk).startsWith('VERSION#'))
-    .map((item) => nodeVersionRecord(item));
-  const newest = versions.sort((a, b) => b.createdAt.localeCompare(a.createdAt)).slice(0, maxVersions);
   const accounts = items.filter(({ sk }) => sk === accountKey('').sk).map((item) => accountRecord(item));
   return {
-    published: await Promise.all(newest.map(toPublished)),
     callers: accounts.map(toUsage).sort((a, b) => a.user.localeCompare(b.user)),
     notified: relays ? await readNotified(items) : null,
   };
@@ -86,9 +67,8 @@ async function scan(): Promise<Item[]> {
     { client: dynamodb },
     {
       TableName: tableName(),
-      FilterExpression: 'begins_with(sk, :version) OR sk IN (:account, :task)',
+      FilterExpression: 'sk IN (:account, :task)',
       ExpressionAttributeValues: {
-        ':version': { S: nodeVersionKey('', '').sk },
         ':account': { S: accountKey('').sk },
         ':task': { S: ticketKey('').sk },
       },
@@ -97,18 +77,6 @@ async function scan(): Promise<Item[]> {
   const items: Item[] = [];
   for await (const { Items = [] } of pages) items.push(...Items.map(fromAttributes));
   return items;
-}
-
-async function toPublished(version: NodeVersionRecord): Promise<PublishedVersion> {
-  const items = await listItems(hostNodeKey(version.node_id, version.version, ''));
-  const { publisher_id } = version;
-  const host_nodes = items
-    .map((item) => hostNodeRecord(item))
-    .map(({ host_node_name, category, function: entry, return_types, policy, touched = [] }) => ({
-      ...{ host_node_name, category, function: entry, return_types, policy },
-      is_edited: touched.length > 0,
-    }));
-  return { ...nodeVersionView(version, downloadUrl), publisher_id, host_nodes };
 }
 
 function toUsage(account: AccountRecord): CallerUsage {

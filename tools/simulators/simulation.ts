@@ -86,7 +86,7 @@ export class Simulation {
     const { provider, states, notification } = format;
     const credits = format.creditsOf(entry.body);
     const notifyUrl = format.notifyUrlOf(entry.body);
-    const task = this.tasks.start({ provider, states, notifyUrl, notification });
+    const task = this.tasks.start({ provider, credits, states, notifyUrl, notification });
     entry.taskId = task.id;
     this.credits -= credits;
     return (empty ? format.emptyReply : format.reply)(task, entry.body, credits);

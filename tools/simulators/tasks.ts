@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface Task {
   id: string;
   provider: string;
+  credits: number;
   state: string;
   /** Where what it makes is shown once it has succeeded, without its file extension. */
   mediaUrl: string;
@@ -13,6 +14,7 @@ export interface Task {
 
 interface NewTask {
   provider: string;
+  credits: number;
   /** The states that the task moves through, one a tick. */
   states: readonly string[];
   notifyUrl: unknown;
@@ -43,10 +45,10 @@ export class Tasks {
   }
 
   start(settings: NewTask): Task {
-    const { provider, states } = settings;
+    const { provider, credits, states } = settings;
     const id = provider === 'video' ? String(randomInt(1e14, 2e14)) : randomUUID();
     const mediaUrl = `${this.baseUrl}/media/${id}`;
-    const task = { id, provider, state: states[0] ?? '', mediaUrl, notifications: [] };
+    const task = { id, provider, credits, state: states[0] ?? '', mediaUrl, notifications: [] };
     this.list.push(task);
     if (this.list.length > maxTasks) this.list.shift();
     void this.#run(task, settings);
