@@ -1,8 +1,7 @@
-import type { IndexedHostNodes } from '../../registry-client/public-index.ts';
+import type { IndexedHostNodes, PublicIndex } from '../../registry-client/public-index.ts';
 import { element, foreign, growingList } from './elements.ts';
 import { failure } from './failure.ts';
 import { hostNodeCard } from './host-node-card.ts';
-import type { PublicIndex } from './open-index.ts';
 
 const step = 24;
 const minToFilter = 12;

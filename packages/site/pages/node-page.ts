@@ -1,4 +1,4 @@
-import type { IndexedNode, PublicVersion } from '../../registry-client/public-index.ts';
+import type { IndexedNode, PublicIndex, PublicVersion } from '../../registry-client/public-index.ts';
 import {
   at,
   copyable,
@@ -15,7 +15,6 @@ import { failure } from './failure.ts';
 import { hostNodeSection } from './host-node-section.ts';
 import { icon } from './icon.ts';
 import { installLine } from './install-line.ts';
-import type { PublicIndex } from './open-index.ts';
 import { readmeSection } from './readme-section.ts';
 import { tagList } from './search-page.ts';
 import { provenanceOf, versionSection } from './versions.ts';
@@ -68,7 +67,7 @@ function renderNode(index: PublicIndex, node: IndexedNode, label: string | undef
     ...(isMissing ? [notice('warn', `There is no version ${label} of this node.`)] : []),
     ...(version ? versionParts(index, node, version) : []),
     ...(node.versions.length > 0 ? [versionSection(node, version)] : []),
-    ...readmeSection(node),
+    ...(node.versions.length > 0 ? [readmeSection(index, String(node.id))] : []),
   ];
 }
 

@@ -1,20 +1,17 @@
-import { createPublicIndex } from '../../registry-client/public-index.ts';
+import { createPublicIndex, type PublicIndex } from '../../registry-client/public-index.ts';
 
-export type PublicIndex = ReturnType<typeof createPublicIndex>;
-
-/** The distribution lets a file be a minute old, so within it nothing is asked again. */
+/** A distribution lets a file be a minute old, so within it no letter of a search asks again. */
 const freshMs = 60_000;
 
 /** The index of the host that serves this page. */
 export function openIndex(): PublicIndex {
-  const readAt = new Map<string, number>();
-  const fetchStale: typeof fetch = async (url, init) => {
-    const isKnown = new Headers(init?.headers).has('if-none-match');
-    if (isKnown && Date.now() - (readAt.get(String(url)) ?? 0) < freshMs)
-      return new Response(null, { status: 304 });
+  const kept = new Map<string, { at: number; response: Response }>();
+  const fetchFresh: typeof fetch = async (url, init) => {
+    const known = kept.get(String(url));
+    if (known && Date.now() - known.at < freshMs) return known.response.clone();
     const response = await fetch(url, init);
-    readAt.set(String(url), Date.now());
+    if (response.ok) kept.set(String(url), { at: Date.now(), response: response.clone() });
     return response;
   };
-  return createPublicIndex({ downloadsUrl: location.origin, fetch: fetchStale });
+  return createPublicIndex({ downloadsUrl: location.origin, fetch: fetchFresh, attempts: 2 });
 }

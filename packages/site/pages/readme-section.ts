@@ -1,16 +1,25 @@
-import type { IndexedNode } from '../../registry-client/public-index.ts';
+import type { PublicIndex } from '../../registry-client/public-index.ts';
 import { element } from './elements.ts';
+import { failure } from './failure.ts';
 
 /** The README of the latest version. The code that renders Markdown is loaded for a node that has one. */
-export function readmeSection({ readme }: IndexedNode & { readme?: string }): HTMLElement[] {
-  if (!readme) return [];
-  const content = element('div', { className: 'readme', ariaBusy: 'true' });
-  void import('./readme.ts')
-    .then(({ renderReadme }) => content.replaceChildren(renderReadme(readme)))
-    // It is a text that people can read as it is.
-    .catch(() => content.replaceChildren(element('pre', { tabIndex: 0 }, readme)))
-    .finally(() => {
-      content.ariaBusy = null;
-    });
-  return [element('section', { ariaLabel: 'README' }, element('h2', {}, 'README'), content)];
+export function readmeSection(index: PublicIndex, id: string): HTMLElement {
+  const content = element('div');
+  const section = element('section', { ariaLabel: 'README' }, element('h2', {}, 'README'), content);
+  const load = async () => {
+    content.replaceChildren(element('p', { className: 'quiet', role: 'status' }, 'Loading the README…'));
+    try {
+      const { text = '', path = '', is_cut } = (await index.readme(id)) ?? {};
+      if (!text) return section.remove();
+      const shown = /\.(?:rst|txt)$/i.test(path)
+        ? element('pre', { tabIndex: 0 }, text)
+        : (await import('./readme.ts')).renderReadme(text);
+      content.replaceChildren(element('div', { className: 'readme' }, shown));
+      if (is_cut) content.append(element('p', { className: 'quiet' }, 'The rest of it is in the archive.'));
+    } catch (error) {
+      content.replaceChildren(failure(error, load));
+    }
+  };
+  void load();
+  return section;
 }

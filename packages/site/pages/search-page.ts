@@ -1,8 +1,7 @@
-import type { CatalogEntry } from '../../registry-client/public-index.ts';
+import type { CatalogEntry, PublicIndex } from '../../registry-client/public-index.ts';
 import { at, dateOf, element, foreign, growingList } from './elements.ts';
 import { icon } from './icon.ts';
 import { failure } from './failure.ts';
-import type { PublicIndex } from './open-index.ts';
 
 const step = 30;
 const maxTags = 100;

@@ -70,7 +70,7 @@ const hostile = listed(
   'hostile',
   {
     ...fields,
-    ...{ readme },
+    readme,
     versions: [
       version('hostile', '1.0.0', {
         ...{ downloadUrl: `javascript:${run}`, changelog: markup + long },

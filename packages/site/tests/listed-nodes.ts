@@ -20,7 +20,7 @@ export function version(id: string, label: string, fields: Partial<PublicVersion
 
 export function listed(
   id: string,
-  fields: Partial<IndexedNode> & { readme?: string } = {},
+  { readme, ...fields }: Partial<IndexedNode> & { readme?: string } = {},
   hostNodes: IndexedHostNodes['host_nodes'] = [],
 ): Listed {
   const versions = fields.versions ?? [version(id, '1.0.0')];
@@ -49,6 +49,7 @@ export function listed(
     node,
     ...(node.status === 'NodeStatusActive' && { entry }),
     ...(latest_version && { hostNodes: { [label]: file } }),
+    ...(readme !== undefined && { readme: { node_id: id, version: label, path: 'README.md', text: readme } }),
   };
 }
 

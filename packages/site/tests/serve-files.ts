@@ -1,13 +1,22 @@
+import { hash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { catalogPath, configPath, hostNodesPath, nodePath, pieceOf } from '../../../lib/index/paths.ts';
+import {
+  catalogPath,
+  configPath,
+  hostNodesPath,
+  nodePath,
+  pieceOf,
+  readmePath,
+} from '../../../lib/index/paths.ts';
 import {
   CatalogEntry,
   CatalogPiece,
   IndexConfig,
   IndexedHostNodes,
   IndexedNode,
+  IndexedReadme,
 } from '../../../lib/schemas/index-files.ts';
 import { buildSite } from '../build.ts';
 
@@ -16,6 +25,7 @@ export interface Listed {
   node: IndexedNode;
   entry?: CatalogEntry;
   hostNodes?: Record<string, IndexedHostNodes>;
+  readme?: IndexedReadme;
 }
 
 const pieces = 16;
@@ -33,9 +43,10 @@ function indexFiles(listed: readonly Listed[]): Map<string, string> {
   for (const [piece, nodes] of byPiece)
     files.set(catalogPath(pieces, piece), JSON.stringify(CatalogPiece.parse({ nodes })));
   for (const { node } of listed.slice(0, maxChecked)) IndexedNode.parse(node);
-  for (const { node, hostNodes = {} } of listed) {
+  for (const { node, hostNodes = {}, readme } of listed) {
     const id = String(node.id);
     files.set(nodePath(id), JSON.stringify(node));
+    if (readme) files.set(readmePath(id), JSON.stringify(IndexedReadme.parse(readme)));
     for (const [label, file] of Object.entries(hostNodes))
       files.set(hostNodesPath(id, label), JSON.stringify(IndexedHostNodes.parse(file)));
   }
@@ -65,6 +76,7 @@ export async function serveSite(listed: readonly Listed[]): Promise<SiteHost> {
         'content-type': page?.type ?? 'application/json',
         'cache-control': page?.cacheControl ?? 'public, max-age=60',
         'content-encoding': 'gzip',
+        etag: `"${hash('sha256', content)}"`,
       })
       .end(gzipSync(content));
   });

@@ -69,7 +69,7 @@ const registry = [
       description: 'Blends two images.',
       tags: ['image', 'color'],
       repository: 'https://code.example/acme/blend',
-      ...{ readme },
+      readme,
       versions: [
         version('blend', '2.0.0', {
           provenance,
@@ -218,7 +218,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
     test('says what is wrong if the index cannot be read, and tries again', async () => {
       host.disturb = async (path) => (path.startsWith('index/') ? 500 : undefined);
       await open('#/');
-      await status('is not part of a registry');
+      await status('was answered 500');
       host.disturb = undefined;
       await page.getByRole('button', { name: 'Try again' }).click();
 
@@ -310,11 +310,11 @@ inBrowser(`shows the site in a browser${note}`, () => {
       const scripts: string[] = [];
       page.on('request', (request) => scripts.push(request.url()));
       await page.getByText('This version has no host nodes.').waitFor();
-      expect(scripts.filter((url) => url.includes('readme'))).toEqual([]);
+      expect(scripts.filter((url) => url.includes('/site/readme'))).toEqual([]);
       await page.goto(`${host.url}#/nodes/blend`);
       await page.locator('.readme h3').first().waitFor();
 
-      expect(scripts.filter((url) => url.includes('readme'))).toHaveLength(1);
+      expect(scripts.filter((url) => url.includes('/site/readme'))).toHaveLength(1);
     });
   });
 });
