@@ -12,7 +12,8 @@ test('reads at most 20 MB of text, by what the files unpack to', async () => {
   const names = Array.from({ length: 22 }, (_, index) => `${index}.txt`);
   const files = await readTextFiles(inMemory(zip(names.map((name) => ({ name, data: large })))));
 
+  const read = names.filter((name) => files.get(name) === large.toString());
+
   expect([...files.keys()]).toEqual(names);
-  expect([...files.values()].filter((text) => text === large.toString())).toHaveLength(20);
-  expect([files.get('20.txt'), files.get('21.txt')]).toEqual([undefined, undefined]);
+  expect(read).toEqual(names.slice(0, 20));
 });
