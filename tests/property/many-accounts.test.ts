@@ -1,0 +1,115 @@
+import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
+import { expect, test } from '@jest/globals';
+import { callerHash } from '../../lib/caller.ts';
+import {
+  type AccountRecord,
+  dayOfMinute,
+  keyOfAccount,
+  shardOf,
+  shownMinute,
+} from '../../lib/spend/account.ts';
+import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
+import { type UsageRecord, usageName } from '../../lib/spend/usage-records.ts';
+import { toAttributes } from '../../lib/store/attribute-values.ts';
+import { type Key, usageKey } from '../../lib/store/keys.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { minuteOf, startOfMinute } from '../../lib/windows.ts';
+import { runsOf } from '../support/property-runs.ts';
+
+/** 300 in the gate. `ACCOUNTS=100000` takes some ten minutes. */
+const accounts = Number(process.env.ACCOUNTS ?? runsOf(30));
+/** As many as the sweep leaves work for several runs, of which each is cut off. */
+const runMs = Math.min(50_000, accounts);
+const batch = 25;
+const writersAtOnce = 8;
+const price = 20;
+
+const minute = minuteOf(Date.now()) - 10;
+
+/** An account whose one task of a closed minute was never settled, and the record of that task. */
+function recordsOf(caller: string): Key[] {
+  const at = startOfMinute(minute) + 1000;
+  const day = dayOfMinute(minute);
+  const account: AccountRecord = {
+    ...keyOfAccount(caller),
+    caller,
+    revision: 1,
+    [`credits:${day}`]: 74,
+    [`tasks:${day}`]: 1,
+    [`credits@${minute}`]: 74,
+    [`tasks@${minute}`]: 1,
+    [`running@${minute}`]: 1,
+    [`requests@${minute}`]: 1,
+    listed: day,
+    pending_shard: shardOf(caller),
+    pending_since: shownMinute(minute),
+  };
+  const usage: UsageRecord = {
+    ...usageKey(callerHash(caller), usageName({ at, id: 'attempt' })),
+    at: new Date(at).toISOString(),
+    caller,
+    operation: 'textToVideo',
+    request_id: 'request',
+    state: 'taken',
+    credits: price,
+    is_exact: true,
+    ttl: Math.ceil(at / 1000) + 86_400,
+  };
+  return [account, usage];
+}
+
+async function write(records: readonly Key[]): Promise<void> {
+  const requests = records.map((record) => ({ PutRequest: { Item: toAttributes(record) } }));
+  await dynamodb.send(new BatchWriteItemCommand({ RequestItems: { [tableName()]: requests } }));
+}
+
+async function addAccounts(): Promise<void> {
+  const starts = Array.from({ length: Math.ceil(accounts / batch) }, (_, index) => index * batch).values();
+  const writer = async () => {
+    for (const start of starts) {
+      const callers = Array.from(
+        { length: Math.min(batch, accounts - start) },
+        (_, index) => `user:${start + index}`,
+      );
+      const records = callers.map(recordsOf);
+      await Promise.all([0, 1].map((kind) => write(records.map((pair) => pair[kind] as Key))));
+    }
+  };
+  await Promise.all(Array.from({ length: writersAtOnce }, writer));
+}
+
+test('a sweep that is cut off goes on where work is left, and closes every account once', async () => {
+  await addAccounts();
+  const closed = new Set<string>();
+  const runs: object[] = [];
+  const began = performance.now();
+  let maxHeap = 0;
+  for (let left = true; left; ) {
+    const started = performance.now();
+    const report = await sweepSpending(
+      { deadline: Date.now() + runMs },
+      {
+        onVisited: (account, { finding }) => {
+          maxHeap = Math.max(maxHeap, process.memoryUsage().heapUsed);
+          if (finding !== 'corrected') return;
+          expect(closed.has(account.pk)).toBe(false);
+          closed.add(account.pk);
+        },
+      },
+    );
+    runs.push({ ms: Math.round(performance.now() - started), ...report });
+    left = report.unvisited + report.unread_shards > 0;
+  }
+  const ms = performance.now() - began;
+  console.info({
+    accounts,
+    runs: runs.length,
+    first: runs[0],
+    last: runs.at(-1),
+    'ms an account': Math.round((100 * ms) / accounts) / 100,
+    'MB of heap at most': Math.round(maxHeap / 1e6),
+  });
+
+  expect(closed.size).toBe(accounts);
+  expect(runs.length).toBeGreaterThan(1);
+}, 1_800_000);
