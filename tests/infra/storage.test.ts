@@ -175,6 +175,29 @@ describe('the bucket', () => {
     expect(DistributionConfig.DefaultCacheBehavior).toMatchObject({ ViewerProtocolPolicy: 'https-only' });
   });
 
+  test('keeps one copy of a path, whatever headers, cookies, query or method it was asked with', () => {
+    const { DistributionConfig } = properties(full, 'Downloads');
+    const behaviors = [DistributionConfig.DefaultCacheBehavior, ...DistributionConfig.CacheBehaviors];
+
+    expect(behaviors).toHaveLength(3);
+    for (const behavior of behaviors) {
+      // CachingOptimized: no header but Accept-Encoding, no cookie and no query reaches the key or the origin, and nothing
+      // is kept for less than a second:
+      // https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html
+      expect(behavior.CachePolicyId).toBe('658327ea-f89d-4fab-a63d-7e88639e58f6');
+      expect(behavior.AllowedMethods).toEqual(['GET', 'HEAD']);
+      for (const opening of [
+        'OriginRequestPolicyId',
+        'ForwardedValues',
+        'LambdaFunctionAssociations',
+        'CachedMethods',
+      ])
+        expect(behavior).not.toHaveProperty(opening);
+    }
+    // An error that a malformed request earns is not kept as the file's: 404 is the only one with a time of its own.
+    expect(DistributionConfig.CustomErrorResponses).toEqual([{ ErrorCode: 404, ErrorCachingMinTTL: 2 }]);
+  });
+
   test('serves the site, also as its root, only if that is switched on', () => {
     const [, , grant] = properties(full, 'ArchivesPolicy').PolicyDocument.Statement;
     const { DefaultRootObject, CacheBehaviors } = properties(full, 'Downloads').DistributionConfig;

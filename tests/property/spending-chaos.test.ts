@@ -17,8 +17,11 @@ import { videoFormat } from '../../tools/simulators/video-format.ts';
 import { call as callEndpoint } from '../support/endpoints.ts';
 import { sampleEvent } from '../support/invoke.ts';
 import { fc } from '../support/properties.ts';
-import { check, count, counts } from '../support/property-runs.ts';
+import { check, count, counts, runsOf } from '../support/property-runs.ts';
 import { simulation } from '../support/proxies.ts';
+import { startFunctionProcess } from '../support/function-process.ts';
+import { queue } from '../support/queue.ts';
+import { startStoreFaults } from '../support/store-faults.ts';
 import { bearer } from '../support/tokens.ts';
 import {
   faultKinds,
@@ -127,6 +130,143 @@ test('spending adds up ten minutes after any chaos, and no limit is passed at an
   console.info(counts);
 });
 
+/** 60 calls in the gate, 2,500 with PROPERTY_RUNS=1000, of which more than 1,000 reach a provider. */
+const killedCalls = Math.max(60, runsOf(2.5));
+const callsOfCaller = 25;
+const sendersAtOnce = 10;
+
+test('spending adds up in processes that are killed, behind a store that loses, delays and throttles calls', async () => {
+  setBeforeMidnight();
+  simulation.reset();
+  const users = await Promise.all(
+    Array.from({ length: Math.ceil(killedCalls / callsOfCaller) }, () => newCaller()),
+  );
+  const store = await startStoreFaults(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), Math.random);
+  const hosts = await Promise.all(skews.map((own) => startHost(store.url, own)));
+  store.state.share = 0.08;
+  const watching = watch(users);
+  const killing = killAtRandom(hosts);
+  const turns = Array.from({ length: killedCalls }, (_, index) => index).values();
+  const sender = async () => {
+    for (const turn of turns) await sendThroughHosts(hosts, String(users[turn % users.length]));
+  };
+  await Promise.all(Array.from({ length: sendersAtOnce }, sender));
+  await killing.stop();
+  await watching.stop();
+  await Promise.all(hosts.map((host) => host.stop()));
+  await notifyTwice();
+  await store.stop();
+  // What the store carries out late has arrived by then.
+  await pause(200);
+  for (const user of users) await verifyErrsHigh(user);
+  for (const minutes of [6, 8]) while ((await sweepAfter(minutes)).unvisited > 0) count('sweeps cut off');
+  for (const user of users) await verify(user);
+
+  expect(counts['processes killed']).toBeGreaterThan(0);
+  expect(counts['calls that died']).toBeGreaterThan(0);
+  console.info({ calls: killedCalls, ...counts });
+}, 1_500_000);
+
+test('an addition that is sent again is noticed', async () => {
+  setBeforeMidnight();
+  simulation.reset();
+  const user = await newCaller();
+  const store = await startStoreFaults(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), Math.random);
+  const host = await startHost(store.url, 0);
+  await sendThroughHosts([host], user);
+  await verifyErrsHigh(user);
+  store.state.resendsSettlements = true;
+  for (let call = 0; call < 4; call += 1) await sendThroughHosts([host], user);
+  await host.stop();
+  await store.stop();
+
+  await expect(verifyErrsHigh(user)).rejects.toThrow('counts too little');
+}, 60_000);
+
+type Host = Awaited<ReturnType<typeof startHost>>;
+
+/** A machine whose clock is wrong by so much. */
+function startHost(storeUrl: string, skewMs: number) {
+  return startFunctionProcess(operations, {
+    ...process.env,
+    AWS_ENDPOINT_URL_DYNAMODB: storeUrl,
+    CLOCK_OFFSET_MS: String(offset + skewMs),
+  });
+}
+
+function killAtRandom(hosts: readonly Host[]): { stop: () => Promise<void> } {
+  let isOver = false;
+  const killing = (async () => {
+    while (!isOver) {
+      await pause(100 + Math.random() * 700);
+      await hosts[Math.floor(Math.random() * hosts.length)]?.kill();
+      count('processes killed');
+    }
+  })();
+  return {
+    stop: () => {
+      isOver = true;
+      return killing;
+    },
+  };
+}
+
+const half = () => Math.random() < 0.5;
+
+async function sendThroughHosts(hosts: readonly Host[], user: string): Promise<void> {
+  const operation = operations[Math.floor(Math.random() * operations.length)] ?? 'text-to-video';
+  const event = sampleEvent(operation);
+  const sample = JSON.parse(String(event.body));
+  const body = { ...sample, ...(operation === 'relight-image' ? { prompt: user } : { payload: user }) };
+  const hasKey = half();
+  const headers = {
+    ...event.headers,
+    authorization: bearer(user),
+    ...(hasKey && { 'idempotency-key': randomUUID() }),
+  };
+  if (hosts.length > 1 && half())
+    simulation.misbehave(misbehaviors[Math.floor(Math.random() * misbehaviors.length)] as Misbehavior);
+  // A client that got no answer sends its request with a key again, and another machine gets it.
+  for (let sent = 0; sent < (hasKey ? 2 : 1); sent += 1) {
+    const host = hosts[Math.floor(Math.random() * hosts.length)] as Host;
+    const reply = await host.call(operation, { ...event, headers, body: JSON.stringify(body) }, 15_000);
+    count(reply ? `killed: answers ${reply.statusCode}` : 'calls that died');
+  }
+}
+
+/** Providers repeat their notifications, at the same moment too. */
+async function notifyTwice(): Promise<void> {
+  const tickets = simulation.received.flatMap(({ provider, body }) => {
+    const address = String(body.callback_url ?? body.webhook_url);
+    return provider === 'video' ? [address.split('/').at(-1) ?? ''] : [];
+  });
+  for (const ticket of tickets.slice(0, 30)) {
+    const request = { path: { provider: 'video', ticket }, body: { state: 'success' } };
+    const replies = await Promise.all([1, 2].map(() => callEndpoint('receive-notification', request)));
+    for (const { status } of replies) count(`notifications answered ${status}`);
+  }
+  // One message for each task, not for each call.
+  assert.ok(queue.bodies.length <= tickets.length, 'a task was notified twice');
+}
+
+/** Before anything is swept, an account counts at least what its ledger does. */
+async function verifyErrsHigh(user: string): Promise<void> {
+  const counted = new Map(sumsOf(await accountOf(user)).map(([day, credits]) => [day, credits]));
+  for (const [day, own] of Map.groupBy(await recordsOf(user), ({ at }) => at.slice(0, 10))) {
+    const ledger = sumOf(own.map(({ credits }) => credits));
+    assert.ok(
+      (counted.get(day) ?? 0) >= ledger,
+      `the account counts too little: ${counted.get(day)} of ${ledger}`,
+    );
+  }
+}
+
+async function recordsOf(user: string): Promise<UsageRecord[]> {
+  const day = (ago: number) => new Date(Date.now() - ago * 1440 * minuteMs).toISOString().slice(0, 10);
+  const period = { from: day(1), to: day(-1), caller: `user:${user}` };
+  return (await Array.fromAsync(usagePages(period))).flat();
+}
+
 async function newCaller(): Promise<string> {
   const user = `chaos-${randomUUID()}`;
   await setLimits(`user:${user}`, limits);
@@ -197,9 +337,7 @@ function sumsOf(account: AccountRecord | undefined): [day: string, credits: numb
 async function verify(user: string): Promise<void> {
   const account = await accountOf(user);
   assert.deepEqual(account ? openMinutes(account) : [], [], 'a minute is open');
-  const day = (ago: number) => new Date(Date.now() - ago * 1440 * minuteMs).toISOString().slice(0, 10);
-  const period = { from: day(1), to: day(-1), caller: `user:${user}` };
-  const records = (await Array.fromAsync(usagePages(period))).flat();
+  const records = await recordsOf(user);
   for (const { state } of records) count(`records ${state}`);
   const byDay = Map.groupBy(records, ({ at }) => at.slice(0, 10));
   const counted = new Map(sumsOf(account).map(([name, ...sums]) => [name, sums]));

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { readAll, relay, startReverseProxy } from '../../../tools/local/reverse-proxy.ts';
 import { intercept } from '../../support/intercept.ts';
+import { setVariables } from '../../support/variables.ts';
 import { proxyNames, type ProxyName, simulation } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
 
@@ -69,6 +71,33 @@ describe('an image that a request names as an upload', () => {
 
     expect(before).toEqual([]);
     expect(third.status).toBe(200);
+  });
+
+  test('carries no byte of a photo of 12 MB: it asks the bucket for its head, and names its address', async () => {
+    const large = randomBytes(12_000_000);
+    const bucketUrl = String(process.env.AWS_ENDPOINT_URL_S3);
+    const asked: { method: string; bytes: number }[] = [];
+    const front = await startReverseProxy(bucketUrl, async (request, response, origin) => {
+      const body = await readAll(request);
+      asked.push({ method: String(request.method), bytes: body.length });
+      relay(await origin.send(request, { body }), response);
+    });
+    setVariables({ AWS_ENDPOINT_URL_S3: front.url });
+    const { second } = await payWith(
+      await spender(),
+      'relight-image',
+      { image: nameOf(large) },
+      large,
+    ).finally(() => setVariables({ AWS_ENDPOINT_URL_S3: bucketUrl }));
+    await front.stop();
+
+    expect(second.status).toBe(200);
+    expect(asked).toEqual([
+      { method: 'HEAD', bytes: 0 },
+      { method: 'PUT', bytes: large.length },
+      { method: 'HEAD', bytes: 0 },
+    ]);
+    expect(JSON.stringify(simulation.received[0]?.body).length).toBeLessThan(4000);
   });
 
   test('hides another caller’s upload, even that it exists', async () => {

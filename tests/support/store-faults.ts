@@ -1,0 +1,59 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { fail } from '../../tools/local/dynamodb-replies.ts';
+import { type Origin, readAll, relay, startReverseProxy } from '../../tools/local/reverse-proxy.ts';
+import { count } from './property-runs.ts';
+
+/** `lost`: applied, but its answer never comes. `late`: the same, and applied only after its caller has gone on. */
+const kinds = ['throttled', 'dropped', 'lost', 'late', 'slow'] as const;
+
+interface Faults {
+  url: string;
+  state: {
+    /** The share of the calls that fail. */
+    share: number;
+    /** Instead, settlements lose their answer and are sent again, as a careless client would do. */
+    resendsSettlements: boolean;
+  };
+  stop: () => Promise<void>;
+}
+
+/** Stands in front of the store and lets its calls fail, as the network and DynamoDB do. */
+export async function startStoreFaults(url: string, random: () => number): Promise<Faults> {
+  const state = { share: 0, resendsSettlements: false };
+  const proxy = await startReverseProxy(url, async (request, response, origin) => {
+    const body = await readAll(request);
+    const send = async (to: Origin = origin) => to.send(request, { body });
+    if (state.resendsSettlements && isSettlement(body)) {
+      (await send()).resume();
+      return relay(await send(), response);
+    }
+    if (random() >= state.share) return relay(await send(), response);
+    const kind = kinds[Math.floor(random() * kinds.length)] ?? 'slow';
+    count(`store calls ${kind}`);
+    const waitMs = 5 + random() * 60;
+    switch (kind) {
+      case 'throttled':
+        return fail(response, 'ProvisionedThroughputExceededException', { message: 'Throttled.' });
+      case 'slow':
+        await pause(waitMs);
+        return relay(await send(), response);
+      case 'dropped':
+        request.socket.destroy();
+        return;
+      case 'lost':
+        (await send()).resume();
+        request.socket.destroy();
+        return;
+      case 'late':
+        request.socket.destroy();
+        await pause(waitMs);
+        (await send()).resume();
+    }
+  });
+  return { ...proxy, state };
+}
+
+/** It takes back a part of what was reserved. */
+function isSettlement(body: Buffer): boolean {
+  return body.includes('UpdateExpression') && body.includes('"N":"-');
+}
