@@ -6,7 +6,7 @@ interface Reply {
   body: string;
 }
 
-interface Host {
+export interface Host {
   /** Resolves with undefined if the process dies first. */
   call: (name: string, event: unknown, remainingMs: number) => Promise<Reply | undefined>;
   /** Kills the process, whatever it does, and starts another one. */
