@@ -45,7 +45,7 @@ export function refreshNode(
     // A node is public from its first published version on. If that is banned by now, an emptied file must be there
     // before an earlier writer, who knows nothing of the ban, makes one.
     const wasPublished = [...changed.values()].some(
-      (version) => version?.status !== 'NodeVersionStatusPending',
+      (version) => version?.sha256 !== undefined && version.status !== 'NodeVersionStatusPending',
     );
     if (!current && !wasPublished) return undefined;
     return indexedNode(node, publisher, [...versions.values()], downloadUrl);
