@@ -56,6 +56,8 @@ async function extractOne(folder: string, name: string, truth: ExpectedPack | un
   if (extraction.reason !== undefined) print(`  ${extraction.reason}`);
   const conditional = extraction.nodes.flatMap((node) => (node.conditional ? [node.name] : []));
   if (conditional.length > 0) print(`  only under a condition: ${conditional.slice(0, maxLines).join(', ')}`);
+  const titles = extraction.nodes.map((node) => [node.name, node.displayName ?? 'no title'].join(': '));
+  for (const title of verbose ? titles : []) print(`  node: ${title}`);
   for (const note of extraction.notes) print(`  ${note}`);
   for (const [title, lines] of Object.entries({ missing, extra, wrong })) {
     for (const line of verbose ? lines.slice(0, maxLines) : []) print(`  ${title}: ${line}`);

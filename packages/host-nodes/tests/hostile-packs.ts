@@ -248,4 +248,57 @@ export const hostilePacks: [kind: string, files: PackFiles | string][] = [
     'a dict passed outside over and over',
     'import x\nd = {i: i for i in range(10000)}\nl = list(d)\nwhile True:\n    x.f(d, l)',
   ],
+  [
+    'one text of a megabyte that 300 nodes share',
+    'T = "x" * 900_000\nNODE_CLASS_MAPPINGS = {f"N{i}": type("N", (), {"DESCRIPTION": T, "CATEGORY": T, "FUNCTION": T, "RETURN_TYPES": (T,)}) for i in range(300)}',
+  ],
+  [
+    'titles of a megabyte',
+    `${listed}T = "y" * 900_000\nNODE_DISPLAY_NAME_MAPPINGS = {"A": T}\nNODE_CLASS_MAPPINGS.update({T[:n]: NODE_CLASS_MAPPINGS["A"] for n in range(300)})`,
+  ],
+  [
+    'optional imports over many listings',
+    `${Array.from({ length: 300 }, (_, at) => `M${at} = {i: type("A", (), {}) for i in range(50)}\n`).join('')}while True:\n    try:\n        import nowhere\n    except ImportError:\n        pass`,
+  ],
+  [
+    'optional imports in each other',
+    `${listed}${Array.from({ length: 60 }, (_, depth) => `${' '.repeat(depth)}try:\n${' '.repeat(depth + 1)}import nowhere\n`).join('')}${Array.from({ length: 60 }, (_, depth) => `${' '.repeat(59 - depth)}except ImportError: pass\n`).join('')}`,
+  ],
+  [
+    'a schema replaced over and over',
+    'from dataclasses import replace\nfrom comfy_api.latest import io\ns = io.Schema("a", **{f"k{i}": i for i in range(2000)})\nwhile True:\n    s = replace(s, a=s)',
+  ],
+  [
+    'one schema with very many inputs, many times in a list',
+    'from comfy_api.latest import io, ComfyExtension\ninputs = [io.Int.Input(f"i{n}", tooltip="t" * 1000) for n in range(2000)]\nclass N(io.ComfyNode):\n    @classmethod\n    def define_schema(cls): return io.Schema("N", inputs=inputs)\nclass E(ComfyExtension):\n    async def get_node_list(self): return [N] * 100_000\nasync def comfy_entrypoint(): return E()',
+  ],
+  [
+    'a schema that makes another node of itself',
+    'from comfy_api.latest import io\nclass N(io.ComfyNode):\n    @classmethod\n    def define_schema(cls):\n        class M(cls): pass\n        return M.GET_SCHEMA()\nNODE_CLASS_MAPPINGS = {"N": N}',
+  ],
+  [
+    'choices in choices of the newer schema',
+    'from comfy_api.latest import io\no = []\nfor i in range(40):\n    o = [io.DynamicCombo.Option(str(i), [io.DynamicCombo.Input("a", options=o), io.DynamicCombo.Input("b", options=o)])]\nclass N(io.ComfyNode):\n    @classmethod\n    def define_schema(cls): return io.Schema("N", inputs=[io.DynamicCombo.Input("c", options=o)])\nNODE_CLASS_MAPPINGS = {"N": N}',
+  ],
+  [
+    'a decorated function that is asked for attributes without end',
+    'import outside\n@outside.d\ndef f(): pass\nx = f\nwhile True:\n    x = x.a',
+  ],
+  [
+    'a reason of a megabyte with control characters',
+    'raise ImportError("\\x1b[2J\\u202e\\n::error::" * 60_000)',
+  ],
+  [
+    'a walk over packages that import each other',
+    Object.fromEntries([
+      [
+        '__init__.py',
+        `import pkgutil, importlib\nfor i in pkgutil.walk_packages(__path__, __name__ + "."): importlib.import_module(i.name)\n${listed}`,
+      ],
+      ...Array.from({ length: 400 }, (_, at) => [
+        `p${at}/__init__.py`,
+        `from .. import p${(at + 1) % 400}\nfrom ..p${(at + 7) % 400} import *\nfor i in __import__("pkgutil").walk_packages(__path__): pass`,
+      ]),
+    ]) as PackFiles,
+  ],
 ];
