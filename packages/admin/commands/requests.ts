@@ -1,7 +1,9 @@
 import { fields, table } from '../../command-line/table.ts';
-import { command } from '../command.ts';
+import { command, UsageError } from '../command.ts';
 import { shownCaller } from '../spend/caller-name.ts';
-import { periodOf, periodOptions } from '../spend/period.ts';
+import { ApiError } from '../../../lib/errors.ts';
+import { shownHash } from '../../../lib/notifications/records.ts';
+import { periodOf, periodOptions, secondsOf } from '../spend/period.ts';
 import { type FoundRequest, findRequest } from '../spend/requests.ts';
 
 export const show = command({
@@ -10,17 +12,53 @@ export const show = command({
   summary: 'Show everything the service knows of a request, by its x-request-id',
   readsOnly: true,
   notes:
-    'Only paid requests leave records. What the logs know is found by the query that is printed, and by the saved queries of the stage.',
+    'Only paid requests leave records. The logs have the lines of every request: the printed command finds them, and those of its task and notifications, if the table has its default name.',
   options: periodOptions,
   examples: ['request show 7f1c…', 'request show 7f1c… --from 2026-11-20 --to 2026-11-21'],
   async run({ id }, { from, to }) {
-    const found = await findRequest(id, periodOf(from, to));
-    const query = `fields @timestamp, @log, @message | filter request_id = "${id}" or gateway_request_id = "${id}" | sort @timestamp`;
-    const texts =
-      found.length > 0 ? found.map(textOf) : ['No record of a paid request has this id on these days.'];
-    return { data: { request_id: id, found, query }, text: [...texts, `In the logs: ${query}`].join('\n\n') };
+    // The printed command is pasted into a shell.
+    if (!/^[^"'`$\\\s]+$/.test(id)) throw new UsageError(`"${id}" is not the id of a request.`);
+    const period = periodOf(from, to);
+    const found = await findRequest(id, period).catch(unlessUnavailable);
+    const query = queryFor(id, found ?? []);
+    const logs = logsCommand(query, period);
+    const texts = found?.map(textOf) ?? [];
+    if (found?.length === 0) texts.push('No record of a paid request has this id on these days.');
+    return {
+      data: { request_id: id, found: found ?? null, query, logs },
+      text: [...texts, `In the logs:\n\n${logs}`].join('\n\n'),
+      ...(!found && { problem: 'The table cannot be reached or is overloaded, so no record is shown.' }),
+    };
   },
 });
+
+/** The logs help most when the table doesn't answer. */
+function unlessUnavailable(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.code !== 'unavailable') throw error;
+}
+
+function queryFor(id: string, found: readonly FoundRequest[]): string {
+  const names = ['request_id', 'gateway_request_id', 'function_request_id', '@requestId'];
+  const tasks = found.flatMap(({ usage }) =>
+    usage.ticket_hash === undefined ? [] : `ticket_hash = '${shownHash(usage.ticket_hash)}'`,
+  );
+  const filter = [`'${id}' in [${names.join(', ')}]`, ...tasks].join(' or ');
+  return `fields @timestamp, @log, @message | filter ${filter} | sort @timestamp`;
+}
+
+/** Runs a query over all log groups of the stage, and prints its result. The local stack logs to its terminal. */
+function logsCommand(query: string, period: { from: string; to: string }): string {
+  const { AWS_ENDPOINT_URL_DYNAMODB, AWS_REGION: region, TABLE_NAME: table } = process.env;
+  if (AWS_ENDPOINT_URL_DYNAMODB !== undefined) return query;
+  const { start, end } = secondsOf(period);
+  const source = `SOURCE logGroups(namePrefix: ['/aws/lambda/${table}-', '/aws/http-api/${table}'])`;
+  return [
+    `id=$(aws logs start-query --region ${region} --start-time ${start} --end-time ${end} \\`,
+    `  --query-string "${source} | ${query}" --query queryId --output text)`,
+    `sleep 10; aws logs get-query-results --region ${region} --query-id "$id" \\`,
+    `  --query "results[].[[?field=='@message'].value | [0]]" --output text`,
+  ].join('\n');
+}
 
 function textOf({ usage, answer, task, notifications }: FoundRequest): string {
   const about = fields({

@@ -13,6 +13,12 @@ export function periodOf(from: string | undefined, to: string | undefined): { fr
   return { from: first, to: last };
 }
 
+/** In seconds since the epoch, as the logs are asked: whole days, and the one after for what comes late. */
+export function secondsOf({ from, to }: { from: string; to: string }): { start: number; end: number } {
+  const daySeconds = 24 * 60 * 60;
+  return { start: Date.parse(from) / 1000, end: Date.parse(to) / 1000 + 2 * daySeconds };
+}
+
 /** A day that no month has, such as 2026-02-30, would be read as one of the next month. */
 function readDay(day: string): string {
   const time = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(day) : Number.NaN;

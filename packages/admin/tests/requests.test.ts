@@ -2,10 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { invoke, sampleBody } from '../../../tests/support/invoke.ts';
 import { loggedLines } from '../../../tests/support/logged-lines.ts';
+import { intercept } from '../../../tests/support/intercept.ts';
 import { hook, say } from '../../../tests/support/notified.ts';
 import { misbehave, proxies, simulation } from '../../../tests/support/proxies.ts';
 import { pathOf } from '../../../tests/support/relay.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { show } from '../commands/requests.ts';
 
 const name = 'text-to-video';
 
@@ -13,6 +16,19 @@ async function pay(requestId: string, headers: Record<string, string> = {}) {
   const body = { ...sampleBody(name), callback_url: hook };
   const given = { authorization: bearer('demo-owner'), 'x-request-id': requestId, ...headers };
   return invoke(proxies[name], name, { body, headers: given });
+}
+
+const run = (id: string, options: { from?: string; to?: string } = {}) => show.run({ id }, options);
+
+/** A deployed stage has no DynamoDB of its own address; the client of this process is made by now. */
+async function onStage<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { AWS_ENDPOINT_URL_DYNAMODB: address } = process.env;
+  delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  try {
+    return await work();
+  } finally {
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = address;
+  }
 }
 
 const lines = () => loggedLines.map((line) => JSON.parse(line));
@@ -39,7 +55,36 @@ describe('request show', () => {
       },
     ]);
     expect(stdout).toMatch(new RegExp(`^Task of the provider +${body.task_id}$`, 'm'));
-    expect(stdout).toContain('filter request_id = "shown-whole"');
+    expect(stdout).toContain("filter 'shown-whole' in [request_id, gateway_request_id, ");
+    expect(stdout).toContain(` or ticket_hash = '${found[0].usage.ticket_hash.slice(0, 16)}'`);
+  });
+
+  test('prints a command that asks every log group of a deployed stage', async () => {
+    const { data, text } = await onStage(() =>
+      run('shown-deployed', { from: '2026-11-20', to: '2026-11-21' }),
+    );
+
+    expect(data).toMatchObject({ found: [] });
+    expect(text).toContain(
+      `--start-time ${Date.UTC(2026, 10, 20) / 1000} --end-time ${Date.UTC(2026, 10, 23) / 1000}`,
+    );
+    expect(text).toContain(
+      `--query-string "SOURCE logGroups(namePrefix: ['/aws/lambda/${process.env.TABLE_NAME}-', '/aws/http-api/${process.env.TABLE_NAME}']) | fields @timestamp,`,
+    );
+  });
+
+  test('prints the query even if the table does not answer, and says so', async () => {
+    intercept(dynamodb, () => {
+      throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    });
+    const { text, problem } = await run('shown-nothing');
+
+    expect(text).toContain("filter 'shown-nothing' in");
+    expect(problem).toMatch(/^The table cannot be reached/);
+  });
+
+  test.each(['a"b', "a'b", '$(id)', ''])('rejects %j as an id', async (id) => {
+    await expect(run(id)).rejects.toThrow('is not the id of a request.');
   });
 
   test('shows what was reserved for a request whose outcome is unknown', async () => {
@@ -54,7 +99,7 @@ describe('request show', () => {
     const { stdout } = await admin('request', 'show', 'never-seen');
 
     expect(stdout).toContain('No record of a paid request has this id on these days.');
-    expect(stdout).toContain('filter request_id = "never-seen"');
+    expect(stdout).toContain("filter 'never-seen' in");
   });
 });
 
