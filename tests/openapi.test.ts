@@ -190,7 +190,7 @@ test('gives the gateway’s answers their own shape, with a message that every r
 
   expect(document.components.schemas.GatewayAnswer.required).toEqual(['message']);
   expect(document.components.schemas.ErrorBody.required).toContain('message');
-  expect(Object.keys(examples)).toEqual([413, 429, 431, 500, 503].map((status) => `gateway_${status}`));
+  expect(Object.keys(examples)).toEqual([400, 413, 429, 431, 500, 503].map((status) => `gateway_${status}`));
 });
 
 /** As the tables of the interface have them. */

@@ -44,7 +44,8 @@ function threeNumbers(core: string): string {
 
 /** The problem with a label that is not a semantic version, and its correct spelling if it is close to one. */
 export function versionIssue(label: string): string {
-  const spelling = label.length <= maxVersionLength ? semanticSpelling(label) : undefined;
+  if (label.length > maxVersionLength) return `must have at most ${maxVersionLength} characters`;
+  const spelling = semanticSpelling(label);
   const rule = 'must be a semantic version such as 1.2.3 or 2.0.0-beta.1';
   return spelling === undefined ? rule : `${rule}; write ${spelling}`;
 }

@@ -93,6 +93,11 @@ describe('POST /bulk/nodes/versions', () => {
         { node_id: 'x'.repeat(201), version: '1.0.0' },
         'The node_id must have 1 to 200 characters.',
       ],
+      [
+        'a label of more than 64 characters',
+        { node_id: 'tool', version: `1.0.0-${'a'.repeat(59)}` },
+        'The version must have at most 64 characters.',
+      ],
       ['an empty id', { node_id: '', version: '1.0.0' }, 'The node_id must have 1 to 200 characters.'],
     ])('answers an error_message in the entry for %s', async (_, pair, message) => {
       const { body } = await fetchAll([pair, { node_id: 'tool', version: '1.0.0' }]);

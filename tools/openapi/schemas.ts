@@ -91,12 +91,19 @@ function ignored({ description = 'a field of the answer' }: JsonObject = {}): Js
   return { description: `Accepted and ignored, whatever it is: ${description}` };
 }
 
+/** What registry answers have that no request has. */
+const ofRegistry: Record<string, string> = {
+  publisher: 'The publisher of the node',
+  latest_version: 'The version that an installation gets when it names none',
+  node_version: 'The version',
+};
+
 /** Most fields of a video answer repeat one of the request. */
 function describeEchoes(described: Record<string, JsonObject>, contract: Contract): void {
   const sent = propertiesOf(described[requestName(contract)]);
   const echoes = propertiesOf(described[replyName(contract)]);
   for (const [field, schema] of Object.entries(echoes)) {
-    schema.description ??= `As requested: ${sent[field]?.description ?? field}`;
+    schema.description ??= ofRegistry[field] ?? `As requested: ${sent[field]?.description ?? field}`;
     const inner = propertiesOf(schema.items as JsonObject | undefined);
     const sentInner = propertiesOf(sent[field]?.items as JsonObject | undefined);
     for (const [name, each] of Object.entries(inner))
