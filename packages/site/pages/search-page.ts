@@ -5,6 +5,7 @@ import { failure } from './failure.ts';
 
 const step = 30;
 const maxTags = 100;
+const prepareMs = 100;
 const maxTagLetters = 40;
 
 interface SearchPage {
@@ -27,6 +28,8 @@ export function createSearchPage(index: PublicIndex): SearchPage {
       if (tag.length === 1) offerTags(tag, await index.catalog());
       // A slower answer to an earlier text comes too late.
       if (turn === latest) showResults(found.filter(hasTag(tag.value)).sort(by(order.value)));
+      // The first search prepares the catalog for all later ones: better before the first letter than after it.
+      if (turn === 1 && !text.value) setTimeout(() => index.search('a').catch(() => undefined), prepareMs);
     } catch (error) {
       if (turn !== latest) return;
       at('results').replaceChildren();
