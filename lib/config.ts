@@ -164,8 +164,8 @@ export const metrics = concern(() => ({
         'be up to 255 letters, digits and ._/#:- and not begin with AWS/',
       ),
     ),
-    'metricsNamespace',
-    'The CloudWatch namespace of the stage’s metrics.',
+    undefined,
+    'The CloudWatch namespace of metrics; deployed, `node-registry/<stage>`.',
   ),
 }));
 

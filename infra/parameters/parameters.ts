@@ -21,8 +21,8 @@ export interface Parameter {
   isOptional: boolean;
 }
 
-/** The template decides by these too, and knows no default. */
-const readByTemplate: ReadonlySet<string> = new Set(['notifications', 'metricsNamespace']);
+/** The template decides by it too, and knows no default. */
+const readByTemplate: ReadonlySet<string> = new Set(['notifications']);
 
 /** Without it the stage makes one. */
 const madeByStage: ReadonlySet<string> = new Set(['notificationSigningKey']);

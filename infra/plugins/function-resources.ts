@@ -78,7 +78,7 @@ function stageOf(framework: Framework): Stage {
       ),
     }));
   return {
-    namespace: String(values.metricsNamespace),
+    namespace: `${service.service}/${framework.getProvider('aws').getStage()}`,
     functions,
     relays,
     bucketName: String(values.bucketName),

@@ -57,6 +57,7 @@ const computed: Record<string, string> = {
   CI_AUDIENCE: reference('apiAddress, self:custom.apiAddress'),
   DOWNLOAD_BASE_URL: reference('downloadAddress, self:custom.downloadAddress'),
   EXTRACTION_QUEUE_URL: reference('extractionQueueUrl, self:custom.extractionQueueUrl'),
+  METRICS_NAMESPACE: reference('metricsNamespace, self:custom.metricsNamespace'),
   NOTIFICATION_QUEUE_URL: reference('notificationQueueUrl, self:custom.notificationQueueUrl'),
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),
   NOTIFICATION_URL: reference('notificationUrl, self:custom.notificationUrl'),

@@ -252,7 +252,6 @@ const table: Record<string, { good: string[]; bad: string[] }> = {
     ],
   },
   tracing: { good: ['PassThrough', 'Active'], bad: ['', 'active', 'on'] },
-  metricsNamespace: { good: ['node-registry/prod'], bad: ['', 'AWS/Lambda', ':a', 'a b'] },
   rollout: {
     good: ['off', 'LambdaAllAtOnce', 'LambdaCanary10Percent5Minutes', 'LambdaLinear10PercentEvery1Minute'],
     bad: ['', 'quickly', 'LambdaCanary99Percent1Minutes', 'LambdaLinear10PercentEvery1Minutes'],
