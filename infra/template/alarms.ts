@@ -131,7 +131,7 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
 }
 
 const hourly = {
-  missing: 'The hourly sweep has not run for two hours.',
+  missing: 'The sweep has not run for two hours.',
   missingAction: 'Enable the rule.',
   unvisited: 'In three of four hours, the sweep left work undone.',
   seconds: hours,

@@ -370,13 +370,13 @@ describe('the finalizer', () => {
     });
   });
 
-  test('sweeps every hour, and so does the extraction; spending is swept each minute', () => {
+  test('sweeps uploads every hour, extractions every ten minutes and spending each minute', () => {
     expect(
       ofType(plain, 'AWS::Events::Rule').map(([, rule]) => [rule.ScheduleExpression, rule.State]),
     ).toEqual([
       ['rate(1 hour)', 'ENABLED'],
       ['rate(1 minute)', 'ENABLED'],
-      ['rate(1 hour)', 'ENABLED'],
+      ['rate(10 minutes)', 'ENABLED'],
     ]);
   });
 });
