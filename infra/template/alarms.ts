@@ -294,7 +294,10 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
   ];
 }
 
-/** DynamoDB reports the throttles of an index under the index, and not under its table. */
+/**
+ * DynamoDB reports the throttles of an index under the index, and not under its table. Alarms on its metrics stay in their
+ * state while data is missing, whatever they say, so the periods without throttles are filled in.
+ */
 function tableAlarms(): Alarm[] {
   const table = { TableName: { Ref: 'Table' } };
   const places = { table, index: { ...table, GlobalSecondaryIndexName: 'pending' } };
@@ -306,7 +309,17 @@ function tableAlarms(): Alarm[] {
         look: 'consumed capacity; lines by node, publisher and `principal`',
         action:
           '`tableMaxReads` or `tableMaxWrites` reached: raise it. Otherwise one key is hot: limit its node, publisher or caller.',
-        metric: { namespace: 'AWS/DynamoDB', name: `${kind}ThrottleEvents`, statistic: 'Sum', dimensions },
+        metric: {
+          expression: 'FILL(throttles, 0)',
+          metrics: {
+            throttles: {
+              namespace: 'AWS/DynamoDB',
+              name: `${kind}ThrottleEvents`,
+              statistic: 'Sum',
+              dimensions,
+            },
+          },
+        },
         ...fifteenMinutes,
         above: 0,
       }),

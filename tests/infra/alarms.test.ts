@@ -149,8 +149,18 @@ describe('the alarms', () => {
     ).toEqual([]);
     expect(namesOf(alarmsOf(full).filter(isFilledWhole))).toEqual([
       'function-throttles',
+      'index-read-throttles',
+      'index-write-throttles',
       'reserved-throttles',
+      'table-read-throttles',
+      'table-write-throttles',
     ]);
+  });
+
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html, TreatMissingData: an alarm on
+  // a metric of DynamoDB stays in its state while data is missing, so it would never return to OK.
+  test('fill in the metrics of DynamoDB', () => {
+    expect(breaking(({ Namespace }) => Namespace !== 'AWS/DynamoDB')).toEqual([]);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html: a metric that has data
