@@ -23,6 +23,15 @@ import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { addTrust } from '../../packages/admin/registry/trusts.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { extractionEvent } from '../support/extractions.ts';
+import {
+  covers,
+  dynamodbNeeds,
+  grantsOf,
+  missingRights,
+  type Need,
+  type Statements,
+  suffix,
+} from './grants.ts';
 import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
 import { gitHub, gitHubToken, useCiIssuers } from '../support/ci.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
@@ -40,110 +49,14 @@ import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts'
  * so every part counts as a call with each of them.
  */
 
-interface Need {
-  action: string;
-  /** A partition key, an index or an object. */
-  target: string;
-  /** The attributes that a write names, in whatever part of it. */
-  attributes?: string[];
-  /** The partition keys that a part of a transaction is compared with: its own, or those of all parts. */
-  keys?: string[][];
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
 type Input = any;
 
 const needs: Need[] = [];
-const list: Record<string, string[]> = JSON.parse(readFileSync('tests/infra/statements.json', 'utf8'));
-
-/** What a role may do to the table and the bucket, one action and one pattern at a time. Streams are read by Lambda. */
-function grantsOf(role: string): Need[] {
-  return (list[role] ?? []).flatMap((statement) => {
-    const [, actions = '', where = '', keys] =
-      /^Allow (.+?) on (.+?)(?: with keys (.+))?$/.exec(statement) ?? [];
-    const places = where.split(', ').map((arn) => arn.replace(/^.*(:::[\w-]+\/|\/index\/)/, ''));
-    const [place = ''] = places;
-    const patterns =
-      keys?.split(', ').map((key) => (where.includes('/index/') ? `${place} ${key}` : key)) ?? places;
-    return actions
-      .split(', ')
-      .filter((action) => /^(dynamodb:(?!.*(?:Stream|Records|Shard))|s3:(Get|Put|Delete)Object)/.test(action))
-      .flatMap((action) => patterns.map((target) => ({ action, target })));
-  });
-}
-
-/** What a role is denied although it is granted: writes that name one of these attributes. */
-function deniedAttributes(role: string): string[] {
-  const [, names = ''] = (list[role] ?? []).flatMap(
-    (statement) => /^Deny .+ when dynamodb:Attributes ForAnyValue:StringEquals (.+)$/.exec(statement) ?? [],
-  );
-  return names.split(' or ').filter(Boolean);
-}
-
-/** Writes that a role is denied although they are granted, by one of the two readings of a transaction's keys. */
-function isDeniedByKeys(role: string, { action, target, keys = [[target]] }: Need): boolean {
-  const denied = (list[role] ?? []).flatMap((statement) => {
-    const [, actions = '', patterns = ''] = /^Deny (.+?) on .+? with keys (.+)$/.exec(statement) ?? [];
-    return actions.split(', ').includes(action) ? [patterns.split(', ')] : [];
-  });
-  return denied.some((patterns) =>
-    keys.some((all) =>
-      all.every((key) => patterns.some((pattern) => key.startsWith(pattern.replace('*', '')))),
-    ),
-  );
-}
-
-function covers(grant: Need, need: Need): boolean {
-  return grant.action === need.action && need.target.startsWith(grant.target.replace('*', ''));
-}
-
-const partition = ({ pk }: Input) => String(pk.S);
-
-/** S3 has rights of their own for versions that a call names. */
-const suffix = (versionId?: string) => (versionId === undefined ? '' : 'Version');
-
-const transacted: Record<string, string> = {
-  Put: 'PutItem',
-  Update: 'UpdateItem',
-  Delete: 'DeleteItem',
-  ConditionCheck: 'ConditionCheckItem',
-};
-
-function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Input): string[] {
-  return [...Object.keys(Item), ...Object.values<string>(ExpressionAttributeNames)];
-}
-
-function write(action: string, input: Input): Need {
-  const target = partition(input.Key ?? input.Item);
-  return { action: `dynamodb:${action}`, target, attributes: attributesOf(input) };
-}
+const list: Statements = JSON.parse(readFileSync('tests/infra/statements.json', 'utf8'));
 
 const translations: Record<string, (input: Input) => Need[]> = {
-  BatchGetItemCommand: ({ RequestItems }) =>
-    Object.values<Input>(RequestItems).flatMap(({ Keys }) =>
-      Keys.map((key: Input) => ({ action: 'dynamodb:BatchGetItem', target: partition(key) })),
-    ),
-  TransactWriteItemsCommand: ({ TransactItems }) => {
-    const parts = TransactItems.flatMap((item: Input) => Object.entries<Input>(item));
-    const targets = parts.map(([, { Key, Item }]: Input) => partition(Key ?? Item));
-    const attributes = parts.flatMap(([, part]: Input) => attributesOf(part));
-    return parts.flatMap(([kind]: Input, place: number) => {
-      const keys = [[targets[place]], targets];
-      return targets.map((target: string) => ({
-        action: `dynamodb:${transacted[kind]}`,
-        target,
-        attributes,
-        keys,
-      }));
-    });
-  },
-  PutItemCommand: (put) => [write('PutItem', put)],
-  UpdateItemCommand: (update) => [write('UpdateItem', update)],
-  DeleteItemCommand: (remove) => [write('DeleteItem', remove)],
-  QueryCommand: ({ IndexName, ExpressionAttributeValues }) => {
-    const place = IndexName === undefined ? '' : `${IndexName} `;
-    return [{ action: 'dynamodb:Query', target: place + ExpressionAttributeValues[':partition'].S }];
-  },
+  ...dynamodbNeeds,
   PutObjectCommand: ({ Key }) => [{ action: 's3:PutObject', target: Key }],
   HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
   GetObjectCommand: ({ Key, VersionId }) => [{ action: `s3:GetObject${suffix(VersionId)}`, target: Key }],
@@ -241,16 +154,9 @@ describe('the calls of a function', () => {
   ])('%s', async (role, work) => {
     needs.length = 0;
     await work();
-    const grants = grantsOf(role);
-
     expect(needs.length).toBeGreaterThan(0);
-    expect(needs.filter((need) => !grants.some((grant) => covers(grant, need)))).toEqual([]);
-    const denied = deniedAttributes(role);
-    expect(needs.filter(({ attributes = [] }) => attributes.some((name) => denied.includes(name)))).toEqual(
-      [],
-    );
-    expect(needs.filter((need) => isDeniedByKeys(role, need))).toEqual([]);
-    const inVain = grants.filter((grant) => !needs.some((need) => covers(grant, need)));
+    expect(missingRights(list, role, needs)).toEqual([]);
+    const inVain = grantsOf(list, role).filter((grant) => !needs.some((need) => covers(grant, need)));
     expect(inVain.filter((grant) => !rarely(role, grant))).toEqual([]);
   });
 });

@@ -138,6 +138,25 @@ describe('npm run admin -- upgrade', () => {
     expect(await readTable()).toEqual(image);
   });
 
+  test('does what docs/upgrade.md says, in its order', async () => {
+    const [, block = ''] =
+      /## Upgrade\n.*?```bash\n(.*?)```/s.exec(readFileSync('docs/upgrade.md', 'utf8')) ?? [];
+    const commands = block.split('\n').filter((line) => line.endsWith(' $on'));
+    const outputs: string[] = [];
+    for (const command of commands) {
+      const words = command.replace('npm run admin -- ', '').replace(' $on', '').split(' ');
+      const { status, stdout } = await admin(...words);
+      outputs.push(`${status} ${stdout.split('\n')[0]}`);
+    }
+
+    expect(outputs).toEqual([
+      '0 This release is 3.0.0. Nothing was changed.',
+      '0 The table is of release 3.0.0.',
+    ]);
+    expect(block.indexOf('npm run deploy')).toBeGreaterThan(block.indexOf(String(commands.at(-1))));
+    expect(problemOf(table, await stateOf(table), release, '')).toBeUndefined();
+  });
+
   test.each<keyof typeof tables>(['records of 2.0.0', 'the release after it', 'another major'])(
     'rejects a table with %s, and changes nothing',
     async (state) => {

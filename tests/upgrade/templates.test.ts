@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { readRecording } from '../../tools/upgrade/recording.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 import { packagedStage, type Template } from '../infra/packaging.ts';
 import { lossesBetween } from './template-changes.ts';
+import { recorded } from './recorded.ts';
 
 let before: Record<'direct' | 'full', Template>;
 let now: Record<'direct' | 'full', Template>;
@@ -9,7 +11,7 @@ let now: Record<'direct' | 'full', Template>;
 beforeAll(async () => {
   const [direct, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   now = { direct: direct.template, full: full.template };
-  before = structuredClone(now);
+  before = (await readRecording(recorded)).templates as unknown as typeof before;
 }, 120_000);
 
 describe('an upgrade of a stage', () => {

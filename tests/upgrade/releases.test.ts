@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Actor, Answer } from '../../tools/upgrade/actor.ts';
+import { moveClock } from '../../tools/upgrade/clock.ts';
+import { journeys } from '../../tools/upgrade/journeys.ts';
+import {
+  bundlesOfTree,
+  type Recording,
+  readRecording,
+  restoreStores,
+} from '../../tools/upgrade/recording.ts';
+import { type Stage, startStage } from '../../tools/upgrade/stage.ts';
+import { check, runsOf } from '../support/property-runs.ts';
+import { harmless, harmlessRight, incompatible } from './changes.ts';
+import { type Mixture, mix, mixtures, Releases, type Side, stepsOf, travel } from './mixture.ts';
+import { recorded } from './recorded.ts';
+import { startGate } from './role-gate.ts';
+
+/*
+ * The recorded bundles of the last release next to today's, with one harmless change of each kind, on one table. A
+ * journey's steps say what must hold, and any of them may be made by either. All clocks are moved to the day of the
+ * recording.
+ */
+
+const isLong = runsOf(1) >= 100;
+const names = Object.keys(journeys);
+const releases = new Releases();
+const statements = JSON.parse(readFileSync('tests/infra/statements.json', 'utf8'));
+
+let recording: Recording;
+let clockOffset: number;
+let stage: Stage;
+let today: Record<string, string>;
+let actors: Record<Side, Actor>;
+let states: Recording['journeys'];
+
+beforeAll(async () => {
+  [recording, today] = await Promise.all([readRecording(recorded), bundlesOfTree()]);
+  clockOffset = Date.parse(recording.recordedAt) - Date.now();
+  moveClock(clockOffset);
+  stage = await startStage(recording.key);
+  states = await restoreStores(stage, recording);
+  actors = {
+    old: await releases.start(stage, recording.bundles, clockOffset),
+    new: await releases.start(stage, harmless(today), clockOffset),
+  };
+}, 120_000);
+
+beforeEach(() => stage.simulators.simulation.reset());
+
+afterAll(async () => {
+  await releases.stop();
+  await stage.stop();
+});
+
+/** In the gate, the first state of a journey and one from its middle. */
+function isTried(name: string, steps: number): boolean {
+  return isLong || steps === 1 || steps === Math.ceil(stepsOf(name).length / 2);
+}
+
+describe("today's code", () => {
+  test.each(names)('goes on where the recorded release left %s', async (name) => {
+    const mine = states.filter(({ name: each, steps }) => each === name && isTried(name, steps));
+
+    expect(mine.length).toBeGreaterThan(0);
+    for (const { steps, state } of mine) await travel(name, () => actors.new, steps, state);
+  });
+
+  test('reads the recorded table with a function that the recorded release lacks', async () => {
+    const node_versions = states.flatMap(({ state }) =>
+      state.node === undefined ? [] : [{ node_id: state.node, version: '1.0.0' }],
+    );
+    const { status, body } = await actors.new.send(
+      'bulk-node-versions',
+      { body: { node_versions } },
+      'grade-nodes',
+    );
+
+    expect(status).toBe(200);
+    expect(
+      body.node_versions.filter(({ node_version }: Answer['body']) => node_version).length,
+    ).toBeGreaterThan(10);
+  });
+});
+
+describe('the recorded release', () => {
+  test.each(names)("goes on where today's code left %s", async (name) => {
+    const cuts = stepsOf(name).flatMap((_, place) => (place > 0 && isTried(name, place) ? [place] : []));
+    for (const cut of cuts) await travel(name, (place) => (place < cut ? actors.new : actors.old));
+  });
+});
+
+describe('both releases', () => {
+  test('serve one table at the same time, in any mixture', async () => {
+    await check<Mixture>(
+      mixtures,
+      async (mixture) => {
+        stage.simulators.simulation.reset();
+        await mix(mixture, actors);
+      },
+      { weight: 0.5 },
+    );
+  });
+
+  test.each<[string, Side, 'recorded' | 'today']>([
+    ["today's code under the recorded roles", 'new', 'recorded'],
+    ["the recorded code under today's roles", 'old', 'today'],
+  ])('work with the rights of each other: %s', async (_, side, roles) => {
+    const more = { PublishNodeVersionRole: [...statements.PublishNodeVersionRole, harmlessRight] };
+    const gate = await startGate(
+      stage,
+      roles === 'today' ? { ...statements, ...more } : recording.statements,
+    );
+    const bundles = side === 'old' ? recording.bundles : harmless(today);
+    const actor = await releases.start(stage, bundles, clockOffset, gate.environment);
+    try {
+      for (const name of names) await travel(name, () => actor);
+    } finally {
+      await gate.stop();
+    }
+  });
+});
+
+/** What breaks when a release with a change serves a table with the recorded one, by turns from each step on. */
+async function failureOf(name: string, changed: Actor): Promise<string> {
+  for (let cut = 1; cut < stepsOf(name).length; cut += 1)
+    for (const [first, second] of [
+      [actors.old, changed],
+      [changed, actors.old],
+    ] as const) {
+      const message = await travel(name, (place) => (place < cut ? first : second)).then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      if (message !== undefined) return message;
+    }
+  return 'nothing';
+}
+
+describe('a release that the recorded one does not understand', () => {
+  test.each(incompatible)('is found by name: $change', async ({ journey, rule, plant }) => {
+    const changed = await releases.start(stage, plant(today), clockOffset);
+
+    expect(await failureOf(journey, changed)).toMatch(new RegExp(`^${rule}:`));
+  });
+
+  test('is found by name: a dropped right', async () => {
+    const rights = statements.TextToVideoRole.filter((right: string) => !right.includes('IDEMPOTENCY#'));
+    const gate = await startGate(stage, { ...statements, TextToVideoRole: rights });
+    const actor = await releases.start(stage, recording.bundles, clockOffset, gate.environment);
+    const failure = await travel('a paid key', () => actor).catch((error: Error) => error.message);
+    await gate.stop();
+
+    expect(failure).toMatch(/^(?:no 5xx|a paid call is answered):/);
+  });
+});

@@ -1,0 +1,155 @@
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import {
+  type AttributeValue,
+  BatchWriteItemCommand,
+  DynamoDBClient,
+  paginateScan,
+} from '@aws-sdk/client-dynamodb';
+import { bundle } from '../../infra/bundle/build.ts';
+import type { Template } from '../../infra/plugins/framework.ts';
+import type { SigningKey } from '../local/issuer.ts';
+import type { State } from './journeys.ts';
+import type { Stage } from './stage.ts';
+
+/** A release as it was: what it ran, what it deployed, and a table and a bucket that it wrote. */
+export interface Recording {
+  release: string;
+  recordedAt: string;
+  /** Texts by path: a folder for each function, and `admin`. */
+  bundles: Record<string, string>;
+  templates: Record<'direct' | 'full', Template>;
+  /** The rights of each role, as tests/infra/statements.json lists them. */
+  statements: Record<string, string[]>;
+  key: SigningKey;
+  /** The addresses of the embedded S3 and of the receiver, which records contain. */
+  addresses: string[];
+  table: Record<string, AttributeValue>[];
+  /** The files of the embedded S3, in base64. */
+  objects: { path: string; at: number; bytes: string }[];
+  /** Where each journey stands after so many of its steps. */
+  journeys: { name: string; steps: number; state: State }[];
+}
+
+export function recordingFile(release: string): string {
+  return `tests/upgrade/${release}.json.br`;
+}
+
+export async function readRecording(release: string): Promise<Recording> {
+  return JSON.parse(brotliDecompressSync(await readFile(recordingFile(release))).toString());
+}
+
+export function addressesOf({ environment, receiverUrl }: Stage): string[] {
+  return [String(environment.AWS_ENDPOINT_URL_S3), receiverUrl];
+}
+
+/** The same records with the addresses of another stage. */
+function movedTo<Records>(stage: Stage, { addresses }: Recording, records: Records): Records {
+  let text = JSON.stringify(records);
+  for (const [place, address] of addressesOf(stage).entries())
+    text = text.replaceAll(String(addresses[place]), address);
+  return JSON.parse(text);
+}
+
+export async function writeRecording(recording: Recording): Promise<number> {
+  const bytes = Buffer.from(JSON.stringify(recording));
+  const params = {
+    // All bundles contain the same SDK: the window must reach from one to the next.
+    [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  const packed = brotliCompressSync(bytes, { params });
+  await writeFile(recordingFile(recording.release), packed);
+  return packed.length;
+}
+
+/** The bundles of this tree: what the last build left in dist, and the administration. */
+export async function bundlesOfTree(): Promise<Record<string, string>> {
+  const { outputs } = await bundle('packages/admin/command-line.ts', 'admin');
+  const bundles: Record<string, string> = {};
+  for (const { path, contents } of outputs)
+    if (!path.endsWith('.map'))
+      bundles[path.slice(path.lastIndexOf('admin/'))] = Buffer.from(contents).toString();
+  for (const name of await readdir('dist', { recursive: true }))
+    if (/\/[^/]+\.js(?:on)?$/.test(name)) bundles[name] = await readFile(join('dist', name), 'utf8');
+  return bundles;
+}
+
+export async function writeBundles(folder: string, bundles: Record<string, string>): Promise<string> {
+  for (const [path, text] of Object.entries(bundles)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  return folder;
+}
+
+function clientOf({ environment }: Stage): DynamoDBClient {
+  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = environment;
+  return new DynamoDBClient({
+    endpoint: String(environment.AWS_ENDPOINT_URL_DYNAMODB),
+    region: 'us-east-1',
+    credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
+  });
+}
+
+export async function readStores(stage: Stage): Promise<Pick<Recording, 'table' | 'objects'>> {
+  const client = clientOf(stage);
+  const table: Recording['table'] = [];
+  const scan = { TableName: String(stage.environment.TABLE_NAME), ConsistentRead: true };
+  for await (const { Items = [] } of paginateScan({ client }, scan)) table.push(...Items.map(packed));
+  client.destroy();
+  const names = await readdir(stage.s3Directory, { recursive: true, withFileTypes: true });
+  const objects = names
+    .filter((entry) => entry.isFile())
+    .map(async (entry) => {
+      const file = join(entry.parentPath, entry.name);
+      const { mtimeMs } = await stat(file);
+      const path = file.slice(stage.s3Directory.length + 1);
+      return { path, at: mtimeMs, bytes: (await readFile(file)).toString('base64') };
+    });
+  return { table, objects: await Promise.all(objects) };
+}
+
+/** JSON has no bytes. */
+function packed(item: Recording['table'][number]): Recording['table'][number] {
+  const entries = Object.entries(item).map(([name, value]) => [
+    name,
+    value.B ? { B: Buffer.from(value.B).toString('base64') } : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function unpacked(item: Recording['table'][number]): Recording['table'][number] {
+  const entries = Object.entries(item).map(([name, value]) => [
+    name,
+    value.B ? { B: Buffer.from(String(value.B), 'base64') } : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+const maxBatch = 25;
+
+/** Writes the recorded table and bucket into a stage. Returns where its journeys stand. */
+export async function restoreStores(stage: Stage, recording: Recording): Promise<Recording['journeys']> {
+  const { table, journeys } = movedTo(stage, recording, {
+    table: recording.table,
+    journeys: recording.journeys,
+  });
+  const client = clientOf(stage);
+  for (let start = 0; start < table.length; start += maxBatch) {
+    const puts = table
+      .slice(start, start + maxBatch)
+      .map((item) => ({ PutRequest: { Item: unpacked(item) } }));
+    const RequestItems = { [String(stage.environment.TABLE_NAME)]: puts };
+    await client.send(new BatchWriteItemCommand({ RequestItems }));
+  }
+  client.destroy();
+  for (const { path, at, bytes } of recording.objects) {
+    const file = join(stage.s3Directory, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, Buffer.from(bytes, 'base64'));
+    await utimes(file, at / 1000, at / 1000);
+  }
+  return journeys;
+}
