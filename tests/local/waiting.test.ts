@@ -151,7 +151,7 @@ describe('docs/notifications.md, run as printed', () => {
 
     expect(document).toContain(`\`${key}\``);
     expect(stack.token('PUBLIC_KEY')).toBe(key);
-    expect(await (await fetch(stack.pagesUrl)).text()).toContain(key);
+    expect(await (await fetch(`${stack.pagesUrl}/state`)).text()).toContain(key);
   });
 
   test('starts a receiver that verifies and prints every notification', async () => {
