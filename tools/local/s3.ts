@@ -41,6 +41,8 @@ export async function startS3(port: number, directory: string, ...bucketNames: s
     for (const listener of listeners) listener(event);
   });
   const server = createServer(async (request, response) => {
+    // By the clock that signatures are checked by, so that the SDK can set its own by it.
+    response.setHeader('date', new Date().toUTCString());
     const foreign = rejectForeign(request, isLocalPage);
     if (foreign !== undefined) return void response.writeHead(foreign).end();
     const cors = corsHeaders(rules, request);

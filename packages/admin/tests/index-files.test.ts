@@ -20,6 +20,7 @@ const published = {
   version: '1.0.0',
   status: 'NodeVersionStatusActive',
   archive_key: 'archives/some/1.0.0/id-0.zip',
+  sha256: '0'.repeat(64),
   published_at: '2026-01-01T00:00:00.000Z',
   host_node_extract_status: 'success',
 };
