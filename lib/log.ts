@@ -5,9 +5,9 @@ type Fields = Record<string, unknown>;
 
 const requestFields = new AsyncLocalStorage<Fields>();
 
-/** Runs `work` with fields that every log line inside it contains, next to those that surround it. */
+/** Runs `work` with fields that every log line inside it contains, next to those that surround it. Notes are added to `fields`. */
 export function withLogFields<Result>(fields: Fields, work: () => Result): Result {
-  return requestFields.run({ ...requestFields.getStore(), ...fields }, work);
+  return requestFields.run(Object.assign(fields, { ...requestFields.getStore(), ...fields }), work);
 }
 
 /** Adds fields to the running request that are known only deep inside it, such as a provider's latency. */

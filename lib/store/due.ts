@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { describeError, log } from '../log.ts';
+import { describeError, log, withLogFields } from '../log.ts';
 import type { AttributeMap } from './attribute-values.ts';
 import { type Key, keyOf, pendingIndex } from './keys.ts';
 import { queryPage } from './read.ts';
@@ -152,7 +152,7 @@ async function visitOne<Entry, Finding extends string>(
   sweep: Pick<Sweep<Entry, Finding>, 'work' | 'visit' | 'hasTime' | 'quiet' | 'nameOf' | 'onVisited'>,
 ): Promise<Visited<Finding>['finding']> {
   const visited: Visited<Finding> = sweep.hasTime()
-    ? await sweep.visit(entry).then(
+    ? await withLogFields({}, () => sweep.visit(entry)).then(
         (finding) => ({ finding }),
         (error: unknown) => ({ finding: 'error', error }),
       )
