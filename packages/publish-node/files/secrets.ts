@@ -40,7 +40,8 @@ const maxScannedBytes = 1_000_000;
 const fewestDifferent = 10;
 
 function isPlaceholder(key: string): boolean {
-  return new Set(key).size < fewestDifferent || !/\d/.test(key) || /example|placeholder|your[-_]/i.test(key);
+  const isRandom = /\d/.test(key) || (/[a-z]/.test(key) && /[A-Z]/.test(key));
+  return new Set(key).size < fewestDifferent || !isRandom || /example|placeholder|your[-_]/i.test(key);
 }
 
 function issuedKeyIn(content: Buffer): string | undefined {

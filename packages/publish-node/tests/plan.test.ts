@@ -216,6 +216,7 @@ describe('a key of a service', () => {
     ['sk-', `sk-proj-${random}`],
     ['sk-', `sk-ant-api03-${random}`],
     ['hf_', `hf_${random.slice(0, 34)}`],
+    ['hf_', 'hf_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH'],
     ['ghp_', `ghp_${random.slice(0, 36)}`],
     ['ghp_', `ghs_${random.slice(0, 36)}`],
     ['github_pat_', `github_pat_11ABCDEFG0${random}${random}`],

@@ -132,6 +132,8 @@ describe('unpack', () => {
     ['a link', { name: 'link', data: '/etc/passwd', mode: 0o120777 }],
     ['a size that is not true', { name: 'bomb', data: 'x'.repeat(100), states: { bytes: 1 } }],
     ['two names that are one file', { name: 'NODE.py', data: 'y' }],
+    ['a configuration of git', { name: 'sub/.git/config', data: '[core]' }],
+    ['a configuration of git under its short name', { name: 'GIT~1/config', data: '[core]' }],
   ])('writes nothing of an archive with %s', async (_, entry) => {
     const target = join(folder, 'target');
 
