@@ -186,7 +186,7 @@ export const publishing = concern(() => ({
   MAX_NEW_NODES_PER_DAY: variable(
     limit(),
     'maxNewNodesPerDay',
-    'New nodes of a publisher per UTC day; 0 is no limit.',
+    'New nodes of a publisher per UTC day; 0 means no limit.',
   ),
 }));
 
@@ -311,12 +311,16 @@ export const usageRecords = concern(() => ({
 }));
 
 export const spending = concern(() => ({
-  CREDITS_PER_DAY: variable(limit(), 'creditsPerDay', 'Credits of each caller per UTC day; 0 is no limit.'),
-  TASKS_PER_DAY: variable(limit(), 'tasksPerDay', 'Tasks of each caller per UTC day; 0 is no limit.'),
+  CREDITS_PER_DAY: variable(
+    limit(),
+    'creditsPerDay',
+    'Credits of each caller per UTC day; 0 means no limit.',
+  ),
+  TASKS_PER_DAY: variable(limit(), 'tasksPerDay', 'Tasks of each caller per UTC day; 0 means no limit.'),
   REQUESTS_PER_MINUTE: variable(
     limit(),
     'requestsPerMinute',
-    'Paid requests of each caller per minute; 0 is no limit.',
+    'Paid requests of each caller per minute; 0 means no limit.',
   ),
   CREDIT_CEILINGS: variable(
     creditCeilings(),
@@ -427,7 +431,7 @@ function count(standard: number, maximum: number) {
   return z._default(wholeNumber(1, maximum), standard);
 }
 
-/** 0 is no limit. */
+/** 0 means no limit. */
 function limit() {
   return z._default(wholeNumber(0, 1_000_000_000), 0);
 }
