@@ -293,12 +293,17 @@ describe('the documents', () => {
     expect(readme.split('\n').length).toBeLessThan(150);
   });
 
-  test('docs/reference.md lists the errors exactly as the catalog has them', () => {
-    const rows = Object.entries(errorCatalog).map(
-      ([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`,
+  test('docs/reference.md lists each error of the catalog once, with its status', () => {
+    const rows = [...reference.matchAll(/^\| (\d{3}) \| ((?:`\w+`,? )+)\|/gm)];
+    const listed = rows.flatMap(([, status, codes = '']) =>
+      [...codes.matchAll(/\w+/g)].map(([code]) => `${status} ${code}`),
     );
 
-    expect(reference.match(/^\| \d{3} \| `\w+` \|.*$/gm)).toEqual(rows);
+    expect(listed.sort()).toEqual(
+      Object.entries(errorCatalog)
+        .map(([code, { status }]) => `${status} ${code}`)
+        .sort(),
+    );
   });
 
   test('docs/runbook.md has the alarms that npm run configuration writes', () => {
