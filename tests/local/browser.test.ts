@@ -60,7 +60,10 @@ inBrowser(`in a browser${note}`, () => {
     await page.close();
   });
 
-  describe.each([1280, 360])('the home page at %d pixels', (width) => {
+  describe.each([
+    [1280, 'light'],
+    [360, 'dark'],
+  ] as const)('the home page at %d pixels in %s colors', (width, colorScheme) => {
     beforeEach(() => openHome(width));
 
     test('tells both stories to their end, and fits its width', async () => {
@@ -132,6 +135,20 @@ inBrowser(`in a browser${note}`, () => {
       }
     });
 
+    test('has nothing that axe finds', async () => {
+      await page.emulateMedia({ colorScheme });
+      await sendCall('Update a host node');
+      for (const tab of ['Calls', 'Tasks', 'Usage', 'Requests', 'Break it']) {
+        await openTab(tab);
+
+        expect(await accessibilityProblems(page)).toEqual([]);
+      }
+    });
+  });
+
+  describe('the home page', () => {
+    beforeEach(() => openHome(1280));
+
     test('sends a call by keyboard, and shows its response and its line in the log', async () => {
       await choose('Generate a video from text');
       await page.getByRole('button', { name: 'Send', exact: true }).focus();
@@ -154,7 +171,7 @@ inBrowser(`in a browser${note}`, () => {
       await openTab('Usage');
       const sendPaid = () => page.getByRole('button', { name: 'Send a paid request' }).click();
       const answered = (text: RegExp) => page.locator('#limit-answer', { hasText: text }).waitFor();
-      const user = width === 360 ? 'demo-admin' : 'demo-member';
+      const user = 'demo-member';
       const usage = (text: string) => item('callers', new RegExp(`^${user} ?${text}`)).waitFor();
       await page.getByLabel('Caller', { exact: true }).selectOption(user);
       await page.getByLabel('Tasks per day').fill('1');
@@ -173,19 +190,34 @@ inBrowser(`in a browser${note}`, () => {
       await usage('Credits today.*2, no limit');
     });
 
-    test.each(['light', 'dark'] as const)('has nothing that axe finds, in %s colors', async (colorScheme) => {
-      await page.emulateMedia({ colorScheme });
-      await sendCall('Update a host node');
-      for (const tab of ['Calls', 'Tasks', 'Usage', 'Requests', 'Break it']) {
-        await openTab(tab);
+    test('shows why a story failed until its next try, however often it is refreshed', async () => {
+      const refreshed = () => page.waitForResponse('**/records');
+      await openTab('Break it');
+      await page
+        .getByRole('group', { name: 'Video provider' })
+        .getByRole('button', { name: 'Rejects' })
+        .click();
+      await item('armed', 'Rejects').waitFor();
+      await page.getByRole('button', { name: 'Make a video' }).click();
+      const alert = page.getByRole('alert').filter({ hasText: 'That did not work: ' });
+      await alert.waitFor();
+      for (let refreshes = 0; refreshes < 3; refreshes += 1) await refreshed();
 
-        expect(await accessibilityProblems(page)).toEqual([]);
-      }
+      expect(await alert.textContent()).toMatch(/The image shows nothing|rejected/);
+      expect(await textOf('#video-status')).toBe('');
+      await page.getByRole('button', { name: 'Make a video' }).click();
+      await page.locator('#video-status video').waitFor();
+      expect(await alert.count()).toBe(0);
     });
-  });
 
-  describe('the home page', () => {
-    beforeEach(() => openHome(1280));
+    test('says that the stack does not answer for as long as it does not', async () => {
+      const alert = page.getByRole('alert').filter({ hasText: 'The local stack does not answer.' });
+      await page.route('**/records', (route) => route.abort());
+      await alert.waitFor();
+      await page.unroute('**/records');
+
+      await alert.waitFor({ state: 'hidden' });
+    });
 
     test('shows the caller, the code, the sentence and the details of a rejected request', async () => {
       const headers = { authorization: `Bearer ${stack.token('ADMIN')}`, 'content-type': 'application/json' };
@@ -226,14 +258,15 @@ inBrowser(`in a browser${note}`, () => {
     });
 
     test('shows no empty state while it is loading', async () => {
-      const held = Promise.withResolvers<void>();
+      const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       await page.route('**/records', async (route) => {
+        asked.resolve();
         await held.promise;
         await route.continue();
       });
       await page.reload();
       await openTab('Tasks');
-      await page.waitForRequest('**/records').catch(() => undefined);
+      await asked.promise;
       expect(await textOf('main')).not.toMatch(/No task yet|No request yet|Nobody has sent/);
       held.resolve();
 
@@ -283,9 +316,9 @@ inBrowser(`in a browser${note}`, () => {
     expect(new URL(page.url()).pathname).toBe('/');
   });
 
-  describe.each([1280, 360])('the API reference at %d pixels', (width) => {
+  describe('the API reference', () => {
     /** The form for trying an operation out. */
-    async function openForm(tag: string, operation: string) {
+    async function openForm(tag: string, operation: string, width: number) {
       await open(`/reference/#tag/${tag}/${operation}`, width);
       await page.locator(`section[id$="${operation}"] button`, { hasText: 'Test Request' }).first().click();
     }
@@ -303,20 +336,38 @@ inBrowser(`in a browser${note}`, () => {
       return { sent: request.headers(), status: response?.status(), answered: response?.headers() ?? {} };
     }
 
-    test('speaks English, fits its width, and asks no other machine', async () => {
-      await open('/reference/', width);
-      await page.getByRole('heading', { name: 'Node registry and media generation proxy' }).waitFor();
-      await page.screenshot({ path: `${pictures}/reference-${width}.png` });
+    describe.each([1280, 360])('at %d pixels', (width) => {
+      test('speaks English, fits its width, and asks no other machine', async () => {
+        await open('/reference/', width);
+        await page.getByRole('heading', { name: 'Node registry and media generation proxy' }).waitFor();
+        await page.screenshot({ path: `${pictures}/reference-${width}.png` });
 
-      expect(await page.getAttribute('html', 'lang')).toBe('en');
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      expect(await accessibilityProblems(page)).toEqual([]);
-      await page.getByRole('link', { name: 'Node registry: local stack' }).click();
-      await page.getByRole('heading', { name: 'Publish nodes, and make videos' }).waitFor();
+        expect(await page.getAttribute('html', 'lang')).toBe('en');
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await accessibilityProblems(page)).toEqual([]);
+        await page.getByRole('link', { name: 'Node registry: local stack' }).click();
+        await page.getByRole('heading', { name: 'Publish nodes, and make videos' }).waitFor();
+      });
+
+      test('sends If-Match, x-request-id and the local token', async () => {
+        await openForm('registry', 'PUT/publishers/{publisherId}/nodes/{nodeId}', width);
+        await fill('If-Match', '"999"');
+        await fill('x-request-id', 'from-the-reference');
+        const button = await page.getByRole('button', { name: /^Send put request/i }).boundingBox();
+        const { sent, status, answered } = await sendForm();
+        await page.screenshot({ path: `${pictures}/reference-call-${width}.png` });
+
+        expect(sent).toMatchObject({
+          ...{ 'if-match': '"999"', 'x-request-id': 'from-the-reference' },
+          authorization: `Bearer ${stack.token('OWNER')}`,
+        });
+        expect([status, answered['x-request-id']]).toEqual([412, 'from-the-reference']);
+        expect(Number(button?.x) + Number(button?.width)).toBeLessThanOrEqual(width);
+      });
     });
 
     test('lists the operations until its viewer is there', async () => {
-      ({ page, problems } = await openPage(browser, width));
+      ({ page, problems } = await openPage(browser, 1280));
       const held = Promise.withResolvers<void>();
       await page.route('**/scalar.js', async (route) => {
         await held.promise;
@@ -330,25 +381,9 @@ inBrowser(`in a browser${note}`, () => {
       expect(await page.getByRole('heading', { name: 'API reference' }).count()).toBe(0);
     });
 
-    test('sends If-Match, x-request-id and the local token', async () => {
-      await openForm('registry', 'PUT/publishers/{publisherId}/nodes/{nodeId}');
-      await fill('If-Match', '"999"');
-      await fill('x-request-id', 'from-the-reference');
-      const button = await page.getByRole('button', { name: /^Send put request/i }).boundingBox();
-      const { sent, status, answered } = await sendForm();
-      await page.screenshot({ path: `${pictures}/reference-call-${width}.png` });
-
-      expect(sent).toMatchObject({
-        ...{ 'if-match': '"999"', 'x-request-id': 'from-the-reference' },
-        authorization: `Bearer ${stack.token('OWNER')}`,
-      });
-      expect([status, answered['x-request-id']]).toEqual([412, 'from-the-reference']);
-      expect(Number(button?.x) + Number(button?.width)).toBeLessThanOrEqual(width);
-    });
-
     test('sends Idempotency-Key, so that a second call is a replay, and another token', async () => {
-      await openForm('videos', 'POST/proxy/video-provider/text2video');
-      await fill('Idempotency-Key', `key-${width}`);
+      await openForm('videos', 'POST/proxy/video-provider/text2video', 1280);
+      await fill('Idempotency-Key', 'from-the-reference');
       await page
         .getByRole('dialog')
         .getByRole('textbox', { name: /Bearer Token/ })
@@ -357,7 +392,7 @@ inBrowser(`in a browser${note}`, () => {
       const second = await sendForm();
 
       expect(first.sent).toMatchObject({
-        ...{ 'idempotency-key': `key-${width}`, authorization: `Bearer ${stack.token('ADMIN')}` },
+        ...{ 'idempotency-key': 'from-the-reference', authorization: `Bearer ${stack.token('ADMIN')}` },
       });
       expect([first.status, second.status]).toEqual([200, 200]);
       expect([first, second].map(({ answered }) => answered['idempotent-replayed'])).toEqual([

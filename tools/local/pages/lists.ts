@@ -41,9 +41,10 @@ export function toneOf(status: number): 'good' | 'warn' | 'bad' {
   return status < 500 ? 'warn' : 'bad';
 }
 
-/** Runs a control's work, in which it cannot be pressed again, and shows a failure. */
+/** Runs a control's work, in which it cannot be pressed again, and shows a failure until the next work begins. */
 export async function guard(control: HTMLButtonElement, work: () => Promise<unknown>): Promise<void> {
   control.disabled = true;
+  at('trouble').hidden = true;
   await work().catch((error: Error) => {
     at('trouble').hidden = false;
     at('trouble').textContent = `That did not work: ${error.message}`;

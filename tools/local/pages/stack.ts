@@ -35,9 +35,9 @@ export function onChange(listener: (stack: Stack) => void): void {
 /** Loads the view again. The page shows what it had before if the stack does not answer. */
 export async function refresh(): Promise<void> {
   const [state, records] = await Promise.all([ask<Stack['state']>('/state'), ask<StoredRecords>('/records')]);
-  at('trouble').hidden = state !== undefined;
-  if (!state) at('trouble').textContent = 'The local stack does not answer. Start it with: npm start';
-  if (!state || !records) return;
+  const isAnswering = state !== undefined && records !== undefined;
+  at('unreachable').hidden = isAnswering;
+  if (!isAnswering) return;
   stack = { state, records };
   for (const listener of listeners) listener(stack);
 }

@@ -11,10 +11,18 @@ const maxPolls = 200;
 export function startStory(operations: readonly Operation[]): void {
   const sampleOf = (id: string) => (operations.find((each) => each.id === id) as Operation).sample();
   const publish = at<HTMLButtonElement>('publish');
-  publish.onclick = () => guard(publish, () => publishSample(sampleOf));
+  publish.onclick = () => guard(publish, () => tell('publish', publishSample(sampleOf)));
   const video = at<HTMLButtonElement>('video');
-  video.onclick = () => guard(video, () => makeVideo(sampleOf('textToVideo')));
+  video.onclick = () => guard(video, () => tell('video', makeVideo(sampleOf('textToVideo'))));
   onChange(followVideo);
+}
+
+/** The sentence of the last step is not true any more once a later one has failed. */
+async function tell(flow: string, story: Promise<void>): Promise<void> {
+  await story.catch((error: Error) => {
+    at(`${flow}-status`).replaceChildren();
+    throw error;
+  });
 }
 
 type SampleOf = (id: string) => ReturnType<Operation['sample']>;
@@ -61,6 +69,7 @@ let followed: string | undefined;
 
 async function makeVideo(sample: ReturnType<Operation['sample']>): Promise<void> {
   clear('video');
+  followed = undefined;
   const prompt = at<HTMLInputElement>('prompt').value;
   mark('video', 'prompt', 'The request is on its way to the provider.');
   const task = await expectOk(call({ ...sample, body: { ...(sample.body as object), prompt } }, owner()));
@@ -97,6 +106,7 @@ async function until(isDone: () => Promise<boolean>): Promise<void> {
 
 function clear(flow: string): void {
   for (const step of at(`${flow}-flow`).children) step.className = '';
+  at(`${flow}-status`).replaceChildren();
 }
 
 function mark(flow: string, step: string, sentence: string | Node): void {
