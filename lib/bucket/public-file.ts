@@ -30,3 +30,8 @@ export async function refreshFile<Content extends object>(
   }
   throw new ApiError('unavailable', { reason: `file ${key} kept changing` });
 }
+
+/** Puts the content under the key unless there is a file already. */
+export async function createFile(context: Context, key: string, content: object): Promise<void> {
+  await writeIfMatches(context, { key, text: JSON.stringify(content), cacheControl, etag: undefined });
+}

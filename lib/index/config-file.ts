@@ -1,13 +1,13 @@
-import { refreshFile } from '../bucket/public-file.ts';
+import { createFile, refreshFile } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
-import type { IndexConfig } from '../schemas/index-files.ts';
-import { configPath } from './paths.ts';
+import type { CatalogPiece, IndexConfig } from '../schemas/index-files.ts';
+import { catalogPath, configPath } from './paths.ts';
 
 /** How many pieces the catalog of a new stage has; `admin index rebuild` gives a larger registry more. */
 const firstPieces = 16;
 
 /**
- * The config file, made if there is none. `change` returns the new fields. A catalog grows in three steps, so that no
+ * The config file, made with the first publisher of a stage, together with empty pieces. `change` returns the new fields. A catalog grows in three steps, so that no
  * line is lost: the next number of pieces is announced, from when on every writer writes into both sizes; the pieces
  * are filled; then readers are sent there.
  */
@@ -21,8 +21,17 @@ export async function updateConfig(
     updated_at: new Date().toISOString(),
   };
   await refreshFile<IndexConfig>(context, configPath, async (current) => {
+    if (!current) await createPieces(context, firstPieces);
     config = change(current ?? config);
     return config;
   });
   return config;
+}
+
+/** A piece that is not there would be asked for again by every search: nobody caches what is missing. */
+async function createPieces(context: Context, pieces: number): Promise<void> {
+  const empty: CatalogPiece = { nodes: [] };
+  await Promise.all(
+    Array.from({ length: pieces }, (_, piece) => createFile(context, catalogPath(pieces, piece), empty)),
+  );
 }

@@ -1,8 +1,9 @@
 import { type Downloadable, download } from './download.ts';
 import type { components } from './openapi.ts';
+import { type Kept, readFile } from './read-file.ts';
 import { RegistryError } from './registry-error.ts';
 import { searchOver } from './search.ts';
-import { type Answer, textAt, untilDone } from './send.ts';
+import { untilDone } from './send.ts';
 import { readerSettings, requireAddress, type SendOptions, type Settings, settingsWith } from './settings.ts';
 
 type Schemas = components['schemas'];
@@ -30,12 +31,8 @@ export function createPublicIndex({ downloadsUrl, ...options }: PublicIndexOptio
   return readIndex(requireAddress('downloadsUrl', downloadsUrl), readerSettings(options));
 }
 
-const maxFileBytes = 50_000_000;
-
-interface Kept {
-  etag: string;
-  content: unknown;
-}
+/** What the files of the index say of themselves: they may be a minute old. */
+const freshMs = 60_000;
 
 /**
  * Reads static files that need no token and have no rate limit. A file that was read is kept with its ETag, and downloaded
@@ -57,17 +54,24 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     return data?.content as Content | undefined;
   }
 
-  async function readPieces(options: ReadOptions): Promise<(Schemas['CatalogPiece'] | undefined)[]> {
-    const config = await read<Schemas['IndexConfig']>('config.json', options);
-    const pieces = config?.catalog_pieces ?? 0;
-    return Promise.all(
-      Array.from({ length: pieces }, (_, piece) =>
-        read<Schemas['CatalogPiece']>(`catalog/${pieces}/${piece}.json`, options),
-      ),
-    );
+  let config: { at: number; content: Schemas['IndexConfig'] } | undefined;
+
+  /** Every registry with a publisher has this file, so without it the address is not that of a registry. */
+  async function requireConfig(options: ReadOptions): Promise<Schemas['IndexConfig']> {
+    if (config && Date.now() - config.at < freshMs) return config.content;
+    const content = await read<Schemas['IndexConfig']>('config.json', options);
+    if (content?.version !== 1 || !Number.isSafeInteger(content.catalog_pieces))
+      throw new RegistryError(
+        'invalid_reply',
+        `${downloadsUrl} is not where a registry serves its files: its index/v1/config.json ${content ? 'is another one' : 'is missing'}. A new registry has it once it has a publisher.`,
+      );
+    config = { at: Date.now(), content };
+    return content;
   }
 
   interface Catalog {
+    /** When it was read: until it may have changed, no letter of a search asks again. */
+    at: number;
     pieces: (Schemas['CatalogPiece'] | undefined)[];
     entries: CatalogEntry[];
     search?: ReturnType<typeof searchOver>;
@@ -76,16 +80,31 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
 
   /** Sorted, and later prepared for searches, only if a piece has changed. */
   async function readCatalog(options: ReadOptions): Promise<Catalog> {
-    const pieces = await readPieces(options);
+    if (last && Date.now() - last.at < freshMs) return last;
+    const { catalog_pieces: count } = await requireConfig(options);
+    const pieces = await Promise.all(
+      Array.from({ length: count }, (_, piece) =>
+        read<Schemas['CatalogPiece']>(`catalog/${count}/${piece}.json`, options),
+      ),
+    );
+    const at = Date.now();
     const isSame =
-      last?.pieces.length === pieces.length && last.pieces.every((piece, at) => piece === pieces[at]);
-    if (!last || !isSame)
-      last = { pieces, entries: pieces.flatMap((piece) => piece?.nodes ?? []).sort(byRank) };
+      last?.pieces.length === pieces.length && last.pieces.every((piece, place) => piece === pieces[place]);
+    last =
+      last && isSame
+        ? Object.assign(last, { at })
+        : { at, pieces, entries: pieces.flatMap((piece) => piece?.nodes ?? []).sort(byRank) };
     return last;
   }
 
-  const node = (nodeId: string, options: ReadOptions = {}) =>
-    read<IndexedNode>(`nodes/${folded(nodeId)}.json`, options);
+  /** A file that is missing says nothing unless the others are there. */
+  async function readOf<Content>(nodeId: string, rest: string, options: ReadOptions = {}) {
+    const content = await read<Content>(`nodes/${folded(nodeId)}${rest}`, options);
+    if (content === undefined) await requireConfig(options);
+    return content;
+  }
+
+  const node = (nodeId: string, options?: ReadOptions) => readOf<IndexedNode>(nodeId, '.json', options);
 
   return {
     /** A node with its publisher and all published versions; undefined if there is none. */
@@ -96,15 +115,11 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
       (await node(nodeId, options))?.versions ?? [],
 
     /** The README of a node's latest version, as its publisher wrote it; undefined if there is no such node. */
-    readme: (nodeId: string, options: ReadOptions = {}) =>
-      read<IndexedReadme>(`nodes/${folded(nodeId)}/readme.json`, options),
+    readme: (nodeId: string, options?: ReadOptions) => readOf<IndexedReadme>(nodeId, '/readme.json', options),
 
     /** The host nodes of a version; undefined if they have not been read yet, or there is no such version. */
-    hostNodes: (nodeId: string, version: string, options: ReadOptions = {}) =>
-      read<IndexedHostNodes>(
-        `nodes/${folded(nodeId)}/${encodeURIComponent(version)}/host-nodes.json`,
-        options,
-      ),
+    hostNodes: (nodeId: string, version: string, options?: ReadOptions) =>
+      readOf<IndexedHostNodes>(nodeId, `/${encodeURIComponent(version)}/host-nodes.json`, options),
 
     /** Every active node, by `search_ranking` and then by ID. */
     catalog: async (options: ReadOptions = {}): Promise<CatalogEntry[]> => [
@@ -124,56 +139,9 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
   };
 }
 
-/**
- * Browsers keep files and their ETags themselves, and would ask the server for permission to send this header from another
- * origin.
- */
-const hasHttpCache = 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
-
-interface FileRequest {
-  url: string;
-  known: Kept | undefined;
-  signal: AbortSignal | undefined;
-}
-
-async function readFile(
-  settings: Settings,
-  { url, known, signal }: FileRequest,
-): Promise<Answer<Kept | undefined>> {
-  const headers = known && !hasHttpCache ? { 'if-none-match': known.etag } : {};
-  const init = { headers, credentials: 'omit' } as const;
-  const { response, text, lost } = await textAt(settings, url, { init, signal, maxBytes: maxFileBytes });
-  if (lost) return { outcome: { error: lost, isFromService: false } };
-  const { status, ok } = response;
-  const etag = response.headers.get('etag') ?? '';
-  if (known && (status === 304 || (ok && etag === known.etag))) return { response, outcome: { data: known } };
-  // S3 answers 403 for what is not there, unless its reader may list.
-  if (status === 404 || status === 403) return { response, outcome: { data: undefined } };
-  const content = ok && text !== undefined ? parsed(text) : undefined;
-  if (content !== undefined) return { response, outcome: { data: { etag, content } } };
-  const code = ok || status < 500 ? 'invalid_reply' : 'unavailable';
-  const error = new RegistryError(
-    code,
-    `${url} was answered ${status} without a file of a registry's index.`,
-    {
-      status,
-    },
-  );
-  return { response, outcome: { error, isFromService: false } };
-}
-
 /** Spellings that differ in case or punctuation name one node. */
 function folded(nodeId: string): string {
   return encodeURIComponent(nodeId.toLowerCase().replace(/[-_.]+/g, '-'));
-}
-
-function parsed(text: string): object | undefined {
-  try {
-    const content: unknown = JSON.parse(text);
-    return typeof content === 'object' && content !== null ? content : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function byRank(a: CatalogEntry, b: CatalogEntry): number {

@@ -2,7 +2,14 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { catalogPath, hostNodesPath, nodePath, pieceOf, readmePath } from '../../lib/index/paths.ts';
+import {
+  catalogPath,
+  configPath,
+  hostNodesPath,
+  nodePath,
+  pieceOf,
+  readmePath,
+} from '../../lib/index/paths.ts';
 import { IndexedReadme } from '../../lib/schemas/index-files.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
@@ -61,6 +68,15 @@ beforeAll(async () => {
 });
 
 describe('writeIndex', () => {
+  test('writes the config and every empty piece of the catalog for the first publisher', async () => {
+    await follow(publisherKey('acme'));
+
+    expect((await read(configPath)).content).toMatchObject({ version: 1, catalog_pieces: 16 });
+    const pieces = await Promise.all(Array.from({ length: 16 }, (_, piece) => read(catalogPath(16, piece))));
+    for (const { content, headers } of pieces)
+      expect([content, headers.CacheControl]).toEqual([{ nodes: [] }, expect.stringContaining('max-age=60')]);
+  });
+
   test('writes the file and the catalog line of a node', async () => {
     await addPublishedNode('written');
     await follow(nodeKey('written'), nodeVersionKey('written', '1.0.0'));

@@ -63,6 +63,8 @@ export async function rebuildIndex({
     wanted > config.catalog_pieces ? { ...config, next_pieces: wanted } : config,
   );
   const pieces = Math.max(wanted, catalog_pieces);
+  // Readers whose config is a minute old still look there; the next rebuild removes them.
+  for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));
 
   const writeNode = async (nodeId: string) => {
     const versions = await readVersions(nodeId);

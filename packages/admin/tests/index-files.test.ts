@@ -34,6 +34,12 @@ async function read(key: string) {
   return JSON.parse((await Body?.transformToString()) ?? '');
 }
 
+/** A listing of files that were written long ago. */
+function longAgo(listing: { Contents?: { LastModified: Date }[] }) {
+  for (const object of listing.Contents ?? []) object.LastModified = new Date(0);
+  return listing;
+}
+
 beforeAll(async () => {
   await addPublisher('acme', {});
   for (const id of ['first', 'second']) {
@@ -65,13 +71,9 @@ describe('index rebuild', () => {
     const { nodes } = await read(piece);
     await put(piece, { nodes: [...nodes, { id: 'ghost', publisher: { id: 'acme' } }] });
     await put(nodePath('ghost'), { id: 'ghost' });
-    intercept(s3(), async ({ command, send }) => {
-      const output: { Contents?: { LastModified: Date }[] } = await send();
-      // The files were written long ago.
-      if (command === 'ListObjectsV2Command')
-        for (const object of output.Contents ?? []) object.LastModified = new Date(0);
-      return output;
-    });
+    intercept(s3(), async ({ command, send }) =>
+      command === 'ListObjectsV2Command' ? longAgo(await send()) : send(),
+    );
     const { written, removed } = await adminJson('index', 'rebuild');
 
     expect(written.sort()).toEqual([piece, nodePath('first')].sort());
@@ -83,14 +85,15 @@ describe('index rebuild', () => {
   test('announces more pieces, fills them, and only then sends readers there', async () => {
     const configs: object[] = [];
     const order: string[] = [];
-    intercept(s3(), ({ command, input, send }) => {
+    intercept(s3(), async ({ command, input, send }) => {
+      if (command === 'ListObjectsV2Command') return longAgo(await send());
       if (command === 'PutObjectCommand') {
         order.push(String(input.Key).split('/').slice(2, 4).join('/'));
         if (input.Key === configPath) configs.push(JSON.parse(String(input.Body)));
       }
       return send();
     });
-    const { pieces } = await rebuildIndex({
+    const { pieces, removed } = await rebuildIndex({
       after: undefined,
       downloadUrl,
       linesPerPiece: 1 / 16,
@@ -104,6 +107,9 @@ describe('index rebuild', () => {
     ]);
     expect(order).toEqual(['config.json', ...Array.from({ length: 32 }, () => 'catalog/32'), 'config.json']);
     expect((await read(catalogPath(32, pieceOf('first', 32)))).nodes).toMatchObject([{ id: 'first' }]);
+    // A reader who has read the config before still finds its pieces.
+    expect(removed).toEqual([]);
+    expect((await read(catalogPath(16, pieceOf('first', 16)))).nodes).toMatchObject([{ id: 'first' }]);
   });
 
   test('continues after the node that it is given', async () => {

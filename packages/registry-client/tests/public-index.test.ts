@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { handler } from '../../../functions/write-index.ts';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
@@ -107,15 +107,33 @@ describe('createPublicIndex', () => {
     expect(search(text).map(({ id }) => id)).toEqual(ids);
   });
 
+  test('asks for nothing in a second search within a minute, and then only for what has changed', async () => {
+    const index = reader();
+    const found = await index.search('upscaler');
+    requests.length = 0;
+
+    expect(await index.search('upscaler')).toEqual(found);
+    expect(await index.catalog()).toHaveLength(3);
+    expect(requests).toEqual([]);
+    const now = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + 60_000);
+    expect(await index.search('upscaler')).toEqual(found);
+    clock.mockRestore();
+    // The config and all sixteen pieces, most of which are empty.
+    expect(requests.map(({ status }) => status)).toEqual(Array.from({ length: 17 }, () => 304));
+  });
+
   test('finds what is new after a change of the catalog', async () => {
     const index = reader();
     expect(await index.search('renamed')).toEqual([]);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
     const stream = recordStream(dynamodb);
     await setFields(nodeKey('upscaler'), { name: 'Renamed Upscaler' });
     await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
     stream.stop();
 
     expect((await index.search('renamed')).map(({ id }) => id)).toEqual(['upscaler']);
+    clock.mockRestore();
     await setFields(nodeKey('upscaler'), { name: 'Video Upscaler' });
   });
 
@@ -182,6 +200,34 @@ describe('createPublicIndex', () => {
 
     expect(await index.node('upscaler')).toMatchObject({ id: 'upscaler' });
     expect(heard).toEqual([1, 2]);
+  });
+
+  test.each([
+    ['missing', 404, ''],
+    ['hidden', 403, '<Error/>'],
+    ['not JSON', 200, '<!doctype html>'],
+    ['the config of something else', 200, '{"version":"2","name":"other"}'],
+  ])('rejects every question at an address whose config is %s', async (_, status, text) => {
+    const elsewhere = createServer((request, response) => {
+      const isConfig = request.url === '/index/v1/config.json';
+      response.writeHead(isConfig ? status : 404).end(isConfig ? text : '');
+    });
+    await new Promise<void>((done) => elsewhere.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const index = createPublicIndex({ downloadsUrl: url });
+    const questions = [
+      index.catalog(),
+      index.search('any'),
+      index.node('any'),
+      index.versions('any'),
+      index.readme('any'),
+      index.hostNodes('any', '1.0.0'),
+    ];
+    const errors = await Promise.all(questions.map(errorOf));
+    elsewhere.close();
+
+    for (const { code, message } of errors)
+      expect([code, message]).toEqual(['invalid_reply', expect.stringContaining(url)]);
   });
 
   test('rejects a file that is not JSON, and a missing address, by a code', async () => {

@@ -1,9 +1,10 @@
+import { createPublicIndex } from '../../registry-client/public-index.ts';
 import { at } from './elements.ts';
-import { openIndex } from './open-index.ts';
 import { createSearchPage } from './search-page.ts';
 import { createNodePage } from './node-page.ts';
 
-const index = openIndex();
+/** Of the host that serves this page. */
+const index = createPublicIndex({ downloadsUrl: location.origin, attempts: 2 });
 const search = createSearchPage(index);
 const node = createNodePage(index);
 

@@ -40,8 +40,10 @@ function indexFiles(listed: readonly Listed[]): Map<string, string> {
   ]);
   const entries = listed.flatMap(({ entry }) => (entry ? [CatalogEntry.parse(entry)] : []));
   const byPiece = Map.groupBy(entries, ({ id }) => pieceOf(id, pieces));
-  for (const [piece, nodes] of byPiece)
+  for (let piece = 0; piece < pieces; piece += 1) {
+    const nodes = byPiece.get(piece) ?? [];
     files.set(catalogPath(pieces, piece), JSON.stringify(CatalogPiece.parse({ nodes })));
+  }
   for (const { node } of listed.slice(0, maxChecked)) IndexedNode.parse(node);
   for (const { node, hostNodes = {}, readme } of listed) {
     const id = String(node.id);

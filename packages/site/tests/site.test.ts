@@ -226,10 +226,34 @@ inBrowser(`shows the site in a browser${note}`, () => {
     });
 
     test('says of a new registry that nothing is published', async () => {
-      host.disturb = async (path) => (path.startsWith('index/') ? 404 : undefined);
-      await open('#/');
+      const empty = await serveSite([]);
+      ({ page, problems } = await openPage(browser, 1280));
+      await page.goto(empty.url);
 
       await status('Nothing is published here yet.');
+      empty.stop();
+    });
+
+    test.each(['#/', '#/nodes/blend'])('says at %s that no registry serves its files there', async (hash) => {
+      host.disturb = async (path) => (path.startsWith('index/') ? 404 : undefined);
+      await open(hash);
+
+      await page.locator('.notice', { hasText: 'is not where a registry serves its files' }).waitFor();
+    });
+
+    test('asks for each file once, however many letters are typed', async () => {
+      const asked: string[] = [];
+      host.disturb = async (path) => {
+        if (path.startsWith('index/')) asked.push(path);
+        return undefined;
+      };
+      await open('#/');
+      await status('42 nodes');
+      await page.getByLabel('Search').pressSequentially('video twice');
+      await status('1 node');
+
+      expect(asked).toHaveLength(17);
+      expect(new Set(asked).size).toBe(17);
     });
   });
 

@@ -1,0 +1,58 @@
+import { RegistryError } from './registry-error.ts';
+import { type Answer, textAt } from './send.ts';
+import type { Settings } from './settings.ts';
+
+const maxFileBytes = 50_000_000;
+
+export interface Kept {
+  etag: string;
+  content: unknown;
+}
+
+/**
+ * Browsers keep files and their ETags themselves, and would ask the server for permission to send this header from another
+ * origin.
+ */
+const hasHttpCache = 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
+
+interface FileRequest {
+  url: string;
+  known: Kept | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** One request for a file; undefined data if there is none. */
+export async function readFile(
+  settings: Settings,
+  { url, known, signal }: FileRequest,
+): Promise<Answer<Kept | undefined>> {
+  const headers = known && !hasHttpCache ? { 'if-none-match': known.etag } : {};
+  const init = { headers, credentials: 'omit' } as const;
+  const { response, text, lost } = await textAt(settings, url, { init, signal, maxBytes: maxFileBytes });
+  if (lost) return { outcome: { error: lost, isFromService: false } };
+  const { status, ok } = response;
+  const etag = response.headers.get('etag') ?? '';
+  if (known && (status === 304 || (ok && etag === known.etag))) return { response, outcome: { data: known } };
+  // S3 answers 403 for what is not there, unless its reader may list.
+  if (status === 404 || status === 403) return { response, outcome: { data: undefined } };
+  const content = ok && text !== undefined ? parsed(text) : undefined;
+  if (content !== undefined) return { response, outcome: { data: { etag, content } } };
+  const code = ok || status < 500 ? 'invalid_reply' : 'unavailable';
+  const error = new RegistryError(
+    code,
+    `${url} was answered ${status} without a file of a registry's index.`,
+    {
+      status,
+    },
+  );
+  return { response, outcome: { error, isFromService: false } };
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    const content: unknown = JSON.parse(text);
+    return typeof content === 'object' && content !== null ? content : undefined;
+  } catch {
+    return undefined;
+  }
+}
