@@ -292,13 +292,11 @@ describe('a method or path that no operation has', () => {
 });
 
 describe('serverless invoke local', () => {
-  // One of each kind: a command of its own takes seconds, and tests/functions answers every sample event.
+  // An event of each source. A command takes seconds, and tests/functions answers every sample event.
   const shown = {
     'update-node': '"statusCode": 200',
     'finalize-upload': '"node_id":"demo-node"',
     'extract-host-nodes': '"outcome":"extracted_before"',
-    'receive-notification': '"task_state":"success"',
-    'unknown-route': '"statusCode": 404',
   };
 
   /** The offset of its ports is the only hint to where the stack is. */
@@ -336,14 +334,12 @@ test('keeps data between starts, and leaves no process behind after Ctrl-C', asy
 }, 60_000);
 
 test('ends the whole stack with a sentence when a part dies', async () => {
-  const parts: [name: string, args: RegExp][] = [
-    ['The local HTTP API', /node .*serverless.* offline start/],
-    ['The embedded DynamoDB', /--db-path /],
+  const parts: [name: string, args: RegExp, lost: LocalStack][] = [
+    ['The local HTTP API', /node .*serverless.* offline start/, await startLocalStack()],
+    ['The embedded DynamoDB', /--db-path /, stack],
   ];
-  const stacks = [await startLocalStack(), await startLocalStack()];
   await Promise.all(
-    stacks.map(async (lost, index) => {
-      const [name, args] = parts[index] as (typeof parts)[number];
+    parts.map(async ([name, args, lost]) => {
       process.kill(partOf(lost, args).pid, 'SIGKILL');
       const isUp = () => isListening(lost.pagesUrl, 1000);
       for (let turn = 0; turn < 100 && (await isUp()); turn += 1) await pause(100);
