@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { requirePlainFiles } from './git-opens.ts';
 import { runGit } from './run-git.ts';
 
 export interface GitFiles {
@@ -22,6 +23,7 @@ export async function gitFiles(folder: string): Promise<GitFiles | undefined> {
   if (top === undefined) return undefined;
   const place = relative(top, folder).replaceAll('\\', '/');
   const prefix = place === '' ? '' : `${place}/`;
+  await requirePlainFiles(top, folder);
   const options = ['-z', '-t', '--stage', '--cached', '--others', '--exclude-standard'];
   // From the top, since a folder below it may be a repository that git would choose.
   const output = await runGit(top, ['ls-files', ...options, '--', ...(prefix === '' ? [] : [prefix])]);

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import { devNull } from 'node:os';
@@ -10,7 +10,8 @@ import { Failure } from '../failure.ts';
  */
 
 const maxOutputBytes = 256 * 1024 * 1024;
-const timeoutMs = 120_000;
+/** A repository of a million files takes seconds. */
+const patienceMs = 60_000;
 
 const settings = [
   // A committed folder that is a bare repository would bring its own configuration.
@@ -38,19 +39,20 @@ const kept = /^(?:HOME|USERPROFILE|HOMEDRIVE|HOMEPATH|SYSTEMROOT|XDG_CONFIG_HOME
 const keptOfGit = /^GIT_CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)$/;
 
 /** What git prints in a folder that is the top of a work tree. */
-export async function runGit(top: string, args: readonly string[]): Promise<string> {
+export async function runGit(top: string, args: readonly string[], timeoutMs = patienceMs): Promise<string> {
   const program = findGit(top);
   const own = Object.entries(process.env).filter(([name]) => kept.test(name) || keptOfGit.test(name));
   // Windows looks for a program in the current folder first.
   const cwd = dirname(process.execPath);
   const env = { ...Object.fromEntries(own), ...environment };
-  const options = { cwd, env, maxBuffer: maxOutputBytes, timeout: timeoutMs };
+  const options = { cwd, env, maxBuffer: maxOutputBytes, timeout: timeoutMs, killSignal: 'SIGKILL' } as const;
   const all = [...settings, ...ownership(top)];
   const given = ['--no-pager', '--literal-pathspecs', ...all.flatMap((setting) => ['-c', setting])];
   return new Promise((resolve, reject) => {
-    const done = (error: Error | null, stdout: string, stderr: string) => {
+    const done = (error: ExecFileException | null, stdout: string, stderr: string) => {
       if (!error) return resolve(stdout);
-      const reason = stderr.trim() || error.message;
+      const late = `git has not answered in ${timeoutMs / 1000} seconds`;
+      const reason = error.signal === 'SIGKILL' ? late : stderr.trim() || error.message;
       // Git's refusal is final: another way of listing would silently choose other files.
       reject(new Failure('usage', `The folder is in a git repository that cannot be read: ${reason}.`));
     };

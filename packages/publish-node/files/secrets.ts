@@ -35,6 +35,10 @@ const issued: readonly [pattern: RegExp, prefix: string][] = [
   [/(?<![\w-])github_pat_[A-Za-z0-9_]{50,200}/g, 'github_pat_'],
   [/(?<![\w-])A(?:KIA|SIA)[0-9A-Z]{16}(?![\w-])/g, 'AKIA'],
   [/(?<![\w-])AIza[0-9A-Za-z_-]{35}(?![\w-])/g, 'AIza'],
+  [/(?<![\w-])npm_[A-Za-z0-9]{36}(?![\w-])/g, 'npm_'],
+  [/(?<![\w-])glpat-[A-Za-z0-9_-]{20,200}/g, 'glpat-'],
+  [/(?<![\w-])xox[abeoprs]-(?:[0-9]{1,20}-){1,4}[A-Za-z0-9-]{16,200}/g, 'xox'],
+  [/(?<![\w-])r8_[A-Za-z0-9]{37}(?![\w-])/g, 'r8_'],
 ];
 const maxScannedBytes = 1_000_000;
 const fewestDifferent = 10;
@@ -50,19 +54,29 @@ function issuedKeyIn(content: Buffer): string | undefined {
   return issued.find(([pattern]) => text.match(pattern)?.some((key) => !isPlaceholder(key)))?.[1];
 }
 
+/** Windows writes UTF-16, in which no pattern matches the bytes. */
+function withoutUtf16(content: Buffer): Buffer {
+  const mark = content.subarray(0, 2).toString('latin1');
+  const isSwapped = mark === '\xFE\xFF';
+  if ((!isSwapped && mark !== '\xFF\xFE') || content.length > 2 * maxScannedBytes) return content;
+  const units = Buffer.from(content.subarray(2, content.length - (content.length % 2)));
+  return Buffer.from((isSwapped ? units.swap16() : units).toString('utf16le'));
+}
+
 const registryLogin = /^[^#;\n]*:_(?:authToken|auth|password)\s*=\s*(?!\$\{)\S/m;
 
 /** Why a file must not be published unless it is allowed by name; undefined if it may be. */
 export function secretIn(path: string, content: Buffer): string | undefined {
   const named = names.find(([pattern]) => pattern.test(path));
   if (named) return `is ${named[1]}.`;
-  const has = (text: string) => content.includes(text);
-  if (has('PRIVATE KEY') && privateKey.test(content.toString('latin1'))) return 'holds a private key.';
-  if (has('nrp_') && content.toString('latin1').match(ownToken)?.some(isWellFormed)) {
+  const bytes = withoutUtf16(content);
+  const has = (text: string) => bytes.includes(text);
+  if (has('PRIVATE KEY') && privateKey.test(bytes.toString('latin1'))) return 'holds a private key.';
+  if (has('nrp_') && bytes.toString('latin1').match(ownToken)?.some(isWellFormed)) {
     return 'holds a personal access token of this registry. Revoke it if others have seen it.';
   }
-  if (/(?:^|\/)\.npmrc$/.test(path) && registryLogin.test(content.toString()))
+  if (/(?:^|\/)\.npmrc$/.test(path) && registryLogin.test(bytes.toString()))
     return 'is a credentials file.';
-  const prefix = issuedKeyIn(content);
+  const prefix = issuedKeyIn(bytes);
   return prefix === undefined ? undefined : `holds a key that begins with ${prefix}.`;
 }

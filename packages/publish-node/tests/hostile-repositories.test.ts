@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { chooseFiles } from '../files/pack.ts';
+import { runGit } from '../files/run-git.ts';
 import { initCommand } from '../init-command.ts';
 import { readPyProject } from '../pyproject.ts';
 import { type Files, git, runFile, writeFiles } from '../../../tests/support/publishing.ts';
@@ -533,6 +534,93 @@ describe('a file outside of the folder', () => {
     await initCommand(clone, { publisher: 'demo' });
 
     expect(await readFile(join(clone, 'pyproject.toml'), 'utf8')).not.toContain('of the machine');
+  });
+});
+
+/** Every place where git opens a file of its own, before it lists anything. */
+const openedByGit: [string, (clone: string) => Promise<string>][] = [
+  ...['HEAD', 'config', 'index', 'info/exclude', 'objects/info/alternates', 'packed-refs', 'commondir'].map(
+    (name): [string, (clone: string) => Promise<string>] => [
+      `.git/${name}`,
+      async (clone) => join(clone, '.git', name),
+    ],
+  ),
+  ['.git', async (clone) => join(clone, '.git')],
+  ['.gitignore', async (clone) => join(clone, '.gitignore')],
+  [
+    'an object that it needs',
+    async (clone) => {
+      await wantMissingFile(clone);
+      return join(clone, '.git/objects', missing.slice(0, 2), missing.slice(2));
+    },
+  ],
+  [
+    'HEAD of another repository inside',
+    async (clone) => {
+      await git(clone, 'init', '--quiet', 'inner');
+      return join(clone, 'inner/.git/HEAD');
+    },
+  ],
+  ...[
+    ['an inclusion', '[include]\n  path = ../named\n'],
+    ['an inclusion under a condition', '[includeIf "gitdir:**"]\n  path = "../named"\n'],
+    ['a list of what is excluded', '[core]\n  excludesFile = ABSOLUTE\n'],
+  ].map(([what, config = '']): [string, (clone: string) => Promise<string>] => [
+    `${what} of the configuration`,
+    async (clone) => {
+      const named = join(clone, 'named');
+      await appendFile(join(clone, '.git/config'), config.replace('ABSOLUTE', named));
+      return named;
+    },
+  ]),
+  [
+    'an inclusion of an inclusion',
+    async (clone) => {
+      await appendFile(join(clone, '.git/config'), '[include]\n  path = more\n');
+      await writeFiles(clone, { '.git/more': '[include]\n  path = ../named\n' });
+      return join(clone, 'named');
+    },
+  ],
+  [
+    'objects of another repository',
+    async (clone) => {
+      await writeFiles(clone, { '.git/objects/info/alternates': '../../../other\n', '../other/keep': '' });
+      return join(place, 'other/info/alternates');
+    },
+  ],
+  [
+    'a repository that a .git file names',
+    async (clone) => {
+      await rename(join(clone, '.git'), join(place, 'moved'));
+      await writeFiles(clone, { '.git': 'gitdir: ../moved\n' });
+      return join(place, 'moved/index');
+    },
+  ],
+];
+
+describe('a file that git opens', () => {
+  test.each(openedByGit)('is not waited for as a pipe in the place of %s', async (_, pathOf) => {
+    const path = await pathOf(await cloned({}));
+    await rm(path, { recursive: true, force: true });
+    await mkdir(dirname(path), { recursive: true });
+    await pipe(path);
+
+    expect(await chosen(join(place, 'clone'))).toMatch(/neither a file nor a folder/);
+  });
+
+  test('is not read without end as a link to a device', async () => {
+    const clone = await cloned({});
+    await symlink('/dev/zero', join(clone, '.git/objects/info/alternates'));
+
+    expect(await chosen(clone)).toMatch(/alternates is neither a file nor a folder/);
+  });
+
+  test('ends git with a sentence if it takes too long', async () => {
+    const clone = await cloned({});
+    await pipe(join(place, 'settings'));
+    process.env.GIT_CONFIG_GLOBAL = join(place, 'settings');
+
+    await expect(runGit(clone, ['ls-files'], 300)).rejects.toThrow('git has not answered in 0.3 seconds.');
   });
 });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
+import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 
 jest.setTimeout(30_000);
@@ -222,6 +223,12 @@ describe('a key of a service', () => {
     ['github_pat_', `github_pat_11ABCDEFG0${random}${random}`],
     ['AKIA', 'AKIAQ3EGXYZ2K7JW5LMN'],
     ['AIza', `AIza${random.slice(0, 35)}`],
+    ['npm_', `npm_${random.slice(0, 36)}`],
+    ['glpat-', `glpat-${random.slice(0, 20)}`],
+    ['glpat-', `glpat-${random.slice(0, 27)}.01.1${random.slice(0, 7)}`],
+    ['xox', `xoxb-123456789012-1234567890123-${random.slice(0, 24)}`],
+    ['xox', `xoxp-1234567890-1234567890-123456789012-${'0a1b2c3d'.repeat(4)}`],
+    ['r8_', `r8_${random.slice(0, 37)}`],
   ])('finds a key that begins with %s in %s', (prefix, key) => {
     expect(secretIn('config.py', Buffer.from(`KEY = "${key}"\n`))).toBe(
       `holds a key that begins with ${prefix}.`,
@@ -237,8 +244,36 @@ describe('a key of a service', () => {
     'hf_hub_download_with_a_very_long_name_of_function',
     'AKIAIOSFODNN7EXAMPLE',
     `AIza${'A'.repeat(35)}`,
+    `npm_${'x'.repeat(36)}`,
+    'npm_config_registry_and_a_long_name_of_a_variable',
+    'glpat-xxxxxxxxxxxxxxxxxxxx',
+    'xoxb-your-token-goes-here-1234567890',
+    `xoxo-${random}`,
+    `r8_${'*'.repeat(37)}`,
+    `r8_${random}${random}`,
   ])('finds no key in %s', (text) => {
     expect(secretIn('config.py', Buffer.from(text))).toBeUndefined();
+  });
+
+  test.each<[string, (text: string) => Buffer]>([
+    ['UTF-16', (text) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+    ['UTF-16 in the other order', (text) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()],
+    ['UTF-8 with a mark', (text) => Buffer.from(`\uFEFF${text}`)],
+  ])('finds secrets of every kind in %s', (_, encode) => {
+    const token = createPersonalAccessToken();
+    const begin = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\n';
+
+    expect(secretIn('a.txt', encode(`KEY=sk-${random}`))).toBe('holds a key that begins with sk-.');
+    expect(secretIn('a.txt', encode(begin))).toBe('holds a private key.');
+    expect(secretIn('a.txt', encode(`token: ${token}`))).toMatch(/^holds a personal access token/);
+    expect(secretIn('.npmrc', encode('//x/:_authToken=abc\n'))).toBe('is a credentials file.');
+    expect(secretIn('a.txt', encode('Nothing to see here.'))).toBeUndefined();
+  });
+
+  test('reads a text in UTF-16 that was cut in a character', () => {
+    const cut = Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from('x')]);
+
+    expect(secretIn('a.txt', cut)).toBeUndefined();
   });
 
   test('skips binary files and texts of more than 1 MB', () => {
