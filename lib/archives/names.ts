@@ -12,6 +12,9 @@ const notOnWindows = [
   /(?:^|\/)(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9\u00b9\u00b2\u00b3]) *(?:[./]|$)/i,
 ];
 
+/** Whoever uses git in the unpacked folder would run what its configuration names. Windows also knows the short name. */
+const ofGit = /(?:^|\/)(?:\.git|git~\d+)(?:\/|$)/i;
+
 /** Rejects a name that leaves the folder it is unpacked into, that a system cannot write, or that deceives a reader. */
 export function checkName(name: string): void {
   if (name === '') throw new ArchiveProblem('it has a file without a name. Make the zip again.');
@@ -40,6 +43,11 @@ export function checkName(name: string): void {
   if (/^[A-Za-z]:/.test(name)) {
     throw new ArchiveProblem(
       `the name ${quote(name)} begins with ${quote(name.slice(0, 2))}, which Windows takes for a drive. Rename it.`,
+    );
+  }
+  if (ofGit.test(name)) {
+    throw new ArchiveProblem(
+      `the name ${quote(name)} belongs to git, which runs what such a folder configures. Leave it out.`,
     );
   }
   checkSegments(name);

@@ -12,8 +12,6 @@ import { isFolder, isStored } from '../../lib/archives/entry.ts';
 import { ArchiveReader, dataStart } from '../../lib/archives/reader.ts';
 import * as config from '../../lib/config.ts';
 import { Failure } from './failure.ts';
-import { isOfGit } from './files/path-rules.ts';
-import { printable } from './printable.ts';
 
 /**
  * Unpacks an archive into a new folder. The checks of the registry run again, whoever serves it: names that leave the
@@ -31,12 +29,6 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
   });
   const target = resolve(folder);
   const { entries } = await readDirectory(file, config.archives());
-  const ofGit = entries.find(({ name }) => isOfGit(name));
-  if (ofGit)
-    throw new Failure(
-      'archiveRefused',
-      `The archive is not unpacked: ${printable(ofGit.name)} belongs to git, which would run what it configures.`,
-    );
   const reader = new ArchiveReader(file);
   await mkdir(dirname(target), { recursive: true });
   const draft = await mkdtemp(`${target}-`);

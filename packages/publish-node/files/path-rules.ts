@@ -17,16 +17,7 @@ export function pathProblems(paths: readonly string[]): Problem[] {
   return [...problems, ...clashes, ...countProblems(paths.length)];
 }
 
-/** A folder of git makes git run what its configuration says. File systems read other spellings as its name, too. */
-export function isOfGit(path: string): boolean {
-  return path
-    .replaceAll(/\p{Cf}/gu, '')
-    .split('/')
-    .some((segment) => /^(?:\.git|git~\d+)[. ]*$/i.test(segment));
-}
-
 function ownProblem(path: string): string | undefined {
-  if (isOfGit(path)) return 'belongs to git. Leave it out.';
   return path === '__proto__' ? 'has a name that cannot be packed. Rename it.' : undefined;
 }
 

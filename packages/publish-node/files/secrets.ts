@@ -75,8 +75,7 @@ export function secretIn(path: string, content: Buffer): string | undefined {
   if (has('nrp_') && bytes.toString('latin1').match(ownToken)?.some(isWellFormed)) {
     return 'holds a personal access token of this registry. Revoke it if others have seen it.';
   }
-  if (/(?:^|\/)\.npmrc$/.test(path) && registryLogin.test(bytes.toString()))
-    return 'is a credentials file.';
+  if (/(?:^|\/)\.npmrc$/.test(path) && registryLogin.test(bytes.toString())) return 'is a credentials file.';
   const prefix = issuedKeyIn(bytes);
   return prefix === undefined ? undefined : `holds a key that begins with ${prefix}.`;
 }
