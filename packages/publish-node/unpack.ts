@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -30,8 +30,8 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
   const target = resolve(folder);
   const { entries } = await readDirectory(file, config.archives());
   const reader = new ArchiveReader(file);
-  await mkdir(dirname(target), { recursive: true });
-  const draft = await mkdtemp(`${target}-`);
+  await requireNew(target, folder);
+  const draft = await draftFor(target, folder);
   try {
     for (const entry of entries) {
       const path = join(draft, entry.name);
@@ -43,14 +43,49 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
       if (isStored(entry) || entry.packedBytes === 0) await pipeline(packed, written);
       else await pipeline(packed, createInflateRaw(), written);
     }
+    // A draft is its maker's alone; the unpacked folder is like any new one.
+    await chmod(draft, 0o777 & ~process.umask());
     // An empty folder may be there; rename replaces no other.
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    throw new Failure('usage', `The archive cannot be unpacked into ${folder}: ${String(error)}.`, {
-      about: '--unpack',
+    throw new Failure('usage', `The archive cannot be unpacked into ${folder}: ${reasonOf(error)}.`, {
+      about,
       cause: error,
     });
   }
   return entries.filter((entry) => !isFolder(entry)).length;
+}
+
+const about = '--unpack';
+
+/** Before anything is written; the last word has the rename. */
+async function requireNew(target: string, folder: string): Promise<void> {
+  const stats = await stat(target).catch(() => undefined);
+  if (stats === undefined) return;
+  const what = stats.isDirectory() ? 'not empty' : 'not a folder';
+  if (stats.isDirectory() && (await readdir(target)).length === 0) return;
+  throw new Failure('usage', `${folder} exists, and is ${what}. Name a new folder.`, { about });
+}
+
+async function draftFor(target: string, folder: string): Promise<string> {
+  try {
+    await mkdir(dirname(target), { recursive: true });
+    return await mkdtemp(`${target}-`);
+  } catch (cause) {
+    throw new Failure('usage', `The folder ${folder} cannot be made: ${reasonOf(cause)}.`, { about, cause });
+  }
+}
+
+const reasons: Record<string, string> = {
+  EACCES: 'its parent may not be written',
+  EROFS: 'its parent may not be written',
+  EEXIST: 'a file is in its place',
+  ENOTDIR: 'a file is in the place of its parent',
+  ENOSPC: 'the disk is full',
+};
+
+function reasonOf(error: unknown): string {
+  const { code } = Object(error) as { code?: string };
+  return reasons[code ?? ''] ?? String(error);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
 import { Failure, type Problem } from '../failure.ts';
 import { gitFiles } from './git-files.ts';
 import { IgnoreRules, LastMatchRules, readRules } from './ignore-rules.ts';
@@ -34,14 +35,19 @@ export async function listFiles(folder: string, includes: readonly string[] = []
   const rules = await publishIgnores(root, all);
   const peers = await peersRules(root);
   const forced = new Set(included.files);
-  const isLeftOut = (path: string) => rules.match(path) || (!forced.has(path) && peers.match(path));
+  const isOurs = (path: string) => isOwnArchive(path) && !fromGit?.objects.has(path);
+  const isLeftOut = (path: string) =>
+    rules.match(path) || (!forced.has(path) && (peers.match(path) || isOurs(path)));
   const listed = all.filter((path) => !isLeftOut(path)).sort();
   const { paths, failures } = await onlyFiles(root, listed);
   const missing = fromGit?.emptySubmodules.filter((path) => !isLeftOut(`${path}/`)) ?? [];
   return {
     paths,
     chosenBy: fromGit ? 'git' : 'ignore files',
-    notes: fromGit?.notes ?? [],
+    notes: [
+      ...(fromGit?.notes ?? []),
+      ...all.filter((path) => isOurs(path) && isLeftOut(path)).map(ownArchive),
+    ],
     objects: fromGit?.objects,
     failures: [...included.failures, ...missing.map(emptySubmodule), ...failures],
   };
@@ -62,6 +68,16 @@ async function publishIgnores(root: string, paths: readonly string[]): Promise<I
 async function peersRules(root: string): Promise<LastMatchRules> {
   if (!existsSync(join(root, peersIgnore))) return new LastMatchRules('');
   return new LastMatchRules(await readRules(root, peersIgnore));
+}
+
+/** As `pack` and `download` name what they write; published, the next version would contain the last one. */
+function isOwnArchive(path: string): boolean {
+  const [, version] = /^[^/]+?-(\d+\.[^/]+)\.zip$/.exec(path) ?? [];
+  return version !== undefined && normalizeVersion(version) !== undefined;
+}
+
+function ownArchive(path: string): string {
+  return `${path} is left out: it looks like an archive that pack or download wrote. An includes entry publishes it.`;
 }
 
 function emptySubmodule(path: string): Failure {

@@ -284,6 +284,37 @@ describe('a key of a service', () => {
   });
 });
 
+describe('an archive in the folder', () => {
+  test.each(['git', 'ignore files'])('is left out by %s once pack or download wrote it there', async (by) => {
+    await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'node.py': '', 'docs/a-1.0.0.zip': 'x' });
+    await writeFiles(folder, { 'weights.zip': 'x', 'other-node-2.0.0-rc.1.zip': 'x' });
+    if (by === 'git') await git(folder, 'init', '--quiet');
+    const before = await plan();
+    const packed = await publishNode(['pack', folder, '--output', join(folder, 'planned-1.0.0.zip')]);
+    const after = await plan();
+
+    expect(packed.code).toBe(0);
+    expect([before.chosen_by, after.sha256]).toEqual([by, before.sha256]);
+    expect(after.files.map(({ path }: { path: string }) => path)).toEqual([
+      'docs/a-1.0.0.zip',
+      'node.py',
+      'pyproject.toml',
+      'weights.zip',
+    ]);
+    expect(after.notes.join()).toContain(
+      'planned-1.0.0.zip is left out: it looks like an archive that pack or download wrote.',
+    );
+  });
+
+  test('is published if git tracks it or includes names it', async () => {
+    await writeFiles(folder, { 'node.py': '', 'data-1.0.0.zip': 'x', 'more-1.0.0.zip': 'x' });
+    await git(folder, 'init', '--quiet');
+    await git(folder, 'add', 'data-1.0.0.zip');
+
+    expect(await paths(['more-1.0.0.zip'])).toEqual(['data-1.0.0.zip', 'more-1.0.0.zip', 'node.py']);
+  });
+});
+
 describe('a folder that is too large', () => {
   test('rejects a folder that is too large with its ten largest files', async () => {
     const { limits } = await import('../files/limits.ts');

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, readdir, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../../functions/write-index.ts';
@@ -110,6 +110,32 @@ describe('publish-node', () => {
     expect(await report('download', 'blender', '--unpack', 'mine')).toMatchObject({ exitCode: 2 });
     expect((await readdir(folder)).sort()).toEqual(['mine', 'there']);
     expect(await readdir(join(folder, 'mine'))).toEqual(['file']);
+  });
+
+  test.each<[string, (target: string) => Promise<unknown>, RegExp]>([
+    ['is a folder with files', (target) => writeFiles(target, { file: '' }), /exists, and is not empty/],
+    ['is a file', (target) => writeFile(target, ''), /exists, and is not a folder/],
+    ['is below a file', (target) => writeFile(join(target, '..'), ''), /cannot be made/],
+  ])('download names what is wrong with a folder to unpack into that %s', async (_, make, sentence) => {
+    const target = join(folder, 'a/b');
+    if (_ !== 'is below a file') await mkdir(join(folder, 'a'));
+    await make(target);
+    const { code: exitCode, stderr } = await command('download', 'blender', '--unpack', 'a/b');
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(sentence);
+    expect(stderr).not.toMatch(/E[A-Z]{4,}/);
+  });
+
+  test('download unpacks into an empty folder, with the modes of any new file', async () => {
+    await mkdir(join(folder, 'empty'));
+    const before = process.umask(0o022);
+    await command('download', 'blender', '--unpack', 'empty').finally(() => process.umask(before));
+
+    const modeOf = async (path: string) => (await stat(join(folder, path))).mode & 0o777;
+    expect(await modeOf('empty')).toBe(0o755);
+    expect(await modeOf('empty/docs')).toBe(0o755);
+    expect(await modeOf('empty/__init__.py')).toBe(0o644);
   });
 
   test('learns where the files are from the registry if a version is named, and asks otherwise', async () => {
