@@ -1,13 +1,22 @@
 import { table } from '../command-line/table.ts';
-import type { IndexedHostNodes } from '../registry-client/client.ts';
+import * as z from 'zod/mini';
+import { CatalogPiece, IndexedHostNodes } from '../../lib/schemas/index-files.ts';
 import { exitCodes } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
-import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
+import {
+  openRegistry,
+  type ReadFlags,
+  requireNode,
+  requireShape,
+  requireVersion,
+  wantedOf,
+} from './reading.ts';
 
 const maxShown = 20;
 
 export async function searchCommand(text: string, flags: ReadFlags): Promise<Ending> {
   const nodes = await (await openRegistry(flags)).nodes.search(text);
+  requireShape(CatalogPiece, { nodes }, 'its nodes');
   const rows = nodes
     .slice(0, maxShown)
     .map(({ id, latest_version, name, publisher }) => [id, latest_version, name, publisher.id]);
@@ -47,6 +56,7 @@ export async function showCommand(text: string, flags: ReadFlags, mean: Mean): P
   const version = requireVersion(indexed, wanted.version);
   const { versions: _, latest_version: __, ...node } = indexed;
   const found = await registry.hostNodes.list(wanted.node, String(version.version));
+  requireShape(z.optional(IndexedHostNodes), found, `the host nodes of ${wanted.node}`);
   const described = { name: node.name, description: node.description, license: node.license };
   const facts = {
     ...described,

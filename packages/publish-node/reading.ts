@@ -1,9 +1,13 @@
+import type * as z from 'zod/mini';
+import { isWebAddress } from '../../lib/web-address.ts';
 import {
   createRegistryClient,
   type IndexedNode,
   type PublicVersion,
   type RegistryClient,
+  RegistryError,
 } from '../registry-client/client.ts';
+import { IndexedNode as IndexedNodeFile } from '../../lib/schemas/index-files.ts';
 import { Failure } from './failure.ts';
 
 /** Where the commands that only read find the registry. */
@@ -30,6 +34,11 @@ export function wantedOf(text: string): Wanted {
 export async function openRegistry(flags: ReadFlags, wanted?: Wanted): Promise<RegistryClient> {
   const { baseUrl } = flags;
   const downloadsUrl = flags.downloadsUrl ?? (await downloadsOf(baseUrl, wanted));
+  if (downloadsUrl !== undefined && !isWebAddress(downloadsUrl))
+    throw new Failure(
+      'usage',
+      `The registry's downloads are not at an http or https address: ${downloadsUrl}.`,
+    );
   if (downloadsUrl === undefined)
     throw new Failure(
       'usage',
@@ -46,9 +55,19 @@ async function downloadsOf(baseUrl: string, wanted: Wanted | undefined): Promise
   return /^(.+)\/archives\//.exec(entry?.node_version?.downloadUrl ?? '')?.[1];
 }
 
+/** A newer registry may have values that this command does not know, but no other types. */
+export function requireShape(schema: z.ZodMiniType, file: unknown, what: string): void {
+  const issue = schema.safeParse(file).error?.issues.find(({ code }) => code === 'invalid_type');
+  if (!issue) return;
+  const place = issue.path.join('.');
+  const sentence = `The registry's file on ${what} is not right at "${place}": ${issue.message}.`;
+  throw new RegistryError('invalid_reply', sentence);
+}
+
 export async function requireNode(registry: RegistryClient, id: string): Promise<IndexedNode> {
   const node = await registry.nodes.get(id);
   if (!node) throw new Failure('refused', `There is no published node ${id}.`, { code: 'not_found' });
+  requireShape(IndexedNodeFile, node, id);
   if (node.status === 'NodeStatusBanned')
     throw new Failure('refused', `The node ${id} is banned.`, { code: 'node_banned' });
   return node;

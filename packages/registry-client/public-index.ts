@@ -33,6 +33,21 @@ export function createPublicIndex({ downloadsUrl, ...options }: PublicIndexOptio
 
 /** What the files of the index say of themselves: they may be a minute old. */
 const freshMs = 60_000;
+const maxPieces = 10_000;
+
+/** Any file may be at an address. What is walked through here must be there. */
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+const isList = (value: unknown) => Array.isArray(value) && value.every(isObject);
+const shapes = {
+  config: (file: Partial<Schemas['IndexConfig']>) => isObject(file),
+  piece: ({ nodes }: Partial<Schemas['CatalogPiece']>) =>
+    isList(nodes) &&
+    nodes?.every(({ id, publisher }) => typeof id === 'string' && isObject(publisher)) === true,
+  node: ({ versions }: Partial<IndexedNode>) => isList(versions),
+  readme: ({ text }: Partial<IndexedReadme>) => typeof text === 'string',
+  hostNodes: ({ host_nodes }: Partial<IndexedHostNodes>) => isList(host_nodes),
+};
+type IsShape<Content> = (file: Partial<Content>) => boolean;
 
 /**
  * Reads static files that need no token and have no rate limit. A file that was read is kept with its ETag, and downloaded
@@ -42,7 +57,11 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
   const kept = new Map<string, Kept>();
 
   /** Undefined if there is no such file. */
-  async function read<Content>(path: string, options: ReadOptions): Promise<Content | undefined> {
+  async function read<Content>(
+    path: string,
+    isShape: IsShape<Content>,
+    options: ReadOptions,
+  ): Promise<Content | undefined> {
     const url = `${requireAddress('downloadsUrl', downloadsUrl)}/index/v1/${path}`;
     const own = settingsWith(settings, options);
     const { data } = await untilDone(own, options.signal, {
@@ -50,6 +69,8 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
       mayRepeat: ({ error: { code, status = 500 } }) =>
         code !== 'invalid_reply' && (status >= 500 || status === 429),
     });
+    if (data && !isShape(data.content))
+      throw new RegistryError('invalid_reply', `The file ${url} is not one of a registry's index.`);
     if (data?.etag) kept.set(url, data);
     return data?.content as Content | undefined;
   }
@@ -59,8 +80,9 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
   /** Every registry with a publisher has this file, so without it the address is not that of a registry. */
   async function requireConfig(options: ReadOptions): Promise<Schemas['IndexConfig']> {
     if (config && Date.now() - config.at < freshMs) return config.content;
-    const content = await read<Schemas['IndexConfig']>('config.json', options);
-    if (content?.version !== 1 || !Number.isSafeInteger(content.catalog_pieces))
+    const content = await read<Schemas['IndexConfig']>('config.json', shapes.config, options);
+    const pieces = content?.catalog_pieces ?? -1;
+    if (content?.version !== 1 || !Number.isSafeInteger(pieces) || pieces < 0 || pieces > maxPieces)
       throw new RegistryError(
         'invalid_reply',
         `${downloadsUrl} is not where a registry serves its files: its index/v1/config.json ${content ? 'is another one' : 'is missing'}. A new registry has it once it has a publisher.`,
@@ -84,7 +106,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     const { catalog_pieces: count } = await requireConfig(options);
     const pieces = await Promise.all(
       Array.from({ length: count }, (_, piece) =>
-        read<Schemas['CatalogPiece']>(`catalog/${count}/${piece}.json`, options),
+        read<Schemas['CatalogPiece']>(`catalog/${count}/${piece}.json`, shapes.piece, options),
       ),
     );
     const at = Date.now();
@@ -98,13 +120,19 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
   }
 
   /** A file that is missing says nothing unless the others are there. */
-  async function readOf<Content>(nodeId: string, rest: string, options: ReadOptions = {}) {
-    const content = await read<Content>(`nodes/${folded(nodeId)}${rest}`, options);
+  async function readOf<Content>(
+    nodeId: string,
+    rest: string,
+    isShape: IsShape<Content>,
+    options: ReadOptions = {},
+  ) {
+    const content = await read<Content>(`nodes/${folded(nodeId)}${rest}`, isShape, options);
     if (content === undefined) await requireConfig(options);
     return content;
   }
 
-  const node = (nodeId: string, options?: ReadOptions) => readOf<IndexedNode>(nodeId, '.json', options);
+  const node = (nodeId: string, options?: ReadOptions) =>
+    readOf<IndexedNode>(nodeId, '.json', shapes.node, options);
 
   return {
     /** A node with its publisher and all published versions; undefined if there is none. */
@@ -115,11 +143,17 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
       (await node(nodeId, options))?.versions ?? [],
 
     /** The README of a node's latest version, as its publisher wrote it; undefined if there is no such node. */
-    readme: (nodeId: string, options?: ReadOptions) => readOf<IndexedReadme>(nodeId, '/readme.json', options),
+    readme: (nodeId: string, options?: ReadOptions) =>
+      readOf<IndexedReadme>(nodeId, '/readme.json', shapes.readme, options),
 
     /** The host nodes of a version; undefined if they have not been read yet, or there is no such version. */
     hostNodes: (nodeId: string, version: string, options?: ReadOptions) =>
-      readOf<IndexedHostNodes>(nodeId, `/${encodeURIComponent(version)}/host-nodes.json`, options),
+      readOf<IndexedHostNodes>(
+        nodeId,
+        `/${encodeURIComponent(version)}/host-nodes.json`,
+        shapes.hostNodes,
+        options,
+      ),
 
     /** Every active node, by `search_ranking` and then by ID. */
     catalog: async (options: ReadOptions = {}): Promise<CatalogEntry[]> => [

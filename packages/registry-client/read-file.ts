@@ -6,7 +6,7 @@ const maxFileBytes = 50_000_000;
 
 export interface Kept {
   etag: string;
-  content: unknown;
+  content: object;
 }
 
 /**

@@ -86,8 +86,14 @@ export function settingsWith(settings: Settings, given: SendOptions): Settings {
 
 /** Without the slash that a path begins with. */
 export function requireAddress(name: string, address: unknown): string {
-  if (typeof address === 'string' && address !== '') return address.replace(/\/+$/, '');
-  throw new RegistryError('invalid_request', `The option ${name} is missing.`);
+  if (typeof address !== 'string' || address === '')
+    throw new RegistryError('invalid_request', `The option ${name} is missing.`);
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
+    throw new RegistryError(
+      'invalid_request',
+      `The option ${name} is not an http or https address: ${address}`,
+    );
+  return address.replace(/\/+$/, '');
 }
 
 /** Timers take no more, and would end at once. */

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../../functions/write-index.ts';
@@ -55,6 +58,11 @@ beforeEach(async () => {
 });
 
 const command = (...args: string[]) => publishNode(args, { env, cwd: folder });
+
+async function listening(server: Server): Promise<AddressInfo> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server.address() as AddressInfo;
+}
 
 async function report(...args: string[]) {
   const { code: exitCode, stdout } = await command(...args, '--json');
@@ -147,6 +155,97 @@ describe('publish-node', () => {
     const { code: exitCode, stderr } = await asked('search', 'blend');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('NODE_REGISTRY_DOWNLOADS_URL')]);
   });
+});
+
+describe('files that are not of a registry', () => {
+  const node = { id: 'x', latest_version: { version: '1.0.0' }, versions: [{ version: '1.0.0' }] };
+  const index = { 'config.json': { version: 1, catalog_pieces: 1 } };
+  const hostNodes = { node_id: 'x', version: '1.0.0', host_nodes: [] };
+
+  /** Serves these files as a registry's, and runs a command that reads them. */
+  async function over(files: Record<string, unknown>, ...args: string[]) {
+    const server = createServer(({ url = '' }, response) => {
+      const content = files[url.replace('/index/v1/', '')];
+      response.writeHead(content === undefined ? 404 : 200).end(JSON.stringify(content));
+    });
+    const { port } = await listening(server);
+    const NODE_REGISTRY_DOWNLOADS_URL = `http://127.0.0.1:${port}`;
+    return publishNode(args, { env: { ...env, NODE_REGISTRY_DOWNLOADS_URL } }).finally(() => server.close());
+  }
+
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ['host nodes that are a list', { 'nodes/x/1.0.0/host-nodes.json': [] }, ['show', 'x']],
+    ['host nodes without the list', { 'nodes/x/1.0.0/host-nodes.json': { ok: true } }, ['show', 'x']],
+    [
+      'host nodes that are texts',
+      { 'nodes/x/1.0.0/host-nodes.json': { ...hostNodes, host_nodes: ['a', null] } },
+      ['show', 'x'],
+    ],
+    [
+      'a host node whose types are a list',
+      { 'nodes/x/1.0.0/host-nodes.json': { ...hostNodes, host_nodes: [{ return_types: ['IMAGE'] }] } },
+      ['show', 'x'],
+    ],
+    ['a node without versions', { 'nodes/x.json': { id: 'x' } }, ['versions', 'x']],
+    ['a node without versions', { 'nodes/x.json': { id: 'x' } }, ['download', 'x']],
+    [
+      'a version whose dependencies are a text',
+      { 'nodes/x.json': { ...node, latest_version: { version: '1.0.0', dependencies: 'numpy' } } },
+      ['show', 'x'],
+    ],
+    [
+      'a version created at a number',
+      { 'nodes/x.json': { versions: [{ createdAt: 1 }] } },
+      ['versions', 'x'],
+    ],
+    ['a catalog of another kind', { 'config.json': { version: 1, catalog_pieces: 'many' } }, ['search', 'x']],
+    ['a catalog without end', { 'config.json': { version: 1, catalog_pieces: 1e9 } }, ['search', 'x']],
+    [
+      'a node without a publisher in the catalog',
+      { 'config.json': { version: 1, catalog_pieces: 1 }, 'catalog/1/0.json': { nodes: [{ id: 'x' }] } },
+      ['search', 'x'],
+    ],
+    [
+      'a name that is a number in the catalog',
+      {
+        'config.json': { version: 1, catalog_pieces: 1 },
+        'catalog/1/0.json': { nodes: [{ id: 'x', name: 1, publisher: { id: 'x' } }] },
+      },
+      ['search', 'x'],
+    ],
+  ])('are said to be wrong: %s', async (_, files, args) => {
+    const { code: exitCode, stderr } = await over({ ...index, 'nodes/x.json': node, ...files }, ...args);
+
+    expect(stderr).toMatch(/ is not (?:one of|right|where)[^\n]+\.\n$/);
+    expect(exitCode).toBe(5);
+  });
+
+  test('are read if a newer registry has more kinds of values', async () => {
+    const later = { ...node, status: 'NodeStatusOfTheFuture', more: { a: 1 } };
+    const { code: exitCode, stdout } = await over({ ...index, 'nodes/x.json': later }, 'show', 'x');
+
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('x 1.0.0')]);
+  });
+
+  test.each(['file:///srv/registry', 'ftp://example.com', 'nowhere'])(
+    'are not looked for at %s',
+    async (downloads) => {
+      const named = await command('show', 'blender', '--downloads-url', downloads);
+      const server = createServer((_, response) => {
+        const node_version = { version: '1.0.0', downloadUrl: `${downloads}/archives/x.zip` };
+        const identifier = { node_id: 'x', version: '1.0.0' };
+        const body = { node_versions: [{ identifier, node_version }] };
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+      });
+      const { port } = await listening(server);
+      const answered = await publishNode(['show', 'x@1.0.0'], {
+        env: { NODE_REGISTRY_URL: `http://127.0.0.1:${port}` },
+      }).finally(() => server.close());
+
+      expect([named.code, named.stderr]).toEqual([2, expect.stringMatching(/http or https/)]);
+      expect([answered.code, answered.stderr]).toEqual([2, expect.stringMatching(/http or https/)]);
+    },
+  );
 });
 
 describe('unpack', () => {
