@@ -71,7 +71,7 @@ async function refreshAll(context: Context, { nodes, hostNodes, publishers }: Ch
   await inParallel([...nodes], ([id, labels]) => refreshNode(context, id, [...labels], downloadUrl));
   await Promise.all([
     inParallel([...nodes.keys()], (id) => refreshReadme(context, id)),
-    refreshCatalog(context, [...nodes.keys()]),
+    refreshCatalog(context, [...new Set([...nodes.keys(), ...[...hostNodes.values()].map(([id]) => id)])]),
     inParallel([...hostNodes.values()], ([id, label]) => refreshHostNodes(context, id, label)),
   ]);
   return { nodes: nodes.size, hostNodes: hostNodes.size };

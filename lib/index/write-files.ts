@@ -12,6 +12,7 @@ import { foldNodeId, hostNodeKey, nodeVersionKey, ownedNodeKey } from '../store/
 import { get, query } from '../store/read.ts';
 import type { DownloadUrl } from '../upload.ts';
 import { updateConfig } from './config-file.ts';
+import { hostNodeWords } from './host-node-words.ts';
 import { catalogPath, hostNodesPath, nodePath, pieceOf } from './paths.ts';
 import { readNode } from './read-node.ts';
 import { catalogEntry, indexedHostNodes, indexedNode, publicVersion, showsVersions } from './views.ts';
@@ -81,12 +82,16 @@ export function refreshHostNodes(
     if (!owned || !version) return undefined;
     const isShown = showsVersions(owned.node, owned.publisher);
     if (!current && version.host_node_extract_status === 'pending') return undefined;
-    const entries: HostNodeRecord[] = [];
-    const { pk, sk } = hostNodeKey(nodeId, label, '');
-    for await (const items of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
-      entries.push(...items.map((item) => hostNodeRecord(item)));
-    return indexedHostNodes(version, isShown, entries);
+    return indexedHostNodes(version, isShown, await readHostNodes(context, nodeId, label));
   });
+}
+
+async function readHostNodes(context: Context, nodeId: string, label: string): Promise<HostNodeRecord[]> {
+  const entries: HostNodeRecord[] = [];
+  const { pk, sk } = hostNodeKey(nodeId, label, '');
+  for await (const items of query(context, { partition: ['pk', pk], sort: ['sk', 'begins with', sk] }))
+    entries.push(...items.map((item) => hostNodeRecord(item)));
+  return entries;
 }
 
 /** Brings the catalog's lines of some nodes up to date, with one write for each piece that they are in. */
@@ -127,8 +132,16 @@ async function readEntry(context: Context, nodeId: string): Promise<CatalogEntry
   const entry = owned && catalogEntry(owned.node, owned.publisher);
   if (!entry?.latest_version) return entry;
   const [item] = await get(context, nodeVersionKey(nodeId, entry.latest_version));
-  const hostNodes = nodeVersionRecord(item)?.extraction?.nodes;
-  return { ...entry, ...(hostNodes !== undefined && { host_nodes: hostNodes }) };
+  const version = nodeVersionRecord(item);
+  const count = version?.extraction?.nodes;
+  // While they are being written, each of them would be a reason to read all.
+  if (!version || version.host_node_extract_status === 'pending') return entry;
+  const words = hostNodeWords(entry, await readHostNodes(context, nodeId, version.version));
+  return {
+    ...entry,
+    ...(count !== undefined && { host_nodes: count }),
+    ...(words && { host_node_words: words }),
+  };
 }
 
 /** The ids of a publisher's nodes, page by page. */

@@ -89,6 +89,13 @@ export const CatalogEntry = z
       .with(z.describe('Who owns the node')),
     latest_version: z.optional(z.string()).with(z.describe('Version label; absent before the first one')),
     host_nodes: z.optional(z.int()).with(z.describe('How many host nodes that version has')),
+    host_node_words: z
+      .optional(z.string())
+      .with(
+        z.describe(
+          'For searches: words of the names and titles of its host nodes, up to 200 letters, without those that this entry has anyway',
+        ),
+      ),
     search_ranking: z.optional(z.int()).with(z.describe('Used for sorting search results')),
     updated_at: Timestamp.with(z.describe('When that version was published, or the node created')),
   })

@@ -160,7 +160,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
       ...(await readCatalog(options)).entries,
     ],
 
-    /** The nodes whose ID, name, description, tags or publisher have every word, best matches first. */
+    /** The nodes whose ID, name, description, tags, publisher or host nodes have every word, best matches first. */
     search: async (text: string, options: ReadOptions = {}): Promise<CatalogEntry[]> => {
       const catalog = await readCatalog(options);
       catalog.search ??= searchOver(catalog.entries);

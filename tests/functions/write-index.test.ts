@@ -10,8 +10,11 @@ import {
   pieceOf,
   readmePath,
 } from '../../lib/index/paths.ts';
-import { IndexedReadme } from '../../lib/schemas/index-files.ts';
+import type { HostNodeRecord } from '../../lib/registry/records.ts';
+import { type CatalogEntry, IndexedReadme } from '../../lib/schemas/index-files.ts';
+import { absent } from '../../lib/store/expressions.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
+import { put as putRecord } from '../../lib/store/write.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
 import { banNode, unbanNode } from '../../packages/admin/registry/nodes.ts';
 import { seed } from '../../tools/local/seed.ts';
@@ -47,6 +50,17 @@ async function addPublishedNode(id: string): Promise<void> {
     latest_version: { ...published, id: '1', version: '1.0.0', status: 'NodeVersionStatusActive' },
   });
   await addVersion('acme', id, '1.0.0', published);
+}
+
+async function addHostNode(nodeId: string, host_node_name: string, display_name?: string): Promise<void> {
+  const key = hostNodeKey(nodeId, '1.0.0', host_node_name);
+  const record: HostNodeRecord = {
+    ...key,
+    revision: 1,
+    host_node_name,
+    ...(display_name && { display_name }),
+  };
+  await putRecord({ deadline: Date.now() + 5000 }, record, absent);
 }
 
 async function publishWith(id: string, version: string, readme: string | undefined): Promise<void> {
@@ -218,6 +232,36 @@ describe('writeIndex', () => {
       host_node_extract_status: 'success',
       host_nodes: [],
     });
+  });
+
+  test('writes the words of host nodes and their titles into the catalog once the extraction is over', async () => {
+    await addPublishedNode('searched');
+    const version = nodeVersionKey('searched', '1.0.0');
+    await setFields(nodeKey('searched'), { description: 'Samples latents' });
+    await addHostNode('searched', 'KSampler_MaskedFill', 'Fill the mask of latents, füllen');
+    await setFields(version, { host_node_extract_status: 'pending' });
+    await follow(version, hostNodeKey('searched', '1.0.0', 'KSampler_MaskedFill'));
+    expect((await linesOf('searched'))[0]).not.toHaveProperty('host_node_words');
+
+    await setFields(version, { host_node_extract_status: 'success' });
+    await follow(version);
+    // Without "latents", which is in the description, and "mask", which "masked" begins with.
+    expect(await linesOf('searched')).toMatchObject([
+      { host_node_words: 'k sampler masked fill the of füllen' },
+    ]);
+  });
+
+  test('follows a host node that is added later, and bounds the words of a large pack', async () => {
+    await addPublishedNode('large');
+    await follow(nodeKey('large'), nodeVersionKey('large', '1.0.0'));
+    const names = Array.from({ length: 100 }, (_, place) => `Load${place}`);
+    for (const name of names) await addHostNode('large', name);
+    await follow(hostNodeKey('large', '1.0.0', 'Load0'));
+
+    const [{ host_node_words: words } = {}] = (await linesOf('large')) as CatalogEntry[];
+    expect(words).toMatch(/^load 0 10 11 /);
+    expect(words?.length).toBeGreaterThan(190);
+    expect(words?.length).toBeLessThanOrEqual(200);
   });
 
   test('writes the README of the latest version, and replaces it with that of the next', async () => {

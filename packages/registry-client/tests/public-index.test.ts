@@ -94,6 +94,8 @@ describe('createPublicIndex', () => {
     ['a word without its accent', 'creme', ['accented']],
     ['a character of a script without spaces', '節點', ['chinese']],
     ['a tag and a publisher', 'acme film', ['tagged']],
+    ['a host node by a word of its title', 'stabilize', ['pack']],
+    ['a host node by its name, next to the pack', 'pack INPAINT_StabilizeMask', ['pack']],
   ])('search finds %s', (_, text, ids) => {
     const entry = { publisher: { id: 'demo' }, updated_at: '2026-01-01T00:00:00Z' };
     const search = searchOver([
@@ -101,6 +103,7 @@ describe('createPublicIndex', () => {
       { ...entry, id: 'joined', name: 'VideoHelperSuite' },
       { ...entry, id: 'accented', description: 'A crème of nodes' },
       { ...entry, id: 'chinese', name: '影片節點工具' },
+      { ...entry, id: 'pack', host_node_words: 'inpaint mask stabilize' },
       { ...entry, id: 'tagged', tags: ['film'], publisher: { id: 'a', name: 'Acme' } },
     ]);
 
