@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { log } from '../log.ts';
 import { notDue, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
 import { type Changes, type Clause, Plus } from '../store/expressions.ts';
-import { keyOf, usagePartition } from '../store/keys.ts';
+import { keyOf, usagePartitions } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { minuteOf, startOfMinute } from '../windows.ts';
@@ -129,20 +129,20 @@ async function sumMinute(
   onEnded: OnEnded,
 ): Promise<{ credits: number; tasks: number; records: number }> {
   const sum = { credits: 0, tasks: 0, records: 0 };
-  const pages = query(context, {
-    partition: ['pk', usagePartition(callerHash(caller), dayOfMinute(minute))],
-    sort: ['sk', 'begins with', shownMinute(minute)],
-  });
-  for await (const page of pages) {
-    for (const item of page) {
-      const record = usageRecord(item);
-      const { state, credits } =
-        record.state === 'reserved' ? await endUsage(context, record, onEnded) : record;
-      sum.credits += credits;
-      sum.records += 1;
-      if (state !== 'refused') sum.tasks += 1;
+  const addPartition = async (partition: string) => {
+    const range = { partition: ['pk', partition], sort: ['sk', 'begins with', shownMinute(minute)] } as const;
+    for await (const page of query(context, range)) {
+      for (const item of page) {
+        const record = usageRecord(item);
+        const { state, credits } =
+          record.state === 'reserved' ? await endUsage(context, record, onEnded) : record;
+        sum.credits += credits;
+        sum.records += 1;
+        if (state !== 'refused') sum.tasks += 1;
+      }
     }
-  }
+  };
+  await Promise.all(usagePartitions(callerHash(caller), dayOfMinute(minute)).map(addPartition));
   return sum;
 }
 

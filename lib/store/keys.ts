@@ -18,7 +18,7 @@
  *   callers with terms of their own   CALLERS                   TERMS#<caller sha256>       one query lists them
  *   history of a caller               CALLER#<sha256>           HISTORY#<time>#<id>         one query lists it
  *   accounts with open minutes        index `pending`           shards spend-0 to spend-f   sparse, by the first minute
- *   usage records of a caller's day   USAGE#<day>#<caller>      <time>#<attempt>            one query, expire by `ttl`
+ *   usage records of a caller's day   USAGE#<day>#<caller>#<n>  <time>#<attempt>            4 queries, expire by `ttl`
  *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
  *   task that notifies this service   TICKET#<ticket's sha256>  TASK                        expires by `ttl`
  *   notifications of a task           TICKET#<ticket's sha256>  NOTIFICATION#<4 digits>     expire by `ttl`
@@ -34,9 +34,10 @@
  * publisher, and a copy of the latest version inside the node, so that each operation knows all its keys at
  * once and reads them in one batch.
  *
- * A partition takes 1,000 writes a second. A paid attempt writes its usage record twice and its caller's account twice,
- * so that one caller can start 500 tasks a second, and no caller shares a partition with another. The callers of a day
- * are listed in sixteen partitions, by the first digit of the hash, because at midnight all of them are listed again.
+ * A partition takes 1,000 writes a second. A paid attempt writes its caller's account twice, so that one caller can start
+ * 500 tasks a second, and no caller shares a partition with another. The usage record takes four writes with the task's
+ * notified end, so a caller's day has four partitions of them. The callers of a day are listed in sixteen partitions, by
+ * the first digit of the hash, because at midnight all of them are listed again.
  */
 
 export interface Key {
@@ -118,13 +119,21 @@ export function termsKey(callerHash: string): Key {
   return { pk: 'CALLERS', sk: `TERMS#${callerHash}` };
 }
 
-/** The records of a caller and a day are together, in the order in which the attempts began. */
+const usageShards = [0, 1, 2, 3];
+
+/** The records of a caller and a day, in each partition in the order in which the attempts began. */
 export function usageKey(callerHash: string, name: string): Key {
-  return { pk: usagePartition(callerHash, name.slice(0, 10)), sk: name };
+  // The name ends with a digit of the attempt's random id.
+  const shard = Number.parseInt(name.slice(-1), 16) % usageShards.length;
+  return { pk: usagePartition(callerHash, name.slice(0, 10), shard), sk: name };
 }
 
-export function usagePartition(callerHash: string, day: string): string {
-  return `USAGE#${day}#${callerHash}`;
+export function usagePartitions(callerHash: string, day: string): string[] {
+  return usageShards.map((shard) => usagePartition(callerHash, day, shard));
+}
+
+function usagePartition(callerHash: string, day: string, shard: number): string {
+  return `USAGE#${day}#${callerHash}#${shard}`;
 }
 
 export function dayCallerKey(callerHash: string, day: string): Key {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, test } from '@jest/globals';
 import { callerHash } from '../../lib/caller.ts';
@@ -45,7 +46,7 @@ function recordsOf(caller: string): Key[] {
     pending_since: shownMinute(minute),
   };
   const usage: UsageRecord = {
-    ...usageKey(callerHash(caller), usageName({ at, id: 'attempt' })),
+    ...usageKey(callerHash(caller), usageName({ at, id: randomUUID() })),
     at: new Date(at).toISOString(),
     caller,
     operation: 'textToVideo',

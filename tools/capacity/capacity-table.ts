@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { usagePartitions } from '../../lib/store/keys.ts';
 import { unitsPerSecond } from '../local/dynamodb-units.ts';
 import type { Counted } from './counted-calls.ts';
 import { sumOf } from './journal.ts';
@@ -79,16 +80,14 @@ function shown(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** How often a second DynamoDB takes such a call, by the key that all of them share and that is used most. */
+/** How often a second DynamoDB takes such a call, by the keys that all of them share and that are used most. */
 function ceilingOf({ counts }: Counted): string {
   const ceilings = (['reads', 'writes'] as const).flatMap((kind) => {
-    const first = counts[0]?.partitions[kind] ?? new Map<string, number>();
-    const shared = [...first.keys()].filter((key) =>
-      counts.every(({ partitions }) => partitions[kind].has(key)),
-    );
+    const calls = counts.map(({ partitions }) => bySpreading(partitions[kind]));
+    const shared = [...(calls[0]?.keys() ?? [])].filter((key) => calls.every((call) => call.has(key)));
     return shared.map((key) => {
-      const units = sumOf(counts.map(({ partitions }) => partitions[kind].get(key) ?? 0)) / counts.length;
-      return { owner: ownerOf(key), perSecond: unitsPerSecond[kind] / units };
+      const units = sumOf(calls.map((call) => call.get(key) ?? 0)) / calls.length;
+      return { owner: ownerOf(key), perSecond: (partitionsOf(key) * unitsPerSecond[kind]) / units };
     });
   });
   const indexed = sumOf(counts.map(({ indexWrites }) => indexWrites)) / counts.length;
@@ -96,6 +95,19 @@ function ceilingOf({ counts }: Counted): string {
     ceilings.push({ owner: 'in all', perSecond: (indexShards * unitsPerSecond.writes) / indexed });
   const [least] = ceilings.sort((a, b) => a.perSecond - b.perSecond);
   return least ? `${thousands(Math.floor(least.perSecond))} ${least.owner}` : 'none';
+}
+
+/** Usage records are spread by chance, so two calls of a caller may have different partitions of the same ones. */
+const spread = /^(USAGE#.+)#\d$/;
+
+function bySpreading(units: ReadonlyMap<string, number>): Map<string, number> {
+  const keys = Map.groupBy(units.keys(), (key) => key.replace(spread, '$1#'));
+  const unitsOf = (key: string) => units.get(key) ?? 0;
+  return new Map([...keys].map(([key, partitions]) => [key, sumOf(partitions.map(unitsOf))]));
+}
+
+function partitionsOf(key: string): number {
+  return /^USAGE#.+#$/.test(key) ? usagePartitions('', '').length : 1;
 }
 
 function thousands(value: number): string {

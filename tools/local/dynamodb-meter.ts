@@ -28,8 +28,8 @@ interface Options {
 
 interface Meter {
   url: string;
-  /** Whether the limits are enforced, and how many calls they have throttled. */
-  state: { isEnforced: boolean; throttled: number };
+  /** Whether the limits are enforced, and the partition keys that had no room for a call, once for each. */
+  state: { isEnforced: boolean; throttled: string[] };
   stop: () => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ interface Meter {
  * over the limits of its partition keys: a write costs the whole item, however little of it changes.
  */
 export async function startMeter(url: string, options: Options = {}): Promise<Meter> {
-  const state = { isEnforced: options.limits !== undefined, throttled: 0 };
+  const state = { isEnforced: options.limits !== undefined, throttled: [] };
   const counting = new Counting(options, state);
   return { ...(await startReverseProxy(url, (...args) => counting.handle(...args))), state };
 }
@@ -60,8 +60,9 @@ class Counting {
     const onAnswer = this.#options.onCall?.();
     const body = await readAll(request);
     const targets = targetsOf(operation, body);
-    if (!this.#hasRoom(kind, targets)) {
-      this.#state.throttled += 1;
+    const full = this.#full(kind, targets);
+    if (full) {
+      this.#state.throttled.push(full.partition);
       return throttle(response, operation, targets.length);
     }
     const asking = { ...JSON.parse(body.toString()), ReturnConsumedCapacity: 'INDEXES' };
@@ -98,9 +99,9 @@ class Counting {
   }
 
   /** The cost of a call is known afterwards: it passes while anything is left. */
-  #hasRoom(kind: UnitKind, targets: readonly Target[]): boolean {
-    if (!this.#state.isEnforced) return true;
-    return targets.every(({ partition }) => this.#left(kind, partition) >= 1);
+  #full(kind: UnitKind, targets: readonly Target[]): Target | undefined {
+    if (!this.#state.isEnforced) return undefined;
+    return targets.find(({ partition }) => this.#left(kind, partition) < 1);
   }
 
   #left(kind: UnitKind, partition: string): number {

@@ -1,7 +1,7 @@
 import { callerHash } from '../../../lib/caller.ts';
 import { dayCallerRecord, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
 import type { Item } from '../../../lib/store/attribute-values.ts';
-import { dayCallersPartition, usagePartition } from '../../../lib/store/keys.ts';
+import { dayCallersPartition, usagePartitions } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
 import { newContext } from '../registry/administration.ts';
 
@@ -22,10 +22,37 @@ export interface Period {
 export async function* usagePages({ from, to, caller }: Period): AsyncGenerator<UsageRecord[]> {
   for (const day of daysBetween(from, to)) {
     for await (const name of caller === undefined ? callersOf(day) : [caller]) {
-      for await (const page of pagesOf(usagePartition(callerHash(name), day), ''))
-        yield page.map((item) => usageRecord(item));
+      yield* inOrder(usagePartitions(callerHash(name), day).map((partition) => pagesOf(partition, '')));
     }
   }
+}
+
+interface Source {
+  pages: AsyncGenerator<Item[]>;
+  /** The rest of the page that was read last. */
+  records: UsageRecord[];
+}
+
+/** The records of several partitions, in the order of their keys. It holds one page of each. */
+async function* inOrder(partitions: readonly AsyncGenerator<Item[]>[]): AsyncGenerator<UsageRecord[]> {
+  let sources: Source[] = partitions.map((pages) => ({ pages, records: [] }));
+  for (;;) {
+    sources = (await Promise.all(sources.map(withRecords))).flat();
+    // Up to here no partition has another record.
+    const [end] = sources.flatMap(({ records }) => records.at(-1)?.sk ?? []).sort();
+    if (end === undefined) return;
+    const page = sources.flatMap(({ records }) => records.filter(({ sk }) => sk <= end));
+    yield page.sort((a, b) => (a.sk < b.sk ? -1 : 1));
+    sources = sources.map(({ pages, records }) => ({ pages, records: records.filter(({ sk }) => sk > end) }));
+  }
+}
+
+/** Nothing of a source that has come to its end. */
+async function withRecords({ pages, records }: Source): Promise<Source[]> {
+  if (records.length > 0) return [{ pages, records }];
+  const next = await pages.next();
+  if (next.done) return [];
+  return withRecords({ pages, records: next.value.map((item) => usageRecord(item)) });
 }
 
 async function* callersOf(day: string): AsyncGenerator<string> {

@@ -1,10 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { callerName } from '../../../lib/caller.ts';
 import { reserve } from '../../../lib/spend/reserve.ts';
+import { openUsage, usageName } from '../../../lib/spend/usage-records.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { newContext } from '../registry/administration.ts';
 import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { blockCaller, setLimits } from '../spend/terms.ts';
+import { usagePages } from '../spend/usage.ts';
 import { beforeNext } from '../../../tests/support/intercept.ts';
 import { misbehave } from '../../../tests/support/proxies.ts';
 import { setFields } from '../../../tests/support/registry.ts';
@@ -216,6 +220,35 @@ describe('usage list', () => {
     expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe(
       'There are no such records.\n',
     );
+  });
+});
+
+describe('the records of a caller and a day', () => {
+  test('come in the order of their time, page by page, from partitions of several pages', async () => {
+    const user = await spender();
+    const at = Date.now();
+    // A page has a megabyte.
+    const text = 'x'.repeat(200_000);
+    const names = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const attempt = { caller: `user:${user}`, at: at + index, id: randomUUID() };
+        const task = {
+          operation: 'textToVideo',
+          model: text,
+          requestId: 'r',
+          keyHash: undefined,
+          ceiling: 1,
+        };
+        await openUsage(newContext(), { attempt, ...task });
+        return usageName(attempt);
+      }),
+    );
+    const day = new Date(at).toISOString().slice(0, 10);
+    const pages = await Array.fromAsync(usagePages({ from: day, to: day, caller: `user:${user}` }));
+
+    expect(pages.flat().map(({ sk }) => sk)).toEqual(names);
+    expect(new Set(pages.flat().map(({ pk }) => pk)).size).toBeGreaterThan(1);
+    expect(pages.length).toBeGreaterThan(4);
   });
 });
 
