@@ -41,8 +41,9 @@ export const harmlessRight = `Allow dynamodb:Query on \${Table.Arn} with keys GR
 
 interface Planted {
   change: string;
-  /** The journey that finds it, and the rule that breaks. */
+  /** The journey that finds it, its first step by the release with the change, and the rule that breaks. */
   journey: string;
+  step: number;
   rule: string;
   plant: (bundles: Bundles) => Bundles;
 }
@@ -54,66 +55,77 @@ export const incompatible: Planted[] = [
   {
     change: 'a renamed attribute of a version',
     journey: 'a banned version',
+    step: 3,
     rule: 'no download is lost',
     plant: renamed(/\barchive_key\b/g, 'archive_name'),
   },
   {
     change: 'an unknown state of a version',
     journey: 'a banned version',
+    step: 3,
     rule: 'no download is lost',
     plant: renamed(/\bNodeVersionStatusActive\b/g, 'NodeVersionStatusPublished'),
   },
   {
     change: 'an unknown state of a banned node',
     journey: 'a banned node and publisher',
+    step: 5,
     rule: 'publish-node-version answers 403 or 404 or 409',
     plant: renamed(/\bNodeStatusBanned\b/g, 'NodeStatusBlocked'),
   },
   {
     change: 'another hash scope of an Idempotency-Key',
     journey: 'a paid key',
+    step: 1,
     rule: 'a key never pays twice',
     plant: renamed(/pk:`IDEMPOTENCY#\$\{(\w+)\}`/g, 'pk:`IDEMPOTENCY#v2`+$1'),
   },
   {
     change: 'another name of the state of a kept answer',
     journey: 'a paid key',
+    step: 1,
     rule: 'a kept answer is replayed',
     plant: renamed(/"answered"/g, '"done"'),
   },
   {
     change: 'a changed key of usage records',
     journey: 'a limit',
+    step: 2,
     rule: 'limits are exact',
     plant: renamed(/`USAGE#/g, '`LEDGER#'),
   },
   {
     change: 'a changed key of accounts',
     journey: 'a limit',
+    step: 1,
     rule: 'limits are exact',
     plant: renamed(/pk:`CALLER#/g, 'pk:`ACCOUNT#'),
   },
   {
     change: 'a renamed shard of due extractions',
     journey: 'uploads whose events were lost',
+    step: 3,
     rule: 'no extraction is lost',
     plant: renamed(/"extract-"/g, '"extraction-"'),
   },
   {
     change: 'a changed key of personal access tokens',
     journey: 'a revoked token',
+    step: 1,
     rule: 'publish-node-version answers 201',
     plant: renamed(/`TOKEN#/g, '`PAT#'),
   },
   {
     change: 'a changed key of tasks',
     journey: 'a notification',
+    step: 1,
     rule: 'receive-notification answers 200',
     plant: renamed(/`TICKET#/g, '`TASK#'),
   },
   {
     change: 'a changed key of host nodes',
     journey: 'edits of people',
+    step: 4,
     rule: 'no edit is lost',
     plant: renamed(/`HOST_NODE#/g, '`ENTRY#'),
   },

@@ -4,7 +4,7 @@ import { startReverseProxy } from '../../tools/local/reverse-proxy.ts';
 import type { Stage } from '../../tools/upgrade/stage.ts';
 import { dynamodbNeeds, missingRights, type Need, type Statements, suffix } from '../infra/grants.ts';
 
-interface Gate {
+export interface Gate {
   /** The addresses of the table and the bucket behind the roles. */
   environment: Record<string, string>;
   stop: () => Promise<void>;
