@@ -11,6 +11,7 @@ import {
   requireVersion,
   wantedOf,
 } from './reading.ts';
+import { signatureOf } from './signature.ts';
 
 const maxShown = 20;
 
@@ -110,10 +111,11 @@ function hostNodeLines(found: IndexedHostNodes | undefined): string[] {
   if (!found || found.host_node_extract_status === 'pending') return ['', 'Its host nodes are being read.'];
   const { host_nodes: hostNodes, host_node_extract_reason: reason } = found;
   const entries = hostNodes.flatMap((hostNode) => {
-    const { host_node_name: name = '', display_name: title, return_types: types } = hostNode;
+    const { host_node_name: name = '', display_name: title } = hostNode;
     const open = leftOpen(hostNode);
     return [
-      `  ${name}${title && title !== name ? ` "${title}"` : ''}  (${hostNode.category ?? '?'}, returns ${types ?? '?'})`,
+      `  ${name}${title && title !== name ? ` "${title}"` : ''}  (${hostNode.category ?? '?'})`,
+      ...signatureOf(hostNode).map((line) => `    ${line}`),
       ...(open.length > 0 ? [`    left open: ${open.join(', ')}`] : []),
     ];
   });

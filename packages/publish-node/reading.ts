@@ -8,6 +8,7 @@ import {
   RegistryError,
 } from '../registry-client/client.ts';
 import { IndexedNode as IndexedNodeFile } from '../../lib/schemas/index-files.ts';
+import { normalizeVersion } from '../../lib/schemas/version-label.ts';
 import { Failure } from './failure.ts';
 
 /** Where the commands that only read find the registry. */
@@ -21,10 +22,10 @@ export interface Wanted {
   version: string | undefined;
 }
 
-/** NODE or NODE@VERSION. */
+/** NODE or NODE@VERSION, which may be spelled as for a publish: `v1.0` is 1.0.0. */
 export function wantedOf(text: string): Wanted {
   const [, node = text, version] = /^([^@]+)@(.+)$/.exec(text) ?? [];
-  return { node, version };
+  return { node, version: version && (normalizeVersion(version) ?? version) };
 }
 
 /**

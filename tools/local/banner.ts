@@ -1,4 +1,4 @@
-import { localAddress, localDirectory, ports } from './addresses.ts';
+import { bucketName, localAddress, localDirectory, ports } from './addresses.ts';
 import { demo } from './demo.ts';
 
 interface BannerFacts {
@@ -45,6 +45,10 @@ Calls to paste, after the tokens
   curl ${api}/proxy/image-provider/v1/ai/image-relight -H "Authorization: Bearer $OWNER" --json '{"image":"https://example.com/a.png","style":"smooth"}'
 
   curl ${api}/proxy/video-provider/text2video -H "Authorization: Bearer $OWNER" -H 'Idempotency-Key: first' --json '{"model":"vidq3-pro","prompt":"rain on a lake"}'
+
+The packed publish-node, in any folder (npm run publish-node sets both)
+
+  export NODE_REGISTRY_URL=${api} NODE_REGISTRY_DOWNLOADS_URL=${localAddress(ports.s3)}/${bucketName}
 
 Make a provider misbehave (the list of ways: curl ${providers}/control)
 

@@ -22,8 +22,9 @@ let env: Record<string, string>;
 
 const code = `class Blend:
     @classmethod
-    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}}
-    RETURN_TYPES = ("IMAGE",)
+    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}, "optional": {"mode": (["a", "b"],)}}
+    RETURN_TYPES = ("IMAGE", "MASK")
+    RETURN_NAMES = ("blended", "MASK")
     FUNCTION = "run"
     CATEGORY = "ours"
 class Open:
@@ -89,8 +90,10 @@ describe('publish-node', () => {
     const { stdout } = await command('show', 'blender@1.0.0');
     const { host_nodes, ...rest } = await report('show', 'blender');
 
-    expect(stdout).toContain('Blend "Blend two images"  (ours, returns ');
-    expect(stdout).toMatch(/Open .*\n +left open: .*return_types/);
+    expect(stdout).toContain(
+      'Blend "Blend two images"  (ours)\n    takes image IMAGE, mode? one of 2\n    returns blended IMAGE, MASK\n',
+    );
+    expect(stdout).toMatch(/Open .*\n(?: +takes .*\n)? +left open: .*return_types/);
     expect(rest).toMatchObject({ exitCode: 0, status: 'found', node: 'blender', version: '1.0.0' });
     expect(host_nodes.map(({ left_open }: { left_open: string[] }) => left_open.length > 0)).toEqual([
       false,
@@ -151,7 +154,9 @@ describe('publish-node', () => {
     const asked = (...args: string[]) =>
       publishNode(args, { env: { NODE_REGISTRY_URL: String(NODE_REGISTRY_URL) }, cwd: folder });
 
-    expect((await asked('show', 'blender@1.0.0')).stdout).toContain('Blend two images');
+    for (const version of ['1.0.0', 'v1.0', '1']) {
+      expect((await asked('show', `blender@${version}`)).stdout).toContain('Blend two images');
+    }
     const { code: exitCode, stderr } = await asked('search', 'blend');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('NODE_REGISTRY_DOWNLOADS_URL')]);
   });
