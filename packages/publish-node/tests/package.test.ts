@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join, relative } from 'node:path';
@@ -233,6 +233,23 @@ describe('the publish-node action', () => {
     expect([run.code, run.outputs.status]).toEqual([0, 'dry_run']);
     expect(existsSync(marker)).toBe(false);
   });
+
+  // In this repository the packages of every workspace are there, and hide one that the command does not name.
+  test('builds the command in a clean copy of this repository, by its own steps', async () => {
+    const copy = join(registry.directory, 'clean-copy');
+    const tracked = await runFile('git', ['ls-files', '-z']);
+    for (const path of tracked.stdout.split('\0').filter((name) => name !== '' && existsSync(name))) {
+      await cp(path, join(copy, path));
+    }
+    const directory = await packFolder('by-clean-copy');
+    const env = { ...job(), npm_config_prefer_offline: 'true' };
+    const given = { registry: registry.api.url, 'dry-run': 'true' };
+    const run = await runAction(join(copy, action), given, { directory, temporary: registry.directory, env });
+
+    expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('Packing 2 files')]);
+    expect(run.steps).toEqual(['Build the command', 'Publish']);
+    expect(run.outputs.status).toBe('dry_run');
+  }, 180_000);
 
   test('builds the command from its own source by default', async () => {
     const { runs, inputs, outputs } = parse(await readFile(action, 'utf8'));
