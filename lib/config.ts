@@ -85,40 +85,28 @@ function variable<Schema extends z.ZodMiniType>(
 }
 
 export const tokens = concern(() => ({
-  TOKEN_ISSUER: variable(
-    address(),
-    'tokenIssuer',
-    'The issuer of access tokens, exactly as in their claim `iss`.',
-  ),
-  TOKEN_AUDIENCE: variable(
-    claimText(),
-    'tokenAudience',
-    'The audience of access tokens: `aud` or `client_id`.',
-  ),
-  TOKEN_JWKS_URL: variable(
-    address(),
-    'tokenKeySetUrl',
-    'The URL of the issuer’s key set. It is fetched again for an unknown key.',
-  ),
+  TOKEN_ISSUER: variable(address(), 'tokenIssuer', 'Issuer of access tokens, exactly their `iss`.'),
+  TOKEN_AUDIENCE: variable(claimText(), 'tokenAudience', 'Audience of access tokens: `aud` or `client_id`.'),
+  TOKEN_JWKS_URL: variable(address(), 'tokenKeySetUrl', 'URL of its key set.'),
   TOKEN_JWKS: variable(
     z.optional(keySet()),
     'tokenKeySet',
-    'The key set itself as JSON, so that cold starts fetch nothing.',
+    'Key set as JSON, so that cold starts fetch nothing.',
   ),
   TOKEN_AZP: variable(
     choice('refused', 'accepted'),
     'tokenAzp',
-    '`accepted` takes `azp` as the audience of tokens without `aud` and `client_id`, such as Keycloak’s lightweight ones.',
+    '`accepted` takes `azp` as the audience of tokens without one.',
   ),
   ID_TOKENS: variable(
     choice('refused', 'accepted'),
     'idTokens',
-    '`accepted` also takes tokens with `token_use: id`.',
+    '`accepted` takes tokens with `token_use: id`.',
   ),
   ADMIN_CLAIM: variable(
     z._default(claimText(), 'role'),
     'adminClaim',
-    'The claim of admins, or its path, such as `realm_access.roles`.',
+    'Claim of admins, or its path, such as `realm_access.roles`.',
   ),
   ADMIN_CLAIM_VALUE: variable(
     z._default(
@@ -139,20 +127,16 @@ export const tokens = concern(() => ({
   PROXY_ACCESS_TOKEN: variable(
     choice('required', 'optional'),
     'proxyAccessToken',
-    '`optional` opens the video operations to callers without a token, in a closed network.',
+    '`optional` opens the video operations to everyone, for a closed network.',
   ),
 }));
 
 export const ci = concern(() => ({
-  CI_AUDIENCE: variable(
-    list(),
-    undefined,
-    'Audiences of CI jobs’ ID tokens, separated by commas. Without one, none is accepted.',
-  ),
+  CI_AUDIENCE: variable(list(), undefined, 'Audiences of CI jobs’ ID tokens, separated by commas.'),
   CI_ISSUERS: variable(
     ciIssuers(),
     'ciIssuers',
-    'Further issuers of CI jobs’ ID tokens, separated by commas: `github` or `gitlab`, the issuer and perhaps the URL of its key set, separated by spaces.',
+    'Further issuers of CI jobs’ ID tokens, separated by commas: `github` or `gitlab`, its URL, optionally its key set’s.',
   ),
 }));
 
@@ -165,15 +149,15 @@ export const metrics = concern(() => ({
       ),
     ),
     undefined,
-    'The CloudWatch namespace of metrics; deployed, `node-registry/<stage>`.',
+    'CloudWatch namespace of metrics.',
   ),
 }));
 
 export const registry = concern(() => ({
   TABLE_NAME: variable(
     text(/^[\w.-]{3,255}$/, 'be 3 to 255 letters, digits, dots, hyphens and underscores'),
-    'tableName',
-    'The DynamoDB table.',
+    undefined,
+    'DynamoDB table: `node-registry-<stage>`.',
   ),
 }));
 
@@ -181,151 +165,96 @@ export const publishing = concern(() => ({
   MAX_PENDING_VERSIONS: variable(
     count(100, 1000),
     'maxPendingVersions',
-    'Versions of a publisher that may wait for their archives at once.',
+    'Versions of a publisher that may wait for their archives.',
   ),
   MAX_NEW_NODES_PER_DAY: variable(
     limit(),
     'maxNewNodesPerDay',
-    'New nodes of a publisher per UTC day; 0 means no limit.',
+    'New nodes per publisher and UTC day; 0: no limit.',
   ),
 }));
 
 export const bucket = concern(() => ({
-  AWS_REGION: variable(nonEmpty(), undefined, 'The region; Lambda sets it.'),
+  AWS_REGION: variable(nonEmpty(), undefined, 'Region; Lambda sets it.'),
   BUCKET_NAME: variable(
     text(
       /^(?!unnamed$|xn--|sthree-|amzn-s3-)(?!.*(?:-s3alias|--ol-s3|--x-s3|--table-s3|-an)$)[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
       'be 3 to 63 lowercase letters, digits and hyphens, without the prefixes and suffixes that S3 reserves',
     ),
     'bucketName',
-    'The S3 bucket of the archives. Names are unique across all AWS accounts.',
+    'S3 bucket of the archives, unique in all of AWS.',
   ),
-  AWS_ENDPOINT_URL_S3: variable(
-    z.optional(endpointUrl()),
-    undefined,
-    'Another S3 endpoint, addressed path-style.',
-  ),
+  AWS_ENDPOINT_URL_S3: variable(z.optional(endpointUrl()), undefined, 'Another S3 endpoint.'),
 }));
 
 export const downloads = concern(() => ({
   DOWNLOAD_BASE_URL: variable(
     z.optional(address()),
     'downloadBaseUrl',
-    'The URL of downloads, if not the stage’s own CloudFront distribution.',
+    'URL of downloads, instead of the stage’s own distribution.',
   ),
 }));
 
-/*
- * The maximum of each is what a finalizer checks in its 300 s: at its 512 MB, a fifth of a second for each megabyte that
- * it reads, and about 80 MB a second that it inflates. A zip with more entries would need the extension "zip64", which is
- * rejected.
- */
+/** The maximum is what a finalizer checks in its 300 s: at its 512 MB, a fifth of a second for each megabyte. */
 export const archives = concern(() => ({
   MAX_ARCHIVE_BYTES: variable(
     count(100_000_000, 1_000_000_000),
     'maxArchiveBytes',
-    'The maximum size of an archive.',
-  ),
-  MAX_ARCHIVE_ENTRIES: variable(
-    count(10_000, 65_535),
-    undefined,
-    'The maximum number of files and folders in an archive.',
-  ),
-  MAX_UNPACKED_BYTES: variable(
-    count(1_000_000_000, 5_000_000_000),
-    undefined,
-    'The maximum unpacked size of an archive.',
-  ),
-  MAX_UNPACKED_RATIO: variable(
-    count(100, 10_000),
-    undefined,
-    'The maximum ratio of unpacked to packed size.',
-  ),
-}));
-
-export const extraction = concern(() => ({
-  EXTRACTION_TAGS: variable(
-    choice('on', 'off'),
-    'extractionTags',
-    '`on` adds tags for risky calls, such as `calls-eval`, to the `tags_admin` of a version.',
+    'Maximum size of an archive.',
   ),
 }));
 
 export const extractionQueue = concern(() => ({
-  EXTRACTION_QUEUE_URL: variable(
-    address(),
-    undefined,
-    'The SQS queue of archives whose host nodes are to be read.',
-  ),
+  EXTRACTION_QUEUE_URL: variable(address(), undefined, 'SQS queue of archives to read.'),
 }));
 
 export const imageProvider = concern(() => ({
-  IMAGE_PROVIDER_URL: variable(address(), 'imageProviderUrl', 'The base URL of the image provider.'),
-  IMAGE_PROVIDER_KEY: variable(
-    secret,
-    'imageProviderKey',
-    'The image provider’s key: `ssm:<name>` or `secretsmanager:<name>`; locally the key itself.',
-  ),
+  IMAGE_PROVIDER_URL: variable(address(), 'imageProviderUrl', 'Base URL of the image provider.'),
+  IMAGE_PROVIDER_KEY: variable(secret, 'imageProviderKey', 'Image provider’s key.'),
   IMAGE_PROVIDER_KEY_HEADER: variable(
     keyHeader('x-api-key'),
     'imageProviderKeyHeader',
-    'The header of that key.',
+    'Header of that key.',
   ),
   IMAGE_PROVIDER_KEY_SCHEME: variable(
     z._default(scheme(), ''),
     'imageProviderKeyScheme',
-    'The word before the key in that header.',
+    'Word before the key.',
   ),
 }));
 
 export const videoProvider = concern(() => ({
-  VIDEO_PROVIDER_URL: variable(address(), 'videoProviderUrl', 'The base URL of the video provider.'),
-  VIDEO_PROVIDER_KEY: variable(
-    secret,
-    'videoProviderKey',
-    'The video provider’s key, given like `imageProviderKey`.',
-  ),
+  VIDEO_PROVIDER_URL: variable(address(), 'videoProviderUrl', 'Base URL of the video provider.'),
+  VIDEO_PROVIDER_KEY: variable(secret, 'videoProviderKey', 'Video provider’s key.'),
   VIDEO_PROVIDER_KEY_HEADER: variable(
     keyHeader('authorization'),
     'videoProviderKeyHeader',
-    'The header of that key.',
+    'Header of that key.',
   ),
   VIDEO_PROVIDER_KEY_SCHEME: variable(
     z._default(scheme(), 'Token'),
     'videoProviderKeyScheme',
-    'The word before the key in that header.',
+    'Word before the key.',
   ),
   VIDEO_PROVIDER_MODEL_PREFIX: variable(
     z._default(text(/^[\w.-]{1,32}$/, 'be 1 to 32 letters, digits, dots, hyphens and underscores'), 'vid'),
     'videoProviderModelPrefix',
-    'The provider’s spelling of `vid` at the start of model names.',
-  ),
-}));
-
-export const usageRecords = concern(() => ({
-  USAGE_RECORDS: variable(
-    choice('on', 'off'),
-    'usageRecords',
-    '`off` turns usage records, limits and blocks off, in a closed network.',
+    'Its spelling of `vid` in model names.',
   ),
 }));
 
 export const spending = concern(() => ({
-  CREDITS_PER_DAY: variable(
-    limit(),
-    'creditsPerDay',
-    'Credits of each caller per UTC day; 0 means no limit.',
-  ),
-  TASKS_PER_DAY: variable(limit(), 'tasksPerDay', 'Tasks of each caller per UTC day; 0 means no limit.'),
+  CREDITS_PER_DAY: variable(limit(), 'creditsPerDay', 'Credits per caller and UTC day; 0: no limit.'),
+  TASKS_PER_DAY: variable(limit(), 'tasksPerDay', 'Tasks per caller and UTC day; 0: no limit.'),
   REQUESTS_PER_MINUTE: variable(
     limit(),
     'requestsPerMinute',
-    'Paid requests of each caller per minute; 0 means no limit.',
+    'Paid requests per caller and minute; 0: no limit.',
   ),
   CREDIT_CEILINGS: variable(
     creditCeilings(),
     'creditCeilings',
-    'The most credits that a task may cost ([ceilings](spending.md#ceilings)). For `relightImage` it is the price.',
+    'Most that a task may cost ([ceilings](spending.md#ceilings)), or the price of `relightImage`.',
   ),
 }));
 
@@ -333,24 +262,24 @@ export const notifications = concern(() => ({
   NOTIFICATIONS: variable(
     choice('relay', 'direct'),
     'notifications',
-    '`relay`: this service notifies callers, and each task has a status URL. `direct`: the provider notifies them.',
+    '`relay`: this service notifies callers. `direct`: the provider does.',
   ),
 }));
 
 export const relay = concern(() => ({
-  NOTIFICATION_URL: variable(address(), undefined, 'The URL that providers notify, with `relay`.'),
+  NOTIFICATION_URL: variable(address(), undefined, 'URL that providers notify.'),
 }));
 
 export const notificationSignatures = concern(() => ({
   IMAGE_NOTIFICATION_KEY: variable(
     z.optional(secret),
     'imageNotificationKey',
-    'The key that signs the image provider’s notifications, given like `imageProviderKey`. Without it, signatures aren’t checked.',
+    'Key of the image provider’s signatures. Without it, they aren’t checked.',
   ),
   IMAGE_NOTIFICATION_KEY_HEADER: variable(
     keyHeader('x-signature'),
     'imageNotificationKeyHeader',
-    'The header of the signature: HMAC-SHA256 of the body, in hexadecimal digits.',
+    'Header of the signature, a hexadecimal HMAC-SHA256 of the body.',
   ),
   VIDEO_NOTIFICATION_KEY: variable(
     z.optional(secret),
@@ -365,23 +294,19 @@ export const notificationSignatures = concern(() => ({
 }));
 
 export const notificationQueue = concern(() => ({
-  NOTIFICATION_QUEUE_URL: variable(address(), undefined, 'The SQS queue of notifications, with `relay`.'),
+  NOTIFICATION_QUEUE_URL: variable(address(), undefined, 'SQS queue of notifications.'),
 }));
 
 export const deliveries = concern(() => ({
   NOTIFICATION_SIGNING_KEY: variable(
     secret,
-    'notificationSigningKey',
-    'The key that signs notifications, or two while it is replaced, given like `imageProviderKey`. By default the stage makes one.',
+    undefined,
+    'Key that signs notifications, or two during a rotation.',
   ),
 }));
 
 export const receivers = concern(() => ({
-  NOTIFY_LOCALHOST: variable(
-    choice('refused', 'accepted'),
-    undefined,
-    '`accepted` also notifies receivers on localhost, for the local stack.',
-  ),
+  NOTIFY_LOCALHOST: variable(choice('refused', 'accepted'), undefined, '`accepted` notifies localhost.'),
 }));
 
 export const videoRules = concern(() => ({
@@ -401,7 +326,7 @@ export const videoRules = concern(() => ({
 export type VideoRules = ReturnType<typeof videoRules>;
 
 export const secretStore = concern(() => ({
-  AWS_REGION: variable(nonEmpty(), undefined, 'The region; Lambda sets it.'),
+  AWS_REGION: variable(nonEmpty(), undefined, 'Region; Lambda sets it.'),
   AWS_ENDPOINT_URL_SSM: variable(
     z.optional(endpointUrl()),
     undefined,

@@ -1,25 +1,36 @@
 /*
- * Parameters as a person types them. Of a value the framework takes the first line, and none that is empty; but it cuts
- * blanks off its end. So what it would not take is rewritten before it reads the command line again, which it does once
- * plugins are loaded.
+ * Parameters as a person gives them. An empty one counts as not given: the value in the stage's block counts, otherwise
+ * the default in serverless.yml, otherwise the function's. The framework has no such rule, and cuts a value after its
+ * first line, so what was given is rewritten before the framework resolves it, which it does once plugins are loaded.
  */
 
-/** The command line with every parameter on one line, and a blank for an empty value. */
+export type Blocks = Record<string, Record<string, unknown> | null>;
+
+/** The command line with every parameter on one line, and without empty ones. */
 export function readableArguments(args: readonly string[]): string[] {
-  return args.map((arg, index) => {
-    const isParameter = arg.startsWith('--param=') || args[index - 1] === '--param';
-    if (!isParameter) return arg;
-    const line = arg.replaceAll(/\s*[\r\n]+\s*/g, ' ');
-    return /^(?:--param=)?[^=]+=$/.test(line) ? `${line} ` : line;
+  const joined = args.flatMap((arg, index) => {
+    if (args[index - 1] === '--param') return [];
+    return arg === '--param' ? [`--param=${args[index + 1] ?? ''}`] : [arg];
   });
+  return joined
+    .map((arg) => (arg.startsWith('--param=') ? arg.replaceAll(/\s*[\r\n]+\s*/g, ' ') : arg))
+    .filter((arg) => !/^--param=[^=]+=\s*$/.test(arg));
+}
+
+/** Removes the empty values of each stage's block, except those of npm start, which are no parameters of a stage. */
+export function removeEmpty({ default: _defaults, local: _local, ...stages }: Blocks): void {
+  for (const block of Object.values(stages))
+    for (const [name, value] of Object.entries(block ?? {})) if (value === '') delete block?.[name];
 }
 
 /** The name and the value of each parameter, the value as the framework reads it. */
 export function givenValues(pairs: readonly (string | null)[]): [name: string, value: string][] {
-  return pairs.map((pair) => {
-    const [name = '', ...value] = (pair ?? '').split('=');
-    return [name, value.join('=').trimEnd()];
-  });
+  return pairs
+    .map((pair): [string, string] => {
+      const [name = '', ...value] = (pair ?? '').split('=');
+      return [name, value.join('=').trimEnd()];
+    })
+    .filter(([, value]) => value !== '');
 }
 
 /** What is no name and value, in sentences. */

@@ -30,13 +30,8 @@ const rules: [fails: (values: Values, region: string) => boolean, sentence: stri
     'domainName and certificateArn must be given together.',
   ],
   [
-    ({ usageRecords, creditsPerDay, tasksPerDay, requestsPerMinute }) =>
-      usageRecords === 'off' && Boolean(creditsPerDay || tasksPerDay || requestsPerMinute),
-    'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
-  ],
-  [
-    ({ usageRecords, creditsPerDay, creditCeilings = '' }) =>
-      usageRecords !== 'off' && Number(creditsPerDay) > 0 && missingCeilings(creditCeilings).length > 0,
+    ({ creditsPerDay, creditCeilings = '' }) =>
+      Number(creditsPerDay) > 0 && missingCeilings(creditCeilings).length > 0,
     `creditCeilings must have an entry for each of ${paidOperations.join(', ')} when creditsPerDay is set: a task without one is refused.`,
   ],
   [
@@ -88,19 +83,15 @@ const rules: [fails: (values: Values, region: string) => boolean, sentence: stri
     (values, region) => Boolean(values[name]) && values[name]?.split(':')[3] !== region,
     `${name} must be in the region of the stage.`,
   ]),
-  ...[
-    'imageProviderKey',
-    'videoProviderKey',
-    'imageNotificationKey',
-    'videoNotificationKey',
-    'notificationSigningKey',
-  ].map((name): (typeof rules)[number] => [
-    (values, region) => {
-      const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
-      return arn === 'arn' && secretRegion !== region;
-    },
-    `${name} must be in the region of the stage: no other one is asked for secrets.`,
-  ]),
+  ...['imageProviderKey', 'videoProviderKey', 'imageNotificationKey', 'videoNotificationKey'].map(
+    (name): (typeof rules)[number] => [
+      (values, region) => {
+        const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
+        return arn === 'arn' && secretRegion !== region;
+      },
+      `${name} must be in the region of the stage: no other one is asked for secrets.`,
+    ],
+  ),
   ...['certificateArn', 'alarmTopicArn', 'secretsKeyArn', 'archiveAdministratorArn'].map(
     (name): (typeof rules)[number] => [
       (values, region) => Boolean(values[name]) && values[name]?.split(':')[1] !== partitionOf(region),

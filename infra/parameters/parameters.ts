@@ -17,29 +17,22 @@ export interface Parameter {
   about: string;
   /** What is wrong with a value, as the rest of a sentence that begins with the parameter's name. */
   problemsOf: (value: string) => string[];
-  /** Whether an empty value is as good as none: it means the default, or leaves a part of the stage out. */
+  /** Whether a stage may be without a value. */
   isOptional: boolean;
 }
-
-/** The template decides by it too, and knows no default. */
-const readByTemplate: ReadonlySet<string> = new Set(['notifications']);
-
-/** Without it the stage makes one. */
-const madeByStage: ReadonlySet<string> = new Set(['notificationSigningKey']);
 
 /*
  * Values come as text from the command line and as text or numbers from serverless.yml, so all are checked as text. Those
  * that set a variable are held to the variable's own schema (lib/config.ts).
  */
-function ofVariable(parameter: string, { schema, about }: Variable): Parameter {
+function ofVariable({ schema, about }: Variable): Parameter {
   const isSecret = [schema, 'innerType' in schema._zod.def ? schema._zod.def.innerType : undefined].includes(
     secret,
   );
   const rules = isSecret ? [secretReference] : [thisMachine];
   return {
     about,
-    isOptional:
-      madeByStage.has(parameter) || (schema.safeParse(undefined).success && !readByTemplate.has(parameter)),
+    isOptional: schema.safeParse(undefined).success,
     problemsOf: (value) =>
       [
         ...new Set((schema.safeParse(value).error?.issues ?? []).map((issue) => issueSentence(issue, value))),
@@ -62,39 +55,28 @@ const dollars = wholeNumber(1, 10_000_000);
 const capacity = wholeNumber(1, 1_000_000);
 
 const ofVariables = Object.values(variables).flatMap((variable) =>
-  variable.parameter === undefined
-    ? []
-    : [[variable.parameter, ofVariable(variable.parameter, variable)] as const],
+  variable.parameter === undefined ? [] : [[variable.parameter, ofVariable(variable)] as const],
 );
 
 export const parameters: Record<string, Parameter> = {
   ...Object.fromEntries(ofVariables),
   secretsKeyArn: optional(
     shape(/^arn:aws[\w-]*:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'be the ARN of a KMS key, not of an alias'),
-    'The KMS key of the provider keys, if not the account’s default.',
+    'KMS key of the provider keys, if not the account’s default.',
   ),
   notificationConcurrency: required(
     wholeNumber(2, 1000),
-    'Maximum concurrent invocations that send notifications, ten each.',
+    'Concurrent invocations that send notifications, ten each.',
   ),
-  extractionConcurrency: required(
-    wholeNumber(2, 1000),
-    'Maximum concurrent archives whose host nodes are read.',
-  ),
-  site: required(
-    oneOf('off', 'on'),
-    'Whether the distribution serves a site that searches the public index. A deployment uploads it.',
-  ),
-  corsOrigins: required(
-    origins,
-    'Allowed origins of browser applications. Any is safe, since no cookie is used.',
-  ),
-  rateLimit: required(perSecond, 'Requests a second on every other route, of all callers together.'),
+  site: required(oneOf('off', 'on'), '`on` serves a site that searches the registry.'),
+  corsOrigins: required(origins, 'Allowed origins of browser applications.'),
+  rateLimit: required(perSecond, 'Requests a second on every other route.'),
   bulkRateLimit: required(perSecond, 'Bulk requests a second, of up to 1,000 versions.'),
-  publishRateLimit: required(perSecond, 'Publishes a second.'),
-  proxyRateLimit: required(perSecond, 'Paid requests a second, for each proxy.'),
-  notificationRateLimit: required(perSecond, 'Provider notifications a second.'),
-  proxyConcurrency: optional(reserved, 'Concurrent executions of each proxy: reserved, and its maximum.'),
+  proxyRateLimit: required(
+    perSecond,
+    'Paid requests a second, each proxy; notifications: five times as many.',
+  ),
+  proxyConcurrency: optional(reserved, 'Executions reserved for each proxy, also its maximum.'),
   finalizeConcurrency: optional(reserved, 'The same for checking uploads.'),
   tableMaxReads: required(capacity, 'Maximum read units a second.'),
   tableMaxWrites: required(capacity, 'Maximum write units a second.'),
@@ -103,7 +85,7 @@ export const parameters: Record<string, Parameter> = {
       /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/,
       'be a lowercase host name',
     ),
-    'The API’s host name. It turns the generated URL off.',
+    'API’s host name, which turns the generated URL off.',
   ),
   certificateArn: optional(
     shape(/^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/, 'be the ARN of a certificate'),
@@ -111,30 +93,24 @@ export const parameters: Record<string, Parameter> = {
   ),
   hostedZoneId: optional(
     shape(/^Z[A-Z0-9]{1,31}$/, 'be the id of a Route 53 hosted zone, such as Z0123456789ABCDEFGHIJ'),
-    'The Route 53 zone for its record.',
+    'Route 53 zone for its record.',
   ),
   alarmTopicArn: optional(
     shape(/^arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]{1,256}$/, 'be the ARN of an SNS topic that is not FIFO'),
-    'The SNS topic of alarms, in the stage’s region.',
+    'SNS topic of alarms, in the stage’s region.',
   ),
-  creditsPerHourAlarm: required(capacity, 'The alarm `credits-per-hour` fires above this number.'),
-  monthlyBudgetDollars: optional(
-    dollars,
-    'A monthly budget of the whole account, which notifies the topic at 80 % and 100 %.',
-  ),
+  creditsPerHourAlarm: required(capacity, 'Threshold of the alarm `credits-per-hour`.'),
+  monthlyBudgetDollars: optional(dollars, 'Monthly budget of the account.'),
   accessLogs: required(
     oneOf('off', 'on'),
     '`on` logs accesses to the bucket and the distribution, for 90 days.',
   ),
   archiveAdministratorArn: optional(
     shape(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
-    'The only role that may delete published archives or copy archives in.',
+    'The only role that may delete or add archives.',
   ),
   tracing: required(oneOf('PassThrough', 'Active'), '`Active` sends traces to X-Ray.'),
-  rollout: required(
-    rollouts,
-    '`off` replaces functions at once; other values name a CodeDeploy configuration.',
-  ),
+  rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),
   restart: optional(
     shape(/^[\w:.+-]{1,64}$/, 'be 1 to 64 letters, digits and :.+-_'),
     'A new value restarts every function.',

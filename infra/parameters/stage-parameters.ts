@@ -1,6 +1,6 @@
-import { environmentProblems, environmentsOf } from './environment-problems.ts';
 import type { Framework } from '../plugins/framework.ts';
-import { givenValues, malformedParameters, readableArguments } from './given-parameters.ts';
+import { environmentProblems, environmentsOf } from './environment-problems.ts';
+import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
 import { problemsOf, subjectOf, type Values } from './parameter-problems.ts';
 import { placeProblems } from './place-problems.ts';
 
@@ -15,6 +15,7 @@ export default class StageParameters {
     const { service } = framework;
     reject(framework, malformedParameters(framework.processedInput.options.param ?? []));
     process.argv = readableArguments(process.argv);
+    removeEmpty(framework.configurationInput.params);
     const validate = service.validate.bind(service);
     // The framework's own validation would hide every other problem behind places of its configuration.
     service.validate = async () => {
@@ -60,10 +61,11 @@ export function valuesOf(framework: Framework): Values {
   );
 }
 
-function unreadValues({ processedInput, service }: Framework): Record<string, unknown> {
-  const { defaults, stage } = service.custom.parameters;
+function unreadValues(framework: Framework): Record<string, unknown> {
+  const { default: defaults, ...stages } = framework.configurationInput.params;
+  const stage = stages[framework.getProvider('aws').getStage()];
   const ofStage = Object.entries(stage ?? {}).filter(([, value]) => value !== null);
-  const given = givenValues(processedInput.options.param ?? []);
+  const given = givenValues(framework.processedInput.options.param ?? []);
   return { ...defaults, ...Object.fromEntries([...ofStage, ...given]) };
 }
 

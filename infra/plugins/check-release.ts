@@ -6,7 +6,6 @@ import {
   stateOf,
   type Table,
 } from '../../packages/admin/upgrade/release.ts';
-import { valuesOf } from '../parameters/stage-parameters.ts';
 import type { Framework } from './framework.ts';
 
 const commands = ['deploy', 'deploy function'];
@@ -40,5 +39,5 @@ export default class CheckRelease {
 /** With the operator's credentials as the framework finds them. */
 async function tableOf(framework: Framework): Promise<Table> {
   const settings: DynamoDBClientConfig = await framework.getProvider('aws').getAwsSdkV3Config();
-  return { client: new DynamoDBClient(settings), name: String(valuesOf(framework).tableName) };
+  return { client: new DynamoDBClient(settings), name: framework.service.custom.tableName };
 }

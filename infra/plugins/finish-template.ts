@@ -16,6 +16,7 @@ export default class FinishTemplate {
         spreadConditions(template);
         foldConditions(template);
         orderApi(template);
+        admitNotifications(template);
         allowBursts(template);
         giveVersionsBack(template);
         catchUndeliveredSchedules(template);
@@ -80,13 +81,27 @@ function orderApi(template: Template): void {
   }
 }
 
+interface Throttles {
+  DefaultRouteSettings: Throttle;
+  RouteSettings: Record<string, Throttle>;
+}
+
+/** A provider notifies of each state of a task, and again after an error. */
+const notificationsPerTask = 5;
+
+function admitNotifications(template: Template): void {
+  for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage')) {
+    const { RouteSettings } = Properties as unknown as Throttles;
+    for (const [route, throttle] of Object.entries(RouteSettings))
+      if (route.includes(' /notifications/'))
+        throttle.ThrottlingRateLimit = notificationsPerTask * Number(throttle.ThrottlingRateLimit);
+  }
+}
+
 /** Of every throttle, twice the rate may come at once. */
 function allowBursts(template: Template): void {
   for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage')) {
-    const { DefaultRouteSettings, RouteSettings } = Properties as {
-      DefaultRouteSettings: Throttle;
-      RouteSettings: Record<string, Throttle>;
-    };
+    const { DefaultRouteSettings, RouteSettings } = Properties as unknown as Throttles;
     for (const throttle of [DefaultRouteSettings, ...Object.values(RouteSettings)])
       throttle.ThrottlingBurstLimit = 2 * Number(throttle.ThrottlingRateLimit);
   }

@@ -1,6 +1,10 @@
+import type { Blocks } from '../parameters/given-parameters.ts';
+
 /** The little that the plugins here know of the framework that loads them. */
 export interface Framework {
   processedInput: { commands: string[]; options: { param?: (string | null)[] | null } };
+  /** What serverless.yml says. */
+  configurationInput: { params: Blocks };
   serviceDir: string;
   service: {
     service: string;
@@ -32,7 +36,7 @@ export interface Console {
 
 /** What serverless.yml says to the plugins here. */
 interface Custom {
-  parameters: { defaults: Record<string, unknown>; stage: Record<string, unknown> | null };
+  tableName: string;
   /** The statements of each function's role, by the function's name. */
   statements: Record<string, unknown[]>;
 }

@@ -401,7 +401,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     oldestMessage('extraction-backlog', 'Extractions', 2 * hours, {
       meaning: 'For 15 minutes, an archive in the queue was older than two hours.',
       look: '`faults-extractHostNodes`, throttles, `extraction` lines by `outcome`',
-      action: 'Remove the cause. Too many publishes: raise `extractionConcurrency`.',
+      action: 'Remove the cause. Too many publishes: raise `maximumConcurrency` in `serverless.yml`.',
     }),
     {
       name: 'bucket-size',

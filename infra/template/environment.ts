@@ -6,14 +6,7 @@ import * as config from '../../lib/config.ts';
  */
 const stored = [config.registry];
 const caller = [...stored, config.tokens];
-const paid = [
-  ...caller,
-  config.usageRecords,
-  config.spending,
-  config.notifications,
-  config.relay,
-  config.receivers,
-];
+const paid = [...caller, config.spending, config.notifications, config.relay, config.receivers];
 const files = [...stored, config.bucket, config.downloads];
 const video = [...paid, ...files, config.videoProvider, config.videoRules];
 
@@ -42,8 +35,8 @@ const concerns: Record<string, config.Concern[]> = {
   unknownRoute: [],
   finalizeUpload: [...stored, config.bucket, config.archives],
   sweepSpending: stored,
-  extractHostNodes: [...stored, config.bucket, config.archives, config.extraction, config.extractionQueue],
-  writeIndex: [...files, config.archives],
+  extractHostNodes: [...stored, config.bucket, config.extractionQueue],
+  writeIndex: files,
 };
 
 /** As serverless.yml refers to a parameter, and to what stands in for one that is not given. */
@@ -61,6 +54,7 @@ const computed: Record<string, string> = {
   NOTIFICATION_QUEUE_URL: reference('notificationQueueUrl, self:custom.notificationQueueUrl'),
   NOTIFICATION_SIGNING_KEY: reference('localSigningKey, self:custom.notificationSigningKey'),
   NOTIFICATION_URL: reference('notificationUrl, self:custom.notificationUrl'),
+  TABLE_NAME: reference('tableName, self:custom.tableName'),
   NOTIFY_LOCALHOST: reference("notifyLocalhost, ''"),
 };
 

@@ -1,15 +1,10 @@
 import { fromRandomAccessReaderPromise } from 'yauzl';
 import type { ArchiveFile } from './archive-file.ts';
-import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
+import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
+import { archiveLimits } from './limits.ts';
 import { checkDistinct } from './names.ts';
 import { ArchiveReader, OutsideFile } from './reader.ts';
-
-export interface ArchiveLimits {
-  MAX_ARCHIVE_ENTRIES: number;
-  MAX_UNPACKED_BYTES: number;
-  MAX_UNPACKED_RATIO: number;
-}
 
 /** The archive's directory: its entries, and the offset of their list. */
 export interface Directory {
@@ -28,11 +23,11 @@ const entryHeaderBytes = 46;
  * Reads and checks the zip's central directory. Programs read an inconsistent archive differently, so one may show
  * other files than another one runs. Therefore everything ambiguous is rejected.
  */
-export async function readDirectory(file: ArchiveFile, limits: ArchiveLimits): Promise<Directory> {
+export async function readDirectory(file: ArchiveFile): Promise<Directory> {
   const reader = new ArchiveReader(file);
   try {
     await checkBeginning(reader, file);
-    return await readEntries(reader, file, limits);
+    return await readEntries(reader, file);
   } catch (error) {
     if (reader.failure !== undefined) throw reader.failure;
     throw error instanceof ArchiveProblem ? error : problemOf(error);
@@ -50,11 +45,7 @@ async function checkBeginning(reader: ArchiveReader, { sizeBytes }: ArchiveFile)
   }
 }
 
-async function readEntries(
-  reader: ArchiveReader,
-  { sizeBytes }: ArchiveFile,
-  limits: ArchiveLimits,
-): Promise<Directory> {
+async function readEntries(reader: ArchiveReader, { sizeBytes }: ArchiveFile): Promise<Directory> {
   const options = { decodeStrings: false, validateEntrySizes: false, autoClose: false };
   const zip = await fromRandomAccessReaderPromise(reader, sizeBytes, options);
   const end = sizeBytes - endRecordBytes - zip.comment.length;
@@ -62,9 +53,9 @@ async function readEntries(
     const before = await reader.bytesAt(end - zip64LocatorBytes, 4);
     if (before.readUInt32LE() === zip64Locator) throw zip64();
   }
-  if (zip.entryCount > limits.MAX_ARCHIVE_ENTRIES) {
+  if (zip.entryCount > archiveLimits.entries) {
     throw new ArchiveProblem(
-      `it has ${zip.entryCount} files and folders, and ${limits.MAX_ARCHIVE_ENTRIES} are allowed. Leave some out.`,
+      `it has ${zip.entryCount} files and folders, and ${archiveLimits.entries} are allowed. Leave some out.`,
     );
   }
   const start = Number(zip.readEntryCursor);
@@ -79,7 +70,7 @@ async function readEntries(
     throw new ArchiveProblem('the number of files it states is not the number it has. Make the zip again.');
   }
   if (entries.some(({ offset }) => offset >= start)) throw leadsOutside();
-  checkWhole(entries, sizeBytes, limits);
+  checkWhole(entries, sizeBytes);
   return { entries, start };
 }
 
@@ -90,21 +81,21 @@ function isWholeDirectory(record: Buffer, entries: number, bytes: number): boole
   );
 }
 
-function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number, limits: ArchiveLimits): void {
+function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number): void {
   if (entries.every(isFolder)) throw noFiles();
   checkDistinct(entries.map(({ name }) => name));
   if (entries.some(({ name, olderName }) => name !== olderName)) {
     checkDistinct(entries.map(({ olderName }) => olderName));
   }
   const unpacked = entries.reduce((total, { bytes }) => total + bytes, 0);
-  if (unpacked > limits.MAX_UNPACKED_BYTES) {
+  if (unpacked > archiveLimits.unpackedBytes) {
     throw new ArchiveProblem(
-      `it unpacks to ${unpacked} bytes, and ${limits.MAX_UNPACKED_BYTES} are allowed. Leave large files out.`,
+      `it unpacks to ${unpacked} bytes, and ${archiveLimits.unpackedBytes} are allowed. Leave large files out.`,
     );
   }
-  if (unpacked > sizeBytes * limits.MAX_UNPACKED_RATIO) {
+  if (unpacked > sizeBytes * archiveLimits.unpackedRatio) {
     throw new ArchiveProblem(
-      `it unpacks to more than ${limits.MAX_UNPACKED_RATIO} times its size. Leave out files that are mostly empty.`,
+      `it unpacks to more than ${archiveLimits.unpackedRatio} times its size. Leave out files that are mostly empty.`,
     );
   }
 }

@@ -1,5 +1,4 @@
 import { createInflateRaw } from 'node:zlib';
-import * as config from '../config.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { ArchiveProblem } from './archive-problem.ts';
 import { readDirectory } from './directory.ts';
@@ -28,7 +27,7 @@ const names = ['readme.md', 'readme.markdown', 'readme.rst', 'readme.txt', 'read
  * everything. Reads the archive's directory and this file, and nothing else of it.
  */
 export async function readReadme(file: ArchiveFile): Promise<Readme | undefined> {
-  const entries = await readDirectory(file, config.archives()).then(
+  const entries = await readDirectory(file).then(
     (directory) => directory.entries.filter((entry) => !isFolder(entry)),
     noneIfProblem,
   );

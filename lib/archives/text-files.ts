@@ -1,7 +1,6 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 import { decodeText, maxTextFileBytes, textFilesIn } from '../../packages/host-nodes/text-files.ts';
-import * as config from '../config.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import { readDirectory } from './directory.ts';
 import { type ArchiveEntry, isFolder, isStored } from './entry.ts';
@@ -14,7 +13,7 @@ const inflate = promisify(inflateRaw);
  * that most of an archive full of images is never fetched. The archive has been checked before.
  */
 export async function readTextFiles(file: ArchiveFile): Promise<Map<string, string | undefined>> {
-  const { entries } = await readDirectory(file, config.archives());
+  const { entries } = await readDirectory(file);
   const reader = new ArchiveReader(file);
   const files = new Map<string, string | undefined>();
   const inOrder = entries.toSorted((a, b) => a.offset - b.offset).filter((entry) => !isFolder(entry));

@@ -4,18 +4,17 @@ import type { IdempotencyKey } from './idempotency-key.ts';
 import type { Money } from './money.ts';
 import type { Outgoing, PaidRequest, Participant } from './participant.ts';
 
-/** Only the participants that a stage uses: without any, no client of the store is loaded. */
+/** Loaded only by a function that has paid requests. */
 interface Modules {
-  money: typeof import('./money.ts') | undefined;
+  money: typeof import('./money.ts');
   relay: typeof import('./relay.ts') | undefined;
 }
 
 /** To be called while the function starts: no request is in a hurry yet. */
-export async function loadModules({ paid, notifies }: Contract): Promise<Modules> {
-  const isCounted = paid !== undefined && config.usageRecords().USAGE_RECORDS === 'on';
+export async function loadModules({ notifies }: Contract): Promise<Modules> {
   const isRelayed = notifies !== undefined && config.notifications().NOTIFICATIONS === 'relay';
   const [money, relay] = await Promise.all([
-    isCounted ? import('./money.ts') : undefined,
+    import('./money.ts'),
     isRelayed ? import('./relay.ts') : undefined,
   ]);
   return { money, relay };
@@ -32,7 +31,7 @@ export function participantsOf(
   let spending: Money | undefined;
   const relayed = relay?.relayOf(contract, request, () => spending?.usageName);
   const names = { keyHash: key?.keyHash, ticketHash: relayed?.ticketHash };
-  spending = money?.moneyOf(contract, request, names);
+  spending = money.moneyOf(contract, request, names);
   const call = callOf(relayed ? relayed.relayedBody : request.body);
   const participants = [key, relayed, call, spending].filter((each) => each !== undefined);
   return { participants, call, ceiling: spending?.ceiling };

@@ -21,7 +21,7 @@ interface NewTask {
   caller: string;
   /** The caller's own, if it wants to be notified. */
   address: string | undefined;
-  /** The name of the usage record, if the stage keeps one; known when it is recorded. */
+  /** The name of the usage record; known when it is recorded. */
   usageName: () => string | undefined;
   context: Context;
 }

@@ -2,7 +2,6 @@ import type { Context } from '../context.ts';
 import { readTextFiles } from '../archives/text-files.ts';
 import { findObject } from '../bucket/bucket.ts';
 import { publishedKeyOf } from '../bucket/object-keys.ts';
-import * as config from '../config.ts';
 import { extractInWorker } from '../../packages/host-nodes/extract-in-worker.ts';
 import { note } from '../log.ts';
 import { finishExtraction, type FoundHostNodes, writeHostNodes } from '../registry/extraction.ts';
@@ -69,6 +68,6 @@ export async function readHostNodes(
     reason: why,
     nodes: entries,
     openFields,
-    tags: config.extraction().EXTRACTION_TAGS === 'on' ? risks : [],
+    tags: risks,
   };
 }

@@ -10,7 +10,6 @@ import { checkArchive } from '../../lib/archives/check-archive.ts';
 import { readDirectory } from '../../lib/archives/directory.ts';
 import { isFolder, isStored } from '../../lib/archives/entry.ts';
 import { ArchiveReader, dataStart } from '../../lib/archives/reader.ts';
-import * as config from '../../lib/config.ts';
 import { Failure } from './failure.ts';
 
 /**
@@ -28,7 +27,7 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
     throw new Failure('archiveRefused', `The archive is not unpacked: ${error.sentence}`);
   });
   const target = resolve(folder);
-  const { entries } = await readDirectory(file, config.archives());
+  const { entries } = await readDirectory(file);
   const reader = new ArchiveReader(file);
   await requireNew(target, folder);
   const draft = await draftFor(target, folder);

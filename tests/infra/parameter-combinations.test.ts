@@ -18,11 +18,6 @@ describe('parameters together', () => {
       'domainName and certificateArn must be given together.',
     ],
     [
-      'limits that nothing counts for',
-      { usageRecords: 'off', creditsPerDay: '100' },
-      'usageRecords must be on where creditsPerDay, tasksPerDay or requestsPerMinute is set.',
-    ],
-    [
       'a budget without a ceiling for every operation',
       { creditsPerDay: '5000', creditCeilings: 'textToVideo=810' },
       'creditCeilings must have an entry for each of relightImage, textToVideo, extendVideo, multiframeVideo when creditsPerDay is set: a task without one is refused.',
@@ -72,7 +67,7 @@ describe('parameters together', () => {
   });
 
   test('reports all problems at once', () => {
-    expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', tableName: 'a b' })).toHaveLength(3);
+    expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', maxArchiveBytes: 'a b' })).toHaveLength(3);
   });
 
   test('take ceilings of extra models', () => {

@@ -2,8 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { environmentProblems } from '../../infra/parameters/environment-problems.ts';
-import { flagsOf, packageWith, requiredParameters, templateIn } from '../../infra/plugins/packages.ts';
+import { parameters } from '../../infra/parameters/parameters.ts';
 import { isReachable, longNames } from '../../infra/parameters/place-problems.ts';
+import { flagsOf, packageWith, requiredParameters, templateIn } from '../../infra/plugins/packages.ts';
 import { builtProject, refusalOf } from './packaging.ts';
 
 /** What a person reads of it, without the lines about the framework. */
@@ -123,16 +124,43 @@ describe('a stage that cannot be deployed', () => {
   }, 120_000);
 });
 
-test('takes empty values, values of several lines, and warns of reservations above the quota', async () => {
+test('takes an empty parameter, given or in its block, as one that is not given', async () => {
+  const project = await builtProject('empty');
+  const file = join(project, 'serverless.yml');
+  const template = async (flags: string[]) => {
+    await packageWith(project, 'packaged', flags);
+    const text = await readFile(templateIn(join(project, 'packaged')), 'utf8');
+    return JSON.parse(text.replaceAll(/\d{13}-[\d:.TZ-]+/g, '<time>'));
+  };
+  const plain = await template(flagsOf(requiredParameters));
+  const block = Object.keys(parameters).map((name) => `    ${name}: ""\n`);
+  await writeFile(
+    file,
+    (await readFile(file, 'utf8')).replace('  local:\n', `  prod:\n${block.join('')}  local:\n`),
+  );
+  const empty = Object.fromEntries(Object.keys(parameters).map((name) => [name, '']));
+
+  expect(await template(flagsOf({ ...empty, ...requiredParameters }))).toEqual(plain);
+  expect(
+    sentencesIn(await refusalOf(flagsOf(empty), project))
+      .slice(1)
+      .sort(),
+  ).toEqual(
+    Object.keys(requiredParameters)
+      .map((name) => `  ${name} is missing: --param=${name}=…`)
+      .sort(),
+  );
+}, 180_000);
+
+test('takes values of several lines, and warns of reservations above the quota', async () => {
   const project = await builtProject('given');
   const keys = { keys: [{ kty: 'RSA', kid: '1' }] };
-  const given = { ...requiredParameters, creditCeilings: '', tokenKeySet: JSON.stringify(keys, null, 2) };
+  const given = { ...requiredParameters, tokenKeySet: JSON.stringify(keys, null, 2) };
   const flags = [...flagsOf(given), '--param', 'corsOrigins=*', '--param=proxyConcurrency=226'];
   const printed = await packageWith(project, 'packaged', flags);
   const { Resources } = JSON.parse(await readFile(templateIn(join(project, 'packaged')), 'utf8'));
   const { Variables } = Resources.TextToVideoLambdaFunction.Properties.Environment;
 
-  expect(Variables.CREDIT_CEILINGS).toBe('');
   expect(JSON.parse(Variables.TOKEN_JWKS)).toEqual(keys);
   expect(printed).toContain('proxyConcurrency and finalizeConcurrency reserve 904 executions');
 }, 120_000);

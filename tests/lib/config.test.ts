@@ -17,10 +17,8 @@ const needed = {
   bucket: { AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives' },
   downloads: {},
   archives: {},
-  extraction: {},
   imageProvider: { IMAGE_PROVIDER_URL: 'https://image.example.com', IMAGE_PROVIDER_KEY: 'ssm:/image' },
   videoProvider: { VIDEO_PROVIDER_URL: 'https://video.example.com', VIDEO_PROVIDER_KEY: 'ssm:/video' },
-  usageRecords: {},
   spending: {},
   notifications: {},
   relay: { NOTIFICATION_URL: 'https://api.example.com/notifications' },
@@ -45,20 +43,13 @@ const defaults: Partial<Record<Concern, Record<string, unknown>>> = {
   },
   ci: { CI_AUDIENCE: [], CI_ISSUERS: [] },
   publishing: { MAX_PENDING_VERSIONS: 100, MAX_NEW_NODES_PER_DAY: 0 },
-  archives: {
-    MAX_ARCHIVE_BYTES: 100_000_000,
-    MAX_ARCHIVE_ENTRIES: 10_000,
-    MAX_UNPACKED_BYTES: 1_000_000_000,
-    MAX_UNPACKED_RATIO: 100,
-  },
-  extraction: { EXTRACTION_TAGS: 'on' },
+  archives: { MAX_ARCHIVE_BYTES: 100_000_000 },
   imageProvider: { IMAGE_PROVIDER_KEY_HEADER: 'x-api-key', IMAGE_PROVIDER_KEY_SCHEME: '' },
   videoProvider: {
     VIDEO_PROVIDER_KEY_HEADER: 'authorization',
     VIDEO_PROVIDER_KEY_SCHEME: 'Token',
     VIDEO_PROVIDER_MODEL_PREFIX: 'vid',
   },
-  usageRecords: { USAGE_RECORDS: 'on' },
   spending: {
     CREDITS_PER_DAY: 0,
     TASKS_PER_DAY: 0,
@@ -168,9 +159,9 @@ describe('a variable of the environment', () => {
     ['ci', 'CI_ISSUERS', 'gitlab https://a.example.com http://a.example.com/keys', issuers],
     ['ci', 'CI_ISSUERS', 'gitlab https://a.example.com https://a.example.com/keys github', issuers],
     ['archives', 'MAX_ARCHIVE_BYTES', '0', 'must be a whole number from 1 to 1000000000'],
-    ['archives', 'MAX_ARCHIVE_ENTRIES', '1.5', 'must be a whole number from 1 to 65535'],
-    ['archives', 'MAX_UNPACKED_BYTES', '1e3', 'must be a whole number from 1 to 5000000000'],
-    ['archives', 'MAX_UNPACKED_RATIO', '-3', 'must be a whole number from 1 to 10000'],
+    ['archives', 'MAX_ARCHIVE_BYTES', '1.5', 'must be a whole number from 1 to 1000000000'],
+    ['archives', 'MAX_ARCHIVE_BYTES', '1e3', 'must be a whole number from 1 to 1000000000'],
+    ['archives', 'MAX_ARCHIVE_BYTES', '-3', 'must be a whole number from 1 to 1000000000'],
     ['imageProvider', 'IMAGE_PROVIDER_KEY_HEADER', 'Host', header],
     ['videoProvider', 'VIDEO_PROVIDER_KEY_HEADER', 'content-length', header],
     ['notificationSignatures', 'IMAGE_NOTIFICATION_KEY_HEADER', 'transfer-encoding', header],
@@ -185,9 +176,9 @@ describe('a variable of the environment', () => {
   });
 
   test('reads a number', () => {
-    configure({ MAX_ARCHIVE_ENTRIES: '7' });
+    configure({ MAX_ARCHIVE_BYTES: '7' });
 
-    expect(config.archives()).toMatchObject({ MAX_ARCHIVE_ENTRIES: 7 });
+    expect(config.archives()).toMatchObject({ MAX_ARCHIVE_BYTES: 7 });
   });
 
   test('reads a list without spaces and empty entries', () => {

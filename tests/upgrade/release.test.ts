@@ -22,6 +22,7 @@ import { listen } from '../../tools/processes/ports.ts';
 import { admin, adminJson } from '../support/admin.ts';
 import { addNode, storedItem } from '../support/registry.ts';
 import { emptyTable, readTable } from '../support/table-image.ts';
+import { setVariables } from '../support/variables.ts';
 import { builtProject } from '../infra/packaging.ts';
 
 const table = { client: dynamodb, name: tableName() };
@@ -82,10 +83,13 @@ describe('npm run deploy', () => {
     response.writeHead(500).end();
   });
 
-  afterAll(() => void aws.close());
+  afterAll(() => {
+    aws.close();
+    setVariables({ TABLE_NAME: table.name });
+  });
 
   /** With the operator's credentials, against a server in the place of all of AWS but the table. */
-  async function deploy(name: string, project = '.'): Promise<{ output: string; requests: string[] }> {
+  async function deploy(stage: string, project = '.'): Promise<{ output: string; requests: string[] }> {
     seen.length = 0;
     if (!aws.listening) await listen(aws);
     const { port } = aws.address() as { port: number };
@@ -97,7 +101,7 @@ describe('npm run deploy', () => {
       AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
       AWS_ENDPOINT_URL_DYNAMODB: process.env.AWS_ENDPOINT_URL_DYNAMODB,
     };
-    const flags = flagsOf({ ...requiredParameters, tableName: name });
+    const flags = ['--stage', stage, ...flagsOf(requiredParameters).slice(2)];
     const output = await promisify(execFile)('serverless', ['deploy', ...flags], { cwd: project, env }).then(
       () => 'deployed',
       ({ stdout, stderr }) => stdout + stderr,
@@ -106,13 +110,15 @@ describe('npm run deploy', () => {
   }
 
   test('rejects a table of an unknown release before it sends anything to AWS', async () => {
+    const stage = `of-2-${randomUUID().slice(0, 8)}`;
+    const name = `node-registry-${stage}`;
+    await createTable(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), name);
+    setVariables({ TABLE_NAME: name });
     await tables['records of 2.0.0']();
     const before = await readTable();
-    const { output, requests } = await deploy(tableName());
+    const { output, requests } = await deploy(stage);
 
-    expect(output).toContain(
-      `The table ${tableName()} holds records and doesn't say which release wrote them`,
-    );
+    expect(output).toContain(`The table ${name} holds records and doesn't say which release wrote them`);
     expect(output).not.toContain('Packaging');
     expect(requests).toEqual([]);
     expect(await readTable()).toEqual(before);

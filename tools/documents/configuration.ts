@@ -12,11 +12,10 @@ const runbook = 'docs/runbook.md';
 
 const introduction = `# Configuration
 
-For operators. \`npm run configuration\` generates this page from the parameters of a stage and the variables of its functions.
+For operators. \`npm run configuration\` generates this page from the code.
 
 Pass a parameter with \`--param=name=value\`, or put it in a block named after the stage under \`params\` in \`serverless.yml\`. An empty
-value (\`--param=name=\`) restores the function's default, or leaves that part of the stage out. \`npm run deploy\` rejects missing,
-misspelled and unsafe values before it creates anything.
+one counts as not given. \`npm run deploy\` rejects missing, misspelled and unsafe values before it creates anything.
 
 Keys are references, never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`. Functions read them while they load, and
 again after the provider has returned 401 or 403.
@@ -43,7 +42,7 @@ export async function configurationDocument(): Promise<string> {
     introduction,
     '## Parameters\n',
     ...table(['Parameter', 'Variable', 'Default', 'Meaning'], rows),
-    '\n## Other variables\n\nThe stage or the local stack sets these; no parameter does.\n',
+    '\n## Other variables\n\nThe stage or the local stack sets these.\n',
     ...table(
       ['Variable', 'Default', 'Meaning'],
       others.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),

@@ -1,7 +1,6 @@
-import { expect, describe, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readReadme } from '../../../lib/archives/readme.ts';
 import { inMemory } from '../../support/archive-files.ts';
-import { setVariables } from '../../support/variables.ts';
 import { type ZipFile, zip } from '../../support/zip.ts';
 
 const code = { name: 'node.py', data: 'NODE_CLASS_MAPPINGS = {}\n' };
@@ -79,9 +78,10 @@ describe('readReadme', () => {
     expect(await read({ name: 'README.md', data })).toEqual({ path: 'README.md', text, isCut: false });
   });
 
-  test('finds none in an archive that today has too many files', async () => {
-    setVariables({ MAX_ARCHIVE_ENTRIES: '1' });
+  test('finds none in an archive that would be rejected today', async () => {
+    const readme = { name: 'README.md', data: 'Hello' };
 
-    expect(await read({ name: 'README.md', data: 'Hello' })).toBeUndefined();
+    expect(await read(readme)).toBeDefined();
+    expect(await read(readme, { name: 'NODE.py', data: 'clashes with node.py' })).toBeUndefined();
   });
 });

@@ -1,0 +1,6 @@
+/** What a finalizer checks in its 300 s: it inflates about 80 MB a second. More than 65,535 entries would need zip64. */
+export const archiveLimits = {
+  entries: 10_000,
+  unpackedBytes: 1_000_000_000,
+  unpackedRatio: 100,
+} as const;
