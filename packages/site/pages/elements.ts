@@ -22,9 +22,15 @@ export function at<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   return found as Kind;
 }
 
-/** A text that a publisher wrote. Its direction marks end with it. */
+const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const maxCodePoints = 8;
+
+/** A text that a publisher wrote. Its direction marks end with it. One that nobody could see or press is spelled out. */
 export function foreign(text: string): HTMLElement {
-  return element('bdi', {}, text);
+  if (text === '' || visible.test(text)) return element('bdi', {}, text);
+  const points = [...text].slice(0, maxCodePoints).map((letter) => letter.codePointAt(0) ?? 0);
+  const spelled = points.map((point) => `U+${point.toString(16).toUpperCase().padStart(4, '0')}`);
+  return element('bdi', {}, spelled.join(' '));
 }
 
 export function pill(text: string, tone: 'good' | 'warn' | 'bad' | 'plain' = 'plain'): HTMLElement {

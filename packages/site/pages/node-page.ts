@@ -67,7 +67,7 @@ function renderNode(index: PublicIndex, node: IndexedNode, label: string | undef
     ...(isMissing ? [notice('warn', `There is no version ${label} of this node.`)] : []),
     ...(version ? versionParts(index, node, version) : []),
     ...(node.versions.length > 0 ? [versionSection(node, version)] : []),
-    ...(node.versions.length > 0 ? [readmeSection(index, String(node.id))] : []),
+    ...(node.versions.length > 0 ? [readmeSection(index, node)] : []),
   ];
 }
 

@@ -1,9 +1,9 @@
-import type { PublicIndex } from '../../registry-client/public-index.ts';
+import type { IndexedNode, PublicIndex } from '../../registry-client/public-index.ts';
 import { element } from './elements.ts';
 import { failure } from './failure.ts';
 
 /** The README of the latest version. The code that renders Markdown is loaded for a node that has one. */
-export function readmeSection(index: PublicIndex, id: string): HTMLElement {
+export function readmeSection(index: PublicIndex, { id = '', repository }: IndexedNode): HTMLElement {
   const content = element('div');
   const section = element('section', { ariaLabel: 'README' }, element('h2', {}, 'README'), content);
   const load = async () => {
@@ -13,7 +13,7 @@ export function readmeSection(index: PublicIndex, id: string): HTMLElement {
       if (!text) return section.remove();
       const shown = /\.(?:rst|txt)$/i.test(path)
         ? element('pre', { tabIndex: 0 }, text)
-        : (await import('./readme.ts')).renderReadme(text);
+        : (await import('./readme.ts')).renderReadme(text, { path, repository });
       content.replaceChildren(element('div', { className: 'readme' }, shown));
       if (is_cut) content.append(element('p', { className: 'quiet' }, 'The rest of it is in the archive.'));
     } catch (error) {

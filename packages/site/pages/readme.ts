@@ -79,15 +79,21 @@ const allowed = {
   RETURN_DOM_FRAGMENT: true,
 } as const;
 
+interface Place {
+  /** The README's name in the pack. */
+  path: string;
+  repository: string | undefined;
+}
+
 /** A publisher's Markdown as elements that can do nothing but be read. */
-export function renderReadme(text: string): DocumentFragment {
+export function renderReadme(text: string, place: Place): DocumentFragment {
   const html = markdown.parse(text) as string;
   const fragment = createPurifier(window).sanitize(html, {
     ...allowed,
     ALLOWED_TAGS: [...allowed.ALLOWED_TAGS],
     ALLOWED_ATTR: [...allowed.ALLOWED_ATTR],
   });
-  limitLinks(fragment);
+  limitLinks(fragment, place);
   limitPictures(fragment);
   nestHeadings(fragment);
   // Wider than a phone, they scroll by themselves, also by keyboard.
@@ -95,10 +101,11 @@ export function renderReadme(text: string): DocumentFragment {
   return fragment;
 }
 
-/** A path within the pack leads nowhere from here, and neither does a part of another page. */
-function limitLinks(fragment: DocumentFragment): void {
+/** A part of the page has no address here, as the hash is that of the page itself. */
+function limitLinks(fragment: DocumentFragment, place: Place): void {
   for (const link of fragment.querySelectorAll('a')) {
-    const href = webAddress(link.getAttribute('href') ?? undefined);
+    const given = link.getAttribute('href') ?? '';
+    const href = webAddress(given) ?? addressInRepository(given, place);
     if (href === undefined) {
       link.replaceWith(...link.childNodes);
       continue;
@@ -108,6 +115,16 @@ function limitLinks(fragment: DocumentFragment): void {
     const picture = link.querySelector('img[alt]:not([alt=""])');
     if (!link.textContent?.trim() && !picture) link.ariaLabel = link.hostname;
   }
+}
+
+/** Where GitHub and GitLab show a file of the latest commit. Undefined if the link does not stay in the repository. */
+function addressInRepository(link: string, { path, repository }: Place): string | undefined {
+  const root = webAddress(repository)?.replace(/[?#].*$|(?:\.git)?\/*$/g, '');
+  if (!root?.startsWith('https:') || link === '' || link.startsWith('#')) return undefined;
+  const files = `${root}/blob/HEAD/`;
+  const base = link.startsWith('/') ? files : URL.parse(path, files)?.href;
+  const address = URL.parse(link.replace(/^\/(?!\/)/, ''), base)?.href;
+  return address?.startsWith(`${root}/`) ? address : undefined;
 }
 
 function limitPictures(fragment: DocumentFragment): void {

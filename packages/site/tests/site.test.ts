@@ -8,6 +8,7 @@ import {
   note,
   openPage,
 } from '../../../tests/support/browser.ts';
+import { nodePath } from '../../../lib/index/paths.ts';
 import { listed, manyNodes, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
 
@@ -16,7 +17,9 @@ jest.setTimeout(40_000);
 const pictures = '.pictures';
 const readme = `# Demo pack
 
-Blends **two** images. See [the guide](https://guide.example/start) and [a file](docs/more.md).
+Blends **two** images. See [the guide](https://guide.example/start) and [a file](docs/more.md),
+[one of the root](/LICENSE), [issues](../../issues), [a part](#install), [outside](../../../../other),
+[a host](//thief.example/a), [a script](javascript:alert(1)) and ![a picture](docs/one.png).
 
 ## Install
 
@@ -61,6 +64,7 @@ const hostNodes = [
   { host_node_name: 'LoadPlain', return_types: 'IMAGE', policy: 'HostNodePolicyLocalOnly' as const },
   { host_node_name: 'Unknown', input_types: 'written by hand', deprecated: true },
 ];
+const longName = 'reference_image_embedding_of_the_subject';
 const registry = [
   listed(
     'blend',
@@ -81,6 +85,16 @@ const registry = [
     },
     hostNodes,
   ),
+  listed('unseen', { name: '\u2060 \u115f', tags: ['\u200b'] }),
+  listed('wide', {}, [
+    {
+      host_node_name: 'Wide',
+      input_types: JSON.stringify({
+        required: { [longName]: ['MODEL'], [`${longName}_2`]: [['normal', 'multiply']] },
+      }),
+      return_types: '["CONDITIONING"]',
+    },
+  ]),
   listed('samples', { description: 'Samples a video twice', tags: ['video'] }),
   listed('withdrawn', { status: 'NodeStatusDeleted', status_detail: 'Use blend.' }),
   listed('evil', { status: 'NodeStatusBanned', versions: [] }),
@@ -129,7 +143,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
       async (colorScheme) => {
         await open('#/', pixels);
         await page.emulateMedia({ colorScheme });
-        await status('42 nodes');
+        await status('44 nodes');
         expect(await accessibilityProblems(page)).toEqual([]);
         expect(await width()).toBe(pixels);
         await page.screenshot({ path: `${pictures}/site-search-${pixels}-${colorScheme}.png` });
@@ -147,7 +161,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
   describe('the search', () => {
     test('finds what is typed, by keyboard alone, and leads to the node', async () => {
       await open('#/');
-      await status('42 nodes');
+      await status('44 nodes');
       await page.getByLabel('Search').focus();
       await page.keyboard.type('video twice');
       await status('1 node');
@@ -166,21 +180,21 @@ inBrowser(`shows the site in a browser${note}`, () => {
       await status('1 node');
       expect(await results()).toEqual(['Blend']);
       await page.getByLabel('Tag', { exact: true }).selectOption('');
-      await status('42 nodes');
+      await status('44 nodes');
       expect((await results())[0]).toBe('Blend');
       await page.getByLabel('Order').selectOption('name');
 
-      await page.locator('#results li:first-child', { hasText: 'Blend' }).waitFor();
-      expect((await results())[1]).toBe('Filler 0');
+      await page.locator('#results li:nth-child(2)', { hasText: 'Blend' }).waitFor();
+      expect((await results())[2]).toBe('Filler 0');
     });
 
     test('shows thirty nodes, and more on request', async () => {
       await open('#/');
-      await status('42 nodes');
+      await status('44 nodes');
       expect(await results()).toHaveLength(30);
-      await page.getByRole('button', { name: 'Show more (12 left)' }).click();
+      await page.getByRole('button', { name: 'Show more (14 left)' }).click();
 
-      expect(await results()).toHaveLength(42);
+      expect(await results()).toHaveLength(44);
       expect(await page.getByRole('button', { name: /Show more/ }).count()).toBe(0);
     });
 
@@ -212,7 +226,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
       expect(await page.locator('#search-status').textContent()).toBe('Loading the catalog…');
       held.resolve(undefined);
 
-      await status('42 nodes');
+      await status('44 nodes');
     });
 
     test('says what is wrong if the index cannot be read, and tries again', async () => {
@@ -222,7 +236,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
       host.disturb = undefined;
       await page.getByRole('button', { name: 'Try again' }).click();
 
-      await status('42 nodes');
+      await status('44 nodes');
     });
 
     test('says of a new registry that nothing is published', async () => {
@@ -248,7 +262,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
         return undefined;
       };
       await open('#/');
-      await status('42 nodes');
+      await status('44 nodes');
       await page.getByLabel('Search').pressSequentially('video twice');
       await status('1 node');
 
@@ -284,6 +298,37 @@ inBrowser(`shows the site in a browser${note}`, () => {
       expect(await textOf(page.locator('.host-node', { hasText: 'Unknown' }))).toContain('are not known');
     });
 
+    test('leaves outputs and values their width next to names of 40 letters', async () => {
+      await open('#/nodes/wide', 360);
+      const card = page.locator('.host-node');
+      await card.waitFor();
+      const wide = await width();
+      const boxes: { name: string; width: number; height: number }[] = await page.evaluate(
+        `[...document.querySelectorAll('.outputs bdi, .value bdi')].map((each) => {
+          const { width, height } = each.getBoundingClientRect();
+          return { name: each.textContent, width, height };
+        })`,
+      );
+
+      expect(wide).toBe(360);
+      expect(boxes.map(({ name }) => name)).toEqual(['CONDITIONING', 'normal']);
+      // One line each.
+      for (const { height, width } of boxes) expect([height < 24, width > 35]).toEqual([true, true]);
+      const [inputs, outputs] = await Promise.all(
+        ['Inputs', 'Outputs'].map((name) => card.getByRole('list', { name }).boundingBox()),
+      );
+      expect(Number(inputs?.x) + Number(inputs?.width)).toBeLessThanOrEqual(Number(outputs?.x));
+    });
+
+    test('spells out names and tags of invisible characters, so that they can be pressed', async () => {
+      await open('#/?tag=%E2%80%8B');
+      await status('1 node');
+      expect(await page.getByRole('list', { name: 'Tags' }).textContent()).toBe('U+200B');
+      await page.getByRole('link', { name: 'U+2060 U+0020 U+115F' }).click();
+
+      await page.getByRole('heading', { level: 1, name: 'U+2060 U+0020 U+115F' }).waitFor();
+    });
+
     test('shows versions, provenance, dependencies, the line that installs, and the README', async () => {
       await open('#/nodes/blend');
       await page.locator('.readme h3').first().waitFor();
@@ -303,9 +348,31 @@ inBrowser(`shows the site in a browser${note}`, () => {
       expect(links).toEqual([
         ['https://code.example/acme/blend', 'noopener noreferrer nofollow'],
         ['https://guide.example/start', 'noopener noreferrer nofollow'],
+        ['https://code.example/acme/blend/blob/HEAD/docs/more.md', 'noopener noreferrer nofollow'],
+        ['https://code.example/acme/blend/blob/HEAD/LICENSE', 'noopener noreferrer nofollow'],
+        ['https://code.example/acme/blend/issues', 'noopener noreferrer nofollow'],
       ]);
-      expect(await textOf(page.locator('.readme'))).toContain('a file');
+      expect(await textOf(page.locator('.readme'))).toMatch(
+        /a part, outside,\sa host, a script and a picture/,
+      );
     });
+
+    test.each([undefined, 'http://code.example/acme/blend'])(
+      'leaves relative links as text with %s as repository',
+      async (repository) => {
+        const file = nodePath('blend');
+        const node = host.index.get(file) as string;
+        host.index.set(file, JSON.stringify({ ...JSON.parse(node), repository }));
+        await open('#/nodes/blend');
+        await page.locator('.readme h3').first().waitFor();
+        const links = await page.evaluate(
+          "[...document.querySelectorAll('.readme a')].map(({ href }) => href)",
+        );
+        host.index.set(file, node);
+
+        expect(links).toEqual(['https://guide.example/start']);
+      },
+    );
 
     test('shows an older version with its marks, and says of a missing one that it is missing', async () => {
       await open('#/nodes/blend/1.0.0');
