@@ -1,13 +1,12 @@
 // POST /bulk/nodes/versions
-import { downloadUrl } from '../lib/bucket/download-url.ts';
 import { bulkNodeVersions } from '../lib/contracts/bulk-node-versions.ts';
 import { boundedList, maxAnswerBytes } from '../lib/http/bounded-json.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
-import { findNodeVersions, tooMuch } from '../lib/registry/node-versions.ts';
+import { findNodeVersions, tooMuch } from '../lib/registry/find-node-versions.ts';
 
 export const handler = endpoint(bulkNodeVersions, async ({ body, context }) => {
   const identifiers = body.node_versions;
-  const lookups = await findNodeVersions(context, identifiers, { downloadUrl, maxBytes: maxAnswerBytes });
+  const lookups = await findNodeVersions(context, identifiers, maxAnswerBytes);
   const entries = identifiers.map((identifier, index) => ({ identifier, ...lookups[index] }));
   return { body: boundedList('node_versions', entries, ({ identifier }) => ({ identifier, ...tooMuch })) };
 });

@@ -1,5 +1,4 @@
 // PUT /publishers/{publisherId}/nodes/{nodeId}
-import { downloadUrl } from '../lib/bucket/download-url.ts';
 import { updateNode } from '../lib/contracts/update-node.ts';
 import { endpoint } from '../lib/http/endpoint.ts';
 import { changeNode, etagOf, nodeView, requireSameNode } from '../lib/registry/nodes.ts';
@@ -11,7 +10,7 @@ export const handler = endpoint(updateNode, async ({ path, body, caller, ifMatch
   requireSameNode(path.nodeId, body.id, 'body.id');
   const owned = await changeNode(context, { ...path, changes: body, caller, ifMatch });
   return {
-    body: nodeView(owned, downloadUrl),
+    body: nodeView(owned),
     headers: { etag: etagOf(owned.node), ...(body.category && categoryDeprecatedSince) },
   };
 });

@@ -20,8 +20,17 @@ export interface EventInvocation {
   getRemainingTimeInMillis: () => number;
 }
 
-export function contextUntil(deadline: number): Context {
-  return { deadline, openCalls: new Set() };
+/** Time kept back from the invocation's own limit, so that an answer still leaves when work is cut off. */
+const reservedMs = 1000;
+const defaultLimitMs = 29_000;
+
+/** When Lambda ends an invocation; one that is called by hand may not say. */
+export function endOf(invocation: Partial<EventInvocation>): number {
+  return Date.now() + (invocation.getRemainingTimeInMillis?.() ?? defaultLimitMs);
+}
+
+export function contextOf(invocation: Partial<EventInvocation>): Context {
+  return { deadline: endOf(invocation) - reservedMs, openCalls: new Set() };
 }
 
 /** Makes a call to a store or a provider, under a name that a log line can show. */
@@ -43,4 +52,22 @@ export async function calling<Result>(
 export function describeOpenCalls({ openCalls }: Context): string {
   const calls = [...(openCalls ?? [])].map(({ name, began }) => `${name} for ${Date.now() - began} ms`);
   return `waiting: ${calls.join(', ') || 'for no call'}`;
+}
+
+/** Resolves with `work`, or rejects with `late()` soon after `until` (milliseconds since the epoch). */
+export function inTime<Result>(work: Promise<Result>, until: number, late: () => Error): Promise<Result> {
+  // Written out: with Promise.race and finally it takes twice the time, for each request.
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), Math.max(0, until - Date.now()));
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
+  });
 }

@@ -3,7 +3,7 @@ import { handler as bulkNodeVersions } from '../functions/bulk-node-versions.ts'
 import { handler as publishNodeVersion } from '../functions/publish-node-version.ts';
 import { handler as updateHostNode } from '../functions/update-host-node.ts';
 import { handler as updateNode } from '../functions/update-node.ts';
-import { parseAsWritten } from '../lib/written-json.ts';
+import { parseAsWritten } from '../lib/json.ts';
 import { loadContracts } from '../tools/openapi/contracts.ts';
 import { invoke, type Result, sampleBody } from './support/invoke.ts';
 import { loggedLines } from './support/logged-lines.ts';

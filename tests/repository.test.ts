@@ -100,8 +100,8 @@ describe('a function of the service', () => {
 const floors = [
   ['outgoing'],
   ['aws', 'schemas', 'auth'],
-  ['store', 'contracts'],
-  ['registry', 'archives', 'bucket', 'providers', 'spend'],
+  ['store', 'contracts', 'bucket'],
+  ['registry', 'archives', 'providers', 'spend'],
   ['notifications'],
   ['paid'],
   ['uploads', 'http', 'index'],
@@ -260,7 +260,7 @@ const raisedFor: [file: RegExp, isRaised: (contract: Contract) => boolean][] = [
   [/^lib\/(?:spend\/|paid\/uploads)/, ({ paid }) => paid !== undefined],
   [/^lib\/(?:http\/admit|auth\/)/, ({ access }) => access !== 'anyone'],
   // lib/paid/nothing-sent.ts gives them other codes; a bulk read writes nothing.
-  [/^lib\/store\/(?:retries|store-errors)/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
+  [/^lib\/store\/send/, ({ paid, access }) => paid === undefined && access !== 'anyone'],
 ];
 /** Of files that several endpoints share, what one of them does not call. */
 const others: Record<string, readonly string[]> = {

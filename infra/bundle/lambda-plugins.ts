@@ -48,7 +48,7 @@ const credentials: Plugin = {
     }));
     onLoad({ filter: /.*/, namespace: 'credentials' }, () => ({
       contents: `
-        import { environmentCredentials } from './lib/aws/credentials.ts';
+        import { environmentCredentials } from './lib/aws/signing.ts';
         export const defaultProvider = () => environmentCredentials;`,
       resolveDir: process.cwd(),
     }));

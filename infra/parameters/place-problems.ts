@@ -29,7 +29,7 @@ export function longNames(service: string, stage: string, functions: readonly st
   ];
 }
 
-/** Those whose services have names that lib/aws/endpoints.ts makes. */
+/** Those whose services have names that lib/aws/signing.ts makes. */
 export function isReachable(region: string): boolean {
   return !/^(?:us-iso|eu-iso|eusc-)/.test(region);
 }

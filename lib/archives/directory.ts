@@ -1,10 +1,9 @@
 import { fromRandomAccessReaderPromise } from 'yauzl';
-import type { ArchiveFile } from './archive-file.ts';
+import { type ArchiveFile, ArchiveReader, OutsideFile } from './archive-file.ts';
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
 import { archiveLimits } from './limits.ts';
 import { checkDistinct } from './names.ts';
-import { ArchiveReader, OutsideFile } from './reader.ts';
 
 /** The archive's directory: its entries, and the offset of their list. */
 export interface Directory {

@@ -1,9 +1,8 @@
 import { createInflateRaw } from 'node:zlib';
-import type { ArchiveFile } from './archive-file.ts';
+import { type ArchiveFile, ArchiveReader, dataStart } from './archive-file.ts';
 import { ArchiveProblem } from './archive-problem.ts';
 import { readDirectory } from './directory.ts';
 import { type ArchiveEntry, isFolder, isStored } from './entry.ts';
-import { ArchiveReader, dataStart } from './reader.ts';
 
 export interface Readme {
   /** Its name in the archive, which says how the text is formatted. */

@@ -1,10 +1,9 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 import { decodeText, maxTextFileBytes, textFilesIn } from '../../packages/host-nodes/text-files.ts';
-import type { ArchiveFile } from './archive-file.ts';
+import { type ArchiveFile, ArchiveReader, dataStart } from './archive-file.ts';
 import { readDirectory } from './directory.ts';
 import { type ArchiveEntry, isFolder, isStored } from './entry.ts';
-import { ArchiveReader, dataStart } from './reader.ts';
 
 const inflate = promisify(inflateRaw);
 

@@ -2,7 +2,7 @@ import { JwtVerifier } from 'aws-jwt-verify/jwt-verifier';
 import type { Caller } from '../caller.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json.ts';
 import { KeySets } from './key-sets.ts';
 import { RejectedToken, rejected, rejectionOf } from './token-rejections.ts';
 

@@ -2,11 +2,9 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { httpRequest } from '../outgoing/http-request.ts';
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { describeError, log } from '../log.ts';
-import { environmentCredentials } from './credentials.ts';
-import { serviceHost } from './endpoints.ts';
-import { Sha256 } from './sha256.ts';
+import { environmentCredentials, serviceHost, Sha256 } from './signing.ts';
 
 /*
  * One signed POST reads a secret, with the signer that upload URLs already use. An SDK client for either store would be

@@ -9,7 +9,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import * as config from '../config.ts';
-import { encodedPath } from './object-url.ts';
+import { encodedPath } from './object-keys.ts';
 
 export const bucketName = () => config.bucket().BUCKET_NAME;
 

@@ -1,4 +1,5 @@
-import type { Upload } from '../upload.ts';
+import { serviceHost } from '../aws/signing.ts';
+import * as config from '../config.ts';
 
 /*
  * A signed URL of a publish can only put under `staging/`, each under a key of its own, and only
@@ -11,6 +12,14 @@ import type { Upload } from '../upload.ts';
  * Images of callers lie under `images/` (caller-images.ts), statuses of tasks under `status/`.
  */
 const stagingPrefix = 'staging/';
+
+/** One signed URL's worth of a version: where its archive is put, and which publish asked for it. */
+export interface Upload {
+  nodeId: string;
+  version: string;
+  versionId: string;
+  uploadId: string;
+}
 
 export function stagingKey({ nodeId, version, versionId, uploadId }: Upload): string {
   return `${stagingPrefix}${nodeId}/${version}/${versionId}/${uploadId}.zip`;
@@ -49,4 +58,22 @@ export function archiveKey({ nodeId, version, versionId }: Upload, sha256: strin
 /** S3 writes keys into its events as forms do: percent-encoded, with + for a space. */
 export function decodeKey(key: string): string {
   return decodeURIComponent(key.replaceAll('+', ' '));
+}
+
+export function objectUrl(key: string): URL {
+  const { AWS_ENDPOINT_URL_S3, AWS_REGION, BUCKET_NAME } = config.bucket();
+  const path = encodedPath(key);
+  return AWS_ENDPOINT_URL_S3
+    ? new URL(`${BUCKET_NAME}/${path}`, `${AWS_ENDPOINT_URL_S3}/`)
+    : new URL(`https://${BUCKET_NAME}.${serviceHost('s3', AWS_REGION)}/${path}`);
+}
+
+export function encodedPath(key: string): string {
+  return key.split('/').map(encodeURIComponent).join('/');
+}
+
+/** The public download URL of a key: at the CDN in front of the bucket, or at the bucket. */
+export function downloadUrl(key: string): string {
+  const base = config.downloads().DOWNLOAD_BASE_URL;
+  return base === undefined ? objectUrl(key).href : `${base.replace(/\/$/, '')}/${encodedPath(key)}`;
 }

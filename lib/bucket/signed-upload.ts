@@ -1,8 +1,7 @@
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import * as config from '../config.ts';
-import { environmentCredentials } from '../aws/credentials.ts';
-import { Sha256 } from '../aws/sha256.ts';
-import { objectUrl } from './object-url.ts';
+import { environmentCredentials, Sha256 } from '../aws/signing.ts';
+import { objectUrl } from './object-keys.ts';
 
 const expiresInSeconds = 15 * 60;
 

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { contract } from '../contract.ts';
-import { added } from '../schemas/added.ts';
-import { list } from '../schemas/lists.ts';
+import { added, list } from '../schemas/fields.ts';
 import { NodeVersion } from '../schemas/node-version.ts';
 
 /** A pair that lacks a field is that entry's error. */

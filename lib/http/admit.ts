@@ -6,7 +6,7 @@ import type { CiJob } from '../auth/ci-claims.ts';
 import type { Access } from '../contract.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json.ts';
 import { note } from '../log.ts';
 
 /** The caller: a person, a job of a CI, or an unknown caller if the operation allows it. */

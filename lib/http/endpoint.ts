@@ -4,25 +4,21 @@ import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import type * as z from 'zod/mini';
 import { type Caller, callerName } from '../caller.ts';
 import type { CiJob } from '../auth/ci-claims.ts';
-import { type Context, contextUntil, describeOpenCalls } from '../context.ts';
+import { type Context, contextOf, describeOpenCalls, endOf, inTime } from '../context.ts';
 import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
-import { inTime } from '../in-time.ts';
 import type { Answer, Outgoing } from '../paid/participant.ts';
 import { loadModules, participantsOf } from '../paid/participants.ts';
 import { type PreparedRequest, type Progress, runRequest } from '../paid/run-request.ts';
 import type { StartedTask } from '../providers/provider.ts';
 import { issueDetails } from '../validation-issues.ts';
 import { admit, type JobOf, tokenIn } from './admit.ts';
-import { errorAnswer, jsonAnswer } from './answer.ts';
+import { compressed, errorAnswer, jsonAnswer, logRequest } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
-import { compressed } from './compressed.ts';
-import { endOf, reservedMs } from './deadline.ts';
 import { parseJsonBody } from './json-body.ts';
 import { log, note } from '../log.ts';
 import { withUploads } from '../paid/uploads.ts';
-import { logRequest } from './log-request.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
   ? Caller
@@ -142,7 +138,7 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
         job,
         ifMatch: request.headers['if-match'],
         requestId: request.requestId,
-        context: contextUntil(endsAt - reservedMs),
+        context: contextOf(invocation),
       };
       const progress = { isSent: false };
       const late = () => {

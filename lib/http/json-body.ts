@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject, type JsonObject, parseAsWritten } from '../json.ts';
 import { freeFormIssue } from '../schemas/free-form.ts';
-import { parseAsWritten } from '../written-json.ts';
 
 type FreeForm = NonNullable<Contract['freeForm']>;
 

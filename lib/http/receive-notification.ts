@@ -1,14 +1,13 @@
-import type { Context } from '../context.ts';
 import { isUtf8 } from 'node:buffer';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
+import { type Context, contextOf } from '../context.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import type { Answer } from '../paid/participant.ts';
-import { errorAnswer, jsonAnswer } from './answer.ts';
-import { endOf, reservedMs } from './deadline.ts';
-import { logRequest } from './log-request.ts';
-import { signatureCheck } from './provider-signature.ts';
+import { errorAnswer, jsonAnswer, logRequest } from './answer.ts';
+import { storedSecret } from '../aws/stored-secret.ts';
 
 const relay = config.atStart(
   config.configured(() => {
@@ -43,7 +42,7 @@ async function takeCall(event: APIGatewayProxyEventV2, invocation: Invocation): 
   const { provider, ticket = '' } = event.pathParameters ?? {};
   if (provider !== 'image' && provider !== 'video') throw rejection('provider');
   if (!ticketShape.test(ticket)) throw rejection('ticket');
-  const context: Context = { deadline: endOf(invocation) - reservedMs };
+  const context = contextOf(invocation);
   const bytes = readBody(event);
   const headers = event.headers ?? {};
   if (!(await relaying.isSigned[provider](context, headers, bytes))) throw rejection('signature');
@@ -86,4 +85,26 @@ function readBody({ body, isBase64Encoded }: APIGatewayProxyEventV2): Buffer {
   if (bytes.length > maxBodyBytes) throw rejection('too_large');
   if (!isUtf8(bytes)) throw rejection('not_utf8');
   return bytes;
+}
+
+type Headers = Record<string, string | undefined>;
+
+/** Whether a provider signed a body. Without a configured key, every body counts as signed. */
+type SignatureCheck = (context: Context, headers: Headers, body: Buffer) => Promise<boolean>;
+
+/** Checks an HMAC-SHA256 of the body as it came, in hexadecimal digits, which some providers put `sha256=` before. */
+function signatureCheck(keyReference: string | undefined, header: string): SignatureCheck {
+  if (keyReference === undefined) return async () => true;
+  const key = storedSecret(keyReference);
+  const name = header.toLowerCase();
+  return async (context, headers, body) => {
+    const expected = createHmac('sha256', await key.read(context))
+      .update(body)
+      .digest();
+    const given = Buffer.from((headers[name] ?? '').replace(/^sha256=/, ''), 'hex');
+    const isValid = given.length === expected.length && timingSafeEqual(given, expected);
+    // The key may have been replaced in the meantime: the next call reads it again.
+    if (!isValid) key.forget();
+    return isValid;
+  };
 }

@@ -2,8 +2,7 @@ import type { APIGatewayProxyEventV2, Context as Invocation } from 'aws-lambda';
 import { ApiError } from '../errors.ts';
 import { note } from '../log.ts';
 import type { Answer } from '../paid/participant.ts';
-import { errorAnswer } from './answer.ts';
-import { logRequest } from './log-request.ts';
+import { errorAnswer, logRequest } from './answer.ts';
 
 /** Returns our own error in place of the gateway's bare message. It needs no token and reads nothing. */
 export function unknownRoute(event: APIGatewayProxyEventV2, invocation: Invocation): Promise<Answer> {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { type NodeRecord, nodeRecord, type PublisherRecord, publisherRecord } from '../registry/records.ts';
-import type { Item } from '../store/attribute-values.ts';
+import type { Item } from '../store/items.ts';
 import { type Key, nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
 

@@ -1,6 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
-import { downloadUrl } from '../bucket/download-url.ts';
-import type { Context, EventInvocation } from '../context.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { foldNodeId } from '../store/keys.ts';
 import { refreshReadme } from './readme-file.ts';
@@ -19,16 +18,14 @@ interface Changes {
   publishers: Set<string>;
 }
 
-const reservedMs = 1000;
 const maxAtOnce = 8;
 
 export async function writeIndex(
   event: DynamoDBStreamEvent,
   invocation: EventInvocation,
 ): Promise<DynamoDBBatchResponse> {
-  const context = { deadline: Date.now() + invocation.getRemainingTimeInMillis() - reservedMs };
   const fields = { function: 'writeIndex', function_request_id: invocation.awsRequestId };
-  return withLogFields(fields, () => writeChanges(context, event));
+  return withLogFields(fields, () => writeChanges(contextOf(invocation), event));
 }
 
 async function writeChanges(context: Context, event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
@@ -68,7 +65,7 @@ async function refreshAll(context: Context, { nodes, hostNodes, publishers }: Ch
   for (const publisher of publishers)
     for await (const page of nodesOf(context, publisher))
       for (const id of page) if (!nodes.has(foldNodeId(id))) nodes.set(foldNodeId(id), new Set());
-  await inParallel([...nodes], ([id, labels]) => refreshNode(context, id, [...labels], downloadUrl));
+  await inParallel([...nodes], ([id, labels]) => refreshNode(context, id, [...labels]));
   await Promise.all([
     inParallel([...nodes.keys()], (id) => refreshReadme(context, id)),
     refreshCatalog(context, [...new Set([...nodes.keys(), ...[...hostNodes.values()].map(([id]) => id)])]),

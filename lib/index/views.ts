@@ -1,6 +1,5 @@
-import { isDownloadable, latestOf } from '../registry/latest-version.ts';
+import { isDownloadable, latestOf, nodeVersionView } from '../registry/node-versions.ts';
 import { nodeView } from '../registry/nodes.ts';
-import { nodeVersionView } from '../registry/node-versions.ts';
 import {
   type HostNodeRecord,
   type NodeRecord,
@@ -18,7 +17,6 @@ import {
   PublicVersion,
 } from '../schemas/index-files.ts';
 import { compareVersions } from '../schemas/version-label.ts';
-import type { DownloadUrl } from '../upload.ts';
 
 /** What the files of the index say about the records of the table. */
 
@@ -36,25 +34,24 @@ export function latestShown(node: NodeRecord, publisher: PublisherRecord): Shown
 }
 
 /** A version that the index has; undefined for one that is pending, banned or deleted. */
-export function publicVersion(version: ShownVersion, downloadUrl: DownloadUrl): PublicVersion | undefined {
+export function publicVersion(version: ShownVersion): PublicVersion | undefined {
   if (!isDownloadable(version)) return undefined;
-  return shownFields<PublicVersion>(nodeVersionView(version, downloadUrl), PublicVersion);
+  return shownFields<PublicVersion>(nodeVersionView(version), PublicVersion);
 }
 
 export function indexedNode(
   node: NodeRecord,
   publisher: PublisherRecord,
   versions: readonly PublicVersion[],
-  downloadUrl: DownloadUrl,
 ): IndexedNode {
-  const { latest_version, ...view } = nodeView({ node, publisher }, downloadUrl);
+  const { latest_version, ...view } = nodeView({ node, publisher });
   const latest = latestShown(node, publisher);
   return shownFields<IndexedNode>(
     {
       ...view,
       ...(publisher.banned && { status: 'NodeStatusBanned' }),
       publisher: shownFields<PublicPublisher>(publisher, PublicPublisher),
-      ...(latest && { latest_version: publicVersion(latest, downloadUrl) }),
+      ...(latest && { latest_version: publicVersion(latest) }),
       versions: showsVersions(node, publisher) ? [...versions].sort(byPrecedence) : [],
     },
     IndexedNode,

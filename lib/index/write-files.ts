@@ -10,7 +10,6 @@ import {
 import type { CatalogEntry, CatalogPiece, IndexedHostNodes, IndexedNode } from '../schemas/index-files.ts';
 import { foldNodeId, hostNodeKey, nodeVersionKey, ownedNodeKey } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
-import type { DownloadUrl } from '../upload.ts';
 import { updateConfig } from './config-file.ts';
 import { hostNodeWords } from './host-node-words.ts';
 import { catalogPath, hostNodesPath, nodePath, pieceOf } from './paths.ts';
@@ -25,7 +24,6 @@ export function refreshNode(
   context: Context,
   nodeId: string,
   labels: readonly string[] | 'all',
-  downloadUrl: DownloadUrl,
 ): Promise<'written' | 'unchanged'> {
   return refreshFile<IndexedNode>(context, nodePath(nodeId), async (current) => {
     // A ban empties the file, so what it had must be read again when the ban is lifted.
@@ -39,7 +37,7 @@ export function refreshNode(
       : await readAllVersions(context, nodeId);
     const versions = new Map(isWhole ? current.versions.map((version) => [version.version, version]) : []);
     for (const [label, version] of changed) {
-      const shown = version && publicVersion(version, downloadUrl);
+      const shown = version && publicVersion(version);
       if (shown) versions.set(label, shown);
       else versions.delete(label);
     }
@@ -49,7 +47,7 @@ export function refreshNode(
       (version) => version?.sha256 !== undefined && version.status !== 'NodeVersionStatusPending',
     );
     if (!current && !wasPublished) return undefined;
-    return indexedNode(node, publisher, [...versions.values()], downloadUrl);
+    return indexedNode(node, publisher, [...versions.values()]);
   });
 }
 

@@ -1,5 +1,5 @@
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Context, EventInvocation } from '../context.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { HandOver } from './hand-over.ts';
 import { type QueuedAttempt, readMessage } from './queue.ts';
@@ -12,12 +12,10 @@ interface Handlers {
 
 type DeliveryEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
 
-const reservedMs = 1000;
-
 /** Turns two handlers into one for the messages of the queue, and for the schedule that hands over what is due. */
 export function deliveryEvents({ deliver, handOverDue }: Handlers) {
   return async (event: DeliveryEvent, invocation: EventInvocation): Promise<SQSBatchResponse | undefined> => {
-    const context = { deadline: Date.now() + invocation.getRemainingTimeInMillis() - reservedMs };
+    const context = contextOf(invocation);
     const fields = { function: 'deliverNotifications', function_request_id: invocation.awsRequestId };
     return withLogFields(fields, async () => {
       if ('Records' in event) return deliverBatch(deliver, context, event);

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Changes, Condition } from '../store/expressions.ts';
+import type { Changes, Condition } from '../store/items.ts';
 import { type Key, keyOf, pendingIndex } from '../store/keys.ts';
 import { get, query, readBatches } from '../store/read.ts';
 import { update } from '../store/write.ts';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseObject } from '../json-object.ts';
+import { isObject, type JsonObject, parseObject } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { isTaskId } from '../providers/reply-fields.ts';
 import { isWebAddress } from '../web-address.ts';

@@ -1,7 +1,7 @@
 import { queueAt } from '../aws/queue.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json.ts';
 
 /*
  * The record says what must be done; a message only says when. A message names the notification and the attempt, so a

@@ -1,9 +1,9 @@
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
-import { absent, present } from '../store/expressions.ts';
+import { absent, present } from '../store/items.ts';
 import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/send.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
 import type { TaskState } from '../schemas/video.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';

@@ -4,7 +4,7 @@ import type { Contract } from '../contract.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { type Key, notificationKey, ticketKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { typedRead } from '../store/typed-read.ts';
+import { typedRead } from '../store/items.ts';
 import { windowSeconds } from '../windows.ts';
 
 /** Each provider has its own words for the states of a task. */

@@ -1,6 +1,6 @@
 import { readText, writeIfMatches } from '../bucket/text-objects.ts';
 import type { Context } from '../context.ts';
-import { parseObject } from '../json-object.ts';
+import { parseObject } from '../json.ts';
 import { isForward, isState } from './provider-notification.ts';
 import type { NotificationRecord } from './records.ts';
 

@@ -2,7 +2,7 @@ import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
-import type { Condition } from '../store/expressions.ts';
+import type { Condition } from '../store/items.ts';
 import { signingKeysKey } from '../store/keys.ts';
 import { update } from '../store/write.ts';
 import type { SigningKeysRecord } from './records.ts';

@@ -1,5 +1,4 @@
-import type { Context } from '../context.ts';
-import { inTime } from '../in-time.ts';
+import { type Context, inTime } from '../context.ts';
 import { describeError, log } from '../log.ts';
 
 /** The longest that an answer is held back after the deadline for writes that follow the request. */

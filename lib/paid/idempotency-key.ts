@@ -4,10 +4,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { ApiError, isRefused } from '../errors.ts';
 import { note } from '../log.ts';
 import type { KeyOutcome } from '../spend/kept-outcome.ts';
-import { absent, type Clause, type Condition } from '../store/expressions.ts';
+import { absent, type Clause, type Condition, typedRead } from '../store/items.ts';
 import { idempotencyKey, idempotencyPartKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { typedRead } from '../store/typed-read.ts';
 import { put, remove } from '../store/write.ts';
 import type { Answer, Participant, Sent } from './participant.ts';
 

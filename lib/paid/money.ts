@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
 import { ApiError, isRefused } from '../errors.ts';
-import type { JsonObject } from '../json-object.ts';
+import type { JsonObject } from '../json.ts';
 import { describeError, log, note } from '../log.ts';
 import type { AccountRecord } from '../spend/account.ts';
 import { ceilingOf, type Task } from '../spend/limits.ts';

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import { storeError } from '../store/store-errors.ts';
+import { storeError } from '../store/send.ts';
 
 /** Marks an error as "nothing was bought", since nothing was sent. Lost races and oversized records get a code of a proxy. */
 export function nothingSent(error: unknown): ApiError {

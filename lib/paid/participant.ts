@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { JsonObject } from '../json-object.ts';
+import type { JsonObject } from '../json.ts';
 import type { BoughtTask } from '../providers/provider.ts';
 
 /** A finished answer, as API Gateway takes it. */

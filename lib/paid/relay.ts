@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { randomBytes } from 'node:crypto';
-import { downloadUrl } from '../bucket/download-url.ts';
+import { downloadUrl } from '../bucket/object-keys.ts';
 import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
 import { ApiError } from '../errors.ts';
@@ -9,7 +9,7 @@ import { hideTicket } from '../notifications/hidden-ticket.ts';
 import { readAddress } from '../notifications/receiver-address.ts';
 import { shownHash, type TaskRecord, ticketHash, ttlFrom } from '../notifications/records.ts';
 import { statusKey } from '../notifications/status-key.ts';
-import { absent } from '../store/expressions.ts';
+import { absent } from '../store/items.ts';
 import { ticketKey } from '../store/keys.ts';
 import { put } from '../store/write.ts';
 import type { Answer, PaidRequest, Participant } from './participant.ts';

@@ -2,7 +2,7 @@ import type { CallerImage } from '../bucket/caller-images.ts';
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { ApiError, type ErrorDetail } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json.ts';
 
 /*
  * An image that is too large for a request: the caller names its bytes, and the provider gets a URL of them in the bucket.

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../errors.ts';
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { cleanText } from './provider-text.ts';
 
 /** A provider's reason for not accepting a request, cleaned for our caller. */

@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import { type HttpReply, httpRequest, TransportError } from '../outgoing/http-request.ts';
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject, type JsonObject } from '../json.ts';
 import { log } from '../log.ts';
 import { idCandidates } from './id-candidates.ts';
 import { readErrorReply } from './error-reply.ts';

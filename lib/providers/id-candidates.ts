@@ -1,4 +1,4 @@
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json.ts';
 
 const maxCandidates = 10;
 const maxDepth = 4;

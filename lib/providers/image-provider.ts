@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { storedSecret } from '../aws/stored-secret.ts';
 import * as config from '../config.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json.ts';
 import { type RelightReply, type RelightRequest, RelightStatus } from '../schemas/relight.ts';
 import { ProviderCall } from './provider-call.ts';
 import type { Provider, StartedTask } from './provider.ts';

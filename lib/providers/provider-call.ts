@@ -1,6 +1,6 @@
 import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import type { JsonObject } from '../json-object.ts';
+import type { JsonObject } from '../json.ts';
 import { note } from '../log.ts';
 import { type ExchangeResult, exchange } from './exchange.ts';
 import type { BoughtTask, Provider } from './provider.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json-object.ts';
+import type { JsonObject } from '../json.ts';
 import type { StoredSecret } from '../aws/stored-secret.ts';
 
 /** Everything that makes one provider different from another: a third one is one more of these. */

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject, type JsonObject } from '../json.ts';
 
 const taskId = /^[\x21-\x7e]{1,256}$/;
 

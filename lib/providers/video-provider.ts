@@ -3,7 +3,7 @@ import { storedSecret } from '../aws/stored-secret.ts';
 import type * as z from 'zod/mini';
 import type { Contract } from '../contract.ts';
 import * as config from '../config.ts';
-import type { JsonObject } from '../json-object.ts';
+import type { JsonObject } from '../json.ts';
 import { log, note } from '../log.ts';
 import { taskFields } from '../schemas/video.ts';
 import { ProviderCall } from './provider-call.ts';

@@ -1,8 +1,8 @@
 import type { CiJob } from '../auth/ci-claims.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log, note } from '../log.ts';
-import type { Item } from '../store/attribute-values.ts';
-import { type Key, personalAccessTokenKey, trustKey } from '../store/keys.ts';
+import type { Item } from '../store/items.ts';
+import { type Key, personalAccessTokenKey } from '../store/keys.ts';
 import { update, type Write } from '../store/write.ts';
 import { type CredentialRecord, type NodeVersionRecord, type TrustRecord, tokenRecord } from './records.ts';
 import { pinIds, provenanceOf, requireTrust, usedTokenKey, useToken } from './trusts.ts';
@@ -56,13 +56,6 @@ function requireToken(item: Item | undefined) {
     throw new ApiError('invalid_personal_access_token');
   }
   return token;
-}
-
-/** The record of the credential that a version was published with. */
-export function credentialKey({ publisher_id, trust_id, token_hash = '' }: NodeVersionRecord): Key {
-  return trust_id === undefined
-    ? personalAccessTokenKey(publisher_id, token_hash)
-    : trustKey(publisher_id, trust_id);
 }
 
 const useIntervalMs = 60_000;

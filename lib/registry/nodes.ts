@@ -5,14 +5,12 @@ import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { adminNodeFields, Node, NodeInput } from '../schemas/node.ts';
 import { isUnset } from '../schemas/media.ts';
-import type { Item } from '../store/attribute-values.ts';
-import { absent, type Clause, withChanges } from '../store/expressions.ts';
+import { absent, type Clause, type Item, withChanges } from '../store/items.ts';
 import { isSameNodeId, nodeKey, publisherKey } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/send.ts';
 import { update } from '../store/write.ts';
-import type { DownloadUrl } from '../upload.ts';
-import { parseAsWritten } from '../written-json.ts';
+import { parseAsWritten } from '../json.ts';
 import { historyEntry } from './history.ts';
 import { nodeVersionView } from './node-versions.ts';
 import { publisherView, requireOwner, requirePublisher } from './publishers.ts';
@@ -193,13 +191,13 @@ export function requireFits(record: object, maxBytes: number): void {
 }
 
 /** A node as callers see it: with its publisher, without bookkeeping. */
-export function nodeView({ node, publisher }: OwnedNode, downloadUrl: DownloadUrl): Node {
+export function nodeView({ node, publisher }: OwnedNode): Node {
   const { translations, latest_version, ...fields } = node;
   return shownFields<Node>(
     {
       ...fields,
       ...(translations !== undefined && { translations: parseAsWritten(translations) }),
-      ...(latest_version && { latest_version: nodeVersionView(latest_version, downloadUrl) }),
+      ...(latest_version && { latest_version: nodeVersionView(latest_version) }),
       publisher: publisherView(publisher),
     },
     Node,

@@ -3,7 +3,7 @@ import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-versio
 import type { DueKey } from '../store/due.ts';
 import { keyOf } from '../store/keys.ts';
 import { readBatches } from '../store/read.ts';
-import type { Upload } from '../upload.ts';
+import type { Upload } from '../bucket/object-keys.ts';
 import { type NodeVersionRecord, nodeVersionRecord } from './records.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { ApiError } from '../errors.ts';
 import { Publisher } from '../schemas/publisher.ts';
-import type { Item } from '../store/attribute-values.ts';
+import type { Item } from '../store/items.ts';
 import { type Member, type PublisherRecord, publisherRecord, shownFields } from './records.ts';
 
 export function requirePublisher(item: Item | undefined): PublisherRecord {

@@ -2,7 +2,7 @@ import * as config from '../config.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import { type Changes, type Condition, Plus } from '../store/expressions.ts';
+import { type Changes, type Condition, Plus } from '../store/items.ts';
 import { type Key, nodeVersionKey, pendingVersionKey, publishingKey } from '../store/keys.ts';
 import { queryPage, readBatches } from '../store/read.ts';
 import { put, remove, update } from '../store/write.ts';

@@ -6,7 +6,7 @@ import { note } from '../log.ts';
 import type { NodeInput } from '../schemas/node.ts';
 import { adminVersionFields, NodeVersion, type NodeVersionInput } from '../schemas/node-version.ts';
 import { dueShard } from '../store/due.ts';
-import { absent, withChanges } from '../store/expressions.ts';
+import { absent, withChanges } from '../store/items.ts';
 import {
   isSameNodeId,
   nodeKey,
@@ -16,9 +16,9 @@ import {
   publishingKey,
 } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/send.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
-import type { Upload } from '../upload.ts';
+import type { Upload } from '../bucket/object-keys.ts';
 import { type Credential, noteUse, type Proof, proofKey, requireCredential } from './credentials.ts';
 import { maxVersionBytes, versionFields, waitingForUpload } from './node-versions.ts';
 import {

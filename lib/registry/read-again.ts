@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { dueShard } from '../store/due.ts';
-import type { Changes } from '../store/expressions.ts';
+import type { Changes } from '../store/items.ts';
 import { update } from '../store/write.ts';
 import type { NodeVersionRecord } from './records.ts';
 

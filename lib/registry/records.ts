@@ -4,7 +4,7 @@ import type { Node, NodeStatus } from '../schemas/node.ts';
 import type { NodeVersion, NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
 import type { Publisher, PublisherRole } from '../schemas/publisher.ts';
 import type { Key } from '../store/keys.ts';
-import { typedRead } from '../store/typed-read.ts';
+import { typedRead } from '../store/items.ts';
 
 /*
  * What the table holds, one type per kind of record; lib/store/keys.ts has their keys. Attributes that an answer

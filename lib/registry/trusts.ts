@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { CiJob } from '../auth/ci-claims.ts';
 import { ApiError } from '../errors.ts';
 import type { Provenance } from '../schemas/node-version.ts';
-import type { Item } from '../store/attribute-values.ts';
+import type { Item } from '../store/items.ts';
 import { idTokenKey, isSameNodeId, type Key, keyName, trustKey } from '../store/keys.ts';
 import { query } from '../store/read.ts';
 import { putting, updating, type Write } from '../store/write.ts';

@@ -1,10 +1,16 @@
 import type { Context } from '../context.ts';
 import { note } from '../log.ts';
 import type { NodeVersionStatus, StatusReasonCode } from '../schemas/node-version.ts';
-import { nodeKey, nodeVersionKey, publisherKey } from '../store/keys.ts';
+import {
+  type Key,
+  nodeKey,
+  nodeVersionKey,
+  personalAccessTokenKey,
+  publisherKey,
+  trustKey,
+} from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import type { Upload } from '../upload.ts';
-import { credentialKey } from './credentials.ts';
+import type { Upload } from '../bucket/object-keys.ts';
 import {
   type CredentialRecord,
   credentialRecord,
@@ -86,6 +92,13 @@ export async function readUpload(
   const { checked_by = finalizer, checked_until = 0 } = version;
   if (checked_by !== finalizer && checked_until > Date.now()) return { state: 'in_progress' };
   return { state: 'awaited', version };
+}
+
+/** The record of the credential that a version was published with. */
+export function credentialKey({ publisher_id, trust_id, token_hash = '' }: NodeVersionRecord): Key {
+  return trust_id === undefined
+    ? personalAccessTokenKey(publisher_id, token_hash)
+    : trustKey(publisher_id, trust_id);
 }
 
 /** Whether this object was rejected, or the URL that it came by is used up. */

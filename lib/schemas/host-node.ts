@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
-import { clearable } from './clearable.ts';
-import { list, maxRecordItems } from './lists.ts';
+import { clearable, list, maxRecordItems } from './fields.ts';
 
 const policies = ['HostNodePolicyActive', 'HostNodePolicyBanned', 'HostNodePolicyLocalOnly'] as const;
 

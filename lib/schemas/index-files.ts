@@ -3,7 +3,7 @@ import { HostNode } from './host-node.ts';
 import { Node } from './node.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
-import { Timestamp } from './timestamp.ts';
+import { Timestamp } from './fields.ts';
 
 /*
  * The public index: static files that anyone reads. The fields are the contract's, without those of administrators and

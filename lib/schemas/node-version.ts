@@ -1,8 +1,5 @@
 import * as z from 'zod/mini';
-import { added } from './added.ts';
-import { clearable } from './clearable.ts';
-import { texts } from './lists.ts';
-import { Timestamp } from './timestamp.ts';
+import { added, clearable, texts, Timestamp } from './fields.ts';
 import { VersionLabel } from './version-spelling.ts';
 
 export const NodeVersionStatus = z

@@ -1,11 +1,9 @@
 import * as z from 'zod/mini';
-import { clearable } from './clearable.ts';
-import { texts } from './lists.ts';
+import { clearable, texts, Timestamp } from './fields.ts';
 import { NodeVersion } from './node-version.ts';
 import { Publisher } from './publisher.ts';
-import { Timestamp } from './timestamp.ts';
 import { isRunByPage } from '../web-address.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json.ts';
 
 const nodeStatuses = ['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'] as const;
 export type NodeStatus = (typeof nodeStatuses)[number];

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { Timestamp } from './timestamp.ts';
+import { Timestamp } from './fields.ts';
 
 export const PublisherRole = z
   .enum(['owner', 'member'])

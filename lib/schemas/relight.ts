@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { added } from './added.ts';
-import { isObject } from '../json-object.ts';
+import { added } from './fields.ts';
+import { isObject } from '../json.ts';
 import { evenIfFieldsFail, imageSource, optional, webAddress, withDefault } from './media.ts';
 import { paidObject } from './paid-object.ts';
 

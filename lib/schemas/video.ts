@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { text, webAddress } from './media.ts';
-import { Timestamp } from './timestamp.ts';
+import { Timestamp } from './fields.ts';
 import type { VideoRules } from '../config.ts';
 
 /** A listed model, or one that the operator added since this release. */

@@ -1,8 +1,7 @@
 import { callerHash } from '../caller.ts';
 import { dueShard } from '../store/due.ts';
-import { type Changes, Plus } from '../store/expressions.ts';
+import { type Changes, Plus, typedRead } from '../store/items.ts';
 import { accountKey, type Key } from '../store/keys.ts';
-import { typedRead } from '../store/typed-read.ts';
 import { dayOf, minuteOf, startOfMinute, type WindowKind } from '../windows.ts';
 import { defaultLimits, type LimitName, type Limits } from './limits.ts';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { idempotencyKey, type Key } from '../store/keys.ts';
 import { get } from '../store/read.ts';
-import { typedRead } from '../store/typed-read.ts';
+import { typedRead } from '../store/items.ts';
 import type { UsageResult } from './usage-records.ts';
 
 /** The outcome of the attempt that holds an Idempotency-Key, from its record. lib/paid/idempotency-key.ts writes it. */

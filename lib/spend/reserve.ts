@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { type Changes, type Clause, IfAbsent, Plus } from '../store/expressions.ts';
+import { type Changes, type Clause, IfAbsent, Plus } from '../store/items.ts';
 import { get } from '../store/read.ts';
-import { untilWritten } from '../store/retries.ts';
+import { untilWritten } from '../store/send.ts';
 import { update, type WriteResult } from '../store/write.ts';
 import { dayOf, minuteOf, secondsLeft, startOfMinute } from '../windows.ts';
 import {

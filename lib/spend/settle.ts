@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Changes } from '../store/expressions.ts';
+import type { Changes } from '../store/items.ts';
 import { update } from '../store/write.ts';
 import { minuteOf } from '../windows.ts';
 import { type AccountRecord, adding, keyOfAccount, pastCounters } from './account.ts';

@@ -2,7 +2,7 @@ import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { log } from '../log.ts';
 import { notDue, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
-import { type Changes, type Clause, Plus } from '../store/expressions.ts';
+import { type Changes, type Clause, Plus } from '../store/items.ts';
 import { keyOf, usagePartitions } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { update } from '../store/write.ts';

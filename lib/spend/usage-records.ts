@@ -2,9 +2,8 @@ import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import type { Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { absent } from '../store/expressions.ts';
+import { absent, typedRead } from '../store/items.ts';
 import { dayCallerKey, type Key, usageKey } from '../store/keys.ts';
-import { typedRead } from '../store/typed-read.ts';
 import { put, update } from '../store/write.ts';
 import type { Task } from './limits.ts';
 

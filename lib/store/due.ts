@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import type { AttributeMap } from './attribute-values.ts';
+import type { AttributeMap } from './items.ts';
 import { type Key, keyOf, pendingIndex } from './keys.ts';
 import { queryPage } from './read.ts';
 

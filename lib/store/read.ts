@@ -3,17 +3,9 @@ import { buffer } from 'node:stream/consumers';
 import { BatchGetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import {
-  type AttributeMap,
-  fromAttributes,
-  type Item,
-  toAttribute,
-  toAttributes,
-} from './attribute-values.ts';
+import { type AttributeMap, fromAttributes, type Item, toAttribute, toAttributes } from './items.ts';
 import { type Key, keyName, keyOf } from './keys.ts';
-import { pauseBefore } from './retries.ts';
-import { send } from './send.ts';
-import { storeError } from './store-errors.ts';
+import { pauseBefore, send, storeError } from './send.ts';
 import { dynamodb, tableName } from './table.ts';
 
 /** DynamoDB's own bound on one BatchGetItem. */

@@ -1,7 +1,7 @@
+// Only types: a function may need this file before it needs the client.
+import type { CancellationReason, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { pauseBefore } from './retries.ts';
-import { failureOf } from './store-errors.ts';
 
 /** With a bound of two seconds on each call, a store that hangs or is gone is given up after about eight. */
 const maxWithoutAnswer = 4;
@@ -34,4 +34,101 @@ export async function send<Result>(
         });
     }
   }
+}
+
+/** Full jitter: any time up to a bound that doubles, so that requests that met once do not meet again. */
+function jitter(round: number): number {
+  return Math.random() * Math.min(1000, 20 * 2 ** round);
+}
+
+/** Waits before another round; returns false at once if the deadline would pass during the wait. */
+export async function pauseBefore({ deadline }: Context, round: number): Promise<boolean> {
+  const wait = jitter(round);
+  if (Date.now() + wait > deadline) return false;
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  return true;
+}
+
+const maxRounds = 100;
+
+/**
+ * The optimistic loop of every read-decide-write: runs again while it returns undefined, which means that another writer
+ * changed what it had read.
+ */
+export async function untilWritten<Result>(
+  context: Context,
+  attempt: () => Promise<Result | undefined>,
+): Promise<Result> {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+    if (!(await pauseBefore(context, 0))) break;
+  }
+  throw new ApiError('conflict');
+}
+
+/** Why a call may go better later. All but `unanswered`, which may have been applied, have done nothing. */
+type Failure = 'conflict' | 'throttled' | 'unsent' | 'unanswered';
+
+const conflictNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
+const throttledNames = new Set([
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'ThrottlingException',
+  'LimitExceededException',
+]);
+const throttledReasons = new Set(['ThrottlingError', 'ProvisionedThroughputExceeded']);
+const unansweredNames = new Set(['InternalServerError', 'ServiceUnavailable', 'TimeoutError']);
+
+/** Undefined if the same call would fail again. */
+function failureOf(error: unknown): Failure | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (conflictNames.has(error.name)) return 'conflict';
+  if (isCanceled(error)) return failureOfCanceled(error);
+  if (throttledNames.has(error.name)) return 'throttled';
+  if (wasNeverSent(error)) return 'unsent';
+  const { $metadata, code } = error as { $metadata?: { httpStatusCode?: number }; code?: unknown };
+  const isUnanswered =
+    unansweredNames.has(error.name) ||
+    ($metadata?.httpStatusCode ?? 0) >= 500 ||
+    (typeof code === 'string' && /^E[A-Z]+$/.test(code));
+  return isUnanswered ? 'unanswered' : undefined;
+}
+
+/** Without a connection no byte of the call has left. A connection that was lost may have carried it. */
+function wasNeverSent(error: Error): boolean {
+  const { syscall, errors } = error as { syscall?: unknown; errors?: unknown };
+  // One error for each address that a name has.
+  if (error instanceof AggregateError) return Array.isArray(errors) && errors.every(wasNeverSent);
+  return syscall === 'connect' || syscall === 'getaddrinfo';
+}
+
+/** A transaction that was not applied; its reasons say why. */
+export function isCanceled(error: unknown): error is TransactionCanceledException {
+  return error instanceof Error && error.name === 'TransactionCanceledException';
+}
+
+function failureOfCanceled(error: TransactionCanceledException): Failure | undefined {
+  const codes = reasonsOf(error).map(({ Code }) => String(Code));
+  if (codes.includes('ConditionalCheckFailed') || codes.includes('ValidationError')) return undefined;
+  if (codes.includes('TransactionConflict')) return 'conflict';
+  return codes.some((code) => throttledReasons.has(code)) ? 'throttled' : undefined;
+}
+
+/** Why each part of a transaction was canceled; empty for another error. */
+export function reasonsOf(error: unknown): CancellationReason[] {
+  return isCanceled(error) ? (error.CancellationReasons ?? []) : [];
+}
+
+/** The caller's error for a call that failed for good. */
+export function storeError(error: unknown): unknown {
+  if (failureOf(error) !== undefined) return new ApiError('unavailable', { cause: error });
+  return tooLargeOr(error, error instanceof Error ? error.message : '');
+}
+
+/** Reads a sentence, because DynamoDB has no code for an item that is too large. */
+export function tooLargeOr(error: unknown, message: string): unknown {
+  return /size .*exceeded|exceeds .*size|too large/i.test(message)
+    ? new ApiError('record_too_large', { cause: error })
+    : error;
 }

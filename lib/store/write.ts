@@ -9,13 +9,20 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { type AttributeMap, fromAttributes, toAttributes } from './attribute-values.ts';
-import { type Changes, type Condition, conditionExpression, Plus, updateExpression } from './expressions.ts';
+import {
+  type AttributeMap,
+  type Changes,
+  type Condition,
+  conditionExpression,
+  fromAttributes,
+  Plus,
+  toAttributes,
+  typedRead,
+  updateExpression,
+} from './items.ts';
 import { type Key, keyOf } from './keys.ts';
-import { send } from './send.ts';
-import { isCanceled, reasonsOf, storeError, tooLargeOr } from './store-errors.ts';
+import { isCanceled, reasonsOf, send, storeError, tooLargeOr } from './send.ts';
 import { dynamodb, tableName } from './table.ts';
-import { typedRead } from './typed-read.ts';
 
 /** The result of a conditional write. `found` is the record that failed the condition. */
 export type WriteResult<Record, Written = Record> =

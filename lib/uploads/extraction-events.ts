@@ -1,5 +1,5 @@
 import type { EventBridgeEvent, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { type Context, contextUntil, type EventInvocation } from '../context.ts';
+import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { describeError, log, note, withLogFields } from '../log.ts';
 import type { ExtractionResult } from './extract-archive.ts';
 import { archiveKeysOf, maxReceives } from './extraction-queue.ts';
@@ -12,8 +12,6 @@ interface Handlers {
 
 type ExtractionEvent = SQSEvent | EventBridgeEvent<'Scheduled Event', unknown>;
 
-const reservedMs = 1000;
-
 /** May end otherwise another time. The version is listed, so after the last receive the sweep has it read again. */
 const unended: readonly ExtractionResult[] = ['early', 'unfinished', 'interrupted'];
 
@@ -23,7 +21,7 @@ export function extractionEvents({ extract, handOverDue }: Handlers) {
     event: ExtractionEvent,
     invocation: EventInvocation,
   ): Promise<SQSBatchResponse | undefined> => {
-    const context = contextUntil(Date.now() + invocation.getRemainingTimeInMillis() - reservedMs);
+    const context = contextOf(invocation);
     const fields = { function: 'extractHostNodes', function_request_id: invocation.awsRequestId };
     return withLogFields(fields, async () => {
       if ('Records' in event) return extractBatch(extract, context, event);

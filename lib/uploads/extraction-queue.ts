@@ -2,7 +2,7 @@ import { queueAt } from '../aws/queue.ts';
 import { decodeKey } from '../bucket/object-keys.ts';
 import * as config from '../config.ts';
 import type { Context } from '../context.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../json.ts';
 
 /*
  * The queue of archives to read. S3 fills it, when an archive is published, and the sweep, with those whose reading is

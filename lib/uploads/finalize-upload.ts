@@ -2,12 +2,11 @@ import type { Context } from '../context.ts';
 import { ArchiveProblem } from '../archives/archive-problem.ts';
 import { checkArchive } from '../archives/check-archive.ts';
 import { copyOnce, deleteObject, findObject, ObjectChanged, type StoredObject } from '../bucket/bucket.ts';
-import { archiveKey, uploadOf } from '../bucket/object-keys.ts';
+import { archiveKey, type Upload, uploadOf } from '../bucket/object-keys.ts';
 import { note } from '../log.ts';
 import { activate, block, claim, complete, refuse, release } from '../registry/finalizing.ts';
 import type { NodeVersionRecord } from '../registry/records.ts';
 import { readUpload, type UploadState } from '../registry/upload-state.ts';
-import type { Upload } from '../upload.ts';
 
 /** After these, nothing under the key is ever published. */
 const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before', 'superseded', 'unknown']);
@@ -85,7 +84,8 @@ async function check(
     const isRefused = await refuse(context, upload, version, { versionId, problem: checked.message });
     return isRefused ? 'refused' : undefined;
   }
-  const archive = { key: archiveKey(upload, checked), sizeBytes, sha256: checked };
+  const { sha256 } = checked;
+  const archive = { key: archiveKey(upload, sha256), sizeBytes, sha256 };
   await copyOnce(object, archive.key);
   return (await activate(context, upload, id, archive)) ? 'published' : undefined;
 }

@@ -1,6 +1,6 @@
 import type { EventBridgeEvent, Context as Invocation, S3Event } from 'aws-lambda';
 import { decodeKey } from '../bucket/object-keys.ts';
-import { type Context, contextUntil } from '../context.ts';
+import { type Context, contextOf } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { type Period, requireNoneFailed, type SweepReport } from '../store/due.ts';
 
@@ -20,8 +20,6 @@ interface Work {
   graceMs: number;
 }
 
-const reservedMs = 1000;
-
 /**
  * A function for S3's events and for a schedule that makes up for lost ones. Both take no answer: a bad archive is a
  * result like any other, and only what may go better next time is thrown, so that Lambda runs the event again, and in the
@@ -33,7 +31,7 @@ export function objectEvents(work: Work) {
     invocation: Pick<Invocation, 'awsRequestId' | 'getRemainingTimeInMillis'>,
   ): Promise<void> => {
     const { awsRequestId } = invocation;
-    const context = contextUntil(Date.now() + invocation.getRemainingTimeInMillis() - reservedMs);
+    const context = contextOf(invocation);
     await withLogFields({ function: work.function, function_request_id: awsRequestId }, async () => {
       if ('Records' in event) return handleObjects(context, event, awsRequestId, work);
       requireNoneFailed(await work.sweep(context, sweepPeriod(event, work)));

@@ -1,6 +1,6 @@
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
-import { type AttributeMap, fromAttributes, type Item } from '../../lib/store/attribute-values.ts';
+import { type AttributeMap, fromAttributes, type Item } from '../../lib/store/items.ts';
 import { hostNodeKey, nodeKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 

@@ -7,7 +7,7 @@ import {
   publisherRecord,
 } from '../../lib/registry/records.ts';
 import { normalizeVersion } from '../../lib/schemas/version-label.ts';
-import { type AttributeMap, fromAttributes } from '../../lib/store/attribute-values.ts';
+import { type AttributeMap, fromAttributes } from '../../lib/store/items.ts';
 import { nodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';

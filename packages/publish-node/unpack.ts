@@ -4,12 +4,10 @@ import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw } from 'node:zlib';
-import type { ArchiveFile } from '../../lib/archives/archive-file.ts';
+import { type ArchiveFile, ArchiveReader, dataStart } from '../../lib/archives/archive-file.ts';
 import { ArchiveProblem } from '../../lib/archives/archive-problem.ts';
 import { checkArchive } from '../../lib/archives/check-archive.ts';
-import { readDirectory } from '../../lib/archives/directory.ts';
 import { isFolder, isStored } from '../../lib/archives/entry.ts';
-import { ArchiveReader, dataStart } from '../../lib/archives/reader.ts';
 import { Failure } from './failure.ts';
 
 /**
@@ -22,12 +20,11 @@ export async function unpack(archive: Buffer, folder: string): Promise<number> {
     read: async (start, end) => archive.subarray(start, end),
     stream: async () => Readable.from([archive]),
   };
-  await checkArchive(file).catch((error: unknown) => {
+  const { entries } = await checkArchive(file).catch((error: unknown) => {
     if (!(error instanceof ArchiveProblem)) throw error;
     throw new Failure('archiveRefused', `The archive is not unpacked: ${error.sentence}`);
   });
   const target = resolve(folder);
-  const { entries } = await readDirectory(file);
   const reader = new ArchiveReader(file);
   await requireNew(target, folder);
   const draft = await draftFor(target, folder);

@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/extract-host-nodes.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
-import { archiveKey } from '../../lib/bucket/object-keys.ts';
+import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { extractor } from '../../lib/uploads/extract-archive.ts';
 import { extractionEvents } from '../../lib/uploads/extraction-events.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
-import type { Upload } from '../../lib/upload.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { eventForKey, extractionEvent } from '../support/extractions.ts';

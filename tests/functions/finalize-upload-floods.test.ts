@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { S3Event } from 'aws-lambda';
-import type { Upload } from '../../lib/upload.ts';
+import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { startS3 } from '../../tools/local/s3.ts';
 
 /*

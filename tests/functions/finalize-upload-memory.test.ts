@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRawSync } from 'node:zlib';
 import { beforeAll, expect, test } from '@jest/globals';
-import type { Upload } from '../../lib/upload.ts';
+import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { eventOf, publish, put, sha256, storedVersion } from '../support/uploads.ts';
 import { zip } from '../support/zip.ts';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as publishHandler } from '../../functions/publish-node-version.ts';
-import { archiveKey, uploadOf } from '../../lib/bucket/object-keys.ts';
-import { fromAttributes } from '../../lib/store/attribute-values.ts';
-import type { Upload } from '../../lib/upload.ts';
+import { archiveKey, type Upload, uploadOf } from '../../lib/bucket/object-keys.ts';
+import { fromAttributes } from '../../lib/store/items.ts';
 import { extractArchive } from '../../lib/uploads/extract-archive.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { demo } from '../../tools/local/demo.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../lib/index/paths.ts';
 import type { HostNodeRecord } from '../../lib/registry/records.ts';
 import { type CatalogEntry, IndexedReadme } from '../../lib/schemas/index-files.ts';
-import { absent } from '../../lib/store/expressions.ts';
+import { absent } from '../../lib/store/items.ts';
 import { hostNodeKey, type Key, nodeKey, nodeVersionKey, publisherKey } from '../../lib/store/keys.ts';
 import { put as putRecord } from '../../lib/store/write.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { startS3 } from '../../tools/local/s3.ts';
-import { objectUrl } from '../../lib/bucket/object-url.ts';
+import { objectUrl } from '../../lib/bucket/object-keys.ts';
 import { signUpload } from '../../lib/bucket/signed-upload.ts';
 import { setVariables } from '../support/variables.ts';
 

@@ -13,9 +13,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { S3RequestPresigner } from '@aws-sdk/s3-request-presigner';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { Sha256 } from '../../lib/aws/sha256.ts';
+import { Sha256 } from '../../lib/aws/signing.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { objectUrl } from '../../lib/bucket/object-url.ts';
+import { objectUrl } from '../../lib/bucket/object-keys.ts';
 import { signUpload } from '../../lib/bucket/signed-upload.ts';
 import { S3Objects } from '../../tools/local/s3-objects.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../lib/notifications/records.ts';
 import { reserve } from '../../lib/spend/reserve.ts';
 import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
-import { absent } from '../../lib/store/expressions.ts';
+import { absent } from '../../lib/store/items.ts';
 import { notificationKey, ticketKey } from '../../lib/store/keys.ts';
 import { put } from '../../lib/store/write.ts';
 import { localEnvironment } from '../../tools/local/addresses.ts';

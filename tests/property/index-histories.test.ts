@@ -5,7 +5,6 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/write-index.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { downloadUrl } from '../../lib/bucket/download-url.ts';
 import {
   catalogPath,
   configPath,
@@ -164,7 +163,7 @@ async function expected({ nodeId, publisherId }: Subject) {
   const publisher = publisherRecord(await at(publisherKey(publisherId)));
   if (!node || !publisher) throw new Error(`The node ${nodeId} was not published.`);
   const versions = (await listItems(nodeVersionKey(nodeId, ''))).map((item) => nodeVersionRecord(item));
-  const shown = versions.flatMap((version) => publicVersion(version, downloadUrl) ?? []);
+  const shown = versions.flatMap((version) => publicVersion(version) ?? []);
   const isShown = showsVersions(node, publisher);
   const hostNodes = await Promise.all(
     versions.map(async (version) => {
@@ -174,7 +173,7 @@ async function expected({ nodeId, publisherId }: Subject) {
       return indexedHostNodes(version, isShown, entries);
     }),
   );
-  return { file: indexedNode(node, publisher, shown, downloadUrl), hostNodes };
+  return { file: indexedNode(node, publisher, shown), hostNodes };
 }
 
 /** What goes wrong with the writes of the index, in turn: they are late, or the function dies before or after one. */
@@ -265,7 +264,6 @@ describe('the public index', () => {
   test('leaves nothing for a rebuild to correct', async () => {
     const { nodes, written, removed } = await rebuildIndex({
       after: undefined,
-      downloadUrl,
       // No larger catalog.
       linesPerPiece: Number.MAX_SAFE_INTEGER,
       progress: () => {},

@@ -11,7 +11,7 @@ import {
 } from '../../lib/spend/account.ts';
 import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import { type UsageRecord, usageName } from '../../lib/spend/usage-records.ts';
-import { toAttributes } from '../../lib/store/attribute-values.ts';
+import { toAttributes } from '../../lib/store/items.ts';
 import { type Key, usageKey } from '../../lib/store/keys.ts';
 import { tableName } from '../../lib/store/table.ts';
 import { minuteOf, startOfMinute } from '../../lib/windows.ts';

@@ -1,7 +1,7 @@
 import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
 import type { NodeVersionRecord } from '../../lib/registry/records.ts';
-import { present } from '../../lib/store/expressions.ts';
+import { present } from '../../lib/store/items.ts';
 import { update } from '../../lib/store/write.ts';
 import { sweepUploads } from '../../lib/uploads/sweep-uploads.ts';
 import { banNode } from '../../packages/admin/registry/nodes.ts';

@@ -1,6 +1,5 @@
 import type { SQSEvent } from 'aws-lambda';
-import { archiveKey } from '../../lib/bucket/object-keys.ts';
-import type { Upload } from '../../lib/upload.ts';
+import { archiveKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { encodeEventKey } from '../../tools/local/s3-event-key.ts';
 import { sampleEvent } from './invoke.ts';
 import { sha256 } from './uploads.ts';

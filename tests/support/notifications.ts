@@ -13,7 +13,7 @@ import {
   ticketHash,
   ttlFrom,
 } from '../../lib/notifications/records.ts';
-import { absent } from '../../lib/store/expressions.ts';
+import { absent } from '../../lib/store/items.ts';
 import { type Key, keyOf, notificationKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { put, remove, update } from '../../lib/store/write.ts';

@@ -1,11 +1,11 @@
 import { createPersonalAccessToken, hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
-import type { Item } from '../../lib/store/attribute-values.ts';
+import type { Item } from '../../lib/store/items.ts';
 import { type Key, nodeKey, nodeVersionKey, ownedNodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { put, update } from '../../lib/store/write.ts';
-import type { Upload } from '../../lib/upload.ts';
+import type { Upload } from '../../lib/bucket/object-keys.ts';
 import { createPublisher, putMember } from '../../packages/admin/registry/publishers.ts';
 import { putPersonalAccessToken } from '../../packages/admin/registry/tokens.ts';
 

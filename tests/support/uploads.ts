@@ -3,12 +3,10 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import type { S3Event } from 'aws-lambda';
 import { handler } from '../../functions/finalize-upload.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { stagingKey } from '../../lib/bucket/object-keys.ts';
-import type { Upload } from '../../lib/upload.ts';
+import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import type { Item } from '../../lib/store/attribute-values.ts';
+import type { Item } from '../../lib/store/items.ts';
 import { nodeVersionKey } from '../../lib/store/keys.ts';
-import { downloadUrl } from '../../lib/bucket/download-url.ts';
 import { nodeVersionView } from '../../lib/registry/node-versions.ts';
 import { nodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
@@ -68,7 +66,7 @@ export async function finalizeAs(awsRequestId: string, ...uploads: Upload[]): Pr
 export async function storedVersion(nodeId: string, version: string): Promise<Item> {
   const { pk, sk } = nodeVersionKey(nodeId, version);
   const item = (await storedItem(pk, sk)) ?? {};
-  return { ...item, ...nodeVersionView(nodeVersionRecord(item), downloadUrl) };
+  return { ...item, ...nodeVersionView(nodeVersionRecord(item)) };
 }
 
 export async function download(url: unknown): Promise<Buffer> {

@@ -4,7 +4,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { type Item, toAttributes } from '../../lib/store/attribute-values.ts';
+import { type Item, toAttributes } from '../../lib/store/items.ts';
 import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';

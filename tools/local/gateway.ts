@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { requestIdOf } from '../../lib/http/request-id.ts';
+import { requestIdOf } from '../../lib/http/answer.ts';
 import { type LoggedRequest, loggedRequest } from './request-log.ts';
 import { endToEndHeaders, type Origin, readAll, relay, startReverseProxy } from './reverse-proxy.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isObject } from '../../lib/json-object.ts';
+import { isObject } from '../../lib/json.ts';
 import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { InvalidNotification, verifyNotification } from '../../packages/registry-client/notification.ts';
 import { localEnvironment } from './addresses.ts';

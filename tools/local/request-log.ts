@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { isObject } from '../../lib/json-object.ts';
+import { isObject } from '../../lib/json.ts';
 
 /** One request that the API answered, as the home page shows it. */
 export interface LoggedRequest {

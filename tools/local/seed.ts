@@ -1,6 +1,6 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
-import { stagingKey } from '../../lib/bucket/object-keys.ts';
+import { stagingKey, type Upload } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { callerName } from '../../lib/caller.ts';
 import type { Context } from '../../lib/context.ts';
@@ -10,10 +10,9 @@ import { createPublisher, putMember } from '../../packages/admin/registry/publis
 import type { NodeVersionRecord } from '../../lib/registry/records.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { putPersonalAccessToken } from '../../packages/admin/registry/tokens.ts';
-import { absent, present } from '../../lib/store/expressions.ts';
+import { absent, present } from '../../lib/store/items.ts';
 import { nodeVersionKey, ticketKey } from '../../lib/store/keys.ts';
 import { put, update } from '../../lib/store/write.ts';
-import type { Upload } from '../../lib/upload.ts';
 import { finalizeUpload } from '../../lib/uploads/finalize-upload.ts';
 import { demo } from './demo.ts';
 import { demoArchive } from './demo-archive.ts';

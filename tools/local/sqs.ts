@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { isObject, type JsonObject } from '../../lib/json-object.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { listen } from '../processes/ports.ts';
 import { rejectForeign } from './local-only.ts';
 import { Queue, SqsRefusal } from './sqs-queue.ts';

@@ -7,7 +7,7 @@ import {
   limitsOf,
 } from '../../lib/spend/account.ts';
 import type { Limits } from '../../lib/spend/limits.ts';
-import { fromAttributes, type Item } from '../../lib/store/attribute-values.ts';
+import { fromAttributes, type Item } from '../../lib/store/items.ts';
 import { type TaskRecord, taskRecord } from '../../lib/notifications/records.ts';
 import { accountKey, ticketKey } from '../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';

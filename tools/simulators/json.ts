@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isObject } from '../../lib/json-object.ts';
-import { parseAsWritten } from '../../lib/written-json.ts';
+import { isObject, parseAsWritten } from '../../lib/json.ts';
 import type { Fields } from './wire-format.ts';
 
 /** Undefined for text that is not a JSON object. */

@@ -1,4 +1,3 @@
-import { downloadUrl } from '../../../lib/bucket/download-url.ts';
 import { table } from '../../command-line/table.ts';
 import { command } from '../command.ts';
 import { rebuildIndex } from '../registry/index-files.ts';
@@ -29,7 +28,6 @@ export const rebuild = command({
     if (downloads !== undefined) process.env.DOWNLOAD_BASE_URL = downloads;
     const data = await rebuildIndex({
       after,
-      downloadUrl,
       progress: (done, all, nodeId) => {
         if (done % nodesPerLine === 0 || done === all)
           process.stderr.write(`${done} of ${all} nodes, up to ${nodeId}\n`);

@@ -5,7 +5,7 @@ import { describeNode, listNodes } from '../listing.ts';
 import { publisherView } from '../../../lib/registry/publishers.ts';
 import { type NodeRecord, type PublisherRecord, shownFields } from '../../../lib/registry/records.ts';
 import { Node } from '../../../lib/schemas/node.ts';
-import { parseAsWritten } from '../../../lib/written-json.ts';
+import { parseAsWritten } from '../../../lib/json.ts';
 
 export const list = command({
   parameters: [],

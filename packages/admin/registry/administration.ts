@@ -2,11 +2,10 @@ import { hostname, userInfo } from 'node:os';
 import type { Context } from '../../../lib/context.ts';
 import { type Change, historyEntry } from '../../../lib/registry/history.ts';
 import { type HistoryRecord, historyRecord } from '../../../lib/registry/records.ts';
-import type { Item } from '../../../lib/store/attribute-values.ts';
-import { absent } from '../../../lib/store/expressions.ts';
+import { absent, type Item } from '../../../lib/store/items.ts';
 import type { Key } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/retries.ts';
+import { untilWritten } from '../../../lib/store/send.ts';
 import { putting, transact, type Write } from '../../../lib/store/write.ts';
 
 /*

@@ -13,7 +13,7 @@ import {
 import { refreshReadme } from '../../../lib/index/readme-file.ts';
 import { refreshHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
-import { type AttributeMap, fromAttributes } from '../../../lib/store/attribute-values.ts';
+import { type AttributeMap, fromAttributes } from '../../../lib/store/items.ts';
 import { foldNodeId, nodeKey } from '../../../lib/store/keys.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { newContext } from './administration.ts';
@@ -38,18 +38,12 @@ export interface Rebuilt {
 interface Options {
   /** Goes on after this node. */
   after: string | undefined;
-  downloadUrl: (key: string) => string;
   /** So many lines make a piece of the catalog a good size to download. */
   linesPerPiece?: number;
   progress: (done: number, all: number, nodeId: string) => void;
 }
 
-export async function rebuildIndex({
-  after = '',
-  downloadUrl,
-  linesPerPiece = 500,
-  progress,
-}: Options): Promise<Rebuilt> {
+export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }: Options): Promise<Rebuilt> {
   const nodeIds = (await listAllNodes()).sort();
   const written: string[] = [];
   const expected = new Set([configPath]);
@@ -71,7 +65,7 @@ export async function rebuildIndex({
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
     for (const path of [nodePath(nodeId), readmePath(nodeId), ...files]) expected.add(path);
     if (nodeId <= after) return;
-    await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all', downloadUrl));
+    await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all'));
     await write(readmePath(nodeId), refreshReadme(newContext(), nodeId, true));
     for (const { version } of versions)
       await write(hostNodesPath(nodeId, version), refreshHostNodes(newContext(), nodeId, version));

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { latestOf } from '../../../lib/registry/latest-version.ts';
-import { shownVersion } from '../../../lib/registry/node-versions.ts';
+import { latestOf, shownVersion } from '../../../lib/registry/node-versions.ts';
 import {
   type BanSubject,
   type NodeRecord,
@@ -9,10 +8,10 @@ import {
   ownedNodeRecord,
 } from '../../../lib/registry/records.ts';
 import { compareVersions, normalizeVersion } from '../../../lib/schemas/version-label.ts';
-import { type Changes, withChanges } from '../../../lib/store/expressions.ts';
+import { type Changes, withChanges } from '../../../lib/store/items.ts';
 import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { untilWritten } from '../../../lib/store/retries.ts';
+import { untilWritten } from '../../../lib/store/send.ts';
 import { transact, update, type Write, updating } from '../../../lib/store/write.ts';
 import { administer, listItems, newContext } from './administration.ts';
 import { noSuchVersion, readNode, readVersions } from './records.ts';

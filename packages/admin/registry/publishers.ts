@@ -1,7 +1,7 @@
 import { memberOf } from '../../../lib/registry/publishers.ts';
 import type { Member, PublisherRecord } from '../../../lib/registry/records.ts';
 import type { PublisherRole } from '../../../lib/schemas/publisher.ts';
-import { absent, type Changes, withChanges } from '../../../lib/store/expressions.ts';
+import { absent, type Changes, withChanges } from '../../../lib/store/items.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';
 import { administer, historyOf, newContext } from './administration.ts';

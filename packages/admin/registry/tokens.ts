@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type TokenRecord, tokenRecord } from '../../../lib/registry/records.ts';
-import { absent } from '../../../lib/store/expressions.ts';
+import { absent } from '../../../lib/store/items.ts';
 import { personalAccessTokenKey, publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, checking, updating } from '../../../lib/store/write.ts';
 import { administer, historyOf, listItems, newContext } from './administration.ts';

@@ -6,8 +6,7 @@ import { type AccountRecord, accountRecord, keyOfAccount, type Terms } from '../
 import type { Limits } from '../../../lib/spend/limits.ts';
 import { type Key, termsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { typedRead } from '../../../lib/store/typed-read.ts';
-import type { Clause } from '../../../lib/store/expressions.ts';
+import { type Clause, typedRead } from '../../../lib/store/items.ts';
 import { administer, listHistory, listItems, newContext } from '../registry/administration.ts';
 
 /** Lists a caller that has its own terms: accounts can only be found by their caller. */

@@ -1,6 +1,6 @@
 import { callerHash } from '../../../lib/caller.ts';
 import { dayCallerRecord, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
-import type { Item } from '../../../lib/store/attribute-values.ts';
+import type { Item } from '../../../lib/store/items.ts';
 import { dayCallersPartition, usagePartitions } from '../../../lib/store/keys.ts';
 import { query } from '../../../lib/store/read.ts';
 import { newContext } from '../registry/administration.ts';

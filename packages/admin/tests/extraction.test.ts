@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { writeHostNodes } from '../../../lib/registry/extraction.ts';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import type { Upload } from '../../../lib/upload.ts';
+import type { Upload } from '../../../lib/bucket/object-keys.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { findFreePort } from '../../../tools/processes/ports.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';

@@ -9,7 +9,6 @@ import {
   pieceOf,
   readmePath,
 } from '../../../lib/index/paths.ts';
-import { downloadUrl } from '../../../lib/bucket/download-url.ts';
 import { rebuildIndex } from '../registry/index-files.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { intercept } from '../../../tests/support/intercept.ts';
@@ -95,7 +94,6 @@ describe('index rebuild', () => {
     });
     const { pieces, removed } = await rebuildIndex({
       after: undefined,
-      downloadUrl,
       linesPerPiece: 1 / 16,
       progress: () => {},
     });

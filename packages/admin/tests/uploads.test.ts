@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../../functions/finalize-upload.ts';
 import { s3 } from '../../../lib/bucket/bucket.ts';
-import type { Upload } from '../../../lib/upload.ts';
+import type { Upload } from '../../../lib/bucket/object-keys.ts';
 import { activate } from '../../../lib/registry/finalizing.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
 import { seed } from '../../../tools/local/seed.ts';

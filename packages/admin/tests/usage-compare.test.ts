@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { absent } from '../../../lib/store/expressions.ts';
+import { absent } from '../../../lib/store/items.ts';
 import { put } from '../../../lib/store/write.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { misbehave } from '../../../tests/support/proxies.ts';

@@ -1,7 +1,6 @@
 import { type DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { fromAttributes, toAttributes } from '../../../lib/store/attribute-values.ts';
+import { fromAttributes, toAttributes, typedRead } from '../../../lib/store/items.ts';
 import { type Key, releaseKey } from '../../../lib/store/keys.ts';
-import { typedRead } from '../../../lib/store/typed-read.ts';
 
 /*
  * One item says which release wrote the table. A release is tested against the one before it only, so a deployment over

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../../functions/write-index.ts';
-import { downloadUrl } from '../../../lib/bucket/download-url.ts';
+import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { handler } from '../../../functions/write-index.ts';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
-import { downloadUrl } from '../../../lib/bucket/download-url.ts';
+import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { errorOf } from '../../../tests/support/client-errors.ts';
 import { setFields } from '../../../tests/support/registry.ts';

@@ -11,7 +11,7 @@ import { readAsStream, readByDirectory } from '../../support/unpackers.ts';
 import { sha256 } from '../../support/uploads.ts';
 import { described, unicodePath, zip } from '../../support/zip.ts';
 
-const check = (archive: Buffer) => checkArchive(inMemory(archive));
+const check = async (archive: Buffer) => (await checkArchive(inMemory(archive))).sha256;
 
 async function written(forceZip64Format: boolean): Promise<Buffer> {
   const writer = new ZipWriter();

@@ -1,8 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
-import { archiveKey, stagingKey, uploadOf } from '../../../lib/bucket/object-keys.ts';
-import { downloadUrl } from '../../../lib/bucket/download-url.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { archiveKey, downloadUrl, objectUrl, stagingKey, uploadOf } from '../../../lib/bucket/object-keys.ts';
 import { configure } from '../../../lib/config.ts';
 import { fc } from '../../support/properties.ts';
+import { signUpload } from '../../../lib/bucket/signed-upload.ts';
 
 const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,40}$/);
 const uploads = fc.record({ nodeId: segment, version: segment, versionId: fc.uuid(), uploadId: fc.uuid() });
@@ -41,5 +41,29 @@ describe('the download address', () => {
     configure({ DOWNLOAD_BASE_URL: 'http://cdn.example.com' });
 
     expect(() => downloadUrl('a')).toThrow('DOWNLOAD_BASE_URL: must be an https address');
+  });
+});
+
+const address = 'https://archives-of-a-stage.s3.eu-west-1.amazonaws.com';
+
+describe('the addresses on AWS', () => {
+  beforeAll(() => configure({ AWS_REGION: 'eu-west-1', BUCKET_NAME: 'archives-of-a-stage' }));
+
+  test('objectUrl uses the host of the bucket on AWS, and encodes each part of the key', () => {
+    expect(objectUrl('archives/a b/1.0.0+x/é.zip').href).toBe(
+      `${address}/archives/a%20b/1.0.0%2Bx/%C3%A9.zip`,
+    );
+  });
+
+  test('downloadUrl uses the host of the bucket when DOWNLOAD_BASE_URL is not set', () => {
+    expect(downloadUrl('archives/a.zip')).toBe(`${address}/archives/a.zip`);
+  });
+
+  test('signUpload signs for the host of the bucket on AWS, valid for 15 minutes', async () => {
+    const url = new URL(await signUpload('staging/a.zip'));
+
+    expect(url.origin + url.pathname).toBe(`${address}/staging/a.zip`);
+    expect(url.searchParams.get('X-Amz-Expires')).toBe('900');
+    expect(url.searchParams.get('X-Amz-SignedHeaders')).toBe('host');
   });
 });

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { signUpload } from '../../../lib/bucket/signed-upload.ts';
-import { Sha256 } from '../../../lib/aws/sha256.ts';
+import { Sha256 } from '../../../lib/aws/signing.ts';
 
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 

@@ -5,7 +5,7 @@ import { ApiError } from '../../../lib/errors.ts';
 import { IdempotencyKey } from '../../../lib/paid/idempotency-key.ts';
 import type { Answer } from '../../../lib/paid/participant.ts';
 import { runRequest } from '../../../lib/paid/run-request.ts';
-import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/attribute-values.ts';
+import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';

@@ -5,7 +5,7 @@ import { beginExtraction } from '../../../lib/registry/extraction-tries.ts';
 import type { ExtractedFields } from '../../../lib/registry/host-node-entries.ts';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
-import type { Item } from '../../../lib/store/attribute-values.ts';
+import type { Item } from '../../../lib/store/items.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { removeOtherHostNodes } from '../../../packages/admin/registry/extraction.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../../packages/admin/registry/node-versions.ts';

@@ -5,7 +5,7 @@ import { readUpload } from '../../../lib/registry/upload-state.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
-import type { Upload } from '../../../lib/upload.ts';
+import type { Upload } from '../../../lib/bucket/object-keys.ts';
 import { banNode, unbanNode } from '../../../packages/admin/registry/nodes.ts';
 import { banNodeVersion, flagNodeVersion } from '../../../packages/admin/registry/node-versions.ts';
 import { banPublisher, unbanPublisher } from '../../../packages/admin/registry/publishers.ts';

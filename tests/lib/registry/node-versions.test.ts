@@ -1,21 +1,21 @@
 import type { BatchGetItemCommandInput, BatchGetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { toAttributes } from '../../../lib/store/attribute-values.ts';
+import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeVersionKey } from '../../../lib/store/keys.ts';
-import { findNodeVersions, nodeVersionView, versionFields } from '../../../lib/registry/node-versions.ts';
+import { findNodeVersions } from '../../../lib/registry/find-node-versions.ts';
+import { nodeVersionView, versionFields } from '../../../lib/registry/node-versions.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { addVersion } from '../../support/registry.ts';
+import { setVariables } from '../../support/variables.ts';
 
 const version = '1.0.0';
 const maxNodeId = 'x'.repeat(200);
 const inTime = () => ({ deadline: Date.now() + 10_000 });
-const options = {
-  downloadUrl: (key: string) => `https://cdn/${key}`,
-  maxBytes: 6e6,
-};
+const maxBytes = 6e6;
 
 beforeAll(async () => {
+  setVariables({ DOWNLOAD_BASE_URL: 'https://cdn' });
   await addVersion('acme', maxNodeId, version);
 });
 
@@ -35,7 +35,7 @@ function find(...nodeIds: string[]) {
   return findNodeVersions(
     { deadline: Date.now() - 1 },
     nodeIds.map((node_id) => ({ node_id, version })),
-    options,
+    maxBytes,
   );
 }
 
@@ -58,7 +58,7 @@ describe('findNodeVersions', () => {
   });
 
   test('answers an error for a label that is not a version', async () => {
-    expect(await findNodeVersions(inTime(), [{ node_id: maxNodeId, version: 'nightly' }], options)).toEqual([
+    expect(await findNodeVersions(inTime(), [{ node_id: maxNodeId, version: 'nightly' }], maxBytes)).toEqual([
       {
         status: 'error',
         error_message: 'The version must be a semantic version such as 1.2.3 or 2.0.0-beta.1.',
@@ -115,7 +115,7 @@ describe('nodeVersionView', () => {
     ['NodeVersionStatusBanned', undefined],
     ['NodeVersionStatusDeleted', undefined],
   ] as const)('composes downloadUrl for a version with %s: %s', (status, address) => {
-    expect(nodeVersionView({ ...stored, status }, options.downloadUrl).downloadUrl).toBe(address);
+    expect(nodeVersionView({ ...stored, status }).downloadUrl).toBe(address);
   });
 });
 
@@ -135,7 +135,7 @@ describe('a bulk of large versions', () => {
       keys += RequestItems?.[tableName()]?.Keys?.length ?? 0;
     });
     const pairs = Array.from({ length: count }, (_, index) => ({ node_id: nodeId(index), version }));
-    const found = await findNodeVersions(inTime(), pairs, options);
+    const found = await findNodeVersions(inTime(), pairs, maxBytes);
 
     expect(found.filter(({ status }) => status === 'success').length).toBeGreaterThan(50);
     expect(found).toContainEqual({
@@ -155,7 +155,7 @@ describe('a bulk with repeated pairs', () => {
       node_id: index % 2 ? 'repeated-a' : 'repeated-b',
       version,
     }));
-    const found = await findNodeVersions(inTime(), pairs, options);
+    const found = await findNodeVersions(inTime(), pairs, maxBytes);
     const statuses = found.map(({ status }) => status);
 
     expect(statuses).toEqual([...Array(12).fill('success'), ...Array(28).fill('error')]);
@@ -169,7 +169,7 @@ describe('a bulk with repeated pairs', () => {
   test('answers a thousand repetitions of a small version', async () => {
     await addVersion('acme', 'repeated-small', version, {});
     const pairs = Array.from({ length: 1000 }, () => ({ node_id: 'repeated-small', version }));
-    const found = await findNodeVersions(inTime(), pairs, options);
+    const found = await findNodeVersions(inTime(), pairs, maxBytes);
 
     expect(new Set(found.map(({ status }) => status))).toEqual(new Set(['success']));
   });
@@ -191,7 +191,7 @@ describe('a bulk of which only the first are small', () => {
       return send();
     });
     // Of 100 chosen by chance about 80 are stored, which fills the answer; 55 or fewer would take a lifetime of runs.
-    const found = await findNodeVersions(inTime(), pairs, { ...options, maxBytes: 55 * changelog.length });
+    const found = await findNodeVersions(inTime(), pairs, 55 * changelog.length);
 
     expect(requests).toBe(1);
     expect(found.filter(({ status }) => status === 'success').length).toBeGreaterThan(55);

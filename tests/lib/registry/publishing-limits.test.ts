@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { nodeVersionKey, publishingKey } from '../../../lib/store/keys.ts';
-import { toAttributes } from '../../../lib/store/attribute-values.ts';
+import { toAttributes } from '../../../lib/store/items.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { invoke, type Result } from '../../support/invoke.ts';

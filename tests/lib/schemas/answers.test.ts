@@ -5,7 +5,7 @@ import { HostNode } from '../../../lib/schemas/host-node.ts';
 import { Node } from '../../../lib/schemas/node.ts';
 import { NodeVersion } from '../../../lib/schemas/node-version.ts';
 import { RelightReply } from '../../../lib/schemas/relight.ts';
-import { Timestamp } from '../../../lib/schemas/timestamp.ts';
+import { Timestamp } from '../../../lib/schemas/fields.ts';
 import { taskFields } from '../../../lib/schemas/video.ts';
 import { issuesIn } from '../../support/issues-in.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
-import { clearable } from '../../../lib/schemas/clearable.ts';
+import { clearable } from '../../../lib/schemas/fields.ts';
 import { HostNodeInput } from '../../../lib/schemas/host-node.ts';
 import { HostNodeName, NodeId, PublisherId } from '../../../lib/schemas/names.ts';
 import { adminNodeFields, NodeInput } from '../../../lib/schemas/node.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Limits } from '../../../lib/spend/limits.ts';
-import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/attribute-values.ts';
+import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { proxyNames } from '../../support/proxies.ts';

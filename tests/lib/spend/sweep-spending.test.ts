@@ -14,7 +14,7 @@ import { callerHash } from '../../../lib/caller.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { idempotencyKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
-import { absent } from '../../../lib/store/expressions.ts';
+import { absent } from '../../../lib/store/items.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, sweepAfter, usageOf } from '../../support/spending.ts';

@@ -10,7 +10,7 @@ import {
 import { type Key, keyName } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { put, update } from '../../../lib/store/write.ts';
-import { absent, present } from '../../../lib/store/expressions.ts';
+import { absent, present } from '../../../lib/store/items.ts';
 import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 

@@ -5,7 +5,7 @@ import { say, started } from '../../support/notified.ts';
 import { handler as deliver } from '../../../functions/deliver-notifications.ts';
 import { handler as publish } from '../../../functions/publish-node-version.ts';
 import type { TaskRecord } from '../../../lib/notifications/records.ts';
-import { fromAttributes } from '../../../lib/store/attribute-values.ts';
+import { fromAttributes } from '../../../lib/store/items.ts';
 import { ticketKey } from '../../../lib/store/keys.ts';
 import { update } from '../../../lib/store/write.ts';
 import { addTrust } from '../../../packages/admin/registry/trusts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
-import { toAttributes } from '../../../lib/store/attribute-values.ts';
+import { toAttributes } from '../../../lib/store/items.ts';
 import { nodeKey } from '../../../lib/store/keys.ts';
 import { get, query, readBatches } from '../../../lib/store/read.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';

@@ -5,10 +5,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Context } from '../../../lib/context.ts';
-import { toAttributes } from '../../../lib/store/attribute-values.ts';
-import { absent, Plus, present } from '../../../lib/store/expressions.ts';
+import { absent, Plus, present, toAttributes } from '../../../lib/store/items.ts';
 import { type Key, nodeKey } from '../../../lib/store/keys.ts';
-import { untilWritten } from '../../../lib/store/retries.ts';
+import { untilWritten } from '../../../lib/store/send.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { checking, put, remove, transact, update, updating } from '../../../lib/store/write.ts';
 import { answerInTurn } from '../../support/intercept.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
-import { list, texts } from '../../../lib/schemas/lists.ts';
+import { list, texts } from '../../../lib/schemas/fields.ts';
 
 test('makes one issue of a list that is too long, even if its items are invalid', () => {
   const { error } = texts().safeParse(Array.from({ length: 200_000 }, () => 1));

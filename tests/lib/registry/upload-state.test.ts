@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { credentialKey } from '../../../lib/registry/credentials.ts';
+import { credentialKey } from '../../../lib/registry/upload-state.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
 import { personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
 

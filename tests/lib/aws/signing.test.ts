@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { environmentCredentials } from '../../../lib/aws/credentials.ts';
+import { environmentCredentials } from '../../../lib/aws/signing.ts';
 
 const before = { ...process.env };
 

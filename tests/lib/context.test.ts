@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { inTime } from '../../lib/in-time.ts';
+import { inTime } from '../../lib/context.ts';
 
 const late = () => new Error('late');
 const never = new Promise<never>(() => {});

@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
-import { send } from '../../../lib/store/send.ts';
-import { storeError } from '../../../lib/store/store-errors.ts';
+import { send, storeError } from '../../../lib/store/send.ts';
 import { runProgram } from '../../support/run-program.ts';
 
 /** In a process of its own: Jest's own errors are not those of Node, and the SDK wraps what it does not know. */
 const realFailures = `
   import { createServer } from 'node:http';
   import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-  import { failureOf } from './lib/store/store-errors.ts';
+  import { send } from './lib/store/send.ts';
   const listen = (server) => new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const failure = async (host, port) => {
     const client = new DynamoDBClient({ endpoint: 'http://' + host + ':' + port, region: 'us-east-1', credentials, maxAttempts: 1 });
-    return failureOf(await client.send(new ListTablesCommand({})).catch((error) => error));
+    const call = () => client.send(new ListTablesCommand({}));
+    return send({ deadline: 0 }, 'ListTables', call).catch(({ reason }) => reason.split(': ')[1]);
   };
   const closed = createServer();
   const free = await listen(closed);
@@ -27,7 +27,7 @@ const realFailures = `
   process.exit();
 `;
 
-describe('failureOf', () => {
+describe('a call to the store', () => {
   test('reads a call without a connection as never sent, and a connection that is reset as unanswered', async () => {
     const { stdout } = await runProgram(process.execPath, ['--input-type=module', '-e', realFailures]);
 

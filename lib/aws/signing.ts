@@ -1,0 +1,59 @@
+import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+
+interface Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}
+
+/**
+ * Lambda passes the role's credentials in the environment, and they outlast the process, so clients read them once. The
+ * SDK's full chain also looks for profiles, sign-ons and instance metadata, which no function has. It is a third of the
+ * SDK's size, so deployed bundles contain this in its place.
+ */
+export async function environmentCredentials(): Promise<Credentials> {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) {
+    throw new Error('There are no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  }
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN && { sessionToken: AWS_SESSION_TOKEN }),
+  };
+}
+
+type Secret = string | ArrayBuffer | ArrayBufferView;
+
+/** Node's own SHA-256 with the interface that the SDK's request signers expect. */
+export class Sha256 {
+  readonly #hash;
+  constructor(secret?: Secret) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', importedKey(secret));
+  }
+  update(data: Uint8Array): void {
+    this.#hash.update(data);
+  }
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest();
+  }
+  reset(): void {}
+}
+
+const keys = new Map<Secret, KeyObject>();
+const maxKeys = 50;
+
+/** Importing a key takes longer than using it, and the signers use the same few keys for hours. */
+function importedKey(secret: Secret): KeyObject {
+  const known = keys.get(secret);
+  if (known) return known;
+  if (keys.size >= maxKeys) keys.clear();
+  const key = createSecretKey(secret as Buffer);
+  keys.set(secret, key);
+  return key;
+}
+
+/** The host of a regional AWS service. Regions in China have their own domain. */
+export function serviceHost(service: string, region: string): string {
+  return `${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+}
