@@ -7,7 +7,8 @@ import { readText, writeIfMatches } from './text-objects.ts';
  * JSON files that anyone reads and that several writers keep up to date. A writer first reads the file, then what the
  * file should say, and writes only over the file that it read. So a file is never older than what an earlier writer
  * put there: whoever writes has read the table after the writer before it was done. For the same reason files are
- * emptied, not deleted: where there is no file, two writers could not tell which of them is late.
+ * emptied, not deleted: where there is no file, two writers could not tell which of them is late. An ETag is a hash of the
+ * content, so each write counts a revision up: a file that says again what it said earlier is still another one.
  */
 
 const maxAttempts = 12;
@@ -22,9 +23,10 @@ export async function refreshFile<Content extends object>(
 ): Promise<'written' | 'unchanged'> {
   for (let attempt = 1; attempt <= maxAttempts && Date.now() < context.deadline; attempt += 1) {
     const current = await readText(context, key);
-    const content = await next(current && (JSON.parse(current.text) as Content));
-    const text = content && JSON.stringify(content);
-    if (text === undefined || text === current?.text) return 'unchanged';
+    const { revision = 0, ...shown }: { revision?: number } = current ? JSON.parse(current.text) : {};
+    const content = await next(current && (shown as Content));
+    if (!content || (current && JSON.stringify(content) === JSON.stringify(shown))) return 'unchanged';
+    const text = JSON.stringify({ revision: revision + 1, ...content });
     if (await writeIfMatches(context, { key, text, cacheControl, etag: current?.etag })) return 'written';
     await pause(Math.random() * pauseMs * attempt);
   }
@@ -33,5 +35,10 @@ export async function refreshFile<Content extends object>(
 
 /** Puts the content under the key unless there is a file already. */
 export async function createFile(context: Context, key: string, content: object): Promise<void> {
-  await writeIfMatches(context, { key, text: JSON.stringify(content), cacheControl, etag: undefined });
+  await writeIfMatches(context, {
+    key,
+    text: JSON.stringify({ revision: 1, ...content }),
+    cacheControl,
+    etag: undefined,
+  });
 }

@@ -10,6 +10,8 @@ import { Timestamp } from './fields.ts';
  * without the publisher's members.
  */
 
+const revision = z.optional(z.int()).with(z.describe('Counts the writes of this file'));
+
 const { members: _members, ...publisherFields } = Publisher.shape;
 export const PublicPublisher = z.object(publisherFields).with(z.meta({ id: 'PublicPublisher' }));
 export type PublicPublisher = z.infer<typeof PublicPublisher>;
@@ -23,6 +25,7 @@ export type PublicVersion = z.infer<typeof PublicVersion>;
 const { tags_admin: _nodeTags, latest_version: _latest, publisher: _publisher, ...nodeFields } = Node.shape;
 export const IndexedNode = z
   .object({
+    revision,
     ...nodeFields,
     publisher: z.optional(PublicPublisher).with(z.describe('Who owns the node')),
     latest_version: z.optional(PublicVersion).with(z.describe('The version to install')),
@@ -41,6 +44,7 @@ export type IndexedNode = z.infer<typeof IndexedNode>;
 
 export const IndexedHostNodes = z
   .object({
+    revision,
     node_id: z.string().with(z.describe('Owning node')),
     version: z.string().with(z.describe('Version label in normal form')),
     host_node_extract_status: z.optional(NodeVersion.shape.host_node_extract_status),
@@ -57,6 +61,7 @@ export type IndexedHostNodes = z.infer<typeof IndexedHostNodes>;
 
 export const IndexedReadme = z
   .object({
+    revision,
     node_id: z.string().with(z.describe('Owning node')),
     version: z.optional(z.string()).with(z.describe('The latest version; absent if none is offered')),
     sha256: NodeVersion.shape.sha256,
@@ -102,17 +107,20 @@ export const CatalogEntry = z
   .with(z.meta({ id: 'CatalogEntry', description: 'A node in lists and searches.' }));
 export type CatalogEntry = z.infer<typeof CatalogEntry>;
 
-export const CatalogPiece = z.object({ nodes: z.array(CatalogEntry).with(z.describe('Sorted by id')) }).with(
-  z.meta({
-    id: 'CatalogPiece',
-    description:
-      'One piece of the catalog: `index/v1/catalog/<pieces>/<piece>.json`. It holds active nodes only.',
-  }),
-);
+export const CatalogPiece = z
+  .object({ revision, nodes: z.array(CatalogEntry).with(z.describe('Sorted by id')) })
+  .with(
+    z.meta({
+      id: 'CatalogPiece',
+      description:
+        'One piece of the catalog: `index/v1/catalog/<pieces>/<piece>.json`. It holds active nodes only.',
+    }),
+  );
 export type CatalogPiece = z.infer<typeof CatalogPiece>;
 
 export const IndexConfig = z
   .object({
+    revision,
     version: z.literal(1).with(z.describe('The layout of the files')),
     catalog_pieces: z.int().with(z.describe('How many pieces the catalog has')),
     next_pieces: z

@@ -41,7 +41,8 @@ async function follow(...keys: Key[]): Promise<void> {
 
 async function read(key: string) {
   const { Body, ...headers } = await s3().send(new GetObjectCommand({ Bucket: bucketName(), Key: key }));
-  return { headers, content: JSON.parse((await Body?.transformToString()) ?? '') };
+  const { revision: _, ...content } = JSON.parse((await Body?.transformToString()) ?? '');
+  return { headers, content };
 }
 
 async function addPublishedNode(id: string): Promise<void> {
@@ -148,6 +149,23 @@ describe('writeIndex', () => {
     expect(happened()).toBe(true);
     expect((await read(nodePath('overtaken'))).content).toMatchObject({ name: 'The later name' });
     expect(await linesOf('overtaken')).toMatchObject([{ name: 'The later name' }]);
+  });
+
+  test('does not let a late writer win over a file that says the same as the one it read', async () => {
+    await addPublishedNode('returned');
+    await follow(nodeKey('returned'));
+    const rename = (name: string) => setFields(nodeKey('returned'), { name });
+    await rename('Another');
+    const { happened } = beforeNext(s3(), /^PutObject/, async () => {
+      await follow(nodeKey('returned'));
+      await rename('Node returned');
+      await follow(nodeKey('returned'));
+    });
+    await follow(nodeKey('returned'));
+
+    expect(happened()).toBe(true);
+    expect((await read(nodePath('returned'))).content).toMatchObject({ name: 'Node returned' });
+    expect(await linesOf('returned')).toMatchObject([{ name: 'Node returned' }]);
   });
 
   test('does not let a late writer show a node that was banned before it had a file', async () => {

@@ -153,7 +153,9 @@ async function readFile<Content>(key: string): Promise<Content | undefined> {
   const answer = await s3()
     .send(new GetObjectCommand({ Bucket: bucketName(), Key: key }))
     .catch(() => undefined);
-  return answer && JSON.parse((await answer.Body?.transformToString()) ?? '');
+  if (!answer) return undefined;
+  const { revision: _, ...content } = JSON.parse((await answer.Body?.transformToString()) ?? '');
+  return content as Content;
 }
 
 /** What the files of a node should say, from the whole table and without the index's own way of updating them. */
