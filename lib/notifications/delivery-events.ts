@@ -26,8 +26,9 @@ export function deliveryEvents({ deliver, handOverDue }: Handlers) {
 }
 
 async function runHandOver(handOverDue: Handlers['handOverDue'], context: Context): Promise<void> {
-  const { due, handed, oldestMs, errors } = await handOverDue(context);
-  log('info', 'hand_over', { due, handed, interrupted: errors.length, oldest_due_ms: oldestMs });
+  const { due, handed, unread_shards, oldestMs, errors } = await handOverDue(context);
+  const interrupted = errors.length;
+  log('info', 'hand_over', { due, handed, unread_shards, interrupted, oldest_due_ms: oldestMs });
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} steps of the run failed.`);
 }
 

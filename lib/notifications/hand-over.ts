@@ -1,13 +1,14 @@
 import type { Context } from '../context.ts';
-import { type DueKey, listShard, postpone, readDue } from './outbox.ts';
+import { type DueKey, duePages } from '../store/due.ts';
 import { maxMessages } from '../aws/queue.ts';
+import { postpone, readDue } from './outbox.ts';
 import { enqueue } from './queue.ts';
-import { notifyShards } from './records.ts';
 import { loadSigningKeys } from './signing-keys.ts';
 
 export interface HandOver {
   due: number;
   handed: number;
+  unread_shards: number;
   /** How long the oldest has been due. */
   oldestMs: number;
   errors: unknown[];
@@ -21,24 +22,32 @@ const reservedMs = 5000;
  * listed for later first, so overlapping runs queue nothing twice.
  */
 export async function handOverDue(context: Context): Promise<HandOver> {
-  const run: HandOver = { due: 0, handed: 0, oldestMs: 0, errors: [] };
+  const run: HandOver = { due: 0, handed: 0, unread_shards: 0, oldestMs: 0, errors: [] };
   // Receivers need the public key before the first notification, and a missing key must show here.
-  const work = [loadSigningKeys(context), ...notifyShards.map((shard) => handOverShard(context, shard, run))];
+  const work = [loadSigningKeys(context), handOverPages(context, run)];
   for (const result of await Promise.allSettled(work))
     if (result.status === 'rejected') run.errors.push(result.reason);
   return run;
 }
 
-async function handOverShard(context: Context, shard: string, run: HandOver): Promise<void> {
+async function handOverPages(context: Context, run: HandOver): Promise<void> {
   const now = Date.now();
-  for await (const page of listShard(context, shard, now)) {
-    for (let start = 0; start < page.length; start += maxMessages) {
-      if (Date.now() > context.deadline - reservedMs) return;
-      const keys = page.slice(start, start + maxMessages);
-      run.due += keys.length;
-      run.oldestMs = Math.max(run.oldestMs, ...keys.map(({ since }) => now - Date.parse(since)));
-      run.handed += await handOver(context, keys);
-    }
+  const hasTime = () => Date.now() <= context.deadline - reservedMs;
+  const due = {
+    work: 'notifications',
+    period: { from: 0, to: now },
+    order: 'oldest first',
+    hasTime,
+  } as const;
+  for await (const page of duePages(context, due, run)) {
+    run.due += page.length;
+    run.oldestMs = Math.max(run.oldestMs, ...page.map(({ since }) => now - Date.parse(since)));
+    const batches = Array.from({ length: Math.ceil(page.length / maxMessages) }, (_, place) =>
+      page.slice(place * maxMessages, (place + 1) * maxMessages),
+    );
+    for (const result of await Promise.allSettled(batches.map((batch) => handOver(context, batch))))
+      if (result.status === 'fulfilled') run.handed += result.value;
+      else run.errors.push(result.reason);
   }
 }
 

@@ -1,17 +1,12 @@
 import type { Context } from '../context.ts';
+import { dueShard, notDue } from '../store/due.ts';
 import type { Changes, Condition } from '../store/items.ts';
-import { type Key, keyOf, pendingIndex } from '../store/keys.ts';
-import { get, query, readBatches } from '../store/read.ts';
+import { type Key, keyOf } from '../store/keys.ts';
+import { get, readBatches } from '../store/read.ts';
 import { update } from '../store/write.ts';
 import { maxDelaySeconds } from '../aws/queue.ts';
 import type { DeliveryResult } from './deliver-once.ts';
-import {
-  keyOfNotification,
-  type NotificationRecord,
-  notificationRecord,
-  notifyShards,
-  ttlFrom,
-} from './records.ts';
+import { keyOfNotification, type NotificationRecord, notificationRecord, ttlFrom } from './records.ts';
 
 /*
  * The record of a notification waits in the index `pending` until its delivery has ended, and a message in the queue says
@@ -25,44 +20,6 @@ const maxAttempts = waitSeconds.length + 1;
 
 /** So long after a message was due, it counts as lost. The queue may be that far behind, and its alarm fires then. */
 export const lostAfterMs = 10 * 60_000;
-
-/** Notifications that were given up stay listed, apart from those that are due, until their records expire. */
-export const failedShard = 'notify-failed';
-
-export interface DueKey extends Key {
-  since: string;
-}
-
-/** The keys of the due notifications in a shard, the longest due first, page by page. */
-export async function* listShard(context: Context, shard: string, until: number): AsyncGenerator<DueKey[]> {
-  const range = query(context, {
-    index: pendingIndex,
-    partition: ['pending_shard', shard],
-    sort: ['pending_since', 'between', '0', timestamp(until)],
-  });
-  for await (const page of range)
-    yield page.map((item) => ({ ...keyOf(item), since: String(item.pending_since) }));
-}
-
-/** The first keys of all shards, up to a number in each, the longest due first. */
-export async function listDue(context: Context, until: number, maxPerShard: number): Promise<DueKey[]> {
-  const lists = await Promise.all(notifyShards.map((shard) => listFirst(context, shard, until, maxPerShard)));
-  return lists.flat().sort((a, b) => (a.since < b.since ? -1 : 1));
-}
-
-export async function listFirst(
-  context: Context,
-  shard: string,
-  until: number,
-  max: number,
-): Promise<DueKey[]> {
-  const keys: DueKey[] = [];
-  for await (const page of listShard(context, shard, until)) {
-    keys.push(...page);
-    if (keys.length >= max) break;
-  }
-  return keys.slice(0, max);
-}
 
 /** The fields that the queue needs of a notification. */
 const handedFields = ['pk', 'sk', 'id', 'caller_hash', 'attempts', 'pending_since', 'result'];
@@ -152,7 +109,7 @@ export async function end(
   const now = Date.now();
   const changes = {
     ...why,
-    ...unlisted,
+    ...notDue,
     result,
     ttl: ttlFrom(now),
     ...(result === 'delivered' && { delivered_at: timestamp(now) }),
@@ -163,8 +120,6 @@ export async function end(
   ];
   await update<NotificationRecord>(context, record, changes, condition);
 }
-
-const unlisted = { pending_shard: null, pending_since: null };
 
 /** In whole seconds, and up to a fifth earlier, so that notifications that failed together do not return together. */
 function waitAfter(attempts: number): number | undefined {
@@ -180,9 +135,11 @@ function ofAttempt(attempts: number) {
   ] satisfies Condition<NotificationRecord>;
 }
 
+/** It stays listed, apart from what is due, until its record expires. */
 async function giveUp(context: Context, key: Key, attempts: number, why: Why): Promise<boolean> {
   const now = Date.now();
-  const listed = { pending_shard: failedShard, pending_since: timestamp(now) };
+  const hash = key.pk.slice(key.pk.indexOf('#') + 1);
+  const listed = { pending_shard: dueShard('failed-notifications', hash), pending_since: timestamp(now) };
   const changes = { ...why, ...listed, result: 'failed' as const, ttl: ttlFrom(now) };
   return (await update<NotificationRecord>(context, key, changes, ofAttempt(attempts))).written;
 }

@@ -1,6 +1,7 @@
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
+import { dueShard } from '../store/due.ts';
 import { absent, present } from '../store/items.ts';
 import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/send.ts';
@@ -15,7 +16,6 @@ import {
   type NotificationRecord,
   type NotifyingProvider,
   notificationId,
-  notifyShardOf,
   readTask,
   shownHash,
   type TaskRecord,
@@ -78,7 +78,7 @@ async function store(context: Context, call: ProviderCall): Promise<Taken> {
       state,
       at,
       attempts: 0,
-      pending_shard: notifyShardOf(hash),
+      pending_shard: dueShard('notifications', hash),
       // Only if its message is lost is it handed over by this time.
       pending_since: new Date(now + lostAfterMs).toISOString(),
       result: 'pending',

@@ -101,13 +101,6 @@ export function keyOfNotification(id: string): Key | undefined {
   return sequence === undefined ? undefined : notificationKey(hash, Number(sequence));
 }
 
-/** The shards of the index `pending` that list due notifications. */
-export const notifyShards = [...'0123456789abcdef'].map((digit) => `notify-${digit}`);
-
-export function notifyShardOf(ticketHashed: string): string {
-  return `notify-${ticketHashed.slice(0, 1)}`;
-}
-
 /** The public keys for receivers: one key, or two while it is replaced, separated by a space. */
 export interface SigningKeysRecord extends Key {
   public_keys: string;

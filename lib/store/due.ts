@@ -1,36 +1,43 @@
 import type { Context } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
-import type { AttributeMap } from './items.ts';
+import type { AttributeMap, Item } from './items.ts';
 import { type Key, keyOf, pendingIndex } from './keys.ts';
-import { queryPage } from './read.ts';
+import { query, queryPage } from './read.ts';
 
 /*
- * Work that is due. A record that has some stands in the index `pending`, in one of sixteen shards of its kind of work,
- * by the time since which it is due. What does the work takes the record off the index in the write that ends it, so a
- * sweep needs no memory of its own: what it did not come to, or what failed, is still there for the next one.
+ * Work that is due. A record that has some stands in the index `pending`, in one of the shards of its kind of work, by the
+ * time since which it is due. What does the work takes the record off the index in the write that ends it, so a sweep
+ * needs no memory of its own: what it did not come to, or what failed, is still there for the next one.
  */
 
-export type DueWork = 'uploads' | 'host-nodes' | 'spending' | 'notifications';
+export type DueWork = 'uploads' | 'host-nodes' | 'spending' | 'notifications' | 'failed-notifications';
 
-const prefixes: Record<DueWork, string> = {
-  uploads: '',
-  'host-nodes': 'extract-',
-  spending: 'spend-',
-  notifications: 'notify-',
+/** Each takes 1,000 writes a second. A task with three notified states makes six. */
+const shards: Record<DueWork, readonly string[]> = {
+  uploads: shardNames('', 16),
+  'host-nodes': shardNames('extract-', 16),
+  spending: shardNames('spend-', 16),
+  notifications: shardNames('notify-', 64),
+  'failed-notifications': shardNames('notify-failed-', 16),
 };
-const digits = [...'0123456789abcdef'];
 
-/** The shards of a kind of work. A record's is chosen by a hexadecimal digit that it has by chance. */
+function shardNames(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => prefix + index.toString(16));
+}
+
+export function dueShards(work: DueWork): readonly string[] {
+  return shards[work];
+}
+
+/** The shard of a record, by two hexadecimal digits that it has by chance. */
 export function dueShard(work: DueWork, hash: string): string {
-  return prefixes[work] + hash.slice(0, 1);
+  return shards[work][Number.parseInt(hash.slice(0, 2), 16) % shards[work].length] as string;
 }
 
 /** The kind of work that a record still needs; undefined if it needs none. */
 export function dueWork(record: { pending_shard?: string } | undefined): DueWork | undefined {
-  const shard = record?.pending_shard;
-  if (shard === undefined) return undefined;
-  const works = Object.keys(prefixes) as DueWork[];
-  return works.find((work) => digits.some((digit) => prefixes[work] + digit === shard));
+  const works = Object.keys(shards) as DueWork[];
+  return works.find((work) => shards[work].includes(record?.pending_shard ?? 'none'));
 }
 
 /** Takes a record off the index. */
@@ -97,28 +104,54 @@ export async function* duePages(
   { work, period, order, hasTime }: Pick<Sweep<unknown, string>, 'work' | 'period' | 'order' | 'hasTime'>,
   report: Pick<SweepReport, 'unread_shards'>,
 ): AsyncGenerator<DueKey[]> {
-  const [from, to] = [new Date(period.from).toISOString(), new Date(period.to).toISOString()];
-  const first = Math.floor(Math.random() * digits.length);
-  let cursors: Cursor[] = digits.map((_, place) => ({
-    shard: dueShard(work, digits[(first + place) % digits.length] as string),
+  const first = Math.floor(Math.random() * shards[work].length);
+  let cursors: Cursor[] = [...shards[work].slice(first), ...shards[work].slice(0, first)].map((shard) => ({
+    shard,
   }));
   while (cursors.length > 0 && hasTime()) {
     const [{ shard, after }, ...others] = cursors as [Cursor, ...Cursor[]];
-    const page = await queryPage(
-      context,
-      {
-        index: pendingIndex,
-        partition: ['pending_shard', shard],
-        sort: ['pending_since', 'between', from, to],
-        descending: order === 'newest first',
-      },
-      { limit: keysPerPage, after },
-    );
-    if (page.items.length > 0)
-      yield page.items.map((item) => ({ ...keyOf(item), since: String(item.pending_since) }));
+    const page = await queryPage(context, dueRange(shard, period, order), { limit: keysPerPage, after });
+    if (page.items.length > 0) yield page.items.map(dueKey);
     cursors = page.last ? [...others, { shard, after: page.last }] : others;
   }
   report.unread_shards = cursors.length;
+}
+
+/** The first keys of all shards, for a listing. */
+export async function firstDue(
+  context: Context,
+  { work, period, order }: Pick<Sweep<unknown, string>, 'work' | 'period' | 'order'>,
+  max: number,
+): Promise<DueKey[]> {
+  const lists = await Promise.all(
+    shards[work].map(async (shard) => {
+      const keys: DueKey[] = [];
+      for await (const page of query(context, dueRange(shard, period, order))) {
+        keys.push(...page.map(dueKey));
+        if (keys.length >= max) break;
+      }
+      return keys;
+    }),
+  );
+  const sign = order === 'newest first' ? -1 : 1;
+  return lists
+    .flat()
+    .sort((a, b) => sign * a.since.localeCompare(b.since))
+    .slice(0, max);
+}
+
+function dueRange(shard: string, { from, to }: Period, order: Sweep<unknown, string>['order']) {
+  const [first, last] = [new Date(from).toISOString(), new Date(to).toISOString()];
+  return {
+    index: pendingIndex,
+    partition: ['pending_shard', shard],
+    sort: ['pending_since', 'between', first, last],
+    descending: order === 'newest first',
+  } as const;
+}
+
+function dueKey(item: Item): DueKey {
+  return { ...keyOf(item), since: String(item.pending_since) };
 }
 
 /** Visits what is due. One visit that fails does not stop the others. Everything may happen twice, and next to events. */

@@ -22,8 +22,8 @@
  *   callers of a day                  USAGE#<day>#<0 to f>      CALLER#<caller sha256>      16 queries, expire by `ttl`
  *   task that notifies this service   TICKET#<ticket's sha256>  TASK                        expires by `ttl`
  *   notifications of a task           TICKET#<ticket's sha256>  NOTIFICATION#<4 digits>     expire by `ttl`
- *   notifications to deliver          index `pending`           shards notify-0 to notify-f sparse, by the next attempt
- *   notifications that were given up  index `pending`           shard notify-failed         sparse, for the administration
+ *   notifications to deliver          index `pending`           shards notify-0 to -3f      sparse, by the next attempt
+ *   notifications that were given up  index `pending`           shards notify-failed-0 to -f sparse, for the administration
  *   public keys of notifications      SIGNING#KEYS              KEYS                        what signs them now
  *   history of a publisher            PUBLISHER#<id>            HISTORY#<time>#<id>         one query lists it
  *   history of a node                 NODE#<folded id>          HISTORY#<time>#<id>         one query lists it

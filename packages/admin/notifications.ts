@@ -1,12 +1,11 @@
-import { failedShard, listDue, listFirst, listShard } from '../../lib/notifications/outbox.ts';
 import {
   keyOfNotification,
   type NotificationRecord,
   notificationRecord,
-  notifyShardOf,
   signingKeysRecord,
   ttlFrom,
 } from '../../lib/notifications/records.ts';
+import { dueShard, duePages, firstDue } from '../../lib/store/due.ts';
 import { type Key, keyName, keyOf, signingKeysKey } from '../../lib/store/keys.ts';
 import { get, readBatches } from '../../lib/store/read.ts';
 import { update } from '../../lib/store/write.ts';
@@ -17,17 +16,18 @@ import { Rejection } from './registry/rejection.ts';
 const maxListed = 1000;
 
 /** No attempt is further away, and no clock that far ahead. */
-const dayMs = 24 * 60 * 60 * 1000;
+const untilTomorrow = () => ({ from: 0, to: Date.now() + 24 * 60 * 60 * 1000 });
 
 /** What was given up, the latest first. */
 export async function listFailed(): Promise<NotificationRecord[]> {
-  const keys = await listFirst(newContext(), failedShard, Date.now() + dayMs, maxListed);
-  return (await readAll(keys)).reverse();
+  const listed = { work: 'failed-notifications', period: untilTomorrow(), order: 'newest first' } as const;
+  return readAll(await firstDue(newContext(), listed, maxListed));
 }
 
 /** What is still to be sent, the next first. */
 export async function listWaiting(): Promise<NotificationRecord[]> {
-  return readAll((await listDue(newContext(), Date.now() + dayMs, maxListed)).slice(0, maxListed));
+  const listed = { work: 'notifications', period: untilTomorrow(), order: 'oldest first' } as const;
+  return readAll(await firstDue(newContext(), listed, maxListed));
 }
 
 async function readAll(keys: readonly Key[]): Promise<NotificationRecord[]> {
@@ -59,12 +59,16 @@ const retriedAtOnce = 20;
 /** The same for all that were given up until now. Returns their number. */
 export async function retryFailed(): Promise<number> {
   let retried = 0;
-  for await (const page of listShard(newContext(), failedShard, Date.now())) {
+  const context = { ...newContext() };
+  const period = { from: 0, to: Date.now() };
+  const due = { work: 'failed-notifications', period, order: 'oldest first', hasTime: () => true } as const;
+  for await (const page of duePages(context, due, { unread_shards: 0 })) {
     for (let start = 0; start < page.length; start += retriedAtOnce) {
       const records = await readAll(page.slice(start, start + retriedAtOnce));
       const failed = records.filter(({ result }) => result === 'failed');
       retried += (await Promise.all(failed.map(listAgain))).filter(Boolean).length;
     }
+    context.deadline = newContext().deadline;
   }
   return retried;
 }
@@ -75,7 +79,7 @@ async function listAgain(record: NotificationRecord): Promise<boolean> {
   const changes = {
     result: 'pending' as const,
     attempts: 0,
-    pending_shard: notifyShardOf(record.pk.slice('TICKET#'.length)),
+    pending_shard: dueShard('notifications', record.pk.slice('TICKET#'.length)),
     pending_since: new Date(now).toISOString(),
     ttl: ttlFrom(now),
   };

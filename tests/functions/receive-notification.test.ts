@@ -4,7 +4,7 @@ import { notificationsOf, storedTask } from '../support/relay.ts';
 import { everythingOf, hook, lastLine, say, started } from '../support/notified.ts';
 import type { ProxyName } from '../support/proxies.ts';
 import { callerHash } from '../../lib/caller.ts';
-import { notifyShards } from '../../lib/notifications/records.ts';
+import { dueShard, dueWork } from '../../lib/store/due.ts';
 import { pendingIndex, usageKey } from '../../lib/store/keys.ts';
 import { query } from '../../lib/store/read.ts';
 import { dynamodb } from '../../lib/store/table.ts';
@@ -68,7 +68,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
           state: 'processing',
           at: expect.any(String),
           attempts: 0,
-          pending_shard: `notify-${hash.slice(0, 1)}`,
+          pending_shard: dueShard('notifications', hash),
           pending_since: expect.any(String),
           result: 'pending',
           ttl: expect.any(Number),
@@ -78,7 +78,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       expect(at >= before).toBe(true);
       expect(Date.parse(pendingSince) - Date.parse(at)).toBe(600_000);
       expect(queue.bodies).toContain(JSON.stringify({ id: notification?.id, attempts: 0 }));
-      expect(notifyShards).toContain(notification?.pending_shard);
+      expect(dueWork(notification)).toBe('notifications');
       expect(await dueIn(String(notification?.pending_shard))).toContain(task?.pk);
     });
 

@@ -3,16 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { callerHash } from '../../lib/caller.ts';
-import { listDue, lostAfterMs } from '../../lib/notifications/outbox.ts';
+import { lostAfterMs } from '../../lib/notifications/outbox.ts';
 import { enqueue } from '../../lib/notifications/queue.ts';
 import {
   type NotificationRecord,
   notificationId,
   notificationRecord,
-  notifyShardOf,
   ticketHash,
   ttlFrom,
 } from '../../lib/notifications/records.ts';
+import { dueShard, firstDue } from '../../lib/store/due.ts';
 import { absent } from '../../lib/store/items.ts';
 import { type Key, keyOf, notificationKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
@@ -38,7 +38,7 @@ export async function writeNotification(
     state: 'success',
     at,
     attempts: 0,
-    pending_shard: notifyShardOf(hash),
+    pending_shard: dueShard('notifications', hash),
     pending_since: new Date(now + lostAfterMs).toISOString(),
     status_key: `status/${hash.slice(0, 27)}.json`,
     result: 'pending',
@@ -69,10 +69,13 @@ export async function makeDue(key: Key, sinceMs = 0): Promise<void> {
   await update<NotificationRecord>(soon(), key, { pending_since }, [['result', '=', 'pending']]);
 }
 
-/** Deletes the records of other tests, even those that are due later. */
+/** Deletes the records of other tests, even those that are due later or were given up. */
 export async function emptyOutbox(): Promise<void> {
-  const inTwoDays = Date.now() + 2 * 86_400_000;
-  const left = await listDue(soon(), inTwoDays, 10_000);
+  const period = { from: 0, to: Date.now() + 2 * 86_400_000 };
+  const works = ['notifications', 'failed-notifications'] as const;
+  const listOf = (work: (typeof works)[number]) =>
+    firstDue(soon(), { work, period, order: 'oldest first' }, 10_000);
+  const left = (await Promise.all(works.map(listOf))).flat();
   await Promise.all(left.map((key) => remove(soon(), keyOf(key), [['pk', 'exists']])));
   queue.skip(2 * 86_400_000);
   await runQueue(async () => undefined);

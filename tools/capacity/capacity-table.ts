@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { type DueWork, dueShards } from '../../lib/store/due.ts';
 import { usagePartitions } from '../../lib/store/keys.ts';
 import { unitsPerSecond } from '../local/dynamodb-units.ts';
 import type { Counted } from './counted-calls.ts';
@@ -10,9 +11,6 @@ const { functions, provider } = parse(readFileSync('serverless.yml', 'utf8'), {
   logLevel: 'silent',
   merge: true,
 });
-
-/** The shards of the index `pending` for each kind of work; lib/store/due.ts. */
-const indexShards = 16;
 
 const heading = [
   'Call or event',
@@ -80,8 +78,15 @@ function shown(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
+/** The work that calls of a function list in the index `pending`. */
+const listing: Record<string, DueWork> = {
+  publishNodeVersion: 'uploads',
+  receiveNotification: 'notifications',
+  deliverNotifications: 'notifications',
+};
+
 /** How often a second DynamoDB takes such a call, by the keys that all of them share and that are used most. */
-function ceilingOf({ counts }: Counted): string {
+function ceilingOf({ function: name, counts }: Counted): string {
   const ceilings = (['reads', 'writes'] as const).flatMap((kind) => {
     const calls = counts.map(({ partitions }) => bySpreading(partitions[kind]));
     const shared = [...(calls[0]?.keys() ?? [])].filter((key) => calls.every((call) => call.has(key)));
@@ -90,9 +95,10 @@ function ceilingOf({ counts }: Counted): string {
       return { owner: ownerOf(key), perSecond: (partitionsOf(key) * unitsPerSecond[kind]) / units };
     });
   });
+  const work = listing[name] ?? 'spending';
   const indexed = sumOf(counts.map(({ indexWrites }) => indexWrites)) / counts.length;
   if (indexed > 0)
-    ceilings.push({ owner: 'in all', perSecond: (indexShards * unitsPerSecond.writes) / indexed });
+    ceilings.push({ owner: 'in all', perSecond: (dueShards(work).length * unitsPerSecond.writes) / indexed });
   const [least] = ceilings.sort((a, b) => a.perSecond - b.perSecond);
   return least ? `${thousands(Math.floor(least.perSecond))} ${least.owner}` : 'none';
 }

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../../functions/deliver-notifications.ts';
-import { failedShard, listFirst } from '../../../lib/notifications/outbox.ts';
 import { readSigningKeys } from '../../../lib/notifications/signature.ts';
 import { signingKeysKey } from '../../../lib/store/keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
@@ -22,12 +21,7 @@ async function run(): Promise<void> {
   await runQueue(handler);
 }
 
-beforeEach(async () => {
-  await emptyOutbox();
-  const failed = await listFirst({ deadline: Date.now() + 5000 }, failedShard, Date.now() + 1000, 1000);
-  for (const { pk, sk } of failed)
-    await remove({ deadline: Date.now() + 5000 }, { pk, sk }, [['pk', 'exists']]);
-});
+beforeEach(emptyOutbox);
 
 /** A notification that no attempt can deliver. */
 async function giveUp() {

@@ -72,14 +72,16 @@ describe('dueWork', () => {
     [{ pending_shard: 'a' }, 'uploads'],
     [{ pending_shard: 'extract-a' }, 'host-nodes'],
     [{ pending_shard: 'spend-0' }, 'spending'],
-    [{ pending_shard: 'notify-f' }, 'notifications'],
-    [{ pending_shard: 'notify-failed' }, undefined],
+    [{ pending_shard: 'notify-3f' }, 'notifications'],
+    [{ pending_shard: 'notify-40' }, undefined],
+    [{ pending_shard: 'notify-failed-f' }, 'failed-notifications'],
   ])('reads %j as the work %s', (record, work) => {
     expect(dueWork(record)).toBe(work);
   });
 
   test('names the work that the shard was made for', () => {
-    expect(dueShard('host-nodes', 'f00')).toBe('extract-f');
+    expect(dueShard('host-nodes', '0f0')).toBe('extract-f');
+    expect(dueShard('notifications', 'ff0')).toBe('notify-3f');
     expect(dueWork({ pending_shard: dueShard('uploads', '7abc') })).toBe('uploads');
   });
 });
