@@ -11,6 +11,11 @@ export function callerName(caller: Pick<Caller, 'userId'> | undefined): string {
   return caller ? `user:${caller.userId}` : 'anonymous';
 }
 
+/** Names a user in log lines, which more people read than may know who it is. */
+export function principalOf(userId: string): string {
+  return hash('sha256', userId).slice(0, 16);
+}
+
 /** Names a caller in keys: token issuers give names of any length. */
 export function callerHash(caller: string): string {
   return hash('sha256', caller);

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { authenticate, bearerToken } from '../auth/access-tokens.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, principalOf } from '../caller.ts';
 import type { CiJob } from '../auth/ci-claims.ts';
 import type { Access } from '../contract.ts';
 import * as config from '../config.ts';
@@ -34,7 +33,7 @@ export async function admit(
   });
   const job = bodyToken === undefined ? undefined : await jobOf?.(bodyToken);
   if (job) return { caller: undefined, job };
-  if (caller) note({ principal: hash('sha256', caller.userId).slice(0, 16) });
+  if (caller) note({ principal: principalOf(caller.userId) });
   else if (access === 'user' || config.tokens()[access.userUnless] === 'required')
     throw new ApiError('unauthorized', { reason: 'missing' });
   return { caller, job };

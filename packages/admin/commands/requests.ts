@@ -1,10 +1,11 @@
 import { fields, table } from '../../command-line/table.ts';
 import { command, UsageError } from '../command.ts';
-import { shownCaller } from '../spend/caller-name.ts';
+import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { shownHash } from '../../../lib/notifications/records.ts';
 import { periodOf, periodOptions, secondsOf } from '../spend/period.ts';
 import { type FoundRequest, findRequest } from '../spend/requests.ts';
+import { callerOfPrincipal } from '../spend/usage.ts';
 
 export const show = command({
   parameters: ['id'],
@@ -12,14 +13,26 @@ export const show = command({
   summary: 'Show everything the service knows of a request, by its x-request-id',
   readsOnly: true,
   notes:
-    'Only paid requests leave records. The logs have the lines of every request: the printed command finds them, and those of its task and notifications, if the table has its default name.',
-  options: periodOptions,
-  examples: ['request show 7f1c…', 'request show 7f1c… --from 2026-11-20 --to 2026-11-21'],
-  async run({ id }, { from, to }) {
+    'Only paid requests leave records. The logs have the lines of every request: the printed command finds them, and those of its task and notifications. Without --principal or --user, the records of all callers are read.',
+  options: {
+    ...periodOptions,
+    principal: { value: 'HASH', about: 'Read only the records of this caller, named as in its log lines' },
+    user: { value: 'USER', about: 'The same by the user’s ID, or @anonymous for callers without a token' },
+  },
+  examples: ['request show 7f1c…', 'request show 7f1c… --from 2026-11-20 --principal 0f3a9b…'],
+  async run({ id }, { from, to, principal, user }) {
     // The printed command is pasted into a shell.
     if (!/^[^"'`$\\\s]+$/.test(id)) throw new UsageError(`"${id}" is not the id of a request.`);
     const period = periodOf(from, to);
-    const found = await findRequest(id, period).catch(unlessUnavailable);
+    if (principal !== undefined && user !== undefined)
+      throw new UsageError('Give --principal or --user, and not both.');
+    const search = async () => {
+      if (user !== undefined) return findRequest(id, { ...period, caller: callerOf(user) });
+      if (principal === undefined) return findRequest(id, period);
+      const caller = await callerOfPrincipal(principal, period);
+      return caller === undefined ? [] : findRequest(id, { ...period, caller });
+    };
+    const found = await search().catch(unlessUnavailable);
     const query = queryFor(id, found ?? []);
     const logs = logsCommand(query, period);
     const texts = found?.map(textOf) ?? [];

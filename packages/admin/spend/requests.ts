@@ -9,7 +9,7 @@ import type { UsageRecord } from '../../../lib/spend/usage-records.ts';
 import { idempotencyKey, ticketKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { listItems, newContext } from '../registry/administration.ts';
-import { findUsage } from './usage.ts';
+import { findUsage, type Period } from './usage.ts';
 
 /** What was stored for one attempt to buy something. */
 export interface FoundRequest {
@@ -23,10 +23,7 @@ export interface FoundRequest {
 const maxAttempts = 100;
 
 /** The attempts of a request; a caller may have chosen the same id for several. */
-export async function findRequest(
-  requestId: string,
-  period: { from: string; to: string },
-): Promise<FoundRequest[]> {
+export async function findRequest(requestId: string, period: Period): Promise<FoundRequest[]> {
   const { records } = await findUsage(period, { requestId }, maxAttempts);
   return Promise.all(records.map(readAround));
 }

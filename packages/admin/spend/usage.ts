@@ -1,4 +1,4 @@
-import { callerHash } from '../../../lib/caller.ts';
+import { callerHash, principalOf } from '../../../lib/caller.ts';
 import { dayCallerRecord, type UsageRecord, usageRecord } from '../../../lib/spend/usage-records.ts';
 import type { Item } from '../../../lib/store/items.ts';
 import { dayCallersPartition, usagePartitions } from '../../../lib/store/keys.ts';
@@ -78,6 +78,17 @@ function daysBetween(from: string, to: string): string[] {
   return Array.from({ length: Math.max(0, count) }, (_, index) =>
     new Date(first + index * dayMs).toISOString().slice(0, 10),
   );
+}
+
+/** The caller of some days whose log lines have this principal. Only the names of callers are read. */
+export async function callerOfPrincipal(
+  principal: string,
+  { from, to }: Period,
+): Promise<string | undefined> {
+  for (const day of daysBetween(from, to))
+    for await (const name of callersOf(day))
+      if (name.startsWith('user:') && principalOf(name.slice('user:'.length)) === principal) return name;
+  return undefined;
 }
 
 interface Wanted {

@@ -7,6 +7,7 @@ import { hook, say } from '../../../tests/support/notified.ts';
 import { misbehave, proxies, simulation } from '../../../tests/support/proxies.ts';
 import { pathOf } from '../../../tests/support/relay.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
+import { callerHash, principalOf } from '../../../lib/caller.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { show } from '../commands/requests.ts';
 
@@ -85,6 +86,32 @@ describe('request show', () => {
 
   test.each(['a"b', "a'b", '$(id)', ''])('rejects %j as an id', async (id) => {
     await expect(run(id)).rejects.toThrow('is not the id of a request.');
+  });
+
+  test.each([
+    ['--principal', principalOf('demo-owner')],
+    ['--user', 'demo-owner'],
+  ])('reads the records of one caller only with %s', async (option, value) => {
+    await pay(`shown-by${option}`);
+    await pay(`other-by${option}`, { authorization: bearer('demo-member') });
+    const partitions = new Set<string>();
+    intercept(dynamodb, ({ input, send }) => {
+      const { ':partition': partition } = Object(Object(input).ExpressionAttributeValues);
+      if (partition?.S.startsWith('USAGE#')) partitions.add(partition.S.split('#')[2]);
+      return send();
+    });
+    const options = { [option.slice(2)]: value };
+    const { data } = await show.run({ id: `shown-by${option}` }, options);
+    const others = await show.run({ id: `other-by${option}` }, options);
+
+    expect(data).toMatchObject({ found: [{ usage: { caller: 'user:demo-owner' } }] });
+    expect(others.data).toMatchObject({ found: [] });
+    const read = [...partitions].filter((name) => name.length > 1);
+    expect(read).toEqual([callerHash('user:demo-owner')]);
+  });
+
+  test('rejects --principal together with --user', async () => {
+    await expect(show.run({ id: 'shown' }, { principal: 'a', user: 'b' })).rejects.toThrow('and not both');
   });
 
   test('shows what was reserved for a request whose outcome is unknown', async () => {
