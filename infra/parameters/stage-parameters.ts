@@ -54,14 +54,17 @@ function firstOfEach(...checks: string[][]): string[] {
   });
 }
 
+/** Where the framework has what an operator gave. */
+export type Given = Pick<Framework, 'configurationInput' | 'processedInput' | 'getProvider'>;
+
 /** The command line wins over the stage's own block, and that over the defaults, as in the framework. */
-export function valuesOf(framework: Framework): Values {
+export function valuesOf(framework: Given): Values {
   return Object.fromEntries(
     Object.entries(unreadValues(framework)).map(([name, value]) => [name, String(value ?? '')]),
   );
 }
 
-function unreadValues(framework: Framework): Record<string, unknown> {
+function unreadValues(framework: Given): Record<string, unknown> {
   const { default: defaults, ...stages } = framework.configurationInput.params;
   const stage = stages[framework.getProvider('aws').getStage()];
   const ofStage = Object.entries(stage ?? {}).filter(([, value]) => value !== null);

@@ -81,18 +81,12 @@ function orderApi(template: Template): void {
   }
 }
 
-interface Throttles {
-  DefaultRouteSettings: Throttle;
-  RouteSettings: Record<string, Throttle>;
-}
-
 /** A provider notifies of each state of a task, and again after an error. */
 const notificationsPerTask = 5;
 
 function admitNotifications(template: Template): void {
   for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage')) {
-    const { RouteSettings } = Properties as unknown as Throttles;
-    for (const [route, throttle] of Object.entries(RouteSettings))
+    for (const [route, throttle] of Object.entries(Properties.RouteSettings as Record<string, Throttle>))
       if (route.includes(' /notifications/'))
         throttle.ThrottlingRateLimit = notificationsPerTask * Number(throttle.ThrottlingRateLimit);
   }
@@ -101,7 +95,10 @@ function admitNotifications(template: Template): void {
 /** Of every throttle, twice the rate may come at once. */
 function allowBursts(template: Template): void {
   for (const [, { Properties }] of ofType(template, 'AWS::ApiGatewayV2::Stage')) {
-    const { DefaultRouteSettings, RouteSettings } = Properties as unknown as Throttles;
+    const { DefaultRouteSettings, RouteSettings } = Properties as {
+      DefaultRouteSettings: Throttle;
+      RouteSettings: Record<string, Throttle>;
+    };
     for (const throttle of [DefaultRouteSettings, ...Object.values(RouteSettings)])
       throttle.ThrottlingBurstLimit = 2 * Number(throttle.ThrottlingRateLimit);
   }

@@ -1,16 +1,15 @@
-import type { Framework } from './framework.ts';
-import { valuesOf } from '../parameters/stage-parameters.ts';
+import { type Given, valuesOf } from '../parameters/stage-parameters.ts';
 
 /** Puts the site into the bucket once a stage is deployed that has it switched on. */
 export default class UploadSite {
   readonly hooks: Record<string, () => Promise<void>>;
 
-  constructor(framework: Framework) {
+  constructor(framework: Given) {
     this.hooks = { 'after:deploy:deploy': () => uploadSite(framework) };
   }
 }
 
-async function uploadSite(framework: Framework): Promise<void> {
+async function uploadSite(framework: Given): Promise<void> {
   const { site, bucketName } = valuesOf(framework);
   if (site !== 'on') return;
   // Every command of the framework loads this file, and only a deployment needs these.

@@ -157,8 +157,8 @@ describe('the alarms', () => {
     ]);
   });
 
-  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html, TreatMissingData: an alarm on
-  // a metric of DynamoDB stays in its state while data is missing, so it would never return to OK.
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html, TreatMissingData: alarms on
+  // AWS/DynamoDB always ignore missing data. The page alarms-and-missing-data.html says "by default"; FILL suits both.
   test('fill in the metrics of DynamoDB', () => {
     expect(breaking(({ Namespace }) => Namespace !== 'AWS/DynamoDB')).toEqual([]);
   });
@@ -171,16 +171,16 @@ describe('the alarms', () => {
     expect(breaking((alarm) => alarm.TreatMissingData === treats(alarm))).toEqual([]);
   });
 
-  // The same page: CloudWatch looks at the last periods only, and data that comes after a period was evaluated is seen as
-  // long as that period is among them.
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Alarms.html: if logs
+  // may come late, use M out of N. A period is seen late as long as it is among the last N (alarm-evaluation.html).
   test('look at more periods than they need, except those on work that must run', () => {
     const hasRoom = (alarm: Part) => alarm.DatapointsToAlarm < alarm.EvaluationPeriods;
 
     expect(breaking((alarm) => hasRoom(alarm) || presence.test(namesOf([alarm])[0] ?? ''))).toEqual([]);
   });
 
-  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/percentiles-with-low-samples.html: below 10 / (1 - p)
-  // samples, 200 for a p95, an alarm on a percentile is evaluated only if it says so.
+  // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/percentiles-with-low-samples.html: with fewer than
+  // 10 / (1 - p) samples, 200 for a p95, "ignore" keeps the state. "evaluate" is the default, and is stated here.
   test('evaluate a percentile of few samples', () => {
     const isPercentile = ({ ExtendedStatistic }: Part) => ExtendedStatistic !== undefined;
 

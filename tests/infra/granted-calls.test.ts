@@ -32,7 +32,7 @@ import {
   type Statements,
   suffix,
 } from './grants.ts';
-import { invoke, sampleBody, sampleEvent } from '../support/invoke.ts';
+import { invoke, sampleBody } from '../support/invoke.ts';
 import { gitHub, gitHubToken, useCiIssuers } from '../support/ci.ts';
 import { misbehave, proxies, simulation } from '../support/proxies.ts';
 import { runQueue } from '../support/queue.ts';
@@ -172,7 +172,7 @@ async function notify(): Promise<void> {
 
 /** A notification is delivered, and the public key is stored. */
 async function deliver(): Promise<void> {
-  const event = sampleEvent('deliver-notifications') as unknown as Parameters<typeof deliverNotifications>[0];
+  const event = JSON.parse(readFileSync('events/deliver-notifications.json', 'utf8'));
   await writeNotification('http://127.0.0.1:9/refused');
   needs.length = 0;
   await runQueue(deliverNotifications);

@@ -328,6 +328,7 @@ describe('the functions', () => {
 
   // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: at least six times the function's timeout.
   test('end long before the messages of their queue are shown again, and give up after five receives', () => {
+    // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html: at least six times the function's timeout.
     const { VisibilityTimeout, RedrivePolicy } = properties(full, 'Notifications');
 
     expect(VisibilityTimeout).toBe(6 * properties(full, 'DeliverNotificationsLambdaFunction').Timeout);

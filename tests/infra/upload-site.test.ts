@@ -1,6 +1,5 @@
 import { GetObjectCommand, ListObjectsV2Command, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { expect, test } from '@jest/globals';
-import type { Framework } from '../../infra/plugins/framework.ts';
 import UploadSite from '../../infra/plugins/upload-site.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { buildSite, sitePage } from '../../packages/site/build.ts';
@@ -10,9 +9,13 @@ function deployedWith(site: 'on' | 'off'): UploadSite {
   const config: S3ClientConfig = { region: 'us-east-1', credentials: s3().config.credentials };
   return new UploadSite({
     processedInput: { commands: ['deploy'], options: {} },
-    service: { custom: { parameters: { defaults: { site, bucketName: bucketName() }, stage: null } } },
-    getProvider: () => ({ getAwsSdkV3Config: async () => config }),
-  } as unknown as Framework);
+    configurationInput: { params: { default: { site, bucketName: bucketName() } } },
+    getProvider: () => ({
+      getStage: () => 'prod',
+      getRegion: () => 'us-east-1',
+      getAwsSdkV3Config: async () => config,
+    }),
+  });
 }
 
 async function uploaded(): Promise<string[]> {

@@ -1,5 +1,5 @@
 import type { Part } from '../../infra/plugins/references.ts';
-import type { Template } from '../infra/packaging.ts';
+import type { Resource } from '../../infra/plugins/framework.ts';
 
 /**
  * What holds data, keys or an address of a stage, and the properties whose change replaces it. "Update requires" of the
@@ -16,8 +16,13 @@ const replacing: Record<string, readonly string[]> = {
   'AWS::CloudFront::Distribution': [],
 };
 
+/** Of a template, as far as it is compared. */
+interface Compared {
+  Resources: Record<string, Pick<Resource, 'Type' | 'Properties' | 'DeletionPolicy' | 'UpdateReplacePolicy'>>;
+}
+
 /** Why a stage of the first template can't be updated to the second one without a loss. */
-export function lossesBetween(before: Template, after: Template): string[] {
+export function lossesBetween(before: Compared, after: Compared): string[] {
   return Object.entries(before.Resources).flatMap(([id, old]) => {
     const kept = replacing[old.Type];
     if (kept === undefined) return [];
@@ -28,7 +33,7 @@ export function lossesBetween(before: Template, after: Template): string[] {
       ...kept
         .filter((name) => !isSame(old.Properties?.[name], now.Properties?.[name]))
         .map((name) => `${id} is replaced: ${name} changed`),
-      ...['DeletionPolicy', 'UpdateReplacePolicy']
+      ...(['DeletionPolicy', 'UpdateReplacePolicy'] as const)
         .filter((name) => old[name] !== now[name])
         .map((name) => `${id} is not kept as before: ${name} changed`),
       ...(old.Type === 'AWS::DynamoDB::Table' ? indexLosses(id, old.Properties, now.Properties) : []),

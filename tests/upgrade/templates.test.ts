@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { readRecording } from '../../tools/upgrade/recording.ts';
+import { type Recording, readRecording } from '../../tools/upgrade/recording.ts';
 import type { Part } from '../../infra/plugins/references.ts';
 import { packagedStage, type Template } from '../infra/packaging.ts';
 import { lossesBetween } from './template-changes.ts';
 import { recorded } from './recorded.ts';
 
-let before: Record<'direct' | 'full', Template>;
+let before: Recording['templates'];
 let now: Record<'direct' | 'full', Template>;
 
 beforeAll(async () => {
   const [direct, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   now = { direct: direct.template, full: full.template };
-  before = (await readRecording(recorded)).templates as unknown as typeof before;
+  before = (await readRecording(recorded)).templates;
 }, 120_000);
 
 describe('an upgrade of a stage', () => {
