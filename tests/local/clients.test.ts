@@ -5,19 +5,24 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
+import { readSigningKeys, signatureHeaders } from '../../lib/notifications/signature.ts';
+import { localEnvironment } from '../../tools/local/addresses.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { demoArchive } from '../../tools/local/demo-archive.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
 import type * as RegistryModule from '../../packages/registry-client/client.ts';
 import {
+  createPublicIndex,
   createRegistryClient,
   type PublishInput,
   type RegistryClient,
 } from '../../packages/registry-client/client.ts';
 import { hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
+import { readExamples, runExample } from '../support/readme-examples.ts';
 import { commandsBelow } from '../support/walk-through.ts';
 
 const run = promisify(execFile);
@@ -220,6 +225,37 @@ describe('the typed client', () => {
   beforeAll(() => {
     client = createRegistryClient({ baseUrl: stack.apiUrl, accessToken: () => stack.token('OWNER') });
   });
+
+  test('runs every example of its README', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'node-registry-client-'));
+    const archive = join(cwd, 'my-node.zip');
+    await writeFile(archive, await demoArchive('1.2.0'));
+    const body = JSON.stringify({ task_id: '1', state: 'success' });
+    const keys = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
+    const env = {
+      ...stack.environment,
+      OWNER: stack.token('OWNER'),
+      NODE_REGISTRY_TOKEN: demo.personalAccessToken,
+      PUBLIC_KEY: keys[0]?.publicKey,
+      SIGNED: JSON.stringify({ body, headers: signatureHeaders(keys, { id: 'msg_1', body }) }),
+    };
+    const place = { cwd, env, apiUrl: stack.apiUrl, downloadsUrl: stack.pagesUrl };
+    const examples = await readExamples();
+    const publishing = examples.filter((code) => code.includes('publish('));
+    let printed = '';
+    for (const code of publishing) printed += await runExample(code, place);
+    await rm(archive);
+    const index = createPublicIndex({ downloadsUrl: stack.pagesUrl });
+    for (let looks = 0; looks < 100 && !(await index.node('my-node')); looks += 1) await pause(100);
+    for (const code of examples) if (!publishing.includes(code)) printed += await runExample(code, place);
+
+    expect(examples.length).toBeGreaterThan(6);
+    expect(printed).toMatch(/my-node\/1\.2\.0\/.*[0-9a-f]{64} false/);
+    expect(printed).toMatch(/^demo-node Demo Node 1\.1\.0$/m);
+    // Deleted above, and downloaded by an example.
+    expect(await readFile(archive)).toEqual(await demoArchive('1.2.0'));
+    await rm(cwd, { recursive: true });
+  }, 60_000);
 
   test('publishes a version, uploads its archive, waits for it, and publishes nothing twice', async () => {
     const archive = await demoArchive('1.0.0');
