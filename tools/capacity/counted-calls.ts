@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
-import { ZipFile } from 'yazl';
 import { encodeEventKey } from '../local/s3-event-key.ts';
 import { drainQueue, type QueueHandler } from '../local/consume-queue.ts';
 import { demo } from '../local/demo.ts';
+import { zipOf } from '../local/demo-archive.ts';
 import type { CountedStores } from './counted-stores.ts';
 import { type Count, sumOf } from './journal.ts';
 
@@ -415,9 +414,9 @@ function camelCase(file: string): string {
 
 /** A pack with so many host nodes of about 0.9 KB each. */
 function packOf(count: number): Promise<Buffer> {
-  const classes = Array.from(
-    { length: count },
-    (_, index) => `class Node${index}:
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  const classes = numbers.map(
+    (index) => `class Node${index}:
     CATEGORY = "demo/image"
     DESCRIPTION = "${'Does something with an image. '.repeat(10)}"
     FUNCTION = "run"
@@ -429,10 +428,6 @@ function packOf(count: number): Promise<Buffer> {
         return {"required": {"image": ("IMAGE", {"tooltip": "${'The image to change. '.repeat(8)}"}), "strength": ("FLOAT", {"default": 1.0, "min": 0.0, "max": 1.0, "step": 0.05})}}
 `,
   );
-  const names = classes.map((_, index) => `"Node ${index}": Node${index}`).join(', ');
-  const zip = new ZipFile();
-  const source = `${classes.join('\n')}\nNODE_CLASS_MAPPINGS = {${names}}\n`;
-  zip.addBuffer(Buffer.from(source), '__init__.py', { mtime: new Date(Date.UTC(2026, 0, 1)) });
-  zip.end();
-  return buffer(zip.outputStream);
+  const names = numbers.map((index) => `"Node ${index}": Node${index}`).join(', ');
+  return zipOf({ '__init__.py': `${classes.join('\n')}\nNODE_CLASS_MAPPINGS = {${names}}\n` });
 }

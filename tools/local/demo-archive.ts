@@ -64,10 +64,13 @@ class BlendImages(io.ComfyNode):
 
 /** A small pack as a zip, which the seed publishes and the tests upload. */
 export function demoArchive(version: string): Promise<Buffer> {
+  return zipOf(files(version));
+}
+
+export function zipOf(texts: Record<string, string>): Promise<Buffer> {
   const zip = new ZipFile();
   const mtime = new Date(Date.UTC(2026, 0, 1));
-  for (const [name, text] of Object.entries(files(version)))
-    zip.addBuffer(Buffer.from(text), name, { mtime });
+  for (const [name, text] of Object.entries(texts)) zip.addBuffer(Buffer.from(text), name, { mtime });
   zip.end();
   return buffer(zip.outputStream);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 /** The values known today. The service forwards the settings unchanged, so every list is open. */
 const engines = [

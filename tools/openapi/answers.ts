@@ -3,7 +3,7 @@ import type { Contract } from '../../lib/contract.ts';
 import { type ErrorCode, errorCatalog, paidErrors, providerErrors } from '../../lib/errors.ts';
 import { sampleError, sampleIssues } from './examples.ts';
 import { headerReferences, headersOfStatus } from './headers.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { sampleReplies } from './replies.ts';
 import { reference, replyName } from './schemas.ts';
 

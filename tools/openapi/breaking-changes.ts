@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
 type Direction = 'request' | 'answer';
 

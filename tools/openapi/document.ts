@@ -4,7 +4,7 @@ import { describeAnswers, errorExamples, errorResponses } from './answers.ts';
 import { sampleRequest } from './examples.ts';
 import { gatewayResponse, gatewaySchema } from './gateway.ts';
 import { answerHeaders, headerParameters } from './headers.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { describeParameters, describeSchemas, reference, requestName } from './schemas.ts';
 import { taskSchemas, webhooks } from './webhooks.ts';
 

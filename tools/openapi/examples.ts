@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import { errorCatalog } from '../../lib/errors.ts';
 import { issueDetails } from '../../lib/validation-issues.ts';
 import type { ErrorBody } from '../../lib/schemas/error-body.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 const requestId = '01J0ZK6Q8N4Y3V5T7R9P2M4W6X';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 /** The responses that API Gateway gives without calling a function. */
 const gatewayAnswers = [

@@ -1,5 +1,5 @@
 import { errorCatalog } from '../../lib/errors.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 const text = { type: 'string' };
 

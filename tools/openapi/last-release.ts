@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /**
  * The document as it was committed last under another version; undefined without that history. A release needs no

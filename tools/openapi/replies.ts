@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 
 const archive = 'https://downloads.example.com/archives/demo-node/1.0.0/0b7c41f8.zip';
 

@@ -8,7 +8,7 @@ import { HostNode, HostNodeInput } from '../../lib/schemas/host-node.ts';
 import { Node, NodeInput } from '../../lib/schemas/node.ts';
 import { NodeVersion, NodeVersionInput } from '../../lib/schemas/node-version.ts';
 import { advancedSettings } from './advanced-settings.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 
 /** Each resource as answers have it and as requests have it; a field of answers only is read-only. */
 const resources = [

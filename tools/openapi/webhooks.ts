@@ -1,5 +1,5 @@
 import { taskFields } from '../../lib/schemas/video.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../../lib/json.ts';
 import { reference } from './schemas.ts';
 
 /** The headers of the Standard Webhooks specification. */

@@ -27,17 +27,12 @@ async function tell(flow: string, story: Promise<void>): Promise<void> {
 
 type SampleOf = (id: string) => ReturnType<Operation['sample']>;
 
-interface Published {
-  signedUrl: string;
-  node_version: { node_id: string; version: string };
-}
-
 async function publishSample(sampleOf: SampleOf): Promise<void> {
   clear('publish');
-  const registered = await expectOk(call(sampleOf('publishNodeVersion'), owner()));
-  const { signedUrl, node_version: pair } = registered as unknown as Published;
+  const { signedUrl, node_version } = await expectOk(call(sampleOf('publishNodeVersion'), owner()));
+  const pair = node_version as { node_id: string; version: string };
   mark('publish', 'publish', `Version ${pair.version} is registered and pending.`);
-  await uploadSample(signedUrl, pair.version);
+  await uploadSample(String(signedUrl), pair.version);
   mark('publish', 'upload', 'Its archive is uploaded and being checked.');
   const look = { ...sampleOf('bulkNodeVersions'), body: { node_versions: [pair] } };
   const read = async () => {
