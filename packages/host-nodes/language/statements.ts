@@ -28,6 +28,16 @@ type Rules = {
   ) => Completion | undefined;
 };
 
+/** One way of an unknown condition. If it raises, it is dropped, but whoever handles the exception may be run. */
+function runWay(machine: Machine, body: readonly StmtNode[], frame: Frame): Completion {
+  try {
+    return machine.execute(body, frame);
+  } catch (error) {
+    if (error instanceof Raised && body.at(-1)?.nodeType === 'Raise') frame.avoided ??= error;
+    throw error;
+  }
+}
+
 const rules: Rules = {
   Expr: (machine, { value }, frame) => {
     machine.evaluate(value, frame);
@@ -44,7 +54,10 @@ const rules: Rules = {
   If: (machine, { test, body, orelse }, frame) => {
     const isTrue = truth(machine, machine.evaluate(test, frame));
     if (isTrue !== undefined) return machine.execute(isTrue ? body : orelse, frame);
-    return branch(machine, [() => machine.execute(body, frame), () => machine.execute(orelse, frame)]);
+    return branch(
+      machine,
+      [body, orelse].map((way) => () => runWay(machine, way, frame)),
+    );
   },
   For: runFor,
   AsyncFor: (machine, node, frame) => runFor(machine, { ...node, nodeType: 'For' }, frame),

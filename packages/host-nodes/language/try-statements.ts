@@ -8,7 +8,7 @@ import { Class, Instance } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import { assign } from './assignments.ts';
 import { findAttribute } from './attributes.ts';
-import { proceed } from './branches.ts';
+import { branch, proceed } from './branches.ts';
 import { writeName } from './names.ts';
 
 type Try = Extract<StmtNode, { nodeType: 'Try' }>;
@@ -30,22 +30,50 @@ export function runTry(machine: Machine, node: Try, frame: Frame): Completion {
 
 function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
   let completion: Completion;
+  const goesOn = !node.handlers.some(({ body }) => body.some(isRaise));
+  let isDoubtful = false;
+  let listed: ReturnType<typeof listings> | undefined;
+  const outer = takeAvoided(frame);
   try {
-    const listed = mayFail(machine, node, frame) ? listings(machine, frame.module) : undefined;
+    isDoubtful = goesOn && mayFail(machine, node, frame);
+    if (isDoubtful || (goesOn && mayRaise(node))) listed = listings(machine, frame.module);
     completion = machine.execute(node.body, frame);
-    if (listed) doubtAdditions(machine, frame.module, listed);
   } catch (error) {
+    frame.avoided = outer;
     if (!(error instanceof Raised)) throw error;
-    const handler = node.handlers.find((candidate) => takes(machine, candidate, error, frame));
+    const handler = handlerOf(machine, node, error, frame);
     if (!handler) throw error;
     return handle(machine, handler, error, frame);
   }
-  return proceed(machine, completion, () => machine.execute(node.orelse, frame));
+  const avoided = takeAvoided(frame, outer);
+  const goOn = () => proceed(machine, completion, () => machine.execute(node.orelse, frame));
+  const handler = avoided && goesOn ? handlerOf(machine, node, avoided, frame) : undefined;
+  if (listed && (isDoubtful || handler)) doubtAdditions(machine, frame.module, listed);
+  if (!avoided || !handler || completion !== undefined) return goOn();
+  return branch(machine, [goOn, () => handle(machine, handler, avoided, frame)]);
+}
+
+function takeAvoided(frame: Frame, next?: Raised): Raised | undefined {
+  const { avoided } = frame;
+  frame.avoided = next;
+  return avoided;
+}
+
+function handlerOf(machine: Machine, { handlers }: Try, error: Raised, frame: Frame) {
+  return handlers.find((handler) => takes(machine, handler, error, frame));
+}
+
+/** Whether a condition in the body decides about an exception that a handler goes on after. */
+function mayRaise({ body, handlers }: Try): boolean {
+  if (handlers.length === 0) return false;
+  return body.some(
+    (part) => part.nodeType === 'If' && [part.body, part.orelse].some((way) => way.some(isRaise)),
+  );
 }
 
 /** Whether the body imports what may not be there, and goes on without it. */
 function mayFail(machine: Machine, { body, handlers }: Try, { module }: Frame): boolean {
-  if (handlers.length === 0 || handlers.some((handler) => handler.body.some(isRaise))) return false;
+  if (handlers.length === 0) return false;
   const names = body.flatMap((part) => {
     if (part.nodeType === 'Import') return part.names.map(({ name }) => name);
     return part.nodeType === 'ImportFrom' && !part.level && part.module ? [part.module] : [];

@@ -259,6 +259,31 @@ const names: [title: string, code: string, nodes: [string, boolean][], reason: s
     undefined,
   ],
   [
+    'nodes that exist only with another pack',
+    'import nodes\ntry:\n    Other = nodes.NODE_CLASS_MAPPINGS.get("Other")\n    if Other is None:\n        raise RuntimeError("it is not there")\n    IS_THERE = True\nexcept (ImportError, RuntimeError):\n    IS_THERE = False\nif IS_THERE:\n    class Two(Other): pass\n    NODE_CLASS_MAPPINGS = {"Two": Two}\nelse:\n    NODE_CLASS_MAPPINGS = {}\nNODE_CLASS_MAPPINGS["One"] = One',
+    [
+      ['Two', true],
+      ['One', false],
+    ],
+    undefined,
+  ],
+  [
+    'nodes listed after an exception that may be raised, and where it is handled',
+    'NODE_CLASS_MAPPINGS = {"One": One}\ntry:\n    if outside.f(): raise KeyError("x")\n    NODE_CLASS_MAPPINGS["A"] = One\nexcept ValueError: NODE_CLASS_MAPPINGS["C"] = One\nexcept KeyError:\n    NODE_CLASS_MAPPINGS["B"] = One',
+    [
+      ['One', false],
+      ['A', true],
+      ['B', true],
+    ],
+    undefined,
+  ],
+  [
+    'nodes listed where an exception that may be raised is raised again',
+    'try:\n    if outside.f(): raise RuntimeError("x")\n    NODE_CLASS_MAPPINGS = {"One": One}\nexcept RuntimeError:\n    raise',
+    [['One', false]],
+    undefined,
+  ],
+  [
     'nodes next to an import of what the host requires',
     'NODE_CLASS_MAPPINGS = {}\ntry:\n    import torch, json\n    NODE_CLASS_MAPPINGS["One"] = One\nexcept ImportError:\n    pass',
     [['One', false]],

@@ -2,6 +2,7 @@ import type { ExprNode, StmtNode } from 'py-ast';
 import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Risks } from '../risks.ts';
+import type { Raised } from './exceptions.ts';
 import type { Followed, Heap } from './heap.ts';
 import { List, type Module, Namespace } from './collections.ts';
 import type { Keywords, Value } from './values.ts';
@@ -34,6 +35,8 @@ export class Frame {
   readonly yielded = new List();
   /** Exceptions that are being handled, for a bare `raise`. */
   readonly handled: Value[] = [];
+  /** An exception that a pack raises under an unknown condition, in the `try` that runs. */
+  avoided: Raised | undefined;
 
   constructor(module: Module, lines: readonly string[], scope?: Scope, home: { cls?: Value } = {}) {
     this.module = module;
