@@ -197,7 +197,7 @@ function withHidden(machine: Machine, inputs: Value, schema: Instance): Value {
   ];
   for (const name of implied)
     if (!dict.entries.has(name)) put(machine, dict, name, new Tuple([name.toUpperCase()]));
-  if (dict.entries.size > 0) put(machine, inputs, 'hidden', dict);
+  if (dict.entries.size > 0 || dict.open !== undefined) put(machine, inputs, 'hidden', dict);
   return inputs;
 }
 

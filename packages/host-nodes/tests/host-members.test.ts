@@ -1,0 +1,135 @@
+import { expect, test } from '@jest/globals';
+import { fc } from '../../../tests/support/properties.ts';
+import type { ExtractedNode } from '../describe-node.ts';
+import { extract, nodeClass } from './packs.ts';
+
+/*
+ * The host adds members with every release. Whatever of them is unknown here leaves the field open in which a pack uses
+ * it, and neither the node nor the pack fails.
+ */
+
+const modules = [
+  ...['nodes', 'folder_paths', 'node_helpers', 'server', 'execution', 'latent_preview', 'comfy_extras'],
+  ...['comfy', 'comfy.utils', 'comfy.samplers', 'comfy.sd', 'comfy.model_management', 'comfy.cli_args'],
+  ...['comfy.comfy_types', 'comfy.comfy_types.IO', 'comfy.comfy_types.node_typing', 'comfy_execution.graph'],
+  ...[
+    'comfy_api.latest',
+    'comfy_api.latest.io',
+    'comfy_api.latest._io',
+    'comfy_api.input',
+    'comfy_api.v0_0_2',
+  ],
+];
+
+const uses: ((member: string) => string)[] = [
+  (member) => member,
+  (member) => `${member}.More`,
+  (member) => `${member}()`,
+  (member) => `${member}.More("a", 1, key=None)`,
+  (member) => `${member}["a"]`,
+  (member) => `${member}.Input("x", default=1)`,
+  (member) => `[item for item in ${member}]`,
+  (member) => `type("Made", (${member},), {})`,
+];
+
+const older = (body: string) => `class Node:
+    @classmethod
+    def INPUT_TYPES(cls): return {"required": {"image": ("IMAGE",)}}
+    RETURN_TYPES = ("IMAGE",)
+    FUNCTION = "run"
+${body}NODE_CLASS_MAPPINGS = {"Plain": Plain, "Node": Node}
+`;
+
+const newer = (schema: string) => `from comfy_api.latest import io
+class Node(io.ComfyNode):
+    @classmethod
+    def define_schema(cls): return io.Schema(node_id="Node", ${schema})
+NODE_CLASS_MAPPINGS = {"Plain": Plain, "Node": Node}
+`;
+
+type Field = keyof ExtractedNode;
+
+/** Where a pack writes a value of the host, and the field that depends on it; none where nothing shown does. */
+const positions: [code: (value: string) => string, field?: Field][] = [
+  [(value) => older(`    RETURN_TYPES = ("IMAGE", ${value})\n`), 'returnTypes'],
+  [(value) => older(`    RETURN_TYPES = ${value}\n`), 'returnTypes'],
+  [(value) => older(`    RETURN_NAMES = (${value},)\n`), 'returnNames'],
+  [(value) => older(`    CATEGORY = ${value}\n`), 'category'],
+  [(value) => older(`    FUNCTION = ${value}\n`), 'function'],
+  [(value) => older(`    DESCRIPTION = ${value}\n`), 'description'],
+  [
+    (value) =>
+      older(`    @classmethod\n    def INPUT_TYPES(cls): return {"required": {"x": (${value}, {})}}\n`),
+    'inputTypes',
+  ],
+  [
+    (value) =>
+      older(
+        `    @classmethod\n    def INPUT_TYPES(cls): return {"required": {"x": ("INT", {"default": ${value}})}}\n`,
+      ),
+    'inputTypes',
+  ],
+  [
+    (value) =>
+      older(
+        `    @classmethod\n    def INPUT_TYPES(cls): return {"required": {**(${value})}, "hidden": {}}\n`,
+      ),
+    'inputTypes',
+  ],
+  [(value) => older(`    OTHER = ${value}\n    def run(self, image): return ${value}\n`)],
+  [(value) => `Base = ${value}\n${older('').replace('class Node:', 'class Node(Base):')}`],
+  [(value) => `decorate = ${value}\n${older('').replace('class Node:', '@decorate\nclass Node:')}`],
+  [(value) => newer(`inputs=[${value}]`), 'inputTypes'],
+  [(value) => newer(`inputs=[io.Int.Input("n", default=${value})]`), 'inputTypes'],
+  [(value) => newer(`inputs=[io.Int.Input("n", sparkle=${value})]`), 'inputTypes'],
+  [(value) => newer(`inputs=[io.Combo.Input("n", options=${value})]`), 'inputTypes'],
+  [(value) => newer(`outputs=[io.Image.Output(), ${value}]`), 'returnTypes'],
+  [(value) => newer(`outputs=[io.Image.Output(display_name=${value})]`), 'returnNames'],
+  [(value) => newer(`hidden=[${value}]`), 'inputTypes'],
+  [(value) => newer(`category=${value}`), 'category'],
+  [(value) => newer(`sparkle=${value}`)],
+];
+
+test('leaves open what a member of the host decides that is unknown here, and fails nothing', () => {
+  const member = fc.stringMatching(/^[A-Za-z]{1,8}$/).map((name) => `Zq${name}`);
+  const plain = nodeClass('Plain');
+  const [expected] = extract(`${plain}NODE_CLASS_MAPPINGS = {"Plain": Plain}\n`).nodes;
+  fc.assert(
+    fc.property(
+      ...([
+        fc.constantFrom(...modules),
+        member,
+        fc.constantFrom(...uses),
+        fc.constantFrom(...positions),
+      ] as const),
+      (module, name, use, [code, field]) => {
+        const text = `import ${module.replace(/\.(?:IO|io)$/, '')}\n${plain}${code(`(${use(`${module}.${name}`)})`)}`;
+        const { nodes, status, reason } = extract(text);
+        const node = nodes.find((found) => found.name === 'Node');
+
+        expect({ text, status, reason }).toEqual({ text, status: 'success', reason: undefined });
+        expect(nodes.map((found) => found.name)).toEqual(['Plain', 'Node']);
+        expect(nodes[0]).toEqual(expected);
+        if (field) expect({ text, [field]: node?.[field] }).toEqual({ text, [field]: undefined });
+      },
+    ),
+    { numRuns: 600 },
+  );
+});
+
+test('reads 31 nodes of the first kind that have GET_SCHEMA of the newer one', () => {
+  const names = Array.from({ length: 31 }, (_, at) => `Node${at}`);
+  const classes = names.map(
+    (name) => `${nodeClass(name)}    @classmethod
+    def GET_SCHEMA(cls):
+        import comfy_api.latest._io as _io
+        return _io.Schema(node_id="${name}", inputs=[_io.Int.Input("n")], outputs=[_io.Image.Output("out")])
+`,
+  );
+  const { nodes, status } = extract(
+    `${classes.join('')}NODE_CLASS_MAPPINGS = {c.GET_SCHEMA().node_id: c for c in [${names.join(', ')}]}\n`,
+  );
+
+  expect([status, nodes.map(({ name }) => name)]).toEqual(['success', names]);
+  expect(nodes.flatMap(({ open }) => open)).toEqual([]);
+});
