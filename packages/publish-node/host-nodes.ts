@@ -15,9 +15,10 @@ export function hostNodeLines({ status, reason, nodes, notes }: FoundHostNodes):
 }
 
 function line({ name, conditional, fields }: FoundHostNode): string {
-  const { category, function: entry, return_types: types } = fields;
+  const { category, display_name: title, function: entry, return_types: types } = fields;
+  const shownTitle = title && title !== name ? ` "${title}"` : '';
   const condition = conditional ? ' (only under a condition)' : '';
-  return `  ${name}  (${category ?? '?'}: ${entry ?? '?'} returns ${types ?? '?'})${condition}`;
+  return `  ${name}${shownTitle}  (${category ?? '?'}: ${entry ?? '?'} returns ${types ?? '?'})${condition}`;
 }
 
 /** The same for a program, in the words of the registry. */

@@ -11,14 +11,17 @@ export const list = command({
   examples: ['host-node list demo-node 1.0.0'],
   async run({ node, version }) {
     const hostNodes = await listHostNodes(node, version);
-    const rows = hostNodes.map(({ host_node_name, policy, category, deprecated, description }) => [
-      host_node_name,
-      policy?.replace('HostNodePolicy', ''),
-      category,
-      deprecated ? 'yes' : 'no',
-      description,
-    ]);
-    const text = table(['NAME', 'POLICY', 'CATEGORY', 'DEPRECATED', 'DESCRIPTION'], rows);
+    const rows = hostNodes.map(
+      ({ host_node_name, display_name, policy, category, deprecated, description }) => [
+        host_node_name,
+        display_name,
+        policy?.replace('HostNodePolicy', ''),
+        category,
+        deprecated ? 'yes' : 'no',
+        description,
+      ],
+    );
+    const text = table(['NAME', 'TITLE', 'POLICY', 'CATEGORY', 'DEPRECATED', 'DESCRIPTION'], rows);
     return {
       data: hostNodes,
       text: rows.length > 0 ? text : `Version ${version} of "${node}" has no host nodes.`,

@@ -46,6 +46,18 @@ function withoutRights(...args: string[]) {
 const listed = (nodeId: string) => adminJson('host-node', 'list', nodeId, '1.0.0');
 
 describe('node-version extract', () => {
+  test('shows the title of a host node in its list', async () => {
+    const upload = await publish('titled', '1.0.0');
+    const titles = 'NODE_DISPLAY_NAME_MAPPINGS = {"Plain": "A plain title"}\n';
+    await put(upload, zip([{ name: '__init__.py', data: `${code(['Plain'])}${titles}` }]));
+    await finalize(upload);
+    await admin('node-version', 'extract', 'titled', '1.0.0');
+    const { stdout } = await admin('host-node', 'list', 'titled', '1.0.0');
+
+    expect(stdout).toMatch(/^NAME +TITLE +POLICY/m);
+    expect(stdout).toMatch(/^Plain +A plain title +/m);
+  });
+
   test('reads the host nodes of a version again, keeps edits, removes the rest, and leaves a history', async () => {
     const upload = await publishPack('again', ['Kept', 'Edited']);
     const before = { nodeId: 'again', version: '1.0.0', versionId: upload.versionId, sha256: '' };

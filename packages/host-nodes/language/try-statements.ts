@@ -56,7 +56,7 @@ function tryBody(machine: Machine, node: Try, frame: Frame): Completion {
 function takeAvoided(frame: Frame, next?: Raised): Raised | undefined {
   const { avoided } = frame;
   frame.avoided = next;
-  return avoided;
+  return avoided instanceof Raised ? avoided : undefined;
 }
 
 function handlerOf(machine: Machine, { handlers }: Try, error: Raised, frame: Frame) {

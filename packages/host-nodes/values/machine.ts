@@ -2,7 +2,6 @@ import type { ExprNode, StmtNode } from 'py-ast';
 import type { Budget } from '../limits.ts';
 import type { FileTree } from '../files.ts';
 import type { Risks } from '../risks.ts';
-import type { Raised } from './exceptions.ts';
 import type { Followed, Heap } from './heap.ts';
 import { List, type Module, Namespace } from './collections.ts';
 import type { Keywords, Value } from './values.ts';
@@ -36,7 +35,7 @@ export class Frame {
   /** Exceptions that are being handled, for a bare `raise`. */
   readonly handled: Value[] = [];
   /** An exception that a pack raises under an unknown condition, in the `try` that runs. */
-  avoided: Raised | undefined;
+  avoided: object | undefined;
 
   constructor(module: Module, lines: readonly string[], scope?: Scope, home: { cls?: Value } = {}) {
     this.module = module;

@@ -29,6 +29,7 @@ class Save(Load):
     CATEGORY = host.category()
 
 NODE_CLASS_MAPPINGS = {"Load it": Load, "Save it": Save}
+NODE_DISPLAY_NAME_MAPPINGS = {"Load it": "Load an image"}
 `;
 
 async function folderOf(node: string, code: string): Promise<string> {
@@ -57,7 +58,7 @@ test('--dry-run shows the host nodes that the registry then reads out of the arc
   const { host_nodes: foreseen, ...plan } = await report('publish', folder, '--dry-run');
   await run('publish', folder);
 
-  expect(text.stdout).toMatch(/^ {2}Load it {2}\(ours: run returns \["IMAGE"\]\)$/m);
+  expect(text.stdout).toMatch(/^ {2}Load it "Load an image" {2}\(ours: run returns \["IMAGE"\]\)$/m);
   expect(text.stdout).toMatch(/^ {2}Save it {2}\(\?: run returns .*\n {4}left open: category: /m);
   expect(text.stdout).toMatch(/\n2 in all\.\nNothing was sent\.\n$/);
   expect(plan).toMatchObject({ host_node_extract_status: 'success', host_node_notes: [] });
@@ -82,7 +83,7 @@ test('--dry-run marks what is listed only under a condition, and says what could
     ['Save it', false],
     ['New', true],
   ]);
-  const note = '__init__.py:15 is skipped: TypeError: unsupported operand types';
+  const note = '__init__.py:16 is skipped: TypeError: unsupported operand types';
   expect(notes).toEqual([note]);
   expect(text.stdout).toContain(`What could not be followed, and may be wrong:\n  ${note}\n`);
 });
