@@ -96,8 +96,7 @@ function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunc
     name: `faults-${name}`,
     meaning: 'An invocation crashed, ran out of time or memory, or failed an event.',
     look: '`sending` without `request` lines, the last lines before the crash, `causes`',
-    action:
-      'Began with a deployment: roll back. Uploads are tried three times, so a brief failure of AWS needs nothing.',
+    action: 'Began with a deployment: roll back. Uploads are tried three times.',
     metric: { ...ofLambda, name: 'Errors', statistic: 'Sum' },
     ...anyOfTen,
     periods: [1, periods],
@@ -112,17 +111,17 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
   return [
     {
       name: `internal-errors-${name}`,
-      meaning: 'The function returned `internal_error`, for an unknown fault.',
-      look: '`causes`; a `secret` line names a missing or malformed secret',
+      meaning: 'The function returned `internal_error`.',
+      look: '`causes`; a `secret` line names a bad secret',
       action: 'Began with a deployment: roll back.',
       metric: own(stage, 'requests', { function: name, code: 'internal_error' }),
       ...anyOfTen,
     },
     {
       name: `slow-${name}`,
-      meaning: 'For 15 minutes, the p95 was above 2 s (proxies: 15 s). With few requests, one is enough.',
-      look: '`ms`, `provider_ms`, `cold_start`, table throttles, the issuer, very large bulk requests',
-      action: '`provider_ms` close to `ms`: tell the provider. Otherwise remove the cause.',
+      meaning: 'For 15 minutes, the p95 was above 2 s (proxies: 15 s).',
+      look: '`ms`, `provider_ms`, `cold_start`, table throttles, the issuer',
+      action: '`provider_ms` close to `ms`: tell the provider.',
       metric: { namespace: 'AWS/Lambda', name: 'Duration', statistic: 'p95', dimensions },
       ...fifteenMinutes,
       above: bound,
@@ -176,7 +175,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
       {
         name: `sweep-missing-${sweep}`,
         meaning: schedule.missing,
-        look: 'the schedule’s rule, the function’s `faults-` alarm, throttles',
+        look: 'its schedule, `faults-` alarm and throttles',
         action: missingAction,
         metric: { ...metric('sweep_findings', sweep), statistic: 'SampleCount' },
         seconds,
@@ -187,7 +186,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
       {
         name: `sweep-unvisited-${sweep}`,
         meaning: schedule.unvisited,
-        look: 'the sweep’s lines: what is left, and what takes the time',
+        look: 'the sweep’s lines',
         action: 'Remove what keeps failing, or run the sweep with `npm run admin`.',
         metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
         seconds,
@@ -199,7 +198,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
       name: 'sweep-findings-uploads',
       meaning: 'The sweep published a version that an event should have.',
       look: 'the `swept` lines',
-      action: 'Once: nothing, the lost event is repaired. Repeated: check the bucket’s events and time-outs.',
+      action: 'Once: nothing. Repeated: check the bucket’s events and time-outs.',
       metric: metric('sweep_findings', 'uploads'),
       ...anyOfFifteen,
     },
@@ -223,7 +222,7 @@ const apiAlarms: Alarm[] = [
   {
     name: 'server-errors',
     meaning: 'In 3 of 5 minutes with at least 20 requests, over 5 % got a 5xx.',
-    look: 'lines with status 500 and above by `code`; the access log’s `gateway_error`',
+    look: 'lines with 5xx by `code`; the access log’s `gateway_error`',
     action:
       '`unavailable`: read `causes` (a secret, throttles, the issuer). `internal_error`, `provider_*`: see their alarms.',
     metric: rate('5xx', 20),
@@ -266,7 +265,7 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
   const filled = reserved.map((name) => `FILL(${name}, 0)`);
   const account: Alarm = {
     name: 'function-throttles',
-    meaning: 'Lambda throttled invocations in this region, outside this stage’s reservations.',
+    meaning: 'Lambda throttled invocations outside this stage’s reservations.',
     look: '`ConcurrentExecutions`, the quota, the reservations',
     action: 'Raise the quota or reservations, or lower `rateLimit`.',
     metric:
@@ -283,7 +282,7 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
     account,
     {
       name: 'reserved-throttles',
-      meaning: 'For 15 minutes, paid requests got 503 or uploads waited: a reservation is used up.',
+      meaning: 'For 15 minutes, a reservation was used up.',
       look: '`provider_ms`; lines by `principal`',
       action:
         'One caller: limit it. A slow provider: tell it. Otherwise raise `proxyConcurrency` or `finalizeConcurrency`.',
@@ -305,7 +304,7 @@ function tableAlarms(): Alarm[] {
     ['Read', 'Write'].map(
       (kind): Alarm => ({
         name: `${place}-${kind.toLowerCase()}-throttles`,
-        meaning: 'For 15 minutes, DynamoDB throttled the table, or its index of due work.',
+        meaning: 'For 15 minutes, DynamoDB throttled the table or its index.',
         look: 'consumed capacity; lines by node, publisher and `principal`',
         action:
           '`tableMaxReads` or `tableMaxWrites` reached: raise it. Otherwise one key is hot: limit its node, publisher or caller.',
@@ -332,15 +331,15 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
   return [
     {
       name: `${provider}-provider-credentials`,
-      meaning: 'The provider rejects our key (401 or 403), so all its requests fail, uncharged.',
+      meaning: 'The provider rejects our key; all its requests fail, uncharged.',
       look: 'who changed the key',
-      action: 'Store a valid key. Functions read it again after each rejection.',
+      action: 'Store a valid key.',
       metric: metric('provider_credentials_refused'),
       ...anyOfFifteen,
     },
     {
       name: `${provider}-provider-quota`,
-      meaning: 'Our account at the provider is out of credits, so all its requests fail, uncharged.',
+      meaning: 'Our account has no credits; all its requests fail, uncharged.',
       look: 'the provider’s account',
       action: 'Buy credits.',
       metric: metric('provider_quota_exhausted'),
@@ -351,7 +350,7 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
       meaning:
         'In 3 five-minute periods of an hour, over 20 % of calls failed, timed out or got an invalid reply.',
       look: 'the provider’s status page, `provider_status`',
-      action: 'Tell the provider. Time-outs may have been charged, and are never repeated.',
+      action: 'Tell the provider. Time-outs may have been charged.',
       metric: {
         expression: '100 * errors / calls',
         metrics: { errors: metric('provider_errors'), calls: metric('provider_calls') },
@@ -377,7 +376,7 @@ function moneyAlarms(stage: Stage): Alarm[] {
     },
     {
       name: 'credit-ceiling',
-      meaning: 'A task cost more than its entry in `creditCeilings`, so callers can pass their limits.',
+      meaning: 'A task cost more than its entry in `creditCeilings`.',
       look: '`credits_above_ceiling`',
       action: 'Raise the entry now.',
       metric: own(stage, 'replies_above_ceiling', {}),
@@ -401,7 +400,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
     oldestMessage('extraction-backlog', 'Extractions', 2 * hours, {
       meaning: 'For 15 minutes, an archive in the queue was older than two hours.',
       look: '`faults-extractHostNodes`, throttles, `extraction` lines by `outcome`',
-      action: 'Remove the cause. Too many publishes: raise `maximumConcurrency` in `serverless.yml`.',
+      action: 'Too many publishes: raise `maximumConcurrency` in `serverless.yml`.',
     }),
     {
       name: 'bucket-size',
@@ -452,7 +451,7 @@ function deadLetters(name: string, queue: string, meaning: string): Alarm {
   return {
     name,
     meaning,
-    look: 'the function’s `faults-` alarm and lines',
+    look: 'its `faults-` alarm and lines',
     action: 'Fix the cause, then [redrive](#redrive-dead-letters).',
     metric: {
       namespace: 'AWS/SQS',
@@ -500,7 +499,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
     oldestMessage('notification-backlog', 'Notifications', 15 * minutes, {
       meaning: 'For 15 minutes, a notification in the queue was older than 15 minutes.',
       look: '`faults-deliverNotifications`, the signing key, `delivery` lines by `host`',
-      action: 'Remove the cause. Too many slow receivers: raise `notificationConcurrency`.',
+      action: 'Slow receivers: raise `notificationConcurrency`.',
     }),
     deadLetters(
       'notification-dead-letters',
@@ -510,8 +509,8 @@ function notificationAlarms(stage: Stage): Alarm[] {
     {
       name: 'notification-runs',
       meaning: 'For 15 minutes, a notification was 15 minutes overdue, or no run handed over what is due.',
-      look: '`faults-deliverNotifications`, the signing key, the schedule’s rule, `hand_over` lines',
-      action: 'Remove the cause; the next run hands over what is due.',
+      look: '`faults-deliverNotifications`, the signing key, its schedule, `hand_over` lines',
+      action: 'Remove the cause.',
       metric: { ...own(stage, 'oldest_due_ms', {}), statistic: 'Maximum' },
       seconds: 5 * minutes,
       periods: [3, 3],
