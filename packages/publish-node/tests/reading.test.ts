@@ -76,7 +76,7 @@ describe('publish-node', () => {
     const { nodes, exitCode } = await report('search', 'blends');
 
     expect(stdout).toMatch(/^blender +1\.0\.0/m);
-    expect([exitCode, nodes.length]).toEqual([0, 1]);
+    expect([exitCode, nodes[0]?.id]).toEqual([0, 'blender']);
     expect((await command('search', 'nothing')).stdout).toContain('No node has all of these words.');
     expect((await command('show', 'blender')).stdout).not.toContain('\u202E');
   });
