@@ -1,6 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { S3Error } from './s3-error.ts';
 
 /** The credentials of the local stack, which serverless.yml and the administration have too. */
 const localKey = { id: 'LOCALACCESSKEY', secret: 'LOCALSECRETKEY' };
@@ -123,4 +122,16 @@ function sha256(text: string): string {
 
 function hmac(key: string | Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
+}
+
+/** An error that S3 answers. */
+export class S3Error extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
 }

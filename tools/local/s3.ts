@@ -9,10 +9,9 @@ import type { S3Event } from 'aws-lambda';
 import { listen } from '../processes/ports.ts';
 import { type CorsHeaders, corsHeaders, localCorsRules, preflightHeaders } from './cors-rules.ts';
 import { isLocalPage, rejectForeign } from './local-only.ts';
-import { S3Error } from './s3-error.ts';
+import { checkSignature, S3Error } from './s3-signatures.ts';
 import { encodeEventKey } from './s3-event-key.ts';
 import { newVersionId, type ObjectName, S3Objects, type Version } from './s3-objects.ts';
-import { checkSignature } from './s3-signatures.ts';
 
 interface Server {
   url: string;

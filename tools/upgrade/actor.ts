@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { SQSBatchResponse } from 'aws-lambda';
+import type { DynamoDBStreamEvent, S3Event, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { drainQueue } from '../local/consume-queue.ts';
 import { queues } from '../local/queues.ts';
 import { issueCiToken, issueToken } from '../local/issuer.ts';
@@ -16,14 +16,20 @@ export interface Request {
   limitMs?: number;
 }
 
+/** The fields that a journey reads of an endpoint's answer; which of them are there depends on the endpoint. */
+interface Body
+  extends Record<'signedUrl' | 'description' | 'icon' | 'function' | 'task_id' | 'payload', string> {
+  node_version: { id: string };
+  node_versions: { node_version?: Partial<Record<string, string>> }[];
+  tags: string[];
+  latest_version?: { version: string };
+}
+
 export interface Answer {
   status: number;
   headers: Record<string, string>;
-  // biome-ignore lint/suspicious/noExplicitAny: the answers of all endpoints
-  body: any;
+  body: Body;
 }
-
-const queueDelaySeconds = queues.extractions.delaySeconds;
 
 interface GatewayAnswer {
   statusCode: number;
@@ -49,7 +55,7 @@ export class Actor {
 
   /** Sends a request to an endpoint: the sample event with other contents. `by` may be another function. */
   async send(name: string, { path, body, user, headers, limitMs }: Request, by = name): Promise<Answer> {
-    const event = sample(name);
+    const event = sample<{ headers: Record<string, string>; pathParameters: object; body: string }>(name);
     event.headers = { 'content-type': 'application/json', ...headers };
     if (user !== undefined) event.headers.authorization = `Bearer ${issueToken(this.stage.key, { user })}`;
     event.pathParameters = { ...event.pathParameters, ...path };
@@ -77,8 +83,7 @@ export class Actor {
   }
 
   /** Runs `npm run admin -- … --json`. */
-  // biome-ignore lint/suspicious/noExplicitAny: the output of all commands
-  async admin(...words: string[]): Promise<any> {
+  async admin<Output>(...words: string[]): Promise<Output> {
     const result = await this.#release.invoke({ name: 'admin', input: [...words, '--json'] });
     const { status, stdout, stderr } = result as { status: number; stdout: string; stderr: string };
     hold('the administration works', status === 0, { words, stderr });
@@ -87,17 +92,19 @@ export class Actor {
 
   /** S3's event of an upload. */
   async uploaded(key: string): Promise<void> {
-    const event = sample('finalize-upload');
-    event.Records[0].s3.object.key = encodeEventKey(key);
+    const event = sample<S3Event>('finalize-upload');
+    for (const { s3 } of event.Records) s3.object.key = encodeEventKey(key);
     await this.#event('finalize-upload', event);
   }
 
   /** The message that S3 sends about a published archive. */
   async published(key: string): Promise<void> {
-    const event = sample('extract-host-nodes');
-    const body = JSON.parse(event.Records[0].body);
-    body.Records[0].s3.object.key = encodeEventKey(key);
-    event.Records[0].body = JSON.stringify(body);
+    const event = sample<SQSEvent>('extract-host-nodes');
+    for (const message of event.Records) {
+      const body: S3Event = JSON.parse(message.body);
+      for (const { s3 } of body.Records) s3.object.key = encodeEventKey(key);
+      message.body = JSON.stringify(body);
+    }
     await this.#batch('extract-host-nodes', event);
   }
 
@@ -108,10 +115,10 @@ export class Actor {
 
   /** What the table's stream says of changed records. */
   async changed(...keys: { pk: string; sk: string }[]): Promise<void> {
-    const [record] = sample('write-index').Records;
+    const [record] = sample<DynamoDBStreamEvent>('write-index').Records;
     const Records = keys.map(({ pk, sk }, place) => ({
       ...record,
-      dynamodb: { ...record.dynamodb, Keys: { pk: { S: pk }, sk: { S: sk } }, SequenceNumber: `${place}` },
+      dynamodb: { ...record?.dynamodb, Keys: { pk: { S: pk }, sk: { S: sk } }, SequenceNumber: `${place}` },
     }));
     await this.#batch('write-index', { Records });
   }
@@ -120,7 +127,7 @@ export class Actor {
   async drain(name: 'notifications' | 'extractions'): Promise<void> {
     const handler = name === 'notifications' ? 'deliver-notifications' : 'extract-host-nodes';
     const queue = this.stage.sqs.queue(name);
-    queue.skip(1000 * queueDelaySeconds);
+    queue.skip(1000 * queues.extractions.delaySeconds);
     await drainQueue(queue, (event) => this.#batch(handler, event));
   }
 
@@ -132,29 +139,22 @@ export class Actor {
   }
 
   async #event(name: string, input: unknown, minutes = 0): Promise<unknown> {
-    return this.#release
-      .invoke({ name, input, laterMs: minutes * 60_000, limitMs: 120_000 })
-      .catch((error: Error) => {
-        return hold('no event fails', false, {
-          name,
-          error: error.message.slice(0, 1500),
-          log: this.#causes(),
-        });
-      });
+    const invocation = { name, input, laterMs: minutes * 60_000, limitMs: 120_000 };
+    return this.#release.invoke(invocation).catch(({ message }: Error) => {
+      const found = { name, error: message.slice(0, 1500), log: this.#causes() };
+      return hold('no event fails', false, found);
+    });
   }
 
   #causes(): string {
-    const lines = this.#release.log().split('\n');
-    return (
-      lines
-        .filter((line) => /"level":"error"/.test(line))
-        .at(-1)
-        ?.slice(0, 400) ?? ''
-    );
+    const errors = this.#release
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('"level":"error"'));
+    return errors.at(-1)?.slice(0, 400) ?? '';
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the events of all functions
-function sample(name: string): any {
+function sample<Event>(name: string): Event {
   return JSON.parse(readFileSync(`events/${name}.json`, 'utf8'));
 }

@@ -7,6 +7,8 @@ import { type Actor, type Answer, hold } from './actor.ts';
 /** What a journey remembers. It is kept with a recorded table, so that another release can go on. */
 export type State = Record<string, string>;
 
+type Made = { id: string; token: string };
+
 /** Every step may be made by another release, and any journey may stop after any step for a year. */
 export interface Step {
   run: (actor: Actor, state: State) => Promise<void>;
@@ -27,7 +29,7 @@ const begin = step(async (actor, state) => {
   state.node = `node-${state.id}`;
   await actor.admin('publisher', 'create', state.publisher, '--name', 'Acme');
   await actor.admin('member', 'add', state.publisher, owner(state), '--role', 'owner');
-  state.token = (await actor.admin('token', 'create', state.publisher, '--label', 'job')).token;
+  state.token = (await actor.admin<Made>('token', 'create', state.publisher, '--label', 'job')).token;
 });
 
 async function publish(
@@ -64,15 +66,15 @@ const finalize = (actor: Actor, state: State) => actor.uploaded(String(state.upl
 async function retrieved(actor: Actor, state: State, label = '1.0.0') {
   const pair = { node_id: String(state.node), version: label };
   const { body } = await actor.call('bulk-node-versions', { body: { node_versions: [pair] } });
-  return body.node_versions[0].node_version ?? {};
+  return body.node_versions[0]?.node_version ?? {};
 }
 
 async function requireDownload(actor: Actor, state: State, label = '1.0.0'): Promise<void> {
   const found = await retrieved(actor, state, label);
   hold('no download is lost', found.downloadUrl !== undefined, found);
-  const { status } = await fetch(found.downloadUrl);
+  const { status } = await fetch(String(found.downloadUrl));
   hold('no download is lost', status === 200, { status });
-  state.archive = decodeURIComponent(new URL(found.downloadUrl).pathname).replace(/^\/[^/]+\//, '');
+  state.archive = decodeURIComponent(new URL(String(found.downloadUrl)).pathname).replace(/^\/[^/]+\//, '');
 }
 
 async function requireNoDownload(actor: Actor, state: State, label = '1.0.0'): Promise<void> {
@@ -169,10 +171,14 @@ function notificationsOf(actor: Actor, state: State): string[] {
 }
 
 async function requireLimit(actor: Actor, state: State, accepted: number): Promise<void> {
-  const { used } = await actor.admin('limit', 'show', String(state.user));
+  const { used } = await actor.admin<{ used: { tasks: number; credits: number } }>(
+    'limit',
+    'show',
+    String(state.user),
+  );
   hold('limits are exact', used.tasks === accepted && used.credits === accepted, { used, accepted });
-  const list = await actor.admin('usage', 'list', '--user', String(state.user));
-  const sum = list.reduce((total: number, { credits }: { credits: number }) => total + credits, 0);
+  const list = await actor.admin<{ credits: number }[]>('usage', 'list', '--user', String(state.user));
+  const sum = list.reduce((total, { credits }) => total + credits, 0);
   hold('limits are exact', sum === accepted, { sum, accepted });
 }
 
@@ -315,7 +321,7 @@ export const journeys: Record<string, readonly Step[]> = {
     step(async (actor, state) => {
       await publish(actor, state);
       await upload(state, await demoArchive('1.0.0'));
-      const other = await actor.admin('token', 'create', String(state.publisher), '--label', 'leaked');
+      const other = await actor.admin<Made>('token', 'create', String(state.publisher), '--label', 'leaked');
       state.leaked = other.token;
       state.leakedId = other.id;
     }),
@@ -331,8 +337,8 @@ export const journeys: Record<string, readonly Step[]> = {
         { ...state },
         { label: '3.0.0', token: String(state.leaked), accepted: [401, 403] },
       );
-      const tokens = await actor.admin('token', 'list', String(state.publisher));
-      const revoked = tokens.filter((token: State) => token.revoked_at !== undefined);
+      const tokens = await actor.admin<State[]>('token', 'list', String(state.publisher));
+      const revoked = tokens.filter((token) => token.revoked_at !== undefined);
       hold('a revoked token stays revoked', revoked.length === 1, tokens);
     }),
     // What waits with another token is not refused.
@@ -352,7 +358,7 @@ export const journeys: Record<string, readonly Step[]> = {
       const { CI_ISSUERS } = actor.stage.environment;
       const issuer = String(CI_ISSUERS?.split(' ')[1]);
       const words = ['--repository', state.repository, '--workflow', 'release.yml', '--issuer', issuer];
-      state.trust = (await actor.admin('trust', 'add', String(state.publisher), ...words)).id;
+      state.trust = (await actor.admin<Made>('trust', 'add', String(state.publisher), ...words)).id;
     }),
     step(async (actor, state) => {
       state.idToken = actor.ciToken(String(state.repository));
@@ -422,7 +428,11 @@ export const journeys: Record<string, readonly Step[]> = {
       sweepSpending,
     ]),
     step(async (actor, state) => {
-      const { used } = await actor.admin('limit', 'show', String(state.user));
+      const { used } = await actor.admin<{ used: { tasks: number; credits: number } }>(
+        'limit',
+        'show',
+        String(state.user),
+      );
       hold('limits are exact', used.credits === 74 && used.tasks === 1, used);
     }),
   ],
@@ -522,7 +532,7 @@ export const journeys: Record<string, readonly Step[]> = {
         body.description === 'second' && body.latest_version?.version === '1.1.0',
         body,
       );
-      const history = await actor.admin('history', 'node', String(state.node));
+      const history = await actor.admin<object[]>('history', 'node', String(state.node));
       hold('no edit is lost', history.length >= 2, history);
     }),
   ],
