@@ -66,7 +66,7 @@ describe('a paid call', () => {
 });
 
 describe('a registry call', () => {
-  test.each(['publish a version', 'publish while 97 to 99 others wait'])(
+  test.each(['publish a version', 'publish a new node', 'publish while 97 to 99 others wait'])(
     'writes ten units at most in two round trips: %s',
     (name) => {
       for (const { writes, rounds } of countsOf(name)) {

@@ -104,6 +104,7 @@ export async function forgetPending(
 
 /** To be called once the node is there: of publishes of one new node at once, only one makes it. */
 export async function countNewNode(context: Context, { publisherId }: Addition): Promise<void> {
+  if (config.publishing().MAX_NEW_NODES_PER_DAY === 0) return;
   const now = Date.now();
   const yesterday = dayOf(now - 24 * 60 * 60 * 1000);
   const changes: Changes<PublishingRecord> = {};
