@@ -18,8 +18,8 @@ import { maxRefusals, type PendingReason, pending, readUpload } from './upload-s
  * what is left to do:
  *
  *   pending, listed ──activate──> active, listed ──complete──> active, listed for its extraction
- *     │  ▲ claim, then release                       latest_version moves, then the version leaves the
- *     └──┘ or refuse; or block                       finalizer's shards
+ *     │  ▲ claim, maybe refuse,                      latest_version moves, then the version leaves the
+ *     └──┘ then release; or block                    finalizer's shards
  *
  * Each arrow is one function and one conditional write: the second of two that take it finds its condition failed,
  * changes nothing, and reads again what the upload is. A finalizer that dies between two arrows leaves a listed version,
@@ -51,7 +51,7 @@ export async function claim(
     .written;
 }
 
-/** After a failure that another event may get past. If this fails too, retries of the same event still can. */
+/** After a refusal, or a failure that another event may get past. If it fails, retries of the same event get through. */
 export async function release(context: Context, upload: Upload, finalizer: string): Promise<void> {
   const isMine: Clause<NodeVersionRecord> = ['checked_by', '=', finalizer];
   await change(context, upload, unclaimed, isMine).catch((error: unknown) =>
@@ -64,7 +64,7 @@ export function block(context: Context, upload: Upload, reason: PendingReason): 
   return change(context, upload, { ...reason, ...unclaimed });
 }
 
-/** As `block`, because of these bytes. The reason mentions it if the URL takes no more archives. */
+/** Because of these bytes; the claim stays. The reason mentions it if the URL takes no more archives. */
 export function refuse(
   context: Context,
   upload: Upload,
@@ -78,7 +78,6 @@ export function refuse(
     status_reason: count < maxRefusals ? object.problem : `${object.problem} ${usedUp}`,
     refused_object: object.versionId,
     refusals: count,
-    ...unclaimed,
   });
 }
 

@@ -82,7 +82,11 @@ async function check(
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
     const isRefused = await refuse(context, upload, version, { versionId, problem: checked.message });
-    return isRefused ? 'refused' : undefined;
+    if (!isRefused) return undefined;
+    // Still claimed: a newer archive that is refused and removed would uncover this one, to be counted twice.
+    await deleteObject(object);
+    await release(context, upload, id);
+    return 'refused';
   }
   const { sha256 } = checked;
   const archive = { key: archiveKey(upload, sha256), sizeBytes, sha256 };

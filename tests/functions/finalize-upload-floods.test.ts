@@ -155,6 +155,32 @@ test('checks an archive next that arrived while a bad one was checked, though it
   expect(await storedVersion('corrected', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
 });
 
+test('counts a bad archive once, though a second one covered it while it was checked', async () => {
+  const upload = await publish('covered', '1.0.0');
+  const url = await signUpload(stagingKey(upload));
+  let isCovered = false;
+  const checked: unknown[] = [];
+  intercept(s3(), async ({ command, input, send }) => {
+    if (command === 'GetObjectCommand') {
+      checked.push(input.VersionId);
+      if (!isCovered) {
+        isCovered = true;
+        await putBySignedUrl(url, badArchive(1));
+      }
+    }
+    return send();
+  });
+  await putBySignedUrl(url, badArchive(0));
+  while (!('refused' in results())) await pause(20);
+  await Promise.all(running);
+
+  expect(new Set(checked).size).toBe(2);
+  expect(checked).toHaveLength(2);
+  const version = await storedVersion('covered', '1.0.0');
+  expect(version).toMatchObject({ refusals: 2 });
+  expect(version).not.toHaveProperty('checked_by');
+});
+
 describe('a finalizer that died while it checked', () => {
   async function claimUntil(deadline: number, { nodeId, version }: Upload): Promise<void> {
     await claim({ deadline }, nodeVersionRecord(await storedVersion(nodeId, version)), 'died');
