@@ -33,6 +33,11 @@ export function foreign(text: string): HTMLElement {
   return element('bdi', {}, spelled.join(' '));
 }
 
+/** A longer text of a publisher, without the controls that make it read otherwise than it is. */
+export function withoutTurns(text: string): string {
+  return text.replace(/\p{Bidi_Control}/gu, '');
+}
+
 export function pill(text: string, tone: 'good' | 'warn' | 'bad' | 'plain' = 'plain'): HTMLElement {
   return element('span', { className: `pill ${tone}` }, text);
 }

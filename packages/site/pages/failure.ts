@@ -1,12 +1,17 @@
+import { RegistryError } from '../../registry-client/registry-error.ts';
 import { element } from './elements.ts';
 
-/** Says what went wrong, with a button that tries again. */
+/** Says what went wrong, with a button that tries again. A fault of the page itself goes to the browser's console. */
 export function failure(error: unknown, again: () => unknown): HTMLElement {
-  const button = element('button', { type: 'button' }, 'Try again');
+  const isPublic = error instanceof RegistryError;
+  if (!isPublic) reportError(error);
+  const sentence = isPublic ? error.message : 'This part of the page did not work.';
+  const button = element('button', { type: 'button' }, isPublic ? 'Try again' : 'Load the page again');
   button.onclick = () => {
     button.disabled = true;
-    void again();
+    // A browser keeps the failure of a script that did not load.
+    if (isPublic) void again();
+    else location.reload();
   };
-  const sentence = error instanceof Error ? error.message : 'Something went wrong.';
   return element('div', { className: 'notice bad' }, element('p', {}, sentence), button);
 }

@@ -1,5 +1,5 @@
 import type { IndexedNode, PublicIndex } from '../../registry-client/public-index.ts';
-import { element } from './elements.ts';
+import { element, withoutTurns } from './elements.ts';
 import { failure } from './failure.ts';
 
 /** The README of the latest version. The code that renders Markdown is loaded for a node that has one. */
@@ -12,7 +12,7 @@ export function readmeSection(index: PublicIndex, { id = '', repository }: Index
       const { text = '', path = '', is_cut } = (await index.readme(id)) ?? {};
       if (!text) return section.remove();
       const shown = /\.(?:rst|txt)$/i.test(path)
-        ? element('pre', { tabIndex: 0 }, text)
+        ? element('pre', { tabIndex: 0 }, withoutTurns(text))
         : (await import('./readme.ts')).renderReadme(text, { path, repository });
       content.replaceChildren(element('div', { className: 'readme' }, shown));
       if (is_cut) content.append(element('p', { className: 'quiet' }, 'The rest of it is in the archive.'));

@@ -1,8 +1,15 @@
-import createPurifier from 'dompurify';
+import purifier from 'dompurify';
 import { Marked } from 'marked';
-import { element, webAddress } from './elements.ts';
+import { element, webAddress, withoutTurns } from './elements.ts';
 
 const markdown = new Marked({ gfm: true, async: false });
+
+purifier.addHook('uponSanitizeElement', (node) => {
+  if (node instanceof Text) node.data = withoutTurns(node.data);
+});
+purifier.addHook('uponSanitizeAttribute', (_, attribute) => {
+  attribute.attrValue = withoutTurns(attribute.attrValue);
+});
 
 /** Neither forms nor styles, nor names by which a script of the page would find a publisher's element for its own. */
 const allowed = {
@@ -88,7 +95,8 @@ interface Place {
 /** A publisher's Markdown as elements that can do nothing but be read. */
 export function renderReadme(text: string, place: Place): DocumentFragment {
   const html = markdown.parse(text) as string;
-  const fragment = createPurifier(window).sanitize(html, {
+  // The page's policy allows a single purifier.
+  const fragment = purifier.sanitize(html, {
     ...allowed,
     ALLOWED_TAGS: [...allowed.ALLOWED_TAGS],
     ALLOWED_ATTR: [...allowed.ALLOWED_ATTR],

@@ -95,7 +95,11 @@ const registry = [
       return_types: '["CONDITIONING"]',
     },
   ]),
-  listed('samples', { description: 'Samples a video twice', tags: ['video'] }),
+  listed('samples', {
+    description: 'Samples a video twice',
+    tags: ['video'],
+    readme: '# Samples \u202egnp.exe&#x2066;',
+  }),
   listed('withdrawn', { status: 'NodeStatusDeleted', status_detail: 'Use blend.' }),
   listed('evil', { status: 'NodeStatusBanned', versions: [] }),
   ...Array.from({ length: 40 }, (_, place) => listed(`filler-${place}`, { name: `Filler ${place}` })),
@@ -396,8 +400,46 @@ inBrowser(`shows the site in a browser${note}`, () => {
       expect(await page.locator('.copyable').count()).toBe(0);
     });
 
-    test('loads without the code for Markdown unless there is a README', async () => {
+    test('shows the README of each node that is visited, there and back, without a reload', async () => {
+      const title = (text: string) => page.locator('.readme h3', { hasText: text }).waitFor();
+      await open('#/');
+      await page.getByRole('link', { name: 'Blend', exact: true }).click();
+      await title('Demo pack');
+      await page.goBack();
+      await page.getByLabel('Search').fill('samples');
+      await page.getByRole('link', { name: 'samples', exact: true }).click();
+      await title('Samples');
+      await page.goBack();
+      await status('1 node');
+      await page.getByLabel('Search').fill('blend');
+      await page.getByRole('link', { name: 'Blend', exact: true }).click();
+      await title('Demo pack');
+
+      expect(await page.locator('.notice.bad').count()).toBe(0);
+    });
+
+    test('shows a README without controls that turn the direction of its text', async () => {
       await open('#/nodes/samples');
+
+      expect(await page.locator('.readme h3').textContent()).toBe('Samples gnp.exe');
+    });
+
+    test('says in a sentence that a part of the page did not work, and loads it again', async () => {
+      await open('#/');
+      await page.route('**/site/readme*', (route) => route.abort());
+      await page.goto(`${host.url}#/nodes/blend`);
+      const notice = page.locator('.notice.bad');
+      await notice.waitFor();
+      expect(await notice.locator('p').textContent()).toBe('This part of the page did not work.');
+      expect(problems.splice(0)).toEqual([expect.stringMatching(/dynamically imported module/)]);
+      await page.unroute('**/site/readme*');
+      await notice.getByRole('button', { name: 'Load the page again' }).click();
+
+      await page.locator('.readme h3').first().waitFor();
+    });
+
+    test('loads without the code for Markdown unless there is a README', async () => {
+      await open('#/nodes/filler-0');
       const scripts: string[] = [];
       page.on('request', (request) => scripts.push(request.url()));
       await page.getByText('This version has no host nodes.').waitFor();
