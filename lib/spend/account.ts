@@ -30,6 +30,7 @@ import { defaultLimits, type LimitName, type Limits } from './limits.ts';
  *                     attempt of which that says nothing `unknown`, which keeps the ceiling
  *   after complete    a ceiling in the place of the price: closing gives back the rest
  *
+ * Settling also counts the attempt off `running` in the same write, so a minute in which none runs is right as it is.
  * A minute is closed when its youngest attempt is four minutes old (sweep-spending.ts). An invocation ends within half a
  * minute, so nothing of it is alive, however the clocks of machines differ by less than three minutes. A closed minute
  * is never opened again (`closed`), not even by a write that the store applies late, and settling needs an open one.
@@ -139,7 +140,7 @@ export function pastCounters(seen: AccountRecord | undefined, now: number): Reco
   const past = Object.keys(seen ?? {}).filter((name) => {
     const [, day] = /^(?:credits|tasks|warned):(.*)$/.exec(name) ?? [];
     if (day !== undefined) return day < yesterday;
-    const [, minute] = /^(?:requests|running)@(\d+)$/.exec(name) ?? [];
+    const [, minute] = /^requests@(\d+)$/.exec(name) ?? [];
     return minute !== undefined && Number(minute) < minuteOf(now) - 2;
   });
   return Object.fromEntries(past.map((name) => [name, null]));

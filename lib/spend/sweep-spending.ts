@@ -93,7 +93,11 @@ async function closeMinutes(
   const condition: Clause<AccountRecord>[] = [];
   for (const minute of due) {
     const [credits, tasks] = [account[`credits@${minute}`] ?? 0, account[`tasks@${minute}`] ?? 0];
-    const recorded = await sumMinute(context, account.caller, minute, onEnded);
+    // All are settled, each once and after its record, so the account counts what the records say.
+    const isSettled = account[`running@${minute}`] === 0;
+    const recorded = isSettled
+      ? { credits, tasks, records: 1 }
+      : await sumMinute(context, account.caller, minute, onEnded);
     const day = dayOfMinute(minute);
     const correct = (name: string, amount: number) =>
       corrections.set(name, (corrections.get(name) ?? 0) + amount);

@@ -236,7 +236,8 @@ describe('the functions', () => {
       };
       expect(Timeout).toBe(own[name as keyof typeof own] ?? 29);
       const isSmall = /^(?:receiveNotification|deliverNotifications|unknownRoute|finalizeUpload)$/.test(name);
-      expect(MemorySize).toBe(isSmall ? 512 : 1024);
+      const memory = name === 'sweepSpending' ? 1792 : 1024;
+      expect(MemorySize).toBe(isSmall ? 512 : memory);
     },
   );
 

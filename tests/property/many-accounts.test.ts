@@ -13,33 +13,37 @@ import { sweepSpending } from '../../lib/spend/sweep-spending.ts';
 import { type UsageRecord, usageName } from '../../lib/spend/usage-records.ts';
 import { toAttributes } from '../../lib/store/items.ts';
 import { type Key, usageKey } from '../../lib/store/keys.ts';
-import { tableName } from '../../lib/store/table.ts';
+import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { minuteOf, startOfMinute } from '../../lib/windows.ts';
+import { intercept } from '../support/intercept.ts';
 import { runsOf } from '../support/property-runs.ts';
 
-/** 300 in the gate. `ACCOUNTS=100000` takes some ten minutes. */
+/** 300 in the gate. `ACCOUNTS=50000` takes some three minutes. */
 const accounts = Number(process.env.ACCOUNTS ?? runsOf(30));
 /** As many as the sweep leaves work for several runs, of which each is cut off. */
 const runMs = Math.min(50_000, accounts);
 const batch = 25;
 const writersAtOnce = 4;
 const price = 20;
+/** One account of so many has an attempt that was never settled. */
+const unsettledOf = 10;
 
 const minute = minuteOf(Date.now()) - 10;
 
-/** An account whose one task of a closed minute was never settled, and the record of that task. */
-function recordsOf(caller: string): Key[] {
+/** An account with one task of a closed minute, and the record of that task. */
+function recordsOf(caller: string, isSettled: boolean): Key[] {
+  const counted = isSettled ? price : 74;
   const at = startOfMinute(minute) + 1000;
   const day = dayOfMinute(minute);
   const account: AccountRecord = {
     ...keyOfAccount(caller),
     caller,
     revision: 1,
-    [`credits:${day}`]: 74,
+    [`credits:${day}`]: counted,
     [`tasks:${day}`]: 1,
-    [`credits@${minute}`]: 74,
+    [`credits@${minute}`]: counted,
     [`tasks@${minute}`]: 1,
-    [`running@${minute}`]: 1,
+    [`running@${minute}`]: isSettled ? 0 : 1,
     [`requests@${minute}`]: 1,
     listed: day,
     pending_shard: shardOf(caller),
@@ -71,18 +75,15 @@ async function addAccounts(): Promise<void> {
   const starts = Array.from({ length: Math.ceil(accounts / batch) }, (_, index) => index * batch).values();
   const writer = async () => {
     for (const start of starts) {
-      const callers = Array.from(
-        { length: Math.min(batch, accounts - start) },
-        (_, index) => `user:${start + index}`,
-      );
-      const records = callers.map(recordsOf);
+      const numbers = Array.from({ length: Math.min(batch, accounts - start) }, (_, index) => start + index);
+      const records = numbers.map((number) => recordsOf(`user:${number}`, number % unsettledOf !== 0));
       await Promise.all([0, 1].map((kind) => write(records.map((pair) => pair[kind] as Key))));
     }
   };
   await Promise.all(Array.from({ length: writersAtOnce }, writer));
 }
 
-test('a sweep that is cut off goes on where work is left, and closes every account once', async () => {
+test('a sweep that is cut off goes on where work is left, and closes every account once in few calls', async () => {
   const seeding = performance.now();
   await addAccounts();
   const seeded = performance.now();
@@ -90,6 +91,13 @@ test('a sweep that is cut off goes on where work is left, and closes every accou
   const runs: object[] = [];
   const cpu = process.cpuUsage();
   let maxHeap = 0;
+  const calls: Record<string, number> = {};
+  const counts: Record<string, number> = {};
+  intercept(dynamodb, ({ command, input, send }) => {
+    const name = `${command}${JSON.stringify(input).includes('USAGE#') ? ' of usage' : ''}`;
+    calls[name] = (calls[name] ?? 0) + 1;
+    return send();
+  });
   for (let left = true; left; ) {
     const started = performance.now();
     const report = await sweepSpending(
@@ -97,7 +105,8 @@ test('a sweep that is cut off goes on where work is left, and closes every accou
       {
         onVisited: (account, { finding }) => {
           maxHeap = Math.max(maxHeap, process.memoryUsage().heapUsed);
-          if (finding !== 'corrected') return;
+          counts[finding] = (counts[finding] ?? 0) + 1;
+          if (finding === 'unvisited') return;
           expect(closed.has(account.pk)).toBe(false);
           closed.add(account.pk);
         },
@@ -117,8 +126,12 @@ test('a sweep that is cut off goes on where work is left, and closes every accou
     'ms an account': Math.round((100 * ms) / accounts) / 100,
     'ms of CPU an account': Math.round((user + system) / accounts / 10) / 100,
     'MB of heap at most': Math.round(maxHeap / 1e6),
+    calls,
   });
 
   expect(closed.size).toBe(accounts);
+  const unsettled = Math.ceil(accounts / unsettledOf);
+  expect(counts).toMatchObject({ closed: accounts - unsettled, corrected: unsettled });
+  expect(calls).toMatchObject({ UpdateItemCommand: accounts, 'QueryCommand of usage': 4 * unsettled });
   expect(runs.length).toBeGreaterThan(1);
 }, 1_800_000);

@@ -43,6 +43,25 @@ function opened(attempt: Attempt, keyHash?: string) {
   return { attempt, operation: 'textToVideo', requestId: 'r', keyHash, ceiling: 50 };
 }
 
+/** As the last step of an attempt that cost 20 of its 50. */
+async function settleAsTaken({ user, attempt: { caller, at } }: Left): Promise<void> {
+  const account = await accountOf(user);
+  if (account === undefined) throw new Error('Nothing was reserved.');
+  await settle(soon(), { caller, at, ceiling: 50, credits: 20, isTask: true }, account);
+}
+
+/** How often the usage of a caller is queried meanwhile. */
+async function queriesOf({ caller }: Attempt, work: () => Promise<unknown>): Promise<number> {
+  let queries = 0;
+  const stop = intercept(dynamodb, ({ command, input, send }) => {
+    if (command === 'QueryCommand' && JSON.stringify(input).includes(callerHash(caller))) queries += 1;
+    return send();
+  });
+  await work();
+  stop();
+  return queries;
+}
+
 afterEach(() => {
   jest.useRealTimers();
 });
@@ -134,10 +153,35 @@ describe('the sweep of spending', () => {
     expect(openOf(await accountOf(user))).toEqual({});
   });
 
+  test('reads no record of a minute in which all attempts are settled, whatever came after it', async () => {
+    const { user, attempt } = await leave({ state: 'taken', credits: 20, task_id: 'a' });
+    await settleAsTaken({ user, attempt });
+    jest.useFakeTimers({
+      now: attempt.at + 4 * minuteMs,
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
+    });
+    const { at } = await reserve(soon(), { caller: attempt.caller, ceiling: 50 });
+    await settleAsTaken({ user, attempt: { ...attempt, at } });
+    jest.useRealTimers();
+    const queried = await queriesOf(attempt, () => sweepAfter(6));
+
+    expect(queried).toBe(0);
+    expect(openOf(await accountOf(user))).toEqual({ credits: 20, tasks: 1, running: 0 });
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 40, tasks: 2 });
+  });
+
+  test('reads the four partitions of the records while one of two attempts is not settled', async () => {
+    const { user, attempt } = await leave({ state: 'taken', credits: 20, task_id: 'a' });
+    await reserve(soon(), { caller: attempt.caller, ceiling: 50 });
+    await settleAsTaken({ user, attempt });
+    const queried = await queriesOf(attempt, () => sweepAfter(6));
+
+    expect(queried).toBe(4);
+    expect(countersOf(await accountOf(user))).toMatchObject({ credits: 20, tasks: 1 });
+  });
+
   test('closes nothing that changes meanwhile, and closes it the next time', async () => {
     const { user, attempt } = await leave({ state: 'taken', credits: 20, task_id: 'a' });
-    const account = await accountOf(user);
-    const settlement = { caller: attempt.caller, at: attempt.at, ceiling: 50, credits: 20, isTask: true };
     let isSettled = false;
     const isClosing = ({ command, input }: { command: string; input: object }) =>
       command === 'UpdateItemCommand' &&
@@ -146,7 +190,7 @@ describe('the sweep of spending', () => {
     const stop = intercept(dynamodb, async (call) => {
       if (isClosing(call)) {
         isSettled = true;
-        if (account) await settle(soon(), settlement, account);
+        await settleAsTaken({ user, attempt });
       }
       return call.send();
     });
