@@ -22,7 +22,7 @@ export const errorCatalog = {
   version_exists: { status: 409, message: 'This version has been published. Publish a new version instead.' },
   node_id_taken: {
     status: 409,
-    message: 'The node ID is taken: another node has it, or one that differs only in case or in -, _ and .',
+    message: 'The node ID is taken by another node, whose ID differs from it only in -, _ and .',
   },
   conflict: { status: 409, message: 'The record was changed by another request. Try again.' },
   idempotency_in_flight: {

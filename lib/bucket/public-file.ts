@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -26,18 +27,49 @@ export async function refreshFile<Content extends object>(
     const { revision = 0, ...shown }: { revision?: number } = current ? JSON.parse(current.text) : {};
     const content = await next(current && (shown as Content));
     if (!content || (current && JSON.stringify(content) === JSON.stringify(shown))) return 'unchanged';
-    const text = JSON.stringify({ revision: revision + 1, ...content });
+    const text = textOf(revision + 1, content);
     if (await writeIfMatches(context, { key, text, cacheControl, etag: current?.etag })) return 'written';
     await pause(Math.random() * pauseMs * attempt);
   }
   throw new ApiError('unavailable', { reason: `file ${key} kept changing` });
 }
 
+/** A listing shows no revision, so the first few are tried. */
+const triedRevisions = 20;
+
+/**
+ * Puts the content under the key if the file there is still the listed one (undefined: none), and returns undefined if
+ * not. The content must have been read after the listing. A file that says the same is mostly known by its ETag alone.
+ */
+export async function refreshListed(
+  context: Context,
+  key: string,
+  listed: string | undefined,
+  content: object,
+): Promise<'written' | 'unchanged' | undefined> {
+  let revision = 0;
+  if (listed !== undefined) {
+    for (let tried = 1; tried <= triedRevisions; tried += 1)
+      if (listed === `"${hash('md5', textOf(tried, content))}"`) return 'unchanged';
+    const current = await readText(context, key);
+    if (current?.etag !== listed) return undefined;
+    const { revision: last = 0, ...shown }: { revision?: number } = JSON.parse(current.text);
+    if (JSON.stringify(content) === JSON.stringify(shown)) return 'unchanged';
+    revision = last;
+  }
+  const text = textOf(revision + 1, content);
+  return (await writeIfMatches(context, { key, text, cacheControl, etag: listed })) ? 'written' : undefined;
+}
+
+function textOf(revision: number, content: object): string {
+  return JSON.stringify({ revision, ...content });
+}
+
 /** Puts the content under the key unless there is a file already. */
 export async function createFile(context: Context, key: string, content: object): Promise<void> {
   await writeIfMatches(context, {
     key,
-    text: JSON.stringify({ revision: 1, ...content }),
+    text: textOf(1, content),
     cacheControl,
     etag: undefined,
   });

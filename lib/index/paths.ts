@@ -11,12 +11,17 @@ export function nodePath(nodeId: string): string {
   return `${root}nodes/${foldNodeId(nodeId)}.json`;
 }
 
+/** Of the files that a node has in addition. */
+export function nodeFolder(nodeId: string): string {
+  return `${root}nodes/${foldNodeId(nodeId)}/`;
+}
+
 export function readmePath(nodeId: string): string {
-  return `${root}nodes/${foldNodeId(nodeId)}/readme.json`;
+  return `${nodeFolder(nodeId)}readme.json`;
 }
 
 export function hostNodesPath(nodeId: string, version: string): string {
-  return `${root}nodes/${foldNodeId(nodeId)}/${version}/host-nodes.json`;
+  return `${nodeFolder(nodeId)}${version}/host-nodes.json`;
 }
 
 /** The number of pieces is part of the path, so a catalog of another size is written next to the one in use. */

@@ -2,6 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { type Context, contextOf, type EventInvocation } from '../context.ts';
 import { describeError, log, withLogFields } from '../log.ts';
 import { foldNodeId } from '../store/keys.ts';
+import { inParallel } from './in-parallel.ts';
 import { refreshReadme } from './readme-file.ts';
 import { nodesOf, refreshCatalog, refreshHostNodes, refreshNode } from './write-files.ts';
 
@@ -17,8 +18,6 @@ interface Changes {
   hostNodes: Map<string, [nodeId: string, label: string]>;
   publishers: Set<string>;
 }
-
-const maxAtOnce = 8;
 
 export async function writeIndex(
   event: DynamoDBStreamEvent,
@@ -72,14 +71,6 @@ async function refreshAll(context: Context, { nodes, hostNodes, publishers }: Ch
     inParallel([...hostNodes.values()], ([id, label]) => refreshHostNodes(context, id, label)),
   ]);
   return { nodes: nodes.size, hostNodes: hostNodes.size };
-}
-
-async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>) {
-  const left = items.values();
-  const next = async () => {
-    for (const item of left) await work(item);
-  };
-  await Promise.all(Array.from({ length: maxAtOnce }, next));
 }
 
 function oldestOf({ Records }: DynamoDBStreamEvent): number {

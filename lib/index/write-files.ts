@@ -1,19 +1,29 @@
-import { refreshFile } from '../bucket/public-file.ts';
+import { refreshFile, refreshListed } from '../bucket/public-file.ts';
 import type { Context } from '../context.ts';
 import {
   type HostNodeRecord,
   hostNodeRecord,
   type NodeVersionRecord,
+  nodeRecord,
   nodeVersionRecord,
   ownedNodeRecord,
+  publisherRecord,
 } from '../registry/records.ts';
 import type { CatalogEntry, CatalogPiece, IndexedHostNodes, IndexedNode } from '../schemas/index-files.ts';
-import { foldNodeId, hostNodeKey, nodeVersionKey, ownedNodeKey } from '../store/keys.ts';
+import {
+  foldNodeId,
+  hostNodeKey,
+  nodeKey,
+  nodeVersionKey,
+  ownedNodeKey,
+  publisherKey,
+} from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
 import { updateConfig } from './config-file.ts';
 import { hostNodeWords } from './host-node-words.ts';
+import { inParallel } from './in-parallel.ts';
 import { catalogPath, hostNodesPath, nodePath, pieceOf } from './paths.ts';
-import { readNode } from './read-node.ts';
+import { type OwnedNode, readNode } from './read-node.ts';
 import { catalogEntry, indexedHostNodes, indexedNode, publicVersion, showsVersions } from './views.ts';
 
 /**
@@ -78,10 +88,36 @@ export function refreshHostNodes(
     const owned = await readNode(context, nodeId, nodeVersionKey(nodeId, label));
     const version = nodeVersionRecord(owned?.others[0]);
     if (!owned || !version) return undefined;
-    const isShown = showsVersions(owned.node, owned.publisher);
-    if (!current && version.host_node_extract_status === 'pending') return undefined;
-    return indexedHostNodes(version, isShown, await readHostNodes(context, nodeId, label));
+    return hostNodesOf(context, owned, version, current !== undefined);
   });
+}
+
+/**
+ * The same with fewer calls, for a node and a version that were read after the file was listed with this ETag (undefined:
+ * there was none).
+ */
+export async function refreshListedHostNodes(
+  context: Context,
+  owned: OwnedNode,
+  version: NodeVersionRecord,
+  listed: string | undefined,
+): Promise<'written' | 'unchanged'> {
+  const { node_id, version: label } = version;
+  const content = await hostNodesOf(context, owned, version, listed !== undefined);
+  if (!content) return 'unchanged';
+  const outcome = await refreshListed(context, hostNodesPath(node_id, label), listed, content);
+  return outcome ?? refreshHostNodes(context, node_id, label);
+}
+
+async function hostNodesOf(
+  context: Context,
+  { node, publisher }: OwnedNode,
+  version: NodeVersionRecord,
+  hasFile: boolean,
+): Promise<IndexedHostNodes | undefined> {
+  if (!hasFile && version.host_node_extract_status === 'pending') return undefined;
+  const entries = await readHostNodes(context, version.node_id, version.version);
+  return indexedHostNodes(version, showsVersions(node, publisher), entries);
 }
 
 async function readHostNodes(context: Context, nodeId: string, label: string): Promise<HostNodeRecord[]> {
@@ -116,8 +152,10 @@ export function refreshPiece(
 ): Promise<'written' | 'unchanged'> {
   return refreshFile<CatalogPiece>(context, catalogPath(pieces, piece), async (current) => {
     const nodes = new Map(current?.nodes.map((entry) => [foldNodeId(entry.id), entry]));
-    for (const nodeId of new Set([...nodeIds.map(foldNodeId), ...(andOthers ? nodes.keys() : [])])) {
-      const entry = await readEntry(context, nodeId);
+    const named = new Set([...nodeIds.map(foldNodeId), ...(andOthers ? nodes.keys() : [])]);
+    const entries = await readEntries(context, [...named]);
+    for (const nodeId of named) {
+      const entry = entries.get(nodeId);
       if (entry) nodes.set(nodeId, entry);
       else nodes.delete(nodeId);
     }
@@ -125,16 +163,38 @@ export function refreshPiece(
   });
 }
 
-async function readEntry(context: Context, nodeId: string): Promise<CatalogEntry | undefined> {
-  const owned = await readNode(context, nodeId);
-  const entry = owned && catalogEntry(owned.node, owned.publisher);
-  if (!entry?.latest_version) return entry;
-  const [item] = await get(context, nodeVersionKey(nodeId, entry.latest_version));
-  const version = nodeVersionRecord(item);
-  const count = version?.extraction?.nodes;
+/** The lines of the nodes that have one, by folded id. */
+async function readEntries(context: Context, nodeIds: readonly string[]): Promise<Map<string, CatalogEntry>> {
+  const nodes = (await get(context, ...nodeIds.map(nodeKey))).flatMap((item) => nodeRecord(item) ?? []);
+  const publisherIds = [...new Set(nodes.map(({ publisher_id }) => publisher_id))];
+  const publishers = new Map(
+    (await get(context, ...publisherIds.map(publisherKey))).map((item, place) => [
+      publisherIds[place],
+      publisherRecord(item),
+    ]),
+  );
+  const entries = nodes.flatMap((node) => {
+    const publisher = publishers.get(node.publisher_id);
+    return (publisher && catalogEntry(node, publisher)) ?? [];
+  });
+  const latestKeys = entries.map(({ id, latest_version = '' }) => nodeVersionKey(id, latest_version));
+  const versions = (await get(context, ...latestKeys)).map((item) => nodeVersionRecord(item));
+  const lines = new Map<string, CatalogEntry>();
+  await inParallel([...entries.entries()], async ([place, entry]) => {
+    lines.set(foldNodeId(entry.id), await withHostNodes(context, entry, versions[place]));
+  });
+  return lines;
+}
+
+async function withHostNodes(
+  context: Context,
+  entry: CatalogEntry,
+  version: NodeVersionRecord | undefined,
+): Promise<CatalogEntry> {
   // While they are being written, each of them would be a reason to read all.
   if (!version || version.host_node_extract_status === 'pending') return entry;
-  const words = hostNodeWords(entry, await readHostNodes(context, nodeId, version.version));
+  const count = version.extraction?.nodes;
+  const words = hostNodeWords(entry, await readHostNodes(context, entry.id, version.version));
   return {
     ...entry,
     ...(count !== undefined && { host_nodes: count }),

@@ -92,7 +92,7 @@ export const CatalogEntry = z
         name: z.optional(z.string()).with(z.describe('Display name')),
       })
       .with(z.describe('Who owns the node')),
-    latest_version: z.optional(z.string()).with(z.describe('Version label; absent before the first one')),
+    latest_version: z.optional(z.string()).with(z.describe('Version label')),
     host_nodes: z.optional(z.int()).with(z.describe('How many host nodes that version has')),
     host_node_words: z
       .optional(z.string())

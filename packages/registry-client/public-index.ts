@@ -85,7 +85,9 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
     if (content?.version !== 1 || !Number.isSafeInteger(pieces) || pieces < 0 || pieces > maxPieces)
       throw new RegistryError(
         'invalid_reply',
-        `${downloadsUrl} is not where a registry serves its files: its index/v1/config.json ${content ? 'is another one' : 'is missing'}. A new registry has it once it has a publisher.`,
+        content
+          ? `${downloadsUrl} is not where a registry serves its files: its index/v1/config.json is another one.`
+          : `Nothing is published yet at ${downloadsUrl}, or the address is wrong: index/v1/config.json is missing.`,
       );
     config = { at: Date.now(), content };
     return content;

@@ -38,6 +38,8 @@ export class S3Objects {
   readonly #directory: string;
   /** The last of an object's versions is the current one. */
   readonly #histories = new Map<string, Version[]>();
+  /** Of the buckets that were listed: of all objects, also the deleted ones. */
+  readonly #keys = new Map<string, Set<string>>();
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -88,22 +90,28 @@ export class S3Objects {
     return removed;
   }
 
-  /** The current objects of a bucket in the order of their keys. */
-  list(bucket: string, prefix: string): { key: string; version: Version }[] {
-    const folders = readdirSync(join(this.#directory, bucket));
-    return folders
-      .flatMap((folder) => this.#keyIn(join(this.#directory, bucket, folder)))
+  /** The current objects of a bucket after a key, in the order of their keys. */
+  *list(bucket: string, prefix: string, after: string): Generator<{ key: string; version: Version }> {
+    const last = Buffer.from(after);
+    const keys = [...this.#keysOf(bucket)]
       .filter((key) => key.startsWith(prefix))
-      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-      .flatMap((key) => {
-        const version = this.current({ bucket, key });
-        return version ? [{ key, version }] : [];
-      });
+      .map((key) => ({ key, bytes: Buffer.from(key) }))
+      .filter(({ bytes }) => Buffer.compare(bytes, last) > 0)
+      .sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+    for (const { key } of keys) {
+      const version = this.current({ bucket, key });
+      if (version) yield { key, version };
+    }
   }
 
-  #keyIn(folder: string): string[] {
-    const file = join(folder, historyFile);
-    return existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')).key] : [];
+  #keysOf(bucket: string): Set<string> {
+    let keys = this.#keys.get(bucket);
+    if (!keys) {
+      const directory = join(this.#directory, bucket);
+      keys = new Set(readdirSync(directory).flatMap((folder) => keyIn(join(directory, folder))));
+      this.#keys.set(bucket, keys);
+    }
+    return keys;
   }
 
   #history(name: ObjectName): Version[] {
@@ -123,12 +131,18 @@ export class S3Objects {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'history.new'), JSON.stringify({ key: name.key, versions }));
     renameSync(join(folder, 'history.new'), join(folder, historyFile));
+    this.#keys.get(name.bucket)?.add(name.key);
   }
 
   /** A key may be longer than a file name, and may contain characters that a file name must not. */
   #folder({ bucket, key }: ObjectName): string {
     return join(this.#directory, bucket, createHash('sha256').update(key).digest('hex'));
   }
+}
+
+function keyIn(folder: string): string[] {
+  const file = join(folder, historyFile);
+  return existsSync(file) ? [JSON.parse(readFileSync(file, 'utf8')).key] : [];
 }
 
 /** As long as the ids of S3. */

@@ -213,9 +213,13 @@ class S3 {
     const token = query.get('continuation-token');
     const after = token === null ? (query.get('start-after') ?? '') : decodeToken(token);
     const max = Math.min(maxListed, Number(query.get('max-keys') ?? maxListed));
-    const found = this.#objects.list(bucket, prefix).filter(({ key }) => isAfter(key, after));
-    const listed = found.slice(0, max);
-    const isTruncated = found.length > listed.length;
+    const listed: { key: string; version: Version }[] = [];
+    let isTruncated = false;
+    for (const object of this.#objects.list(bucket, prefix, after)) {
+      isTruncated = listed.length === max;
+      if (isTruncated) break;
+      listed.push(object);
+    }
     const encode = query.get('encoding-type') === 'url' ? encodeURIComponent : (text: string) => text;
     const contents = listed.map(({ key, version }) =>
       element('Contents', {
@@ -402,10 +406,6 @@ async function send(
   if (body === undefined || typeof body === 'string' || request.method === 'HEAD' || body.start === body.end)
     return void response.end(typeof body === 'string' ? body : undefined);
   await pipeline(createReadStream(body.file, { start: body.start, end: body.end - 1 }), response);
-}
-
-function isAfter(key: string, other: string): boolean {
-  return Buffer.compare(Buffer.from(key), Buffer.from(other)) > 0;
 }
 
 function decodeToken(token: string): string {

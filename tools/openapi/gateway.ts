@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts';
 
 /** The responses that API Gateway gives without calling a function. */
 const gatewayAnswers = [
-  [400, 'Bad Request', 'the path has an escape that is no UTF-8 text, such as %ZZ or %FF'],
+  [400, 'Bad Request', "the path has an escape that isn't valid UTF-8, such as %ZZ or %FF"],
   [413, 'Request Entity Too Large', 'the body has more than 10 MB'],
   [429, 'Too Many Requests', 'the deployment has too many requests at the moment; nothing was done'],
   [431, 'Request Header Fields Too Large', 'request line and headers have more than 10,240 bytes'],

@@ -6,12 +6,14 @@ import {
   catalogPath,
   configPath,
   hostNodesPath,
+  nodeFolder,
   nodePath,
   pieceOf,
   readmePath,
 } from '../../../lib/index/paths.ts';
+import { readNode } from '../../../lib/index/read-node.ts';
 import { refreshReadme } from '../../../lib/index/readme-file.ts';
-import { refreshHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
+import { refreshListedHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
 import { type AttributeMap, fromAttributes } from '../../../lib/store/items.ts';
 import { foldNodeId, nodeKey } from '../../../lib/store/keys.ts';
@@ -61,14 +63,20 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
   for (let piece = 0; piece < catalog_pieces; piece += 1) expected.add(catalogPath(catalog_pieces, piece));
 
   const writeNode = async (nodeId: string) => {
+    // Listed before the table is read: what is written over them is newer.
+    const etags = nodeId <= after ? undefined : await listEtags(nodeFolder(nodeId));
     const versions = await readVersions(nodeId);
     const files = versions.map(({ version }) => hostNodesPath(nodeId, version));
     for (const path of [nodePath(nodeId), readmePath(nodeId), ...files]) expected.add(path);
-    if (nodeId <= after) return;
+    if (!etags) return;
+    const owned = await readNode(newContext(), nodeId);
     await write(nodePath(nodeId), refreshNode(newContext(), nodeId, 'all'));
     await write(readmePath(nodeId), refreshReadme(newContext(), nodeId, true));
-    for (const { version } of versions)
-      await write(hostNodesPath(nodeId, version), refreshHostNodes(newContext(), nodeId, version));
+    if (!owned) return;
+    for (const version of versions) {
+      const path = hostNodesPath(nodeId, version.version);
+      await write(path, refreshListedHostNodes(newContext(), owned, version, etags.get(path)));
+    }
   };
   for (let start = 0; start < nodeIds.length; start += nodesAtOnce) {
     const some = nodeIds.slice(start, start + nodesAtOnce);
@@ -112,19 +120,29 @@ async function listAllNodes(): Promise<string[]> {
 async function removeOthers(expected: ReadonlySet<string>): Promise<string[]> {
   const began = Date.now();
   const removed: string[] = [];
+  for await (const { Key = '', LastModified } of listFiles(prefix)) {
+    if (expected.has(Key) || Number(LastModified) > began - quietMs) continue;
+    await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
+    removed.push(Key);
+  }
+  return removed;
+}
+
+async function listEtags(folder: string): Promise<Map<string, string>> {
+  const etags = new Map<string, string>();
+  for await (const { Key = '', ETag = '' } of listFiles(folder)) etags.set(Key, ETag);
+  return etags;
+}
+
+async function* listFiles(Prefix: string) {
   let token: string | undefined;
   do {
     const { Contents = [], NextContinuationToken } = await s3().send(
-      new ListObjectsV2Command({ Bucket: bucketName(), Prefix: prefix, ContinuationToken: token }),
+      new ListObjectsV2Command({ Bucket: bucketName(), Prefix, ContinuationToken: token }),
     );
-    for (const { Key = '', LastModified } of Contents) {
-      if (expected.has(Key) || Number(LastModified) > began - quietMs) continue;
-      await s3().send(new DeleteObjectCommand({ Bucket: bucketName(), Key }));
-      removed.push(Key);
-    }
+    yield* Contents;
     token = NextContinuationToken;
   } while (token);
-  return removed;
 }
 
 const quietMs = 60 * 60 * 1000;

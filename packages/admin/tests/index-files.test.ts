@@ -12,7 +12,15 @@ import {
 import { rebuildIndex } from '../registry/index-files.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { intercept } from '../../../tests/support/intercept.ts';
-import { addNode, addPublisher, addVersion } from '../../../tests/support/registry.ts';
+import { putObject } from '../../../tests/support/uploads.ts';
+import { zip } from '../../../tests/support/zip.ts';
+import { writeIndex } from '../../../lib/index/stream-events.ts';
+import { nodeVersionKey } from '../../../lib/store/keys.ts';
+import { streamEventOf } from '../../../tests/support/table-stream.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { addNode, addPublisher, addVersion, setFields } from '../../../tests/support/registry.ts';
+
+const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 30_000 };
 
 const published = {
   id: '1',
@@ -32,6 +40,23 @@ async function read(key: string) {
   const { Body } = await s3().send(new GetObjectCommand({ Bucket: bucketName(), Key: key }));
   const { revision: _, ...content } = JSON.parse((await Body?.transformToString()) ?? '');
   return content;
+}
+
+const labels = Array.from({ length: 20 }, (_, minor) => `1.${minor}.0`);
+const archive_key = 'archives/many/1.19.0/id-0.zip';
+
+/** What a rebuild of the nodes after one asks of the stores. */
+async function countCalls(after: string) {
+  let calls = 0;
+  const stops = [s3(), dynamodb].map((client) =>
+    intercept(client, ({ send }) => {
+      calls += 1;
+      return send();
+    }),
+  );
+  const { written } = await rebuildIndex({ after, progress: () => {} });
+  for (const stop of stops) stop();
+  return { calls, written: written.filter((path) => path.includes('zz-many')).length };
 }
 
 /** A listing of files that were written long ago. */
@@ -109,6 +134,58 @@ describe('index rebuild', () => {
     // A reader who has read the config before still finds its pieces.
     expect(removed).toEqual([]);
     expect((await read(catalogPath(16, pieceOf('first', 16)))).nodes).toMatchObject([{ id: 'first' }]);
+  });
+
+  test('halves the calls for a node of 20 versions, and makes a third of them if its files are up to date', async () => {
+    const versions = labels.map((version) => ({ ...published, version, archive_key }));
+    await putObject(archive_key, zip([{ name: 'README.md', data: '# Many' }]));
+    await addNode('acme', 'zz-many', { latest_version: versions.at(-1) });
+    for (const version of versions) await addVersion('acme', 'zz-many', version.version, version);
+    const rest = await countCalls('zzz');
+    const fresh = await countCalls('zz');
+    const same = await countCalls('zz');
+    for (const version of labels) await put(hostNodesPath('zz-many', version), { host_nodes: 'Forged' });
+    const differing = await countCalls('zz');
+
+    expect([fresh, same, differing].map(({ written }) => written)).toEqual([22, 0, 20]);
+    // One by one, each file of host nodes took five calls, and four if it was up to date: 111 and 89.
+    expect(fresh.calls - rest.calls).toBeLessThanOrEqual(55);
+    expect(same.calls - rest.calls).toBeLessThanOrEqual(33);
+    expect(differing.calls - rest.calls).toBeLessThanOrEqual(73);
+  });
+
+  test('finds host nodes up to date in a file that was written often', async () => {
+    const path = hostNodesPath('first', '1.0.0');
+    await rebuildIndex({ after: undefined, progress: () => {} });
+    await put(path, { revision: 1000, ...(await read(path)) });
+
+    expect((await rebuildIndex({ after: undefined, progress: () => {} })).written).toEqual([]);
+  });
+
+  test.each([
+    ['a new file', async () => {}],
+    [
+      'a file that differs',
+      () => put(hostNodesPath('raced', '1.0.0'), { revision: 1, host_nodes: 'Forged' }),
+    ],
+  ])('does not write older host nodes over %s that another writer was faster with', async (_, prepare) => {
+    const path = hostNodesPath('raced', '1.0.0');
+    await addNode('acme', 'raced', { latest_version: published });
+    await addVersion('acme', 'raced', '1.0.0', published);
+    await prepare();
+    const states: unknown[] = [];
+    intercept(s3(), async ({ command, input, send }) => {
+      if (command === 'PutObjectCommand' && input.Key === path && states.length === 0) {
+        states.push('late');
+        await setFields(nodeVersionKey('raced', '1.0.0'), { host_node_extract_status: 'failed' });
+        await writeIndex(streamEventOf(nodeVersionKey('raced', '1.0.0')), invocation);
+      }
+      return send();
+    });
+    await rebuildIndex({ after: 'paced', progress: () => {} });
+
+    expect(states).toEqual(['late']);
+    expect(await read(path)).toMatchObject({ host_node_extract_status: 'failed' });
   });
 
   test('continues after the node that it is given', async () => {

@@ -206,11 +206,11 @@ describe('createPublicIndex', () => {
   });
 
   test.each([
-    ['missing', 404, ''],
-    ['hidden', 403, '<Error/>'],
-    ['not JSON', 200, '<!doctype html>'],
-    ['the config of something else', 200, '{"version":"2","name":"other"}'],
-  ])('rejects every question at an address whose config is %s', async (_, status, text) => {
+    ['missing', 404, '', 'Nothing is published yet at '],
+    ['hidden', 403, '<Error/>', 'Nothing is published yet at '],
+    ['not JSON', 200, '<!doctype html>', ''],
+    ['the config of something else', 200, '{"version":"2","name":"other"}', ''],
+  ])('rejects every question at an address whose config is %s', async (_, status, text, sentence) => {
     const elsewhere = createServer((request, response) => {
       const isConfig = request.url === '/index/v1/config.json';
       response.writeHead(isConfig ? status : 404).end(isConfig ? text : '');
@@ -230,7 +230,7 @@ describe('createPublicIndex', () => {
     elsewhere.close();
 
     for (const { code, message } of errors)
-      expect([code, message]).toEqual(['invalid_reply', expect.stringContaining(url)]);
+      expect([code, message]).toEqual(['invalid_reply', expect.stringContaining(`${sentence}${url}`)]);
   });
 
   test('rejects a file that is not JSON, and a missing address, by a code', async () => {

@@ -252,12 +252,17 @@ inBrowser(`shows the site in a browser${note}`, () => {
       empty.stop();
     });
 
-    test.each(['#/', '#/nodes/blend'])('says at %s that no registry serves its files there', async (hash) => {
-      host.disturb = async (path) => (path.startsWith('index/') ? 404 : undefined);
-      await open(hash);
+    test.each(['#/', '#/nodes/blend'])(
+      'says at %s of a stage without a publisher that nothing is published yet',
+      async (hash) => {
+        host.disturb = async (path) => (path.startsWith('index/') ? 404 : undefined);
+        await open(hash);
 
-      await page.locator('.notice', { hasText: 'is not where a registry serves its files' }).waitFor();
-    });
+        await page
+          .locator('.notice', { hasText: /^Nothing is published yet at .*, or the address is wrong/ })
+          .waitFor();
+      },
+    );
 
     test('asks for each file once, however many letters are typed', async () => {
       const asked: string[] = [];
