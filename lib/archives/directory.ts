@@ -2,6 +2,7 @@ import { fromRandomAccessReaderPromise } from 'yauzl';
 import { type ArchiveFile, ArchiveReader, OutsideFile } from './archive-file.ts';
 import { ArchiveProblem, encrypted, zip64 } from './archive-problem.ts';
 import { type ArchiveEntry, archiveEntry, isFolder } from './entry.ts';
+import { checkGitFolders } from './git-folders.ts';
 import { archiveLimits } from './limits.ts';
 import { checkDistinct } from './names.ts';
 
@@ -82,9 +83,9 @@ function isWholeDirectory(record: Buffer, entries: number, bytes: number): boole
 
 function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number): void {
   if (entries.every(isFolder)) throw noFiles();
-  checkDistinct(entries.map(({ name }) => name));
+  checkTogether(entries.map(({ name }) => name));
   if (entries.some(({ name, olderName }) => name !== olderName)) {
-    checkDistinct(entries.map(({ olderName }) => olderName));
+    checkTogether(entries.map(({ olderName }) => olderName));
   }
   const unpacked = entries.reduce((total, { bytes }) => total + bytes, 0);
   if (unpacked > archiveLimits.unpackedBytes) {
@@ -97,6 +98,11 @@ function checkWhole(entries: readonly ArchiveEntry[], sizeBytes: number): void {
       `it unpacks to more than ${archiveLimits.unpackedRatio} times its size. Leave out files that are mostly empty.`,
     );
   }
+}
+
+function checkTogether(names: readonly string[]): void {
+  checkDistinct(names);
+  checkGitFolders(names);
 }
 
 function noFiles(): ArchiveProblem {

@@ -123,8 +123,13 @@ interface Sortable {
 const separator = '\0';
 
 function sortable(name: string): string {
+  return foldCase(name).replaceAll('/', separator);
+}
+
+/** One spelling for the names that a system which ignores case takes for one. */
+export function foldCase(name: string): string {
   // Both directions: the Kelvin sign, the final sigma and the sharp s find their partner in only one.
-  return name.normalize('NFC').toLowerCase().toUpperCase().replaceAll('/', separator);
+  return name.normalize('NFC').toLowerCase().toUpperCase();
 }
 
 function clashOf(one: Sortable, next: Sortable): ArchiveProblem | undefined {

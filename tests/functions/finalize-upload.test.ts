@@ -111,6 +111,20 @@ describe('an archive that is rejected', () => {
     expect(await storedVersion('mended', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusActive' });
   });
 
+  test('says which folder git would take for a repository', async () => {
+    const upload = await publish('holds-a-repository', '1.0.0');
+    const config = '[core]\nbare = false\nworktree = .\nfsmonitor = "touch PWNED"\n';
+    const files = { HEAD: 'ref: refs/heads/main\n', config, 'objects/keep': '', 'refs/keep': '' };
+    const entries = Object.entries(files).map(([name, data]) => ({ name: `bare/${name}`, data }));
+    await put(upload, zip([{ name: 'node.py', data: '' }, ...entries]));
+    await finalize(upload);
+
+    expect(await storedVersion('holds-a-repository', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusPending',
+      status_reason: expect.stringContaining('git takes the folder "bare" for a repository'),
+    });
+  });
+
   test('disappears at once, but not an archive that replaced it', async () => {
     const upload = await publish('rejected-and-deleted', '1.0.0');
     await put(upload, bad);

@@ -1,4 +1,5 @@
 import { ArchiveProblem } from '../../../lib/archives/archive-problem.ts';
+import { findGitFolders } from '../../../lib/archives/git-folders.ts';
 import { checkName, findClashes } from '../../../lib/archives/names.ts';
 import type { Problem } from '../failure.ts';
 import { printable } from '../printable.ts';
@@ -14,7 +15,11 @@ export function pathProblems(paths: readonly string[]): Problem[] {
     path: printable(name),
     message: problem.sentence,
   }));
-  return [...problems, ...clashes, ...countProblems(paths.length)];
+  const gitFolders = [...findGitFolders(paths)].map(({ folder, problem }) => ({
+    path: printable(folder),
+    message: problem.sentence,
+  }));
+  return [...problems, ...clashes, ...gitFolders, ...countProblems(paths.length)];
 }
 
 function ownProblem(path: string): string | undefined {

@@ -15,11 +15,12 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type Files, git, runFile, writeFiles } from '../../../tests/support/publishing.ts';
+import { listFiles } from '../files/list-files.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { runGit } from '../files/run-git.ts';
 import { initCommand } from '../init-command.ts';
 import { readPyProject } from '../pyproject.ts';
-import { type Files, git, runFile, writeFiles } from '../../../tests/support/publishing.ts';
 
 /*
  * Repositories whose author wants to run a command, or to read a file, on the machine that publishes them. Each is made
@@ -109,23 +110,17 @@ interface Attack {
   make: () => Promise<string>;
   fires?: readonly string[];
   environment?: () => NodeJS.ProcessEnv;
-  expected: readonly string[];
+  /** The files that are chosen, or a part of the sentence that refuses them. */
+  expected: readonly string[] | string;
 }
+
+const isRepository = 'git takes its top folder for a repository';
 
 /** What a committed folder can do. */
 const committed = (config: () => string, fires: readonly string[] = list): Attack => ({
   make: async () => join(await cloned({}, (origin) => bareRepository(origin, config())), 'pack'),
   fires,
-  expected: [
-    'HEAD',
-    'config',
-    'description',
-    'index',
-    'info/exclude',
-    'node.py',
-    'objects/keep',
-    'refs/keep',
-  ],
+  expected: isRepository,
 });
 
 /** What comes with a repository that was not cloned but unpacked, with its .git folder. */
@@ -195,17 +190,6 @@ const attacks: Record<string, Attack> = {
       });
       return join(clone, 'pack');
     },
-    expected: [
-      'HEAD',
-      'config',
-      'description',
-      'index',
-      'info/exclude',
-      'more',
-      'node.py',
-      'objects/keep',
-      'refs/keep',
-    ],
   },
   'a promisor remote with an SSH command': wantsMissing(
     () => `[core]\n  sshCommand = ${script}\n${promisor('ssh://x/y')}`,
@@ -351,7 +335,9 @@ describe('a hostile repository', () => {
     const found = await chosen(folder);
 
     expect(existsSync(marker)).toBe(false);
-    expect(found).toEqual(attack.expected);
+    expect(found).toEqual(
+      typeof attack.expected === 'string' ? expect.stringContaining(attack.expected) : attack.expected,
+    );
     if (!attack.fires || attack.fires.length === 0) return;
     const env = { ...process.env, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0', ...author };
     await new Promise((resolve) => {
@@ -417,7 +403,9 @@ describe('a hostile repository', () => {
     const folder = await committed(() => '').make();
     await writeFile(join(folder, 'new.py'), '');
 
-    expect(await chosen(folder)).toContain('new.py');
+    const { paths, chosenBy } = await listFiles(folder);
+
+    expect([chosenBy, paths]).toEqual(['git', expect.arrayContaining(['HEAD', 'new.py'])]);
   });
 });
 

@@ -1,17 +1,17 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { archives } from '../../../lib/config.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { semanticSpelling } from '../../../lib/schemas/version-spelling.ts';
+import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { Failure } from '../failure.ts';
 import { limits } from '../files/limits.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { pathProblems } from '../files/path-rules.ts';
-import { semanticSpelling } from '../../../lib/schemas/version-spelling.ts';
-import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 
 jest.setTimeout(30_000);
 
@@ -171,6 +171,20 @@ describe('publish-node and paths that the registry rejects', () => {
     const paths = ['a.py', 'A.py', 'b.py', 'B.py', 'c/x.py', 'C/y.py'];
 
     expect(pathProblems(paths).map(({ path }) => path)).toEqual(['A.py', 'B.py', 'C/y.py']);
+  });
+
+  test('names the folder that git would take for a repository', async () => {
+    await writeFiles(folder, {
+      ...{ 'node.py': '', 'tests/bare/HEAD': 'ref: refs/heads/main\n', 'tests/bare/config': '[core]\n' },
+      ...{ 'tests/bare/objects/keep': '', 'tests/bare/refs/keep': '' },
+    });
+    const args = ['publish', folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+    const { code, stderr } = await publishNode(args);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain('tests/bare: git takes the folder "tests/bare" for a repository');
+    await writeFiles(folder, { '.publishignore': 'tests/\n' });
+    expect((await publishNode(args)).code).toBe(0);
   });
 });
 
