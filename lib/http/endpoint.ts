@@ -140,10 +140,11 @@ function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined
         requestId: request.requestId,
         context: contextOf(invocation),
       };
-      const progress = { isSent: false };
+      const progress: Progress = { isSent: false };
       const late = () => {
         const code = progress.isSent ? 'provider_timeout' : 'unavailable';
-        return new ApiError(code, { reason: describeOpenCalls(call.context) });
+        const reason = describeOpenCalls(call.context);
+        return new ApiError(code, { reason, headers: { ...progress.taskHeaders } });
       };
       const working = work(call, keyedRequest(contract, call, request), progress);
       const answer = await inTime(working, endsAt - lastAnswerMs, late);

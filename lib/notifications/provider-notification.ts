@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseObject } from '../json.ts';
 import type { TaskState } from '../schemas/video.ts';
-import { isTaskId } from '../providers/reply-fields.ts';
+import { isTaskId, readCredits } from '../providers/reply-fields.ts';
 import { isWebAddress } from '../web-address.ts';
 import type { NotifyingProvider } from './records.ts';
 
@@ -8,6 +8,8 @@ import type { NotifyingProvider } from './records.ts';
 export interface ProviderNotification {
   state: TaskState;
   taskId: string | undefined;
+  /** The task's price, if the provider tells it. */
+  credits: number | undefined;
   media: string[];
   /** A sentence, if the task failed. */
   error: string | undefined;
@@ -50,6 +52,7 @@ export function readNotification(
   return {
     state,
     taskId: ids.find(isTaskId),
+    credits: parts.map(({ credits }) => readCredits(credits)).find((price) => price !== undefined),
     media: parts.flatMap(mediaIn),
     error: state === 'failed' ? errorIn(parts) : undefined,
   };

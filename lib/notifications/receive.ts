@@ -2,15 +2,20 @@ import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
 import { describeError, log } from '../log.ts';
 import { dueShard } from '../store/due.ts';
-import { absent, present } from '../store/items.ts';
+import { absent, type Changes, IfAbsent, present } from '../store/items.ts';
 import { notificationKey, ticketKey, usageKey } from '../store/keys.ts';
 import { untilWritten } from '../store/send.ts';
 import { putting, transact, updating, type Write } from '../store/write.ts';
-import type { TaskState } from '../schemas/video.ts';
 import type { UsageRecord } from '../spend/usage-records.ts';
 import { hideTicket } from './hidden-ticket.ts';
 import { listNow, lostAfterMs } from './outbox.ts';
-import { isFinal, isForward, readNotification, withCommonFields } from './provider-notification.ts';
+import {
+  isFinal,
+  isForward,
+  type ProviderNotification,
+  readNotification,
+  withCommonFields,
+} from './provider-notification.ts';
 import { enqueue } from './queue.ts';
 import {
   type NotificationRecord,
@@ -92,7 +97,7 @@ async function store(context: Context, call: ProviderCall): Promise<Taken> {
     const isWritten = await writeWithUsage(
       context,
       writes,
-      isFinal(state) ? usageOf(task, state, at) : undefined,
+      isFinal(state) ? usageOf(task, { ...said, taskId }, at) : undefined,
     );
     const receipt: Receipt = { result: 'written', shownHash: shownHash(hash), state };
     return isWritten ? { receipt, notification } : undefined;
@@ -121,10 +126,19 @@ function isExpired({ ttl }: TaskRecord): boolean {
   return ttl * 1000 <= Date.now();
 }
 
-/** How the task ended, for its usage record. */
-function usageOf({ caller, attempt }: TaskRecord, state: TaskState, at: string): Write | undefined {
+/** How the task ended, for its usage record, and what the response should have told: it may have been lost. */
+function usageOf(
+  { caller, attempt }: TaskRecord,
+  { state, taskId, credits }: ProviderNotification,
+  at: string,
+): Write | undefined {
   if (attempt === undefined) return undefined;
-  const changes = { final_state: state, final_at: at };
+  const changes: Changes<UsageRecord> = {
+    final_state: state,
+    final_at: at,
+    task_id: taskId === undefined ? undefined : new IfAbsent(taskId),
+    credits_told: credits === undefined ? undefined : new IfAbsent(credits),
+  };
   return updating<UsageRecord>(usageKey(callerHash(caller), attempt), changes, present);
 }
 

@@ -31,6 +31,8 @@ interface IdempotencyRecord extends KeyOutcome {
   expires_at: number;
   /** The same in seconds, for DynamoDB. */
   ttl: number;
+  /** Of a request that was sent: its answer may be lost, and its task is still to be found. */
+  task_headers?: Record<string, string>;
   /** The answer: compressed, the first of so many parts. */
   bytes?: Uint8Array;
   parts?: number;
@@ -63,6 +65,7 @@ export class IdempotencyKey implements Participant {
   readonly name = 'idempotency';
   readonly #request: KeyedRequest;
   readonly #record: IdempotencyRecord;
+  #taskHeaders: Record<string, string> = {};
   #phase: 'unclaimed' | 'running' | 'sent' = 'unclaimed';
 
   constructor(request: KeyedRequest) {
@@ -100,7 +103,8 @@ export class IdempotencyKey implements Participant {
     if (holder.fingerprint !== this.#record.fingerprint) throw new ApiError('idempotency_mismatch');
     if (holder.state !== 'answered') {
       const isRunning = holder.state !== 'unknown' && holder.lease_until > now;
-      throw new ApiError(isRunning ? 'idempotency_in_flight' : 'idempotency_consumed');
+      const code = isRunning ? 'idempotency_in_flight' : 'idempotency_consumed';
+      throw new ApiError(code, { headers: { ...holder.task_headers } });
     }
     note({ idempotent_replay: true });
     const { statusCode, headers, body } = await readAnswer(context, holder);
@@ -108,8 +112,10 @@ export class IdempotencyKey implements Participant {
     return { statusCode, headers: { ...headers, 'idempotent-replayed': 'true' }, body: refreshed };
   }
 
-  async record(): Promise<void> {
-    const { written } = await put(this.#request.context, { ...this.#record, state: 'sent' }, this.#isOurs());
+  async record(taskHeaders: Record<string, string>): Promise<void> {
+    this.#taskHeaders = taskHeaders;
+    const sent: IdempotencyRecord = { ...this.#record, state: 'sent', task_headers: taskHeaders };
+    const { written } = await put(this.#request.context, sent, this.#isOurs());
     if (!written) throw new ApiError('idempotency_in_flight');
     this.#phase = 'sent';
   }
@@ -137,12 +143,12 @@ export class IdempotencyKey implements Participant {
   }
 
   /** A key whose request bought nothing is free again; one that may have bought something is used up. */
-  async fail(error: unknown): Promise<void> {
+  async fail(error: ApiError): Promise<void> {
     if (this.#phase === 'unclaimed') return;
     if (this.#phase === 'running' || isRefused(error)) {
       await remove<IdempotencyRecord>(this.#request.context, this.#record, this.#isOurs());
     } else {
-      await this.#write({ ...this.#record, state: 'unknown' });
+      await this.#write({ ...this.#record, state: 'unknown', task_headers: this.#taskHeaders });
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Contract } from '../contract.ts';
-import { ApiError, isRefused } from '../errors.ts';
+import { type ApiError, isRefused } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { describeError, log, note } from '../log.ts';
 import type { AccountRecord } from '../spend/account.ts';
@@ -91,21 +91,22 @@ export class Money implements Participant {
     });
   }
 
-  async fail(error: unknown): Promise<void> {
+  async fail(error: ApiError): Promise<void> {
     if (!this.#reserved) return;
+    const { code } = error;
     if (!isRefused(error)) {
-      const { taskId, credits } = (error instanceof ApiError && error.task) || {};
+      const { taskId, credits } = error.task ?? {};
       const counted = Math.max(credits ?? 0, this.#ceiling ?? 0);
       note({ credits_counted: counted });
       const known = {
         ...(taskId !== undefined && { task_id: taskId }),
         ...(credits !== undefined && { credits_told: credits }),
       };
-      await this.#complete({ state: 'unknown', credits: counted, is_exact: false, ...known });
+      await this.#complete({ state: 'unknown', credits: counted, is_exact: false, code, ...known });
     } else if (this.#isRecorded) {
-      await this.#complete({ state: 'refused', credits: 0, is_exact: true });
+      await this.#complete({ state: 'refused', credits: 0, is_exact: true, code });
     } else {
-      await refuseUsage(this.#context, this.#opened);
+      await refuseUsage(this.#context, this.#opened, code);
       await this.#settle(0, false);
     }
   }

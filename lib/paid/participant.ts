@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { BoughtTask } from '../providers/provider.ts';
 
@@ -24,16 +25,18 @@ export interface Sent {
 export interface Participant {
   /** The event of the log line when the end of this participant fails. */
   readonly name: string;
+  /** Headers that name the task: for every response once it may have started, and for replays. */
+  readonly taskHeaders?: Record<string, string>;
   /** In order, before anything is stored for good. An answer ends the request: it was given before. */
   prepare?(): Promise<Answer | undefined>;
   /** Right before sending, all together: everything that must be stored before money can be spent. */
-  record?(): Promise<void>;
+  record?(taskHeaders: Record<string, string>): Promise<void>;
   /** After sending, all together. These phases can neither change the answer nor hold it back. */
   succeed?(sent: Sent): Promise<void>;
-  fail?(error: unknown): Promise<void>;
+  fail?(error: ApiError): Promise<void>;
   /** The answer, or the error, as the caller and a replay may see it. */
   inAnswer?(answer: Answer): Answer;
-  inError?(error: unknown): unknown;
+  inError?(error: ApiError): ApiError;
   /** Headers that are true of this answer only, so a replay lacks them. */
   headers?(sent?: Sent): Record<string, string>;
 }

@@ -84,15 +84,13 @@ class Relay implements Participant {
     await put(context, record, absent);
   }
 
-  /** Adds the status URL, and replaces our URL by the caller's wherever the provider repeats it. */
+  /** Replaces our URL by the caller's wherever the provider repeats it. */
   inAnswer(answer: Answer): Answer {
-    const headers = { ...answer.headers, link: this.#statusLink };
-    return { ...answer, headers, body: this.#restored(answer.body) };
+    return { ...answer, body: this.#restored(answer.body) };
   }
 
   /** The same for what a provider says about a request that it did not take. */
-  inError(error: unknown): unknown {
-    if (!(error instanceof ApiError)) return error;
+  inError(error: ApiError): ApiError {
     const details = error.details.map(({ path, message }) => ({ path, message: this.#restored(message) }));
     return error.with({ message: this.#restored(error.message), details });
   }
@@ -102,8 +100,8 @@ class Relay implements Participant {
   }
 
   /** Where the task's status is shown (RFC 8288). */
-  get #statusLink(): string {
-    return `<${downloadUrl(statusKey(this.#ticket))}>; rel="status"`;
+  get taskHeaders(): Record<string, string> {
+    return { link: `<${downloadUrl(statusKey(this.#ticket))}>; rel="status"` };
   }
 }
 

@@ -1,6 +1,6 @@
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
-import type { Payment } from '../errors.ts';
+import type { ErrorCode, Payment } from '../errors.ts';
 import type { TaskState } from '../schemas/video.ts';
 import { absent, typedRead } from '../store/items.ts';
 import { dayCallerKey, type Key, usageKey } from '../store/keys.ts';
@@ -18,11 +18,13 @@ export interface UsageRecord extends Key, Task {
   ticket_hash?: string | undefined;
   /** Whether it bought something; `reserved` before that is known. */
   state: 'reserved' | Payment;
+  /** What the caller was told if it was not taken, as far as the function lived to tell. */
+  code?: ErrorCode;
   /** The counted credits: the reserved ceiling until the price is known, then the price. */
   credits: number;
   /** Whether the provider, or for relight the configuration, named the price. */
   is_exact?: boolean;
-  /** The price that a reply named whose outcome is unknown; the ceiling counts if that is more. */
+  /** The price that a reply named whose outcome is unknown, which counts if it exceeds the ceiling, or that a notification named. */
   credits_told?: number;
   task_id?: string;
   /** How long the provider took. */
@@ -100,7 +102,7 @@ export async function openUsage(context: Context, opened: Opened): Promise<void>
 }
 
 export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &
-  Partial<Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms'>>;
+  Partial<Pick<UsageRecord, 'is_exact' | 'credits_told' | 'task_id' | 'ms' | 'code'>>;
 
 /** Says once how an attempt ended. Returns false if its record said so already. */
 export async function completeUsage(
@@ -117,8 +119,8 @@ export async function completeUsage(
  * The same for an attempt that was not sent, because its record may not have been stored. The whole record is written:
  * the lost write of the open one may still arrive, and then finds this one in its place.
  */
-export async function refuseUsage(context: Context, opened: Opened): Promise<void> {
-  const refused = { state: 'refused', credits: 0, is_exact: true } as const;
+export async function refuseUsage(context: Context, opened: Opened, code: ErrorCode): Promise<void> {
+  const refused = { state: 'refused', credits: 0, is_exact: true, code } as const;
   const record: UsageRecord = {
     ...openRecord(opened),
     ...refused,

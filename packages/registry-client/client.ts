@@ -1,11 +1,12 @@
 import { type UploadProgress, uploadImages, type WithImages, withoutBytes } from './images.ts';
 import { type PublishInput, type Published, type PublishOptions, publish } from './publish.ts';
 import { type Call, hostNodeSegment, segment } from './request.ts';
+import { statusUrlOf } from './read-answer.ts';
 import { RegistryError } from './registry-error.ts';
 import { readIndex } from './public-index.ts';
 import { send } from './send.ts';
 import { type ClientOptions, clientSettings } from './settings.ts';
-import { type FinishedTask, statusUrlOf, type TaskProgress, type WaitOptions, waitForTask } from './tasks.ts';
+import { type FinishedTask, type TaskProgress, type WaitOptions, waitForTask } from './tasks.ts';
 import type {
   Body,
   BulkEntry,
@@ -40,7 +41,8 @@ export type { PublishInput, Published, PublishOptions, Upload } from './publish.
 export { type ErrorCode, RegistryError } from './registry-error.ts';
 export type { AccessToken, ClientOptions, Fetch, Retry, SendOptions } from './settings.ts';
 export type { Downloadable } from './download.ts';
-export { type FinishedTask, statusUrlOf, type TaskProgress, type WaitOptions } from './tasks.ts';
+export { statusUrlOf } from './read-answer.ts';
+export type { FinishedTask, TaskProgress, WaitOptions } from './tasks.ts';
 export type {
   Body,
   BulkEntry,

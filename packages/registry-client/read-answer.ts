@@ -13,6 +13,11 @@ const gatewayCodes: Record<number, ErrorCode> = {
   503: 'unavailable',
 };
 
+/** The address of a task's status; undefined if the service gave none, because it relays no notifications. */
+export function statusUrlOf({ headers }: Response): string | undefined {
+  return /<(https?:[^>]+)>\s*;\s*rel="?status"?/.exec(headers.get('link') ?? '')?.[1];
+}
+
 /** The error that an answer stands for, and whether the service itself gave it or something before it. */
 export interface Refusal {
   error: RegistryError;
@@ -54,6 +59,7 @@ function refusalOf(response: Response, text: string, baseUrl: string): Refusal {
     status: response.status,
     requestId: textIn(body, 'request_id') ?? requestId ?? undefined,
     retryAfter: secondsOf(response.headers.get('retry-after')),
+    statusUrl: statusUrlOf(response),
   };
   const code = textIn(body, 'error');
   const message = textIn(body, 'message');

@@ -43,6 +43,7 @@ interface Facts {
   details?: readonly ErrorDetail[];
   requestId?: string | undefined;
   retryAfter?: number | undefined;
+  statusUrl?: string | undefined;
   cause?: unknown;
 }
 
@@ -65,6 +66,8 @@ export class RegistryError extends Error {
   readonly requestId: string | undefined;
   /** After how many seconds the same call may be made again, where the service says so. */
   readonly retryAfter: number | undefined;
+  /** Where the task is shown if it has started all the same, for `tasks.wait`. A secret, so not in `toJSON`. */
+  readonly statusUrl: string | undefined;
 
   constructor(code: ErrorCode, sentence: string, facts: Facts = {}) {
     const details = facts.details ?? [];
@@ -75,6 +78,7 @@ export class RegistryError extends Error {
     this.details = details;
     this.requestId = facts.requestId;
     this.retryAfter = facts.retryAfter;
+    this.statusUrl = facts.statusUrl;
   }
 
   /** For logs: the message of an error is no field of its own, and JSON would leave it out. */

@@ -37,11 +37,6 @@ const growth = 1.3;
 const timeoutMs = 10_000;
 const maxBytes = 1_000_000;
 
-/** The address of a task's status; undefined if the service gave none, because it relays no notifications. */
-export function statusUrlOf({ headers }: Response): string | undefined {
-  return /<(https?:[^>]+)>\s*;\s*rel="?status"?/.exec(headers.get('link') ?? '')?.[1];
-}
-
 /** Waits until a task has ended: for its media, or for the RegistryError `task_failed` with the provider's reason. */
 export async function waitForTask(
   statusUrl: string,

@@ -2,7 +2,7 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { notificationsOf, storedTask } from '../support/relay.ts';
 import { everythingOf, hook, lastLine, say, started } from '../support/notified.ts';
-import type { ProxyName } from '../support/proxies.ts';
+import { misbehave, type ProxyName } from '../support/proxies.ts';
 import { callerHash } from '../../lib/caller.ts';
 import { dueShard, dueWork } from '../../lib/store/due.ts';
 import { pendingIndex, usageKey } from '../../lib/store/keys.ts';
@@ -14,7 +14,7 @@ import { queue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { countRequests } from '../support/registry.ts';
-import { spender, usageOf } from '../support/spending.ts';
+import { accountOf, countersOf, spender, usageOf } from '../support/spending.ts';
 
 beforeEach(() => {
   loggedLines.length = 0;
@@ -226,6 +226,29 @@ describe('POST /notifications/{provider}/{ticket}', () => {
 
       expect(before).not.toHaveProperty('final_state');
       expect(after).toMatchObject({ state: 'taken', credits: 20, final_state: 'failed', final_at: last?.at });
+    });
+
+    test('writes the task and its price into the usage record of an attempt whose outcome is unknown', async () => {
+      const user = await spender();
+      misbehave({ kind: 'reset' });
+      const path = await started('text-to-video', user);
+      await say(path, { id: 'late-1', state: 'success', credits: '19.2' });
+      const [usage] = await usageOf(user);
+
+      expect(usage).toMatchObject({ state: 'unknown', credits: 74, is_exact: false, final_state: 'success' });
+      expect(usage).toMatchObject({ task_id: 'late-1', credits_told: 20 });
+      expect(countersOf(await accountOf(user))).toMatchObject({ credits: 74, tasks: 1 });
+    });
+
+    test('keeps the task and the price that the response named', async () => {
+      const user = await spender();
+      const path = await started('text-to-video', user);
+      const [before] = await usageOf(user);
+      await say(path, { id: 'another', state: 'success' });
+      const [after] = await usageOf(user);
+
+      expect(before?.task_id).toMatch(/./);
+      expect([after?.task_id, after?.credits, after?.is_exact]).toEqual([before?.task_id, 20, true]);
     });
 
     test('does not need the usage record', async () => {

@@ -83,6 +83,20 @@ describe('a call of the client with wait: true', () => {
     for (const { media } of films) expect((await bytesOf(media[0])).subarray(0, 4)).toEqual(webm);
   }, 30_000);
 
+  test('throws an error of unknown outcome with the address at which the film appears all the same', async () => {
+    await fetch(`${stack.simulatorsUrl}/control/misbehave`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ provider: 'video', kind: 'reset' }),
+    });
+    const error = await errorOf(client.videos.fromText(video, { wait: true }));
+    const film = await client.tasks.wait(String(error.statusUrl));
+
+    expect(error).toMatchObject({ code: 'provider_timeout', status: 504 });
+    expect(JSON.stringify(error)).not.toContain(String(error.statusUrl));
+    expect((await bytesOf(film.media[0])).subarray(0, 4)).toEqual(webm);
+  }, 30_000);
+
   test('ends with the reason of its signal', async () => {
     const stop = new AbortController();
     const waiting = client.videos.fromText(video, {

@@ -21,12 +21,14 @@ export async function spender(limits: Partial<Limits> = {}): Promise<string> {
 interface PaidCall {
   body?: Record<string, unknown>;
   headers?: Record<string, string>;
+  remainingMs?: number;
 }
 
 export function pay(user: string, name: ProxyName = 'text-to-video', call: PaidCall = {}): Promise<Result> {
   return invoke(proxies[name], name, {
     body: { ...sampleBody(name), ...call.body },
     headers: { authorization: bearer(user), ...call.headers },
+    ...(call.remainingMs !== undefined && { remainingMs: call.remainingMs }),
   });
 }
 

@@ -62,6 +62,14 @@ function success(contract: Contract): JsonObject {
   };
 }
 
+/** The task may have started, so it has a status. */
+const ofUnknownOutcome: readonly ErrorCode[] = [
+  'idempotency_consumed',
+  'provider_failed',
+  'provider_invalid_reply',
+  'provider_timeout',
+];
+
 const budgetHeaders = ['RateLimit-Policy', 'RateLimit'];
 
 /**
@@ -93,9 +101,10 @@ function errorResponse(codes: Codes): JsonObject {
   const known: readonly ErrorCode[] = [...paidErrors, ...providerErrors];
   // Once a caller's account was read, every response states the remaining limits.
   const budget = codes.some((code) => known.includes(code)) ? budgetHeaders : [];
+  const link = codes.some((code) => ofUnknownOutcome.includes(code)) ? ['Link'] : [];
   return {
     description: sentencesOf(codes),
-    headers: headerReferences([...headersOfStatus(statusOf(codes)), ...budget]),
+    headers: headerReferences([...headersOfStatus(statusOf(codes)), ...budget, ...link]),
     content: {
       'application/json': {
         // Next to the reference and not in an `allOf`, for which generators make up names.

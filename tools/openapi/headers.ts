@@ -64,7 +64,7 @@ export const answerHeaders: Record<string, JsonObject> = {
   },
   Link: {
     description:
-      'Where the status of the task is shown, if the deployment relays notifications: an unguessable address that needs no token (a `TaskStatus`; 404 until the provider has said something, gone after seven days)',
+      'Where the status of the task is shown, if the deployment relays notifications; with an error, if the task may have started: an unguessable address that needs no token (a `TaskStatus`; 404 until the provider has said something, gone after seven days)',
     schema: text,
     example: '<https://downloads.example.com/status/3q2-7wAAq83vASNFZ4mrze8BI0V.json>; rel="status"',
   },

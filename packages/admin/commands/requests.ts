@@ -10,10 +10,11 @@ import { callerOfPrincipal } from '../spend/usage.ts';
 export const show = command({
   parameters: ['id'],
   isDefault: true,
-  summary: 'Show everything the service knows of a request, by its x-request-id',
+  summary:
+    'Show the records of a paid request by its x-request-id, and the command for the log lines of any request',
   readsOnly: true,
   notes:
-    'Only paid requests leave records. The logs have the lines of every request: the printed command finds them, and those of its task and notifications. Without --principal or --user, the records of all callers are read.',
+    'Only paid requests leave records. The lines of every request, and so its bans, limits and rejected tokens, are only in the logs: the printed command finds them, and those of its task and notifications. Without --principal or --user, the records of all callers are read.',
   options: {
     ...periodOptions,
     principal: { value: 'HASH', about: 'Read only the records of this caller, named as in its log lines' },
@@ -73,18 +74,20 @@ function logsCommand(query: string, period: { from: string; to: string }): strin
   ].join('\n');
 }
 
-function textOf({ usage, answer, task, notifications }: FoundRequest): string {
+function textOf({ usage, answer, task, media, notifications }: FoundRequest): string {
   const about = fields({
     Caller: shownCaller(usage.caller),
     Operation: [usage.operation, usage.model].filter(Boolean).join('/'),
     'Recorded, before sending': usage.at,
     State: usage.state,
+    Code: usage.code,
     Completed: usage.completed_at,
     Credits: `${usage.credits}${usage.is_exact ? '' : ' (reserved or counted in full)'}`,
     'Credits that the provider told': usage.credits_told,
     'Provider ms': usage.ms,
     'Task of the provider': usage.task_id,
     'Ended as': usage.final_state,
+    Media: media.join(' ') || undefined,
     'Idempotency-Key': answer && `${answer.state}, kept until ${answer.expires_at}`,
     'Notifies the caller at': task?.address,
     'Last state notified': task?.state,

@@ -12,7 +12,7 @@ interface Priced extends ShownUsage {
 export interface Reconciliation {
   /** Billed, and recorded by us at the same price. */
   matched: number;
-  /** Of attempts whose end is unknown, all that was reserved is counted, and not part of what was recorded. */
+  /** Of these `unknown` attempts, all that was reserved is counted, and not part of what was recorded. */
   totals: { billed: number; recorded: number; difference: number; unknown: number };
   /** Billed but not recorded; each may belong to an attempt with an unknown end. */
   not_recorded: BilledTask[];
@@ -21,7 +21,7 @@ export interface Reconciliation {
   billed_twice: Priced[];
   /** Several records of one task id, such as of two providers: which of them a bill means, only a person can say. */
   recorded_twice: Priced[];
-  /** Attempts without a task ID, which may have started a task. */
+  /** Attempts whose end is unknown, and whose task, if they have one, is not in the bill. */
   unknown: ShownUsage[];
 }
 
@@ -47,14 +47,16 @@ export async function reconcile(
   for await (const page of pages) {
     for (const record of page.filter(isCompared)) {
       const { state, task_id = '' } = record;
-      if (state === 'unknown' || state === 'reserved') {
-        totals.unknown = rounded(totals.unknown + record.credits);
-        result.unknown.push(shownUsage(record));
-      }
-      if (state !== 'taken') continue;
-      totals.recorded = rounded(totals.recorded + record.credits);
+      if (state === 'refused') continue;
       const shown = shownUsage(record);
       const found = recorded.get(task_id);
+      // An error or a notification may have named the task of an unknown outcome.
+      if (state !== 'taken' && !found) {
+        totals.unknown = rounded(totals.unknown + record.credits);
+        result.unknown.push(shown);
+        continue;
+      }
+      totals.recorded = rounded(totals.recorded + record.credits);
       if (found) found.push({ ...shown, billed: credits.get(task_id) ?? 0 });
       else result.not_billed.push(shown);
     }

@@ -1,3 +1,4 @@
+import { readNotification } from '../../../lib/notifications/provider-notification.ts';
 import {
   type NotificationRecord,
   notificationRecord,
@@ -17,6 +18,8 @@ export interface FoundRequest {
   /** What became of its Idempotency-Key. The answer itself is the caller's. */
   answer: { state: string; expires_at: string } | undefined;
   task: TaskRecord | undefined;
+  /** The URLs of what was made, as the provider's last notification has them. */
+  media: string[];
   notifications: Pick<NotificationRecord, 'id' | 'state' | 'at' | 'result' | 'attempts' | 'last_error'>[];
 }
 
@@ -39,7 +42,9 @@ async function readAround(usage: UsageRecord): Promise<FoundRequest> {
     const { id, state, at, result, attempts, last_error } = notificationRecord(item);
     return { id, state, at, result, attempts, ...(last_error !== undefined && { last_error }) };
   });
-  return { usage, answer, task, notifications: shown };
+  const last = notifications.map((item) => notificationRecord(item)).at(-1);
+  const media = (task && last && readNotification(task.provider, last.body)?.media) ?? [];
+  return { usage, answer, task, media, notifications: shown };
 }
 
 async function readAnswer(keyHash: string): Promise<FoundRequest['answer']> {

@@ -38,7 +38,8 @@ describe('request show', () => {
   test('shows the usage record, the key, the task and the notifications of a request', async () => {
     const { body } = await pay('shown-whole', { 'idempotency-key': 'once' });
     const sent: Record<string, unknown> = { ...Object(simulation.received.at(-1)?.body) };
-    await say(pathOf(sent.callback_url), { id: body.task_id, state: 'success' });
+    const creations = [{ id: '1', url: 'https://films.example.com/1.mp4' }];
+    await say(pathOf(sent.callback_url), { id: body.task_id, state: 'success', creations });
     const { found } = await adminJson('request', 'show', 'shown-whole');
     const { stdout } = await admin('request', 'show', 'shown-whole');
 
@@ -52,10 +53,12 @@ describe('request show', () => {
         }),
         answer: { state: 'answered', expires_at: expect.stringMatching(/Z$/) },
         task: expect.objectContaining({ address: hook, state: 'success' }),
+        media: ['https://films.example.com/1.mp4'],
         notifications: [expect.objectContaining({ state: 'success', attempts: expect.any(Number) })],
       },
     ]);
     expect(stdout).toMatch(new RegExp(`^Task of the provider +${body.task_id}$`, 'm'));
+    expect(stdout).toMatch(/^Media +https:\/\/films\.example\.com\/1\.mp4$/m);
     expect(stdout).toContain("filter 'shown-whole' in [request_id, gateway_request_id, ");
     expect(stdout).toContain(` or ticket_hash = '${found[0].usage.ticket_hash.slice(0, 16)}'`);
   });
@@ -119,7 +122,17 @@ describe('request show', () => {
     await pay('shown-unknown');
     const { found } = await adminJson('request', 'show', 'shown-unknown');
 
-    expect(found).toMatchObject([{ usage: { state: 'unknown', credits: 74 }, notifications: [] }]);
+    expect(found).toMatchObject([
+      { usage: { state: 'unknown', code: 'provider_failed', credits: 74 }, notifications: [] },
+    ]);
+  });
+
+  test('shows why a request was refused', async () => {
+    misbehave({ kind: 'status', status: 422 });
+    await pay('shown-refused');
+    const { stdout } = await admin('request', 'show', 'shown-refused');
+
+    expect(stdout).toMatch(/^Code +provider_rejected$/m);
   });
 
   test('says which query finds a request without records', async () => {

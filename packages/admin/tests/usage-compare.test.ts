@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { absent } from '../../../lib/store/items.ts';
 import { put } from '../../../lib/store/write.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
+import { say, started } from '../../../tests/support/notified.ts';
 import { misbehave } from '../../../tests/support/proxies.ts';
 import { pay, spender, usageOf } from '../../../tests/support/spending.ts';
 
@@ -62,6 +63,22 @@ describe('usage compare', () => {
     });
     for (const record of [...result.not_billed, ...result.unknown])
       for (const name of ['pk', 'sk', 'write_id', 'ttl', 'key_hash']) expect(record).not.toHaveProperty(name);
+  });
+
+  test('finds the task of an unknown outcome whose provider notified us of its end', async () => {
+    misbehave({ kind: 'reset' });
+    const path = await started('text-to-video', user);
+    await say(path, { id: 'late-film', state: 'success' });
+    const [listed] = await adminJson('usage', 'list', '--request', 'sample-text-to-video', '--user', user);
+    const result = await adminJson(...(await bill('late-film,20')), ...only('textToVideo'));
+
+    expect(listed).toMatchObject({ state: 'unknown', task_id: 'late-film' });
+    expect(result).toMatchObject({
+      totals: { billed: 20, recorded: 74, unknown: 0 },
+      not_recorded: [],
+      other_price: [{ task_id: 'late-film', state: 'unknown', credits: 74, billed: 20 }],
+      unknown: [],
+    });
   });
 
   test('sums up the lines of a task, so that a credit note takes back what was billed twice', async () => {

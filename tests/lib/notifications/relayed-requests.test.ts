@@ -1,11 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { statusKey } from '../../../lib/notifications/status-key.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { sampleBody } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { acceptedTasks, misbehave, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
+import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { countRequests } from '../../support/registry.ts';
 import { notificationsOf, pathOf, storedTask } from '../../support/relay.ts';
 import { accountOf, countersOf, pay, spender, usageOf } from '../../support/spending.ts';
@@ -138,6 +139,7 @@ describe('a paid request whose caller gives an address, where notifications are 
     const sent = simulation.received.length;
 
     expect([failed.status, failed.body.error, sent]).toEqual([503, 'unavailable', 0]);
+    expect(failed.headers).not.toHaveProperty('link');
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: 0, tasks: 0 });
     expect((await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k1' })).status).toBe(200);
   });
@@ -205,6 +207,51 @@ describe('the status address', () => {
     const again = await payRelayed(user, 'text-to-video', { 'idempotency-key': 'k3' });
 
     expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', link: first.headers.link });
+  });
+
+  test.each<[Misbehavior, number, string]>([
+    [{ kind: 'stall' }, 504, 'provider_timeout'],
+    [{ kind: 'reset' }, 504, 'provider_timeout'],
+    [{ kind: 'truncated' }, 502, 'provider_invalid_reply'],
+    [{ kind: 'status', status: 500 }, 502, 'provider_failed'],
+  ])('comes with the error after %j, as the task may have started', async (misbehavior, status, code) => {
+    misbehave(misbehavior);
+    const answer = await pay(await spender(), 'text-to-video', { remainingMs: 2500 });
+    const [, key] = shape.exec(String(answer.headers.link)) ?? [];
+
+    expect([answer.status, answer.body.error]).toEqual([status, code]);
+    expect(key).toBe(statusKey(ticketSentTo('text-to-video').ticket));
+  });
+
+  test('comes again with the key of a request whose outcome is unknown, for no more than one write', async () => {
+    const user = await spender();
+    const call = { headers: { 'idempotency-key': 'k4' } };
+    misbehave({ kind: 'reset' });
+    const first = await pay(user, 'text-to-video', call);
+    const { result, requests } = await countRequests(() => pay(user, 'text-to-video', call));
+
+    expect([result.status, result.body.error]).toEqual([409, 'idempotency_consumed']);
+    expect(result.headers.link).toMatch(shape);
+    expect(result.headers.link).toBe(first.headers.link);
+    expect(requests).toEqual(['PutItemCommand']);
+  });
+
+  test('comes with the key of a request whose function died after sending', async () => {
+    const user = await spender();
+    const call = { headers: { 'idempotency-key': 'k5' } };
+    const revive = intercept(dynamodb, ({ input, send }) => {
+      if (Object(input).Item?.state?.S === 'answered') throw new Error('dead');
+      return send();
+    });
+    const first = await pay(user, 'text-to-video', call);
+    revive();
+    const running = await pay(user, 'text-to-video', call);
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    const later = await pay(user, 'text-to-video', call);
+    jest.restoreAllMocks();
+
+    expect([running.body.error, running.headers.link]).toEqual(['idempotency_in_flight', first.headers.link]);
+    expect([later.body.error, later.headers.link]).toEqual(['idempotency_consumed', first.headers.link]);
   });
 
   test('does not appear in the answer of a task that the provider rejects', async () => {

@@ -93,6 +93,20 @@ describe('a request with participants', () => {
     expect(steps.slice(-3)).toEqual(['send', 'key fail', 'money fail']);
   });
 
+  test('names the task in an error after which it may have started, and in one that comes too late', async () => {
+    const names: Participant = { ...participant('relay'), taskHeaders: { link: '<there>' } };
+    const headers = { link: '<there>' };
+
+    await expect(run([names], { error: new ApiError('provider_failed') })).rejects.toMatchObject({ headers });
+    expect(progress).toEqual({ isSent: true, taskHeaders: headers });
+    await expect(run([names], { error: new Error('a bug') })).rejects.toMatchObject({
+      code: 'internal_error',
+      headers,
+    });
+    const refused = new ApiError('provider_busy', { payment: 'refused' });
+    await expect(run([names], { error: refused })).rejects.toMatchObject({ headers: {} });
+  });
+
   test('ends with the answer of a participant that has one, and nothing is recorded', async () => {
     const key = { ...participant('key'), prepare: async () => ({ ...answer, body: 'kept' }) };
 

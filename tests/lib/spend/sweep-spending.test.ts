@@ -263,7 +263,7 @@ describe('a closed minute', () => {
 describe('a usage record', () => {
   test('changes nothing when its write arrives after its attempt was refused', async () => {
     const { user, attempt } = await leave('reserved');
-    await refuseUsage(soon(), opened(attempt));
+    await refuseUsage(soon(), opened(attempt), 'unavailable');
     await expect(openUsage(soon(), opened(attempt))).rejects.toThrow('written before');
 
     expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0 }]);
