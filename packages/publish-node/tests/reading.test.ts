@@ -47,9 +47,15 @@ beforeAll(async () => {
   };
   const { code: exitCode, stderr } = await publishNode(['publish', pack], { env: { ...env, ...tokens } });
   if (exitCode !== 0) throw new Error(stderr);
-  await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
-  stream.stop();
   env.NODE_REGISTRY_DOWNLOADS_URL = downloadUrl('').replace(/\/$/, '');
+  // The host nodes are read after the version is active.
+  for (let tries = 0, found = 0; found === 0; tries += 1) {
+    if (tries === 40) throw new Error('The host nodes were not read.');
+    await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
+    const { stdout } = await publishNode(['show', 'blender', '--json'], { env, cwd: pack });
+    found = JSON.parse(stdout).host_nodes?.length ?? 0;
+  }
+  stream.stop();
 });
 
 afterAll(() => registry.stop());
