@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as config from '../config.ts';
 import { type ArchiveFile, ByteSource } from './archive-file.ts';
-import { ArchiveProblem, hiddenBytes, overlapping } from './archive-problem.ts';
 import { type Directory, readDirectory } from './directory.ts';
+import { ArchiveProblem, hiddenBytes, overlapping } from './archive-problem.ts';
 import type { ArchiveEntry } from './entry.ts';
 import { readData, readDescriptor, readLocalHeader } from './entry-content.ts';
 

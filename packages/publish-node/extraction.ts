@@ -1,6 +1,6 @@
-import { type ExtractedFields, entriesOf } from '../../lib/registry/host-node-entries.ts';
 import type { ExtractedNode } from '../host-nodes/describe-node.ts';
 import { extractHostNodes } from '../host-nodes/extract-host-nodes.ts';
+import { entriesOf, type ExtractedFields } from '../../lib/registry/host-node-entries.ts';
 import { decodeText, textFilesIn } from '../host-nodes/text-files.ts';
 
 /*

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { exitCodes, Failure } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
-import { type PlanFlags, packReport, planLines, planOf } from './plan.ts';
+import { packReport, type PlanFlags, planLines, planOf } from './plan.ts';
 
 interface PackFlags extends PlanFlags {
   output: string | undefined;

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { isWebAddress } from '../../lib/web-address.ts';
+import manifest from './package.json' with { type: 'json' };
 import { downloadCommand } from './download-command.ts';
 import { exitCodes } from './failure.ts';
 import { leaveStep } from './github-step.ts';
@@ -7,11 +7,11 @@ import { identities } from './identity.ts';
 import { initCommand } from './init-command.ts';
 import { type Ending, end, type Mean, printReport, reportOf, say, tell } from './output.ts';
 import { packCommand } from './pack-command.ts';
-import manifest from './package.json' with { type: 'json' };
 import { printable } from './printable.ts';
 import { publishCommand } from './publish-command.ts';
 import { searchCommand, showCommand, versionsCommand } from './read-commands.ts';
 import { statusCommand } from './status-command.ts';
+import { isWebAddress } from '../../lib/web-address.ts';
 import { whoamiCommand } from './whoami-command.ts';
 import { withdrawCommand } from './withdraw-command.ts';
 

@@ -1,11 +1,12 @@
 import { NodeId, PublisherId } from '../../lib/schemas/names.ts';
 import { normalizeVersion } from '../../lib/schemas/version-label.ts';
-import { semanticSpelling } from '../../lib/schemas/version-spelling.ts';
-import { isRunByPage } from '../../lib/web-address.ts';
+
 import type { PublishInput } from '../registry-client/client.ts';
 import { Failure, throwAll } from './failure.ts';
 import type { Meant } from './output.ts';
 import { type PyProject, readPyProject } from './pyproject.ts';
+import { semanticSpelling } from '../../lib/schemas/version-spelling.ts';
+import { isRunByPage } from '../../lib/web-address.ts';
 
 /** What is known of a node and its version, from the pyproject.toml or the command line. */
 export interface Metadata {

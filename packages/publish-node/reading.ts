@@ -1,6 +1,4 @@
 import type * as z from 'zod/mini';
-import { IndexedNode as IndexedNodeFile } from '../../lib/schemas/index-files.ts';
-import { normalizeVersion } from '../../lib/schemas/version-label.ts';
 import { isWebAddress } from '../../lib/web-address.ts';
 import {
   createRegistryClient,
@@ -9,6 +7,8 @@ import {
   type RegistryClient,
   RegistryError,
 } from '../registry-client/client.ts';
+import { IndexedNode as IndexedNodeFile } from '../../lib/schemas/index-files.ts';
+import { normalizeVersion } from '../../lib/schemas/version-label.ts';
 import { Failure } from './failure.ts';
 
 /** Where the commands that only read find the registry. */

@@ -1,7 +1,7 @@
 import { createRegistryClient } from '../registry-client/client.ts';
 import { exitCodes, Failure } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
-import { type Metadata, meantBy, readMetadata, requireNamed } from './project.ts';
+import { meantBy, type Metadata, readMetadata, requireNamed } from './project.ts';
 
 interface StatusFlags {
   metadata: Metadata;

@@ -1,6 +1,6 @@
 import { createRegistryClient, type RegistryClient, RegistryError } from '../registry-client/client.ts';
 import { exitCodes, failureOf } from './failure.ts';
-import { type Identity, type identities, identityOf } from './identity.ts';
+import { type Identity, identityOf, type identities } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
 import { type Metadata, meantBy, readMetadata, requireOwned } from './project.ts';
 

@@ -1,7 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
-import { devNull } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
+import { devNull } from 'node:os';
 import { Failure } from '../failure.ts';
 
 /*

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { fc } from '../../../tests/support/properties.ts';
 import { check } from '../../../tests/support/property-runs.ts';
-import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
+import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 
 let directory: string;
 let folder: string;

@@ -1,10 +1,10 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { demo } from '../../../tools/local/demo.ts';
 import { adminJson } from '../../../tests/support/admin.ts';
 import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
-import { demo } from '../../../tools/local/demo.ts';
 
 jest.setTimeout(60_000);
 

@@ -15,12 +15,12 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Files, git, runFile, writeFiles } from '../../../tests/support/publishing.ts';
 import { listFiles } from '../files/list-files.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { runGit } from '../files/run-git.ts';
 import { initCommand } from '../init-command.ts';
 import { readPyProject } from '../pyproject.ts';
+import { type Files, git, runFile, writeFiles } from '../../../tests/support/publishing.ts';
 
 /*
  * Repositories whose author wants to run a command, or to read a file, on the machine that publishes them. Each is made

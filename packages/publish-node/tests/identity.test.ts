@@ -1,12 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { startHttpApi } from '../../../tests/support/http-api.ts';
-import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { demo } from '../../../tools/local/demo.ts';
+import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+import { startHttpApi } from '../../../tests/support/http-api.ts';
 
 jest.setTimeout(30_000);
 

@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startHttpApi } from '../../../tests/support/http-api.ts';
 import { fc } from '../../../tests/support/properties.ts';
-import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { leaveStep } from '../github-step.ts';
 import { end, reportOf, say, writeTo } from '../output.ts';
 import { printable, printableJson } from '../printable.ts';
+import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+import { startHttpApi } from '../../../tests/support/http-api.ts';
 
 let written = '';
 

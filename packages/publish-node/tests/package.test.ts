@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { delimiter, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
+import { demo } from '../../../tools/local/demo.ts';
 import { runAction } from '../../../tests/support/composite-action.ts';
 import { git, runFile, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
-import { demo } from '../../../tools/local/demo.ts';
 
 jest.setTimeout(60_000);
 

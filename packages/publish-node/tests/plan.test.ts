@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
-import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
+import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 
 jest.setTimeout(30_000);
 

@@ -3,6 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { demo } from '../../../tools/local/demo.ts';
+import { createRegistryClient } from '../../registry-client/client.ts';
 import {
   plainEnvironment,
   program,
@@ -12,8 +14,6 @@ import {
   writeFiles,
 } from '../../../tests/support/publishing.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
-import { demo } from '../../../tools/local/demo.ts';
-import { createRegistryClient } from '../../registry-client/client.ts';
 
 jest.setTimeout(60_000);
 

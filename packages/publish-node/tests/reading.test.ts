@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,11 +7,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { handler } from '../../../functions/write-index.ts';
 import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { demo } from '../../../tools/local/demo.ts';
 import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
 import { filtered, recordStream } from '../../../tests/support/table-stream.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
 import { type ZipFile, zip } from '../../../tests/support/zip.ts';
-import { demo } from '../../../tools/local/demo.ts';
 import { unpack } from '../unpack.ts';
 
 jest.setTimeout(60_000);

@@ -1,13 +1,13 @@
 import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { banNodeVersion } from '../../admin/registry/node-versions.ts';
+import { demo } from '../../../tools/local/demo.ts';
+import { createRegistryClient } from '../../registry-client/client.ts';
 import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
+import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { addNode, addPublisher, addVersion, storedItem } from '../../../tests/support/registry.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
-import { demo } from '../../../tools/local/demo.ts';
-import { banNodeVersion } from '../../admin/registry/node-versions.ts';
-import { createRegistryClient } from '../../registry-client/client.ts';
 
 jest.setTimeout(60_000);
 
