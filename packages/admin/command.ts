@@ -15,8 +15,15 @@ export interface Command {
   readsOnly?: true;
   /** For a command that stops the work of others: what it is about to do. It must be confirmed on a deployed table. */
   impact?(parameters: Record<string, string>): Promise<string>;
-  run(parameters: Record<string, string>, options: Record<string, OptionValue>): Promise<CommandResult>;
+  run(
+    parameters: Record<string, string>,
+    options: Record<string, OptionValue>,
+    suggest: Suggest,
+  ): Promise<CommandResult>;
 }
+
+/** A command line to paste that acts on the same table. */
+export type Suggest = (words: string) => string;
 
 type OptionValue = string | boolean | undefined;
 
@@ -51,7 +58,11 @@ interface Definition<Parameter extends string, Options extends Record<string, Op
   parameters: readonly Parameter[];
   options: Options;
   impact?(parameters: Record<Parameter, string>): Promise<string>;
-  run(parameters: Record<Parameter, string>, options: Values<Options>): Promise<CommandResult>;
+  run(
+    parameters: Record<Parameter, string>,
+    options: Values<Options>,
+    suggest: Suggest,
+  ): Promise<CommandResult>;
 }
 
 /** Gives `run` the types of the parameters and options declared with it, which the command line has checked. */
@@ -62,8 +73,8 @@ export function command<const Parameter extends string, const Options extends Re
   return {
     ...rest,
     ...(impact && { impact: (parameters) => impact(parameters as Record<Parameter, string>) }),
-    run: (parameters, options) =>
-      definition.run(parameters as Record<Parameter, string>, options as Values<Options>),
+    run: (parameters, options, suggest) =>
+      definition.run(parameters as Record<Parameter, string>, options as Values<Options>, suggest),
   };
 }
 

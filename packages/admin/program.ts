@@ -38,7 +38,10 @@ export function createProgram(output: Output, ask?: Ask): Program {
   for (const [words, command] of Object.entries(commands)) {
     const [noun = '', verb = ''] = words.split(' ');
     const { isDefault = false } = command;
-    nounOf(program, noun, output).addCommand(createVerb(verb, command, output, ask), { isDefault });
+    const group = nounOf(program, noun, output);
+    group.addCommand(createVerb(verb, command, output, ask), { isDefault });
+    // So --help reaches the verb, which has the options.
+    if (isDefault) group.helpOption(false);
   }
   return program;
 }
@@ -110,7 +113,9 @@ function createVerb(
       if (!ask) return program.error(`${sentence} Repeat it with --yes to do it.`);
       if (!(await ask(`${sentence} Do it?`))) throw new Rejection('Nothing was changed.');
     }
-    const { data, text, problem } = await run(given, values);
+    const place = region === undefined ? '' : ` --region ${region} --table ${table}`;
+    const suggest = (words: string) => `${name} ${words}${place}`;
+    const { data, text, problem } = await run(given, values, suggest);
     if (!readsOnly) output.stderr.write(`Target: ${describeTarget()}\n`);
     output.stdout.write(`${(json ? JSON.stringify(data, null, 2) : text).trimEnd()}\n`);
     if (problem !== undefined) throw new Rejection(problem);

@@ -175,6 +175,14 @@ describe('npm run admin -- upgrade', () => {
     },
   );
 
+  test('suggests a command with the region and the table that were given', async () => {
+    await tables['records of 2.0.0']();
+    const { stderr } = await admin('upgrade', '--region', 'us-east-1', '--table', table.name);
+    const command = `npm run admin -- upgrade --region us-east-1 --table ${table.name} --written-by 3.0.0`;
+
+    expect(stderr).toMatch(new RegExp(`: ${command}\n$`));
+  });
+
   test('takes the word of an operator whose first deployment was interrupted, on this release only', async () => {
     await tables['records of 2.0.0']();
 

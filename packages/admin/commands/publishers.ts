@@ -18,7 +18,7 @@ export const create = command({
     website: { value: 'URL', about: 'The address of its website' },
   },
   examples: ['publisher create acme --name "Acme Nodes" --website https://acme.example'],
-  async run({ publisher: id }, { name, description, website }) {
+  async run({ publisher: id }, { name, description, website }, suggest) {
     const checked = PublisherId.safeParse(id);
     if (!checked.success) throw new UsageError(`The publisher id ${checked.error.issues[0]?.message}.`);
     if (isRunByPage(website ?? ''))
@@ -26,7 +26,7 @@ export const create = command({
     if (!(await createPublisher({ id, name, description, website })))
       throw new Rejection(`The publisher "${id}" already exists.`);
     const publisher = await showPublisher(id);
-    const next = `Give it an owner next: npm run admin -- member add ${id} <user> --role owner`;
+    const next = `Give it an owner next: ${suggest(`member add ${id} <user> --role owner`)}`;
     return { data: dataOf(publisher), text: `Created the publisher "${id}".\n${next}` };
   },
 });

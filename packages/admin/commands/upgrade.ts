@@ -18,10 +18,14 @@ export const run = command({
   },
   examples: ['upgrade --dry-run', 'upgrade --region eu-west-1 --table node-registry-prod'],
   isDefault: true,
-  async run(_, options) {
+  async run(_, options, suggest) {
     const dryRun = options['dry-run'] ?? false;
     const table = { client: dynamodb, name: tableName() };
-    const data = await upgradeTable(table, { dryRun, writtenBy: options['written-by'] });
+    const data = await upgradeTable(table, {
+      dryRun,
+      writtenBy: options['written-by'],
+      command: suggest('upgrade'),
+    });
     const list = data.steps.map((name) => {
       const { summary } = steps.find((step) => step.name === name) ?? {};
       return `${dryRun ? 'to do' : 'done'}: ${name}: ${summary}`;

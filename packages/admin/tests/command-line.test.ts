@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { globSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { dynamodb } from '../../../lib/store/table.ts';
 import { commands } from '../commands.ts';
@@ -75,6 +76,14 @@ describe('--help', () => {
     );
   });
 
+  test.each(['upgrade', 'request'])('shows the options of the only verb of %s', async (noun) => {
+    const verb = Object.keys(commands).find((name) => name.startsWith(`${noun} `)) ?? '';
+    const { status, stdout } = await admin(noun, '--help');
+
+    expect(status).toBe(0);
+    for (const option of Object.keys(commands[verb]?.options ?? {})) expect(stdout).toContain(`--${option}`);
+  });
+
   test('shows examples that a shell passes on as they are meant, and the command line accepts', async () => {
     const lines = Object.values(commands).flatMap(({ examples }) => examples);
     const script = lines.map((line) => `printf '%s\\n' ${line}; echo`).join('\n');
@@ -101,6 +110,24 @@ async function seedExamples() {
 
 describe('the target of a command', () => {
   beforeAll(seedExamples);
+
+  test('stays the same in a command that another one suggests', async () => {
+    const on = ['--region', 'eu-west-1', '--table', 'node-registry-prod'];
+    const deployed = await admin('publisher', 'create', 'next-steps', '--name', 'Next', ...on);
+    const local = await admin('publisher', 'create', 'next-steps-here', '--name', 'Next');
+
+    expect(deployed.stdout).toContain(
+      `npm run admin -- member add next-steps <user> --role owner ${on.join(' ')}\n`,
+    );
+    expect(local.stdout).toMatch(/npm run admin -- member add next-steps-here <user> --role owner\n$/);
+  });
+
+  test('comes from one place in every suggested command', () => {
+    const commands = globSync('packages/admin/{commands,registry,spend}/**/*.ts');
+
+    expect(commands.length).toBeGreaterThan(20);
+    expect(commands.filter((file) => readFileSync(file, 'utf8').includes('npm run admin'))).toEqual([]);
+  });
 
   const local = localAddress(ports.dynamodb);
 

@@ -27,6 +27,8 @@ interface Options {
   dryRun?: boolean;
   /** The operator's word on a table that doesn't say it itself. */
   writtenBy?: string | undefined;
+  /** The command that a rejection suggests. */
+  command?: string;
 }
 
 export interface Upgrade {
@@ -36,12 +38,16 @@ export interface Upgrade {
   steps: string[];
 }
 
-const command = 'npm run admin -- upgrade';
-
 /** Does the steps of this release that are not done, and then names it in the table: its deployment waits for that. */
 export async function upgradeTable(
   table: Table,
-  { release = thisRelease, steps: all = steps, dryRun = false, writtenBy }: Options = {},
+  {
+    release = thisRelease,
+    steps: all = steps,
+    dryRun = false,
+    writtenBy,
+    command = 'npm run admin -- upgrade',
+  }: Options = {},
 ): Promise<Upgrade> {
   const found = await stateOf(table);
   if (found === 'empty' || (found === 'unknown' && writtenBy === release.name)) {
