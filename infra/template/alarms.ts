@@ -218,13 +218,17 @@ const rate = (errors: string, atLeast: number) => ({
   metrics: { errors: ofApi(errors), requests: ofApi('Count') },
 });
 
+const causesOf5xx: Pick<Alarm, 'look' | 'action'> = {
+  look: 'lines with 5xx by `code`; the access log’s `gateway_error`',
+  action:
+    '`unavailable`: read `causes` (a secret, throttles, the issuer). `internal_error`, `provider_*`: see their alarms.',
+};
+
 const apiAlarms: Alarm[] = [
   {
     name: 'server-errors',
     meaning: 'In 3 of 5 minutes with at least 20 requests, over 5 % got a 5xx.',
-    look: 'lines with 5xx by `code`; the access log’s `gateway_error`',
-    action:
-      '`unavailable`: read `causes` (a secret, throttles, the issuer). `internal_error`, `provider_*`: see their alarms.',
+    ...causesOf5xx,
     metric: rate('5xx', 20),
     seconds: minutes,
     periods: [3, 5],
@@ -232,9 +236,8 @@ const apiAlarms: Alarm[] = [
   },
   {
     name: 'repeated-server-errors',
-    meaning: 'The same with little traffic: over 5 % in 3 five-minute periods of an hour.',
-    look: 'the same',
-    action: 'The same.',
+    meaning: 'In 3 five-minute periods of an hour, over 5 % got a 5xx, however few requests there were.',
+    ...causesOf5xx,
     metric: rate('5xx', 1),
     ...thriceAnHour,
     above: 5,
@@ -282,7 +285,7 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
     account,
     {
       name: 'reserved-throttles',
-      meaning: 'For 15 minutes, a reservation was used up.',
+      meaning: 'Only with reservations: for 15 minutes, one was used up.',
       look: '`provider_ms`; lines by `principal`',
       action:
         'One caller: limit it. A slow provider: tell it. Otherwise raise `proxyConcurrency` or `finalizeConcurrency`.',
@@ -530,7 +533,7 @@ export function alarmProperties(alarm: Alarm, prefix: string, topic: string | un
   const [DatapointsToAlarm, EvaluationPeriods] = periods;
   return {
     AlarmName: `${prefix}-${alarm.name}`,
-    AlarmDescription: `${alarm.meaning} Look at: ${alarm.look}. ${alarm.action}`,
+    AlarmDescription: descriptionOf(alarm, prefix),
     ...(topic && {
       AlarmActions: [topic],
       OKActions: [topic],
@@ -554,6 +557,14 @@ export function alarmProperties(alarm: Alarm, prefix: string, topic: string | un
         }
       : { ...metricOf(metric), ...statisticOf(metric), Period: seconds }),
   };
+}
+
+/** It becomes a mail, so it has neither the variables nor the links of docs/runbook.md. */
+function descriptionOf({ meaning, look, action }: Alarm, table: string): string | { 'Fn::Sub': string } {
+  const linked = action.replaceAll(/\[([^\]]+)\]\((#[^)]+)\)/g, '$1 (docs/runbook.md$2)');
+  const text = `${meaning} Look at: ${look}. ${linked}`;
+  const named = text.replaceAll('$on', `--region \${AWS::Region} --table ${table}`);
+  return named === text ? text : { 'Fn::Sub': named };
 }
 
 function metricOf({ namespace, name, dimensions }: Metric) {

@@ -109,7 +109,7 @@ function expectedNames(isFull: boolean): string[] {
 const presence = /^(?:sweep-missing-.*|notification-runs)$/;
 
 describe('the alarms', () => {
-  test('match this list in a stage with defaults', () => {
+  test('match this list in a stage whose providers notify callers', () => {
     expect(namesOf(alarmsOf(plain))).toEqual(expectedNames(false));
   });
 
@@ -274,8 +274,21 @@ describe('the alarms', () => {
 
   test('tell in their description what they mean, where to look and what to do, in the length that CloudWatch takes', () => {
     expect(
-      breaking(({ AlarmDescription: it }) => /^[A-Z].+\. Look at: .+\. .+\.$/.test(it) && it.length <= 1024),
+      breaking(
+        ({ AlarmDescription: it }) =>
+          /^[A-Z].+\. Look at: .+\. .+\.$/.test(asText(it)) && asText(it).length <= 1024,
+      ),
     ).toEqual([]);
+  });
+
+  test('stand alone in their description, which becomes a mail', () => {
+    const refers = /\b(?:the same|as above|see above|ditto|likewise)\b|\$on\b|\]\(/i;
+
+    expect(breaking(({ AlarmDescription: it }) => !refers.test(asText(it)))).toEqual([]);
+    const [missing] = alarmsOf(plain).filter((it) => it.AlarmName === `${prefix}sweep-missing-spending`);
+    expect(asText(missing.AlarmDescription)).toContain(
+      `\`npm run admin -- usage sweep --region \${AWS::Region} --table node-registry-prod\``,
+    );
   });
 
   test('notify the topic when they begin and when they end, where there is one', () => {
