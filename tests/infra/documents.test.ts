@@ -52,18 +52,24 @@ describe('the documents for operators', () => {
   });
 
   test('count the alarms and the resources of a stage', async () => {
-    const [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
+    const [plain, full] = await Promise.all([packagedStage('default'), packagedStage('full')]);
     const alarms = ofType(plain, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);
     const metrics = alarms.flatMap(({ Metrics = [{ MetricStat: {} }] }) =>
       Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat),
     );
     // Rounded, so that a new alarm does not change the document each time.
     const roundedUp = (count: number, step = 5) => step * Math.ceil(count / step);
-    const resources = ({ template }: Packaged) => roundedUp(Object.keys(template.Resources).length, 50);
+    const resources = ({ template }: Packaged) => roundedUp(Object.keys(template.Resources).length, 10);
     const paid = roundedUp(metrics.length);
+
+    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+    expect(resources(full)).toBeLessThanOrEqual(500);
 
     expect(capacity).toContain(`About ${roundedUp(alarms.length)} alarms on ${paid} metrics`);
     expect(capacity).toContain(`about ${paid} alarm metrics at 0.10 (${(paid / 10).toFixed(2)})`);
+    // With the metrics of the sweeps, the dashboard and the runs, as the document lists them.
+    const idle = Math.round(paid / 10 + 1.8 + 3 + 0.6);
+    expect(capacity).toContain(`Idle, a stage costs about ${idle} a month`);
     expect(capacity).toContain(
       `up to ${resources(plain)}, with \`rollout\` and all other parts ${resources(full)}`,
     );
