@@ -25,10 +25,10 @@ export const unblock = command({
   options: {},
   examples: [`caller unblock 'auth0|1234'`],
   async run({ user }) {
-    const { hasPaid } = await unblockCaller(callerOf(user));
+    const { hasPaid, changed } = await unblockCaller(callerOf(user));
     return {
       data: { user, has_paid: hasPaid },
-      text: `${user} is not blocked any more.${neverPaid(user, hasPaid)}`,
+      text: `${changed ? `Unblocked ${user}.` : `${user} was not blocked: nothing changed.`}${neverPaid(user, hasPaid)}`,
     };
   },
 });

@@ -6,6 +6,7 @@ import {
   unbanNodeVersion,
   unflagNodeVersion,
 } from '../registry/node-versions.ts';
+import type { Changed } from '../registry/administration.ts';
 import { describeNodeVersion, showNodeVersion } from '../listing.ts';
 import { shownVersion } from '../../../lib/registry/node-versions.ts';
 import type { NodeVersionRecord } from '../../../lib/registry/records.ts';
@@ -89,7 +90,7 @@ export const flag = command({
   options: { reason },
   examples: ['node-version flag demo-node 1.2.0 --reason "Reads the environment; under review"'],
   async run({ node, version }, { reason }) {
-    return resultOf(await flagNodeVersion(node, version, reason));
+    return resultOf('Flagged', await flagNodeVersion(node, version, reason));
   },
 });
 
@@ -99,7 +100,7 @@ export const unflag = command({
   options: {},
   examples: ['node-version unflag demo-node 1.2.0'],
   async run({ node, version }) {
-    return resultOf(await unflagNodeVersion(node, version));
+    return resultOf('Unflagged', await unflagNodeVersion(node, version));
   },
 });
 
@@ -112,7 +113,7 @@ export const ban = command({
   examples: ['node-version ban demo-node 1.2.0 --reason "Steals keys: go back to 1.1.0"'],
   impact: async ({ node, version }) => `bans ${await describeNodeVersion(node, version)}`,
   async run({ node, version }, { reason }) {
-    return resultOf(await banNodeVersion(node, version, reason));
+    return resultOf('Banned', await banNodeVersion(node, version, reason));
   },
 });
 
@@ -122,13 +123,18 @@ export const unban = command({
   options: {},
   examples: ['node-version unban demo-node 1.2.0'],
   async run({ node, version }) {
-    return resultOf(await unbanNodeVersion(node, version));
+    return resultOf('Unbanned', await unbanNodeVersion(node, version));
   },
 });
 
-function resultOf(version: NodeVersionRecord): CommandResult {
-  const text = `Version ${version.version} of "${version.node_id}" is ${shortStatus(version.status)}.`;
-  return { data: shownVersion(version), text };
+/** A version that is unbanned may still be banned with its node or publisher, so the text ends with the status. */
+function resultOf(verb: string, { result, changed }: Changed<NodeVersionRecord>): CommandResult {
+  const { version, node_id, status, status_reason_code: code } = result;
+  const state = code === undefined ? shortStatus(status) : `${shortStatus(status)} (${code})`;
+  const text = changed
+    ? `${verb} version ${version} of "${node_id}": it is ${state}.`
+    : `Nothing changed: version ${version} of "${node_id}" is ${state}.`;
+  return { data: shownVersion(result), text };
 }
 
 function shortStatus(status: string | undefined): string {

@@ -66,8 +66,11 @@ export const ban = command({
   examples: ['node ban demo-node --reason "Copies another node; see ticket 7"'],
   impact: async ({ node }) => `bans ${await describeNode(node)}`,
   async run({ node: nodeId }, { reason }) {
-    await banNode(nodeId, reason);
-    return { data: dataOf(await showNode(nodeId)), text: `The node "${nodeId}" is banned.` };
+    const changed = await banNode(nodeId, reason);
+    const text = changed
+      ? `Banned the node "${nodeId}".`
+      : `The node "${nodeId}" was already banned for this reason: nothing changed.`;
+    return { data: dataOf(await showNode(nodeId)), text };
   },
 });
 
@@ -77,8 +80,11 @@ export const unban = command({
   options: {},
   examples: ['node unban demo-node'],
   async run({ node: nodeId }) {
-    await unbanNode(nodeId);
-    return { data: dataOf(await showNode(nodeId)), text: `The node "${nodeId}" is active.` };
+    const changed = await unbanNode(nodeId);
+    const text = changed
+      ? `Unbanned the node "${nodeId}".`
+      : `The node "${nodeId}" was not banned: nothing changed.`;
+    return { data: dataOf(await showNode(nodeId)), text };
   },
 });
 

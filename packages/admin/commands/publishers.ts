@@ -76,7 +76,11 @@ export const ban = command({
   examples: ['publisher ban acme --reason "Account taken over, ticket 812"'],
   impact: async ({ publisher }) => `bans ${await describePublisher(publisher)}`,
   async run({ publisher: id }, { reason }) {
-    return { data: dataOf(await banPublisher(id, reason)), text: `The publisher "${id}" is banned.` };
+    const { result, changed } = await banPublisher(id, reason);
+    const text = changed
+      ? `Banned the publisher "${id}".`
+      : `The publisher "${id}" was already banned for this reason: nothing changed.`;
+    return { data: dataOf(result), text };
   },
 });
 
@@ -86,7 +90,11 @@ export const unban = command({
   options: {},
   examples: ['publisher unban acme'],
   async run({ publisher: id }) {
-    return { data: dataOf(await unbanPublisher(id)), text: `The publisher "${id}" is not banned.` };
+    const { result, changed } = await unbanPublisher(id);
+    const text = changed
+      ? `Unbanned the publisher "${id}".`
+      : `The publisher "${id}" was not banned: nothing changed.`;
+    return { data: dataOf(result), text };
   },
 });
 

@@ -123,7 +123,7 @@ export const remove = command({
   },
   async run({ publisher, 'trust-id': id }) {
     const since = await removeTrust(publisher, id);
-    return { data: { id, revoked_at: since }, text: `The trust ${id} is removed since ${since}.` };
+    return { data: { id, revoked_at: since }, text: `The trust ${id} has been removed since ${since}.` };
   },
 });
 

@@ -19,18 +19,30 @@ export function newContext(): Context {
   return { deadline: Date.now() + patienceMs };
 }
 
+/** Whether a command changed something, or found everything as it should be. */
+export interface Changed<Result> {
+  result: Result;
+  changed: boolean;
+}
+
 /** Repeats until a decision is written over the state it was made for. `decide` returns the writes, or `done`. */
-export function administer<Result>(
+export async function administer<Result>(
   decide: (
     context: Context,
   ) => Promise<{ done: Result } | { change: Change; writes: Write[]; result: Result }>,
 ): Promise<Result> {
+  return (await administerChange(decide)).result;
+}
+
+export function administerChange<Result>(
+  decide: Parameters<typeof administer<Result>>[0],
+): Promise<Changed<Result>> {
   const context = newContext();
   return untilWritten(context, async () => {
     const decision = await decide(context);
-    if ('done' in decision) return decision.done;
+    if ('done' in decision) return { result: decision.done, changed: false };
     const failed = await transact(context, [...decision.writes, historyOf(decision.change)]);
-    return failed.length === 0 ? decision.result : undefined;
+    return failed.length === 0 ? { result: decision.result, changed: true } : undefined;
   });
 }
 

@@ -13,7 +13,7 @@ import { nodeKey, nodeVersionKey, ownedNodeKey } from '../../../lib/store/keys.t
 import { get } from '../../../lib/store/read.ts';
 import { untilWritten } from '../../../lib/store/send.ts';
 import { transact, update, type Write, updating } from '../../../lib/store/write.ts';
-import { administer, listItems, newContext } from './administration.ts';
+import { administerChange, type Changed, listItems, newContext } from './administration.ts';
 import { noSuchVersion, readNode, readVersions } from './records.ts';
 import { Rejection } from './rejection.ts';
 
@@ -32,7 +32,11 @@ export async function listNodeVersions(nodeId: string): Promise<NodeVersionRecor
   return (await readVersions(nodeId)).sort((a, b) => compareVersions(b.version, a.version));
 }
 
-export function flagNodeVersion(nodeId: string, version: string, reason: string): Promise<NodeVersionRecord> {
+export function flagNodeVersion(
+  nodeId: string,
+  version: string,
+  reason: string,
+): Promise<Changed<NodeVersionRecord>> {
   return changeStatus(nodeId, version, { action: 'node-version flag', detail: reason }, (current) => {
     requirePublished(current, 'flagged');
     if (current.status === 'NodeVersionStatusFlagged' && current.status_reason === reason) return undefined;
@@ -40,7 +44,7 @@ export function flagNodeVersion(nodeId: string, version: string, reason: string)
   });
 }
 
-export function unflagNodeVersion(nodeId: string, version: string): Promise<NodeVersionRecord> {
+export function unflagNodeVersion(nodeId: string, version: string): Promise<Changed<NodeVersionRecord>> {
   return changeStatus(nodeId, version, { action: 'node-version unflag' }, (current) => {
     requirePublished(current, 'unflagged');
     if (current.status !== 'NodeVersionStatusFlagged') return undefined;
@@ -48,34 +52,43 @@ export function unflagNodeVersion(nodeId: string, version: string): Promise<Node
   });
 }
 
-export function banNodeVersion(nodeId: string, version: string, reason: string): Promise<NodeVersionRecord> {
+export function banNodeVersion(
+  nodeId: string,
+  version: string,
+  reason: string,
+): Promise<Changed<NodeVersionRecord>> {
   return changeStatus(nodeId, version, { action: 'node-version ban', detail: reason }, (current) =>
     withBan(current, 'version', reason),
   );
 }
 
-export function unbanNodeVersion(nodeId: string, version: string): Promise<NodeVersionRecord> {
+export function unbanNodeVersion(nodeId: string, version: string): Promise<Changed<NodeVersionRecord>> {
   return changeStatus(nodeId, version, { action: 'node-version unban' }, (current) =>
     withoutBan(current, 'version'),
   );
 }
 
-/** Bans the versions of a node one by one. After an interruption, run it again. */
-export async function banVersionsOfNode(nodeId: string, subject: BanSubject, reason: string): Promise<void> {
-  await changeVersions(nodeId, (current) => withBan(current, subject, reason));
+/** Bans the versions of a node one by one, and returns how many. After an interruption, run it again. */
+export function banVersionsOfNode(nodeId: string, subject: BanSubject, reason: string): Promise<number> {
+  return changeVersions(nodeId, (current) => withBan(current, subject, reason));
 }
 
-export async function unbanVersionsOfNode(nodeId: string, subject: BanSubject): Promise<void> {
-  await changeVersions(nodeId, (current) => withoutBan(current, subject));
+export function unbanVersionsOfNode(nodeId: string, subject: BanSubject): Promise<number> {
+  return changeVersions(nodeId, (current) => withoutBan(current, subject));
 }
 
-export async function banVersionsOfPublisher(publisherId: string, reason: string): Promise<void> {
+export async function banVersionsOfPublisher(publisherId: string, reason: string): Promise<number> {
+  let changed = 0;
   for (const nodeId of await listOwnedNodes(publisherId))
-    await banVersionsOfNode(nodeId, 'publisher', reason);
+    changed += await banVersionsOfNode(nodeId, 'publisher', reason);
+  return changed;
 }
 
-export async function unbanVersionsOfPublisher(publisherId: string): Promise<void> {
-  for (const nodeId of await listOwnedNodes(publisherId)) await unbanVersionsOfNode(nodeId, 'publisher');
+export async function unbanVersionsOfPublisher(publisherId: string): Promise<number> {
+  let changed = 0;
+  for (const nodeId of await listOwnedNodes(publisherId))
+    changed += await unbanVersionsOfNode(nodeId, 'publisher');
+  return changed;
 }
 
 /** The ids of a publisher's nodes. */
@@ -150,9 +163,9 @@ async function changeStatus(
   version: string,
   change: { action: string; detail?: string },
   decide: (current: NodeVersionRecord) => Changes<NodeVersionRecord> | undefined,
-): Promise<NodeVersionRecord> {
+): Promise<Changed<NodeVersionRecord>> {
   const normal = normalizeVersion(version);
-  const changed = await administer(async (context) => {
+  const changed = await administerChange(async (context) => {
     const node = await readNode(context, nodeId);
     const versions = await readVersions(nodeId);
     const current = versions.find((each) => each.version === normal);
@@ -175,21 +188,23 @@ async function changeStatus(
 async function changeVersions(
   nodeId: string,
   decide: (current: NodeVersionRecord) => Changes<NodeVersionRecord> | undefined,
-): Promise<void> {
+): Promise<number> {
+  let changed = 0;
   for (const { version } of await readVersions(nodeId)) {
     const key = nodeVersionKey(nodeId, version);
     const context = newContext();
-    await untilWritten(context, async () => {
+    const { written } = await untilWritten(context, async () => {
       const [item] = await get(context, key);
       const current = nodeVersionRecord(item);
       const changes = current && decide(current);
-      if (!changes) return true;
-      return (
-        (await update<NodeVersionRecord>(context, key, changes, onRevision(current))).written || undefined
-      );
+      if (!changes) return { written: false };
+      const { written } = await update<NodeVersionRecord>(context, key, changes, onRevision(current));
+      return written ? { written } : undefined;
     });
+    if (written) changed += 1;
   }
   await refreshLatest(nodeId);
+  return changed;
 }
 
 function refreshLatest(nodeId: string): Promise<true> {

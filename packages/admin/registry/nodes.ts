@@ -9,7 +9,7 @@ import { HostNode } from '../../../lib/schemas/host-node.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
 import { hostNodeKey, nodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
-import { administer, listItems, newContext } from './administration.ts';
+import { administerChange, listItems, newContext } from './administration.ts';
 import { banVersionsOfNode, unbanVersionsOfNode } from './node-versions.ts';
 import { noSuchVersion, readNode, readPublisher } from './records.ts';
 import { Rejection } from './rejection.ts';
@@ -19,21 +19,27 @@ export async function showNode(nodeId: string): Promise<{ node: NodeRecord; publ
   return { node, publisher: await readPublisher(newContext(), node.publisher_id) };
 }
 
-/** Stops updates of a node, its host nodes and new versions, and the downloads of those that it has. */
-export async function banNode(nodeId: string, reason: string): Promise<void> {
-  await changeNodeStatus(nodeId, { action: 'node ban', detail: reason }, ({ status, status_detail }) =>
-    status === 'NodeStatusBanned' && status_detail === reason
-      ? undefined
-      : { status: 'NodeStatusBanned', status_detail: reason },
+/**
+ * Stops updates of a node, its host nodes and new versions, and the downloads of those that it has. Returns whether this
+ * changed something.
+ */
+export async function banNode(nodeId: string, reason: string): Promise<boolean> {
+  const changed = await changeNodeStatus(
+    nodeId,
+    { action: 'node ban', detail: reason },
+    ({ status, status_detail }) =>
+      status === 'NodeStatusBanned' && status_detail === reason
+        ? undefined
+        : { status: 'NodeStatusBanned', status_detail: reason },
   );
-  await banVersionsOfNode(nodeId, 'node', reason);
+  return (await banVersionsOfNode(nodeId, 'node', reason)) > 0 || changed;
 }
 
-export async function unbanNode(nodeId: string): Promise<void> {
-  await changeNodeStatus(nodeId, { action: 'node unban' }, ({ status }) =>
+export async function unbanNode(nodeId: string): Promise<boolean> {
+  const changed = await changeNodeStatus(nodeId, { action: 'node unban' }, ({ status }) =>
     status === 'NodeStatusBanned' ? { status: 'NodeStatusActive', status_detail: null } : undefined,
   );
-  await unbanVersionsOfNode(nodeId, 'node');
+  return (await unbanVersionsOfNode(nodeId, 'node')) > 0 || changed;
 }
 
 export async function listHostNodes(nodeId: string, version: string): Promise<HostNode[]> {
@@ -54,8 +60,8 @@ async function changeNodeStatus(
   nodeId: string,
   change: { action: string; detail?: string },
   decide: (node: NodeRecord) => StatusChange | undefined,
-): Promise<void> {
-  await administer(async (context) => {
+): Promise<boolean> {
+  const { changed } = await administerChange(async (context) => {
     const node = await readNode(context, nodeId);
     if (node.status === 'NodeStatusDeleted') throw new Rejection(`The node "${node.id}" is deleted.`);
     const changes = decide(node);
@@ -66,4 +72,5 @@ async function changeNodeStatus(
       result: node,
     };
   });
+  return changed;
 }

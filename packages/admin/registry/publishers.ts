@@ -4,7 +4,7 @@ import type { PublisherRole } from '../../../lib/schemas/publisher.ts';
 import { absent, type Changes, withChanges } from '../../../lib/store/items.ts';
 import { publisherKey } from '../../../lib/store/keys.ts';
 import { transact, putting, updating } from '../../../lib/store/write.ts';
-import { administer, historyOf, newContext } from './administration.ts';
+import { administerChange, type Changed, historyOf, newContext } from './administration.ts';
 import { banVersionsOfPublisher, unbanVersionsOfPublisher } from './node-versions.ts';
 import { readPublisher } from './records.ts';
 import { Rejection } from './rejection.ts';
@@ -38,22 +38,22 @@ export function showPublisher(publisherId: string): Promise<PublisherRecord> {
 }
 
 /** Stops updates and new versions of a publisher, and the downloads of all that it has published. */
-export async function banPublisher(publisherId: string, reason: string): Promise<PublisherRecord> {
+export async function banPublisher(publisherId: string, reason: string): Promise<Changed<PublisherRecord>> {
   const change = { action: 'publisher ban', subject: publisherId, detail: reason };
-  const publisher = await changePublisher(publisherId, change, ({ banned, ban_reason }) =>
+  const { result, changed } = await changePublisher(publisherId, change, ({ banned, ban_reason }) =>
     banned && ban_reason === reason ? undefined : { banned: true, ban_reason: reason },
   );
-  await banVersionsOfPublisher(publisherId, reason);
-  return publisher;
+  const versions = await banVersionsOfPublisher(publisherId, reason);
+  return { result, changed: changed || versions > 0 };
 }
 
-export async function unbanPublisher(publisherId: string): Promise<PublisherRecord> {
+export async function unbanPublisher(publisherId: string): Promise<Changed<PublisherRecord>> {
   const change = { action: 'publisher unban', subject: publisherId };
-  const publisher = await changePublisher(publisherId, change, ({ banned }) =>
+  const { result, changed } = await changePublisher(publisherId, change, ({ banned }) =>
     banned ? { banned: null, ban_reason: null } : undefined,
   );
-  await unbanVersionsOfPublisher(publisherId);
-  return publisher;
+  const versions = await unbanVersionsOfPublisher(publisherId);
+  return { result, changed: changed || versions > 0 };
 }
 
 interface MemberChanges {
@@ -68,14 +68,14 @@ interface Force {
 }
 
 /** Adds a member, with the role `member` unless another is given, or changes what is known of one. */
-export function putMember(
+export async function putMember(
   publisherId: string,
   userId: string,
   { role, name, email }: MemberChanges,
   { force }: Force = {},
 ): Promise<PublisherRecord> {
   const change = { action: 'member add', subject: userId, detail: role };
-  return changePublisher(publisherId, change, (publisher) => {
+  const { result } = await changePublisher(publisherId, change, (publisher) => {
     const known = memberOf(publisher, userId);
     const member: Member = {
       ...known,
@@ -86,21 +86,24 @@ export function putMember(
     if (member.role !== 'owner' && !force) requireAnotherOwner(publisher, userId);
     return { members: { ...publisher.members, [userId]: member } };
   });
+  return result;
 }
 
 /** Takes a member out; someone who is not one is an error, since it is most likely a mistyped id. */
-export function removeMember(
+export async function removeMember(
   publisherId: string,
   userId: string,
   { force }: Force = {},
 ): Promise<PublisherRecord> {
-  return changePublisher(publisherId, { action: 'member remove', subject: userId }, (publisher) => {
+  const change = { action: 'member remove', subject: userId };
+  const { result } = await changePublisher(publisherId, change, (publisher) => {
     if (!memberOf(publisher, userId))
       throw new Rejection(`The publisher "${publisherId}" has no member "${userId}".`);
     if (!force) requireAnotherOwner(publisher, userId);
     const { [userId]: _, ...members } = publisher.members;
     return { members };
   });
+  return result;
 }
 
 function requireAnotherOwner(publisher: PublisherRecord, userId: string): void {
@@ -117,9 +120,9 @@ function changePublisher(
   publisherId: string,
   change: { action: string; subject: string; detail?: string | undefined },
   decide: (publisher: PublisherRecord) => Changes<PublisherRecord> | undefined,
-): Promise<PublisherRecord> {
+): Promise<Changed<PublisherRecord>> {
   const key = publisherKey(publisherId);
-  return administer(async (context) => {
+  return administerChange(async (context) => {
     const publisher = await readPublisher(context, publisherId);
     const changes = decide(publisher);
     if (!changes) return { done: publisher };

@@ -7,7 +7,7 @@ import type { Limits } from '../../../lib/spend/limits.ts';
 import { type Key, termsKey } from '../../../lib/store/keys.ts';
 import { get } from '../../../lib/store/read.ts';
 import { type Clause, typedRead } from '../../../lib/store/items.ts';
-import { administer, listHistory, listItems, newContext } from '../registry/administration.ts';
+import { administerChange, listHistory, listItems, newContext } from '../registry/administration.ts';
 
 /** Lists a caller that has its own terms: accounts can only be found by their caller. */
 interface TermsRecord extends Key {
@@ -26,6 +26,7 @@ export interface CallerTerms {
 /** What a change leaves, and whether the caller has ever sent a paid request: a wrong name usually has not. */
 interface ChangedTerms extends CallerTerms {
   hasPaid: boolean;
+  changed: boolean;
 }
 
 /** A value of 0 means no limit; null goes back to the default. */
@@ -53,20 +54,24 @@ export function blockCaller(caller: string, reason: string): Promise<ChangedTerm
 }
 
 export function unblockCaller(caller: string): Promise<ChangedTerms> {
-  return changeTerms(caller, 'caller unblock', undefined, ({ blocked: _, ...terms }) => terms);
+  return changeTerms(caller, 'caller unblock', undefined, ({ blocked, ...terms }) =>
+    blocked ? terms : undefined,
+  );
 }
 
 /** The account has the terms in force; its own item is what reservations are decided on. */
-function changeTerms(
+async function changeTerms(
   caller: string,
   action: string,
   detail: string | undefined,
-  change: (terms: Terms) => Terms,
+  change: (terms: Terms) => Terms | undefined,
 ): Promise<ChangedTerms> {
   const key = keyOfAccount(caller);
-  return administer(async (context) => {
+  const { result, changed } = await administerChange(async (context) => {
     const account = accountRecord((await get(context, key))[0]);
-    const terms = { ...change(account?.terms ?? { id: '', limits: {} }), id: randomUUID() };
+    const next = change(account?.terms ?? { id: '', limits: {} });
+    if (!next) return { done: { caller, terms: account?.terms, hasPaid: hasPaid(account) } };
+    const terms = { ...next, id: randomUUID() };
     const seen: Clause<AccountRecord> = account?.terms
       ? [['terms', 'id'], '=', account.terms.id]
       : ['terms', 'absent'];
@@ -80,6 +85,7 @@ function changeTerms(
       result: { caller, terms, hasPaid: hasPaid(account) },
     };
   });
+  return { ...result, changed };
 }
 
 /** The counters of the last days in which the caller paid stay in its account. */

@@ -6,6 +6,7 @@ import { handler as updateHostNode } from '../../../functions/update-host-node.t
 import { handler as updateNode } from '../../../functions/update-node.ts';
 import { hashPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { banVersionsOfNode } from '../registry/node-versions.ts';
 import { admin, adminJson, duringNextWrite } from '../../../tests/support/admin.ts';
 import { invoke } from '../../../tests/support/invoke.ts';
 import {
@@ -268,6 +269,48 @@ describe('node', () => {
 
     expect(refused.map(({ stderr }) => stderr)).toEqual(Array(2).fill('The node "gone" is deleted.\n'));
     expect((await adminJson('node', 'show', 'gone')).status).toBe('NodeStatusDeleted');
+  });
+
+  test.each([
+    ['publisher', 'acme', 'the publisher "acme"'],
+    ['node', 'told', 'the node "told"'],
+    ['caller', 'told', 'told'],
+    ['node-version', 'told 1.0.0', 'version 1.0.0 of "told"'],
+  ])('says what a command did to a %s, or that it changed nothing', async (noun, subject, name) => {
+    if (noun === 'node') await addNode('acme', 'told');
+    if (noun === 'node-version') await addVersion('acme', 'told', '1.0.0');
+    const did = async (verb: string, ...options: string[]) => {
+      const { status, stdout } = await admin(noun, verb, ...subject.split(' '), ...options);
+      expect(status).toBe(0);
+      return stdout;
+    };
+    const [stop, resume] = noun === 'caller' ? ['block', 'unblock'] : ['ban', 'unban'];
+    const texts = [
+      await did(stop, '--reason', 'spam'),
+      await did(resume),
+      await did(resume),
+      ...(noun === 'node-version' ? [await did('flag', '--reason', 'odd'), await did('unflag')] : []),
+    ];
+
+    expect(texts[1]).toMatch(new RegExp(`^Un${stop}\\w+ ${name}[.:]`));
+    expect(texts[2]).toMatch(/nothing changed/i);
+    expect(texts.filter((text) => /nothing changed/i.test(text))).toHaveLength(1);
+    expect(texts.slice(3)).toEqual(
+      noun === 'node-version'
+        ? [`Flagged ${name}: it is flagged (flagged).\n`, `Unflagged ${name}: it is active.\n`]
+        : [],
+    );
+  });
+
+  test('says that an interrupted unban went on', async () => {
+    await addNode('acme', 'halfway');
+    await addVersion('acme', 'halfway', '1.0.0');
+    await banVersionsOfNode('halfway', 'node', 'spam');
+
+    expect((await admin('node', 'unban', 'halfway')).stdout).toBe('Unbanned the node "halfway".\n');
+    expect((await admin('node', 'unban', 'halfway')).stdout).toBe(
+      'The node "halfway" was not banned: nothing changed.\n',
+    );
   });
 
   test('leaves a node that is not banned unchanged by an unban', async () => {

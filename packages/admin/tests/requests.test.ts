@@ -19,7 +19,7 @@ async function pay(requestId: string, headers: Record<string, string> = {}) {
   return invoke(proxies[name], name, { body, headers: given });
 }
 
-const run = (id: string, options: { from?: string; to?: string } = {}) => show.run({ id }, options);
+const run = (id: string, options: { from?: string; to?: string } = {}) => show.run({ id }, options, String);
 
 /** A deployed stage has no DynamoDB of its own address; the client of this process is made by now. */
 async function onStage<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -104,8 +104,8 @@ describe('request show', () => {
       return send();
     });
     const options = { [option.slice(2)]: value };
-    const { data } = await show.run({ id: `shown-by${option}` }, options);
-    const others = await show.run({ id: `other-by${option}` }, options);
+    const { data } = await show.run({ id: `shown-by${option}` }, options, String);
+    const others = await show.run({ id: `other-by${option}` }, options, String);
 
     expect(data).toMatchObject({ found: [{ usage: { caller: 'user:demo-owner' } }] });
     expect(others.data).toMatchObject({ found: [] });
@@ -114,7 +114,9 @@ describe('request show', () => {
   });
 
   test('rejects --principal together with --user', async () => {
-    await expect(show.run({ id: 'shown' }, { principal: 'a', user: 'b' })).rejects.toThrow('and not both');
+    await expect(show.run({ id: 'shown' }, { principal: 'a', user: 'b' }, String)).rejects.toThrow(
+      'and not both',
+    );
   });
 
   test('shows what was reserved for a request whose outcome is unknown', async () => {
