@@ -23,7 +23,7 @@ export interface Command {
 }
 
 /** A command line to paste that acts on the same table. */
-export type Suggest = (words: string) => string;
+type Suggest = (words: string) => string;
 
 type OptionValue = string | boolean | undefined;
 
