@@ -1,62 +1,64 @@
-import ignore, { type Ignore } from 'ignore';
 import { Failure } from '../failure.ts';
+import { type IgnorePattern, ignorePattern, ignorePatterns, withParents } from './ignore-pattern.ts';
 import { readOwnFile } from './own-file.ts';
 
 interface Rules {
   /** Relative to the folder that is published, '' or ending with a slash. */
   folder: string;
-  ignores: Ignore;
+  patterns: readonly IgnorePattern[];
 }
 
-/** Ignore files at any depth; the innermost one that has an opinion decides. */
+/** Ignore files at any depth; the innermost one that has an opinion decides, and nothing returns to an excluded folder. */
 export class IgnoreRules {
   readonly #rules: readonly Rules[];
+  readonly #known = new Map<string, boolean>();
 
   constructor(rules: readonly Rules[] = []) {
     this.#rules = rules;
   }
 
   /** These rules and patterns for the whole folder. */
-  and(patterns: readonly string[]): IgnoreRules {
-    const ignores = ignore({ ignorecase: false }).add(patterns);
-    return new IgnoreRules([...this.#rules, { folder: '', ignores }]);
+  and(lines: readonly string[]): IgnoreRules {
+    return new IgnoreRules([...this.#rules, { folder: '', patterns: ignorePatterns(lines.join('\n')) }]);
   }
 
   /** These rules and those of a deeper file. */
   async with(root: string, path: string): Promise<IgnoreRules> {
-    const ignores = ignore({ ignorecase: false }).add(await readRules(root, path));
-    return new IgnoreRules([...this.#rules, { folder: path.slice(0, path.lastIndexOf('/') + 1), ignores }]);
+    const patterns = ignorePatterns(await readRules(root, path));
+    return new IgnoreRules([...this.#rules, { folder: path.slice(0, path.lastIndexOf('/') + 1), patterns }]);
   }
 
   /** A folder's path ends with a slash. */
   match(path: string): boolean {
-    let isIgnored = false;
-    for (const { folder, ignores } of this.#rules) {
+    return withParents(path).some((name) => {
+      const isIgnored = this.#known.get(name) ?? this.#ignores(name);
+      this.#known.set(name, isIgnored);
+      return isIgnored;
+    });
+  }
+
+  #ignores(path: string): boolean {
+    for (const { folder, patterns } of this.#rules.toReversed()) {
       if (!path.startsWith(folder) || path === folder) continue;
-      const { ignored, unignored } = ignores.test(path.slice(folder.length));
-      if (ignored) isIgnored = true;
-      if (unignored) isIgnored = false;
+      const found = patterns.findLast(({ matches }) => matches(path.slice(folder.length)));
+      if (found) return !found.isNegated;
     }
-    return isIgnored;
+    return false;
   }
 }
 
 /** Rules of which the last match decides, even in an excluded folder: Python's pathspec reads them so, and packs rely on it. */
 export class LastMatchRules {
-  readonly #rules: readonly { isIgnored: boolean; pattern: Ignore }[];
+  readonly #patterns: readonly IgnorePattern[];
 
   constructor(text: string) {
-    const lines = text.split(/\r?\n/).map((line) => line.trim());
-    this.#rules = lines
-      .filter((line) => line !== '' && !line.startsWith('#'))
-      .map((line) => ({
-        isIgnored: !line.startsWith('!'),
-        pattern: ignore({ ignorecase: false }).add(line.replace(/^!/, '')),
-      }));
+    this.#patterns = text.split('\n').flatMap((line) => ignorePattern(line.trim()) ?? []);
   }
 
   match(path: string): boolean {
-    return this.#rules.findLast(({ pattern }) => pattern.ignores(path))?.isIgnored ?? false;
+    const names = withParents(path);
+    const found = this.#patterns.findLast(({ matches }) => names.some(matches));
+    return found !== undefined && !found.isNegated;
   }
 }
 

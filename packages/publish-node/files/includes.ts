@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import ignore from 'ignore';
 import { Failure } from '../failure.ts';
+import { ignorePattern, withParents } from './ignore-pattern.ts';
 import { realPlace } from './own-file.ts';
 import { walkAll } from './walk.ts';
 
@@ -44,6 +44,6 @@ async function filesOf(root: string, path: string): Promise<string[] | undefined
     return (await realPlace(root, path)) === undefined ? undefined : walkAll(root, `${path}/`);
   }
   if (stats) return [path];
-  const pattern = ignore({ ignorecase: false }).add(`/${path}`);
-  return (await walkAll(root, '')).filter((file) => pattern.ignores(file));
+  const pattern = ignorePattern(`/${path}`);
+  return (await walkAll(root, '')).filter((file) => pattern && withParents(file).some(pattern.matches));
 }

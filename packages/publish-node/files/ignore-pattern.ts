@@ -1,0 +1,144 @@
+/*
+ * One line of an ignore file, as git reads it. Its author may be an attacker, so a star resumes only at the last star
+ * before it: the work is at most the pattern's length times the path's.
+ */
+
+/** What takes any number of items. */
+const gap = '*';
+type Test = (byte: string) => boolean;
+type Token = Test | typeof gap;
+type Segment = readonly Token[];
+
+export interface IgnorePattern {
+  isNegated: boolean;
+  /** For a path relative to the file's folder; a folder's ends with a slash. Its parents are not considered. */
+  matches: (path: string) => boolean;
+}
+
+/** The patterns of a whole file, in its order. */
+export function ignorePatterns(text: string): IgnorePattern[] {
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  return lines.flatMap((line) => ignorePattern(line.replace(/\r$/, '')) ?? []);
+}
+
+/** Undefined for a comment, and for what git says never matches. */
+export function ignorePattern(line: string): IgnorePattern | undefined {
+  if (line.startsWith('#')) return undefined;
+  const trimmed = withoutTrailingSpaces(line);
+  const isNegated = trimmed.startsWith('!');
+  const named = isNegated ? trimmed.slice(1) : trimmed;
+  const isForFolders = named.endsWith('/');
+  // Like git, `?` and a set match one byte, also of a longer character.
+  const text = bytesOf(isForFolders ? named.slice(0, -1) : named);
+  const found = tokensOf(text.replace(/^\//, ''));
+  if (found === undefined) return undefined;
+  const segments = found.map((tokens) => (isAnyDepth(tokens) ? gap : tokens));
+  const rooted: (Segment | typeof gap)[] = text.includes('/') ? segments : [gap, ...segments];
+  // At the end, it stands for what is in the folder, and not for the folder.
+  if (rooted.at(-1) === gap) rooted.push([gap]);
+  return {
+    isNegated,
+    matches: (path) => {
+      if (isForFolders && !path.endsWith('/')) return false;
+      return matchesAll(rooted, bytesOf(path.replace(/\/$/, '')).split('/'), matchesSegment);
+    },
+  };
+}
+
+/** The folders of a path, each ending with a slash, and the path itself. */
+export function withParents(path: string): string[] {
+  return [...path.matchAll(/\/(?=.)/gs)].map(({ index }) => path.slice(0, index + 1)).concat(path);
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+/** An escaped one stays. */
+function withoutTrailingSpaces(line: string): string {
+  const trimmed = line.replace(/(?<! ) +$/, '');
+  const [backslashes = ''] = /(?<!\\)\\*$/.exec(trimmed) ?? [];
+  return trimmed !== line && backslashes.length % 2 === 1 ? `${trimmed} ` : trimmed;
+}
+
+function isAnyDepth(tokens: Segment): boolean {
+  return tokens.length > 1 && tokens.every((token) => token === gap);
+}
+
+function matchesSegment(segment: Segment, name: string): boolean {
+  return matchesAll<Test, string>(segment, name, (test, byte) => test(byte));
+}
+
+/** Whether each item of the pattern takes one of the text, and each gap any number. */
+function matchesAll<Item, Taken>(
+  pattern: readonly (Item | typeof gap)[],
+  text: ArrayLike<Taken>,
+  takes: (item: Item, taken: Taken) => boolean,
+): boolean {
+  let at = 0;
+  let resumeAt: number | undefined;
+  let resumeIndex = 0;
+  for (let index = 0; index < text.length; ) {
+    const item = pattern[at];
+    if (item === gap) {
+      at += 1;
+      resumeAt = at;
+      resumeIndex = index;
+    } else if (item !== undefined && takes(item as Item, text[index] as Taken)) {
+      at += 1;
+      index += 1;
+    } else if (resumeAt !== undefined) {
+      at = resumeAt;
+      resumeIndex += 1;
+      index = resumeIndex;
+    } else return false;
+  }
+  return pattern.slice(at).every((item) => item === gap);
+}
+
+function tokensOf(text: string): Token[][] | undefined {
+  const segments: Token[][] = [[]];
+  for (let at = 0; at < text.length; at += 1) {
+    const tokens = segments.at(-1) ?? [];
+    if (text[at] === '[') {
+      const set = setAt(text, at);
+      if (set === undefined) return undefined;
+      tokens.push(set.has);
+      at = set.end;
+      continue;
+    }
+    const isEscaped = text[at] === '\\';
+    if (isEscaped) at += 1;
+    const byte = text[at];
+    if (byte === undefined) return undefined;
+    if (byte === '/') segments.push([]);
+    else if (isEscaped || !'*?'.includes(byte)) tokens.push((other) => other === byte);
+    else tokens.push(byte === '*' ? gap : () => true);
+  }
+  return segments;
+}
+
+const named: Readonly<Record<string, RegExp>> = {
+  ...{ alnum: /[A-Za-z0-9]/, alpha: /[A-Za-z]/, blank: /[ \t]/, cntrl: /[^ -~\x80-\xFF]/, digit: /\d/ },
+  ...{ graph: /[!-~]/, lower: /[a-z]/, print: /[ -~]/, punct: /[!-/:-@[-`{-~]/, space: /[\t-\r ]/ },
+  ...{ upper: /[A-Z]/, xdigit: /[0-9A-Fa-f]/ },
+};
+
+function setAt(text: string, start: number) {
+  const member = /\[:([^\]]*):\]|(\\.|[^\\])(?:-(?!\])(\\.|[^\\]))?/sy;
+  const isNegated = text[start + 1] === '!' || text[start + 1] === '^';
+  member.lastIndex = start + (isNegated ? 2 : 1);
+  const members: Test[] = [];
+  // The first member may be the closing bracket.
+  do {
+    const [found, name, first = '', last = first] = member.exec(text) ?? [];
+    if (found === undefined) return undefined;
+    const kind = name === undefined ? undefined : named[name];
+    if (name !== undefined && kind === undefined) return undefined;
+    const [from = '', to = ''] = [first.at(-1), last.at(-1)];
+    members.push(kind ? (byte) => kind.test(byte) : (byte) => byte >= from && byte <= to);
+    // A range's first byte counts even if the range is empty.
+    if (from !== '') members.push((byte) => byte === from);
+  } while (text[member.lastIndex] !== ']');
+  return { end: member.lastIndex, has: (byte: string) => members.some((is) => is(byte)) !== isNegated };
+}

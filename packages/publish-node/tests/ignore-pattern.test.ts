@@ -1,0 +1,97 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fc } from '../../../tests/support/properties.ts';
+import { check } from '../../../tests/support/property-runs.ts';
+import { git, writeFiles } from '../../../tests/support/publishing.ts';
+import { IgnoreRules } from '../files/ignore-rules.ts';
+import { chooseFiles } from '../files/pack.ts';
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'node-registry-patterns-'));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+describe('an ignore pattern', () => {
+  /** Names that patterns of the same few characters meet often. */
+  const names = ['a', 'b', 'ab', 'a b', 'a ', '!a', '#a', '[a]', 'a\\b', '.a', 'a-b', '*', 'é', 'x.log', ']'];
+  const folders = ['', 'd/', 'd/c/b/', 'e/d/', 'a.d/', 'a.d/b.d/'];
+  const paths = folders.flatMap((folder) => names.map((name) => folder + name)).sort();
+
+  const part = fc.constantFrom(
+    ...['a', 'b', 'd', 'e', 'a', 'b', 'd', '.log', 'é', '-', ' ', '!', '#', '\r', '\t', '/', '/', '/', '/'],
+    ...['*', '*', '*', '**', '/**/', '**/', '/**', '***', '?', '[ab]', '[!a]', '[^a-c]', '[c-a]', '[a-]'],
+    ...['[]]', '[', ']', '[[:alpha:]]', '[[:punct:]]', '[[:none:]]', '[[:]', '[\\]a]', '[+--]', '[d/]'],
+    ...['\\', '\\a', '\\*', '\\ ', '\\!', '\\#', '\\[', '\\\\'],
+  );
+  // After a plain beginning without a slash, git takes two stars for any depth, against its documentation.
+  const undocumented = /^!?[^*?[\\]*[^*?[\\/!]\*\*/;
+  const line = fc
+    .array(part, { minLength: 1, maxLength: 6 })
+    .map((parts) => parts.join(''))
+    .filter((text) => !undocumented.test(text));
+
+  test('leaves out the same files as git for generated ignore files', async () => {
+    const repository = await mkdtemp(join(directory, 'repository-'));
+    await git(repository, 'init', '--quiet');
+    await writeFiles(repository, Object.fromEntries(paths.map((path) => [path, ''])));
+    const file = join(directory, 'patterns');
+    let leftOut = 0;
+    const matchesGit = async (lines: readonly string[]) => {
+      await writeFile(file, lines.join('\n'));
+      const listed = await git(repository, 'ls-files', '-z', '--others', `--exclude-from=${file}`);
+      const rules = new IgnoreRules().and(lines);
+      const kept = paths.filter((path) => !rules.match(path));
+      leftOut += paths.length - kept.length;
+
+      expect(kept).toEqual(listed.split('\0').filter(Boolean).sort());
+    };
+    await check(fc.array(line, { minLength: 1, maxLength: 4 }), matchesGit, { weight: 40 });
+
+    expect(leftOut).toBeGreaterThan(1_000);
+  });
+
+  test.each([
+    ['a byte order mark', '\uFEFFa', ['a']],
+    ['the end of a line of Windows', 'a\r\nb\r', ['a', 'b']],
+  ])('takes no notice of %s', (_, text, expected) => {
+    const rules = new IgnoreRules().and([text]);
+
+    expect(['a', 'b', 'c'].filter((path) => rules.match(path))).toEqual(expected);
+  });
+});
+
+describe('a pattern that can be divided in many ways', () => {
+  const depth = 60;
+  const deep = 'a/'.repeat(depth);
+  const anyDepth = `${'/a/**'.repeat(11)}/b`;
+  const stars = `${'*a'.repeat(60)}*b`;
+
+  // With backtracking, each of these takes longer than the age of the universe.
+  test.each([
+    ['.publishignore', anyDepth],
+    ['.comfyignore', anyDepth],
+    ['.gitignore', anyDepth],
+    ['.publishignore', stars],
+    ['.gitignore', stars],
+    ['.comfyignore', stars],
+  ])('is matched at once in %s: %s', async (name, pattern) => {
+    const folder = await mkdtemp(join(directory, 'deep-'));
+    const paths = [name, `${deep}x`, 'a'.repeat(200)];
+    await writeFiles(folder, Object.fromEntries(paths.map((path) => [path, path === name ? pattern : ''])));
+    const { files } = await chooseFiles(folder, {});
+
+    expect(files.map(({ path }) => path)).toEqual(paths.toSorted());
+  });
+
+  test.each([anyDepth, stars])('is matched at once in an includes entry: %s', async (pattern) => {
+    const folder = await mkdtemp(join(directory, 'deep-'));
+    await writeFiles(folder, { [`${deep}x`]: '', ['a'.repeat(200)]: '' });
+
+    await expect(chooseFiles(folder, { includes: [pattern] })).rejects.toThrow('names no file');
+  });
+});
