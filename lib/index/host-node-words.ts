@@ -1,8 +1,8 @@
 import type { HostNodeRecord } from '../registry/records.ts';
 import type { CatalogEntry } from '../schemas/index-files.ts';
 
-/** Makes the catalog of a large registry two fifths larger (docs/capacity.md), and holds every word of most packs. */
-const maxLetters = 200;
+/** Holds every word of nearly all packs, and makes the catalog of a large registry two thirds larger (docs/capacity.md). */
+const maxLetters = 2000;
 
 /**
  * The words of the names and titles of a node's host nodes, for searches. Without those that the entry has anyway or

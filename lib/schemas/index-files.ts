@@ -98,7 +98,7 @@ export const CatalogEntry = z
       .optional(z.string())
       .with(
         z.describe(
-          'For searches: words of the names and titles of its host nodes, up to 200 letters, without those that this entry has anyway',
+          'For searches: words of the names and titles of its host nodes, up to 2,000 letters, without those that this entry has anyway',
         ),
       ),
     search_ranking: z.optional(z.int()).with(z.describe('Used for sorting search results')),

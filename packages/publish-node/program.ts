@@ -206,7 +206,7 @@ function addReading(program: Command, act: Act): void {
       .option('--json', 'Print the result as JSON');
   reading(
     'search <words...>',
-    'find nodes by words of their ID, name, description, tags or publisher',
+    'find nodes by words of their ID, name, description, tags, publisher or host nodes',
   ).action((words: string[], options) => act(options, () => searchCommand(words.join(' '), options)));
   reading('versions <node>', 'list the published versions of a node').action((node: string, options) =>
     act(options, (mean) => versionsCommand(node, options, mean)),

@@ -31,6 +31,8 @@ export interface WaitOptions {
 }
 
 const standardWaitMs = 3_600_000;
+/** Longer than any provider takes to report a task for the first time. */
+const maxMissingMs = 600_000;
 const firstPauseMs = 1000;
 const maxPauseMs = 10_000;
 const growth = 1.3;
@@ -43,9 +45,13 @@ export async function waitForTask(
   { signal, onState, waitMs = standardWaitMs, fetch: request = fetch }: WaitOptions = {},
 ): Promise<FinishedTask> {
   const end = Date.now() + milliseconds('waitMs', waitMs);
+  const missingEnd = Date.now() + maxMissingMs;
   let known: string | undefined;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * growth)) {
-    const status = await readStatus(statusUrl, request, signal);
+    const answer = await readStatus(statusUrl, request, signal);
+    if (answer === 'missing' && known === undefined && Date.now() > missingEnd)
+      throw noStatus(`There has been nothing at ${statusUrl} for ten minutes`);
+    const status = answer === 'missing' ? undefined : answer;
     if (status !== undefined && status.state !== known) {
       known = status.state;
       onState?.({ state: status.state, taskId: status.task_id, statusUrl });
@@ -59,18 +65,30 @@ export async function waitForTask(
   }
 }
 
-/** Undefined if the provider has said nothing yet, or if the answer is lost: both are asked for again. */
+function noStatus(sentence: string): RegistryError {
+  return new RegistryError('no_status', `${sentence}: the address is wrong, or older than seven days.`);
+}
+
+/** Missing until the provider has said something; undefined if the answer is lost. Both are asked for again. */
 async function readStatus(
   url: string,
   request: Fetch,
   signal: AbortSignal | undefined,
-): Promise<TaskStatus | undefined> {
+): Promise<TaskStatus | 'missing' | undefined> {
   // No token goes along: the address is the only secret.
   const init = { cache: 'no-store', credentials: 'omit' } as const;
   const { response, text } = await textAt({ timeoutMs, fetch: request }, url, { init, signal, maxBytes });
+  if (response?.status === 404) return 'missing';
+  if (response?.status === 403) throw noStatus(`${url} was answered 403`);
+  if (!response?.ok) return undefined;
+  const content = parsed(text);
+  if (!isStatus(content)) throw noStatus(`${url} does not show a task's status`);
+  return content;
+}
+
+function parsed(text: string | undefined): unknown {
   try {
-    const content: unknown = response?.ok ? JSON.parse(text ?? '') : undefined;
-    return isStatus(content) ? content : undefined;
+    return JSON.parse(text ?? '');
   } catch {
     return undefined;
   }

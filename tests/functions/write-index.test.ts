@@ -272,14 +272,14 @@ describe('writeIndex', () => {
   test('follows a host node that is added later, and bounds the words of a large pack', async () => {
     await addPublishedNode('large');
     await follow(nodeKey('large'), nodeVersionKey('large', '1.0.0'));
-    const names = Array.from({ length: 100 }, (_, place) => `Load${place}`);
+    const names = Array.from({ length: 100 }, (_, place) => `Load${1000 + place}${'7'.repeat(20)}`);
     for (const name of names) await addHostNode('large', name);
-    await follow(hostNodeKey('large', '1.0.0', 'Load0'));
+    await follow(hostNodeKey('large', '1.0.0', String(names[0])));
 
     const [{ host_node_words: words } = {}] = (await linesOf('large')) as CatalogEntry[];
-    expect(words).toMatch(/^load 0 10 11 /);
-    expect(words?.length).toBeGreaterThan(190);
-    expect(words?.length).toBeLessThanOrEqual(200);
+    expect(words).toMatch(/^load 10007{20} 10017{20} /);
+    expect(words?.length).toBeGreaterThan(1970);
+    expect(words?.length).toBeLessThanOrEqual(2000);
   });
 
   test('writes the README of the latest version, and replaces it with that of the next', async () => {
