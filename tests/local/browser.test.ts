@@ -198,9 +198,13 @@ inBrowser(`in a browser${note}`, () => {
         .getByRole('button', { name: 'Rejects' })
         .click();
       await item('armed', 'Rejects').waitFor();
+      await page.setViewportSize({ width: 360, height: 640 });
       await page.getByRole('button', { name: 'Make a video' }).click();
       const alert = page.getByRole('alert').filter({ hasText: 'That did not work: ' });
       await alert.waitFor();
+      const box = await alert.boundingBox();
+      expect(Number(box?.y)).toBeGreaterThan(0);
+      expect(Number(box?.y) + Number(box?.height)).toBeLessThanOrEqual(640);
       for (let refreshes = 0; refreshes < 3; refreshes += 1) await refreshed();
 
       expect(await alert.textContent()).toMatch(/The image shows nothing|rejected/);
@@ -208,6 +212,17 @@ inBrowser(`in a browser${note}`, () => {
       await page.getByRole('button', { name: 'Make a video' }).click();
       await page.locator('#video-status video').waitFor();
       expect(await alert.count()).toBe(0);
+    });
+
+    test.each(['', '   '])('makes no video of the prompt "%s"', async (prompt) => {
+      const paid: string[] = [];
+      page.on('request', (request) => request.url().includes('text2video') && paid.push(request.url()));
+      await page.getByLabel('Prompt').fill(prompt);
+      await page.getByRole('button', { name: 'Make a video' }).click();
+      await page.waitForResponse('**/records');
+
+      expect(await page.evaluate('document.activeElement.id')).toBe('prompt');
+      expect(paid).toEqual([]);
     });
 
     test('says that the stack does not answer for as long as it does not', async () => {

@@ -116,6 +116,8 @@ describe('npm run token', () => {
     const { status, stdout, stderr } = await printTokenAt(stopped.url, directory, '--user', 'x');
 
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^No local stack runs on \S+: start it with npm start\.\n$/);
+    expect(stderr).toMatch(
+      /^No local stack runs on \S+: start it with npm start, or set its LOCAL_PORT_OFFSET\.\n$/,
+    );
   });
 });

@@ -41,7 +41,9 @@ const command = createCommand({
       process.stdout.write(`${token}\n`);
       return;
     }
-    process.stderr.write(`No local stack runs on ${localAddress(ports.api)}: start it with npm start.\n`);
+    process.stderr.write(
+      `No local stack runs on ${localAddress(ports.api)}: start it with npm start, or set its LOCAL_PORT_OFFSET.\n`,
+    );
     process.exitCode = 1;
   });
 

@@ -41,13 +41,16 @@ export function toneOf(status: number): 'good' | 'warn' | 'bad' {
   return status < 500 ? 'warn' : 'bad';
 }
 
-/** Runs a control's work, in which it cannot be pressed again, and shows a failure until the next work begins. */
+const trouble = at('trouble');
+
+/** Runs a control's work, in which it cannot be pressed again, and shows a failure next to it until the next begins. */
 export async function guard(control: HTMLButtonElement, work: () => Promise<unknown>): Promise<void> {
   control.disabled = true;
-  at('trouble').hidden = true;
+  trouble.hidden = true;
   await work().catch((error: Error) => {
-    at('trouble').hidden = false;
-    at('trouble').textContent = `That did not work: ${error.message}`;
+    (control.closest('.row') ?? control).after(trouble);
+    trouble.hidden = false;
+    trouble.textContent = `That did not work: ${error.message}`;
   });
   control.disabled = false;
   // A disabled button loses the focus; one that was left meanwhile does not take it back.

@@ -13,7 +13,11 @@ export function startStory(operations: readonly Operation[]): void {
   const publish = at<HTMLButtonElement>('publish');
   publish.onclick = () => guard(publish, () => tell('publish', publishSample(sampleOf)));
   const video = at<HTMLButtonElement>('video');
-  video.onclick = () => guard(video, () => tell('video', makeVideo(sampleOf('textToVideo'))));
+  video.onclick = () => {
+    // The API takes a video without a prompt, and charges for it.
+    if (at<HTMLInputElement>('prompt').reportValidity())
+      void guard(video, () => tell('video', makeVideo(sampleOf('textToVideo'))));
+  };
   onChange(followVideo);
 }
 
