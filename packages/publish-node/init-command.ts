@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { parse } from 'smol-toml';
 import { PublisherId } from '../../lib/schemas/names.ts';
 import { exitCodes, Failure, throwAll } from './failure.ts';
+import { workTreeOf } from './files/git-files.ts';
 import { readOwnFile } from './files/own-file.ts';
 import { runGit } from './files/run-git.ts';
 import type { Ending } from './output.ts';
@@ -121,9 +122,12 @@ function nodeIdFrom(name: string): string {
   );
 }
 
-/** The https URL that the folder is pushed to, if any. */
+/** The https URL that the folder is pushed to, if its repository itself names one. */
 async function originOf(root: string): Promise<string | undefined> {
-  const address = await runGit(root, ['config', '--get', 'remote.origin.url']).catch(() => '');
+  const top = workTreeOf(root);
+  if (top === undefined) return undefined;
+  const own = ['config', '--local', '--no-includes', '--get', 'remote.origin.url'];
+  const address = await runGit(top, root, own).catch(() => '');
   const [, host, path] =
     /^(?:https:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)([^/:\s]+)[/:](\S+?)(?:\.git)?\s*$/.exec(address) ?? [];
   return host === undefined ? undefined : `https://${host}/${path}`;

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { requirePlainFiles } from './git-opens.ts';
 import { runGit } from './run-git.ts';
 
 export interface GitFiles {
@@ -23,10 +22,12 @@ export async function gitFiles(folder: string): Promise<GitFiles | undefined> {
   if (top === undefined) return undefined;
   const place = relative(top, folder).replaceAll('\\', '/');
   const prefix = place === '' ? '' : `${place}/`;
-  await requirePlainFiles(top, folder);
   const options = ['-z', '-t', '--stage', '--cached', '--others', '--exclude-standard'];
   // From the top, since a folder below it may be a repository that git would choose.
-  const output = await runGit(top, ['ls-files', ...options, '--', ...(prefix === '' ? [] : [prefix])]);
+  const output = await runGit(top, folder, [
+    ...['ls-files', ...options, '--'],
+    ...(prefix === '' ? [] : [prefix]),
+  ]);
   const found: GitFiles = { paths: [], objects: new Map(), notes: [], emptySubmodules: [] };
   const listed = new Map(
     output
@@ -75,7 +76,7 @@ async function addSubmodule(found: GitFiles, folder: string, path: string): Prom
   found.emptySubmodules.push(...inner.emptySubmodules.map((empty) => `${path}/${empty}`));
 }
 
-function workTreeOf(folder: string): string | undefined {
+export function workTreeOf(folder: string): string | undefined {
   if (existsSync(join(folder, '.git'))) return folder;
   const parent = dirname(folder);
   return parent === folder ? undefined : workTreeOf(parent);

@@ -27,22 +27,37 @@ export async function requirePlainFiles(top: string, folder: string): Promise<vo
   }
   const seen = new Set<string>();
   for (const place of places) {
-    const stats = await requirePlain(place.path);
+    const stats = await requirePlain(place);
     const identity = `${place.kind} ${stats?.dev}:${stats?.ino}`;
     if (stats === undefined || seen.has(identity) || seen.size > maxPlaces) continue;
     seen.add(identity);
-    places.push(...(stats.isDirectory() ? await placesIn(place) : await placesNamedBy(place, stats)));
+    places.push(...(stats.isDirectory() ? await placesIn(place) : await placesNamedBy(place)));
   }
 }
 
-async function requirePlain(path: string): Promise<Stats | undefined> {
+async function requirePlain(place: Place): Promise<Stats | undefined> {
   // A link counts as what it leads to.
-  const stats = await stat(path).catch(() => undefined);
-  if (stats === undefined || stats.isFile() || stats.isDirectory()) return stats;
-  throw new Failure(
-    'usage',
-    `The folder is in a git repository that cannot be read: ${path} is neither a file nor a folder, and git would wait for it.`,
-  );
+  const stats = await stat(place.path).catch(() => undefined);
+  if (stats === undefined || stats.isDirectory()) return stats;
+  if (!stats.isFile())
+    throw unreadable(`${place.path} is neither a file nor a folder, and git would wait for it`);
+  if (stats.size > maxReadBytes && isSettings(place))
+    throw unreadable(`${place.path} has over 1 MB, and git would read all of it`);
+  return stats;
+}
+
+function unreadable(why: string): Failure {
+  return new Failure('usage', `The folder is in a git repository that cannot be read: ${why}.`);
+}
+
+/** What git reads whole before it lists anything; an index or a pack may be large. */
+function isSettings({ path, kind }: Place): boolean {
+  const name = basename(path);
+  return kind === 'settings' || name.startsWith('config') || isPointer(name) || name === 'exclude';
+}
+
+function isPointer(name: string): boolean {
+  return ['.git', 'commondir', 'alternates'].includes(name);
 }
 
 /** In a work tree git opens ignore files, and looks into other repositories to leave them out. */
@@ -52,7 +67,8 @@ async function placesBelow(folder: string): Promise<Place[]> {
     const path = join(folder, entry.name);
     if (entry.name === '.git') places.push({ path, kind: 'repository' });
     else if (entry.isDirectory()) places.push(...(await placesBelow(path)));
-    else if (entry.name.startsWith('.git') && !entry.isFile()) places.push({ path, kind: 'settings' });
+    else if (entry.name === '.gitignore' || (entry.name.startsWith('.git') && !entry.isFile()))
+      places.push({ path, kind: 'settings' });
   }
   return places;
 }
@@ -68,22 +84,27 @@ async function placesIn({ path, kind }: Place): Promise<Place[]> {
 }
 
 /** The other folders of a repository, its objects elsewhere, and the files that a configuration names. */
-async function placesNamedBy({ path, kind }: Place, { size }: Stats): Promise<Place[]> {
+async function placesNamedBy(place: Place): Promise<Place[]> {
+  const { path } = place;
   const name = basename(path);
-  const isConfiguration = kind === 'settings' || name.startsWith('config');
-  const isPointer = ['.git', 'commondir', 'alternates'].includes(name);
-  if ((!isConfiguration && !isPointer) || size > maxReadBytes) return [];
+  if (!isSettings(place) || ['.gitignore', 'exclude'].includes(name)) return [];
   const text = await readFile(path, 'utf8').catch(() => '');
-  if (isConfiguration) return settingsIn(text).map((named) => placeOf(dirname(path), named, 'settings'));
+  if (!isPointer(name)) return settingsIn(text).map((named) => placeOf(dirname(path), named, 'settings'));
   // Alternates are relative to the folder of the objects.
   const base = name === 'alternates' ? dirname(dirname(path)) : dirname(path);
   const lines = text.split(/\r?\n/).map((line) => line.replace(/^gitdir: */, ''));
   return lines.filter((line) => line !== '').map((named) => placeOf(base, named, 'repository'));
 }
 
+/** A comment, a section's name, or a setting with its value as git reads one: quoted in parts, and continued on lines. In linear time. */
+const setting =
+  /[#;][^\n]*|\[(?:"(?:\\.|[^"\\\n])*"|[^"\]\n])*\]?|(?<![a-z0-9-])([a-z][a-z0-9-]*)[ \t]*=((?:\\\r?\n|\\.|"(?:\\\r?\n|\\.|[^"\\\n])*"|[^"\\\n#;])*)/gi;
+
+/** The files that settings name: of actions/checkout, too, which includes one with its credentials. */
 function settingsIn(text: string): string[] {
-  const setting = /\b(?:path|excludesfile|attributesfile)[ \t]*=[ \t]*"?([^"\r\n]+)/gi;
-  return [...text.matchAll(setting)].map(([, value = '']) => value.trim());
+  return [...text.matchAll(setting)]
+    .filter(([, name = '']) => /^(?:path|excludesfile|attributesfile)$/i.test(name))
+    .map(([, , value = '']) => value.replaceAll(/\\\r?\n|"|\\(.)/g, '$1').trim());
 }
 
 function placeOf(base: string, named: string, kind: Place['kind']): Place {

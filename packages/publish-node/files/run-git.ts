@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import { devNull } from 'node:os';
 import { Failure } from '../failure.ts';
+import { requirePlainFiles } from './git-opens.ts';
 
 /*
  * The only place that starts git. Nothing in a stranger's repository, above all its configuration, may start a program or open
@@ -38,8 +39,14 @@ const environment = {
 const kept = /^(?:HOME|USERPROFILE|HOMEDRIVE|HOMEPATH|SYSTEMROOT|XDG_CONFIG_HOME|TMPDIR|TEMP|TMP)$/i;
 const keptOfGit = /^GIT_CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)$/;
 
-/** What git prints in a folder that is the top of a work tree. */
-export async function runGit(top: string, args: readonly string[], timeoutMs = patienceMs): Promise<string> {
+/** What git prints at the top of a work tree, about one of its folders. */
+export async function runGit(
+  top: string,
+  folder: string,
+  args: readonly string[],
+  timeoutMs = patienceMs,
+): Promise<string> {
+  await requirePlainFiles(top, folder);
   const program = findGit(top);
   const own = Object.entries(process.env).filter(([name]) => kept.test(name) || keptOfGit.test(name));
   // Windows looks for a program in the current folder first.
@@ -52,7 +59,8 @@ export async function runGit(top: string, args: readonly string[], timeoutMs = p
     const done = (error: ExecFileException | null, stdout: string, stderr: string) => {
       if (!error) return resolve(stdout);
       const late = `git has not answered in ${timeoutMs / 1000} seconds`;
-      const reason = error.signal === 'SIGKILL' ? late : stderr.trim() || error.message;
+      const reason =
+        error.signal === 'SIGKILL' ? late : stderr.trim() || `git ended with ${error.signal ?? error.code}`;
       // Git's refusal is final: another way of listing would silently choose other files.
       reject(new Failure('usage', `The folder is in a git repository that cannot be read: ${reason}.`));
     };

@@ -10,6 +10,7 @@ import {
   rename,
   rm,
   symlink,
+  truncate,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -563,6 +564,10 @@ const openedByGit: [string, (clone: string) => Promise<string>][] = [
   ...[
     ['an inclusion', '[include]\n  path = ../named\n'],
     ['an inclusion under a condition', '[includeIf "gitdir:**"]\n  path = "../named"\n'],
+    ['an inclusion before a comment', '[include] path = ../named ; a note\n'],
+    ['an inclusion that is quoted in part', '[include]\n  path = ../"nam"ed\n'],
+    ['an inclusion on two lines', '[include]\n  path = ../na\\\nmed\n'],
+    ['an inclusion after a comment that looks continued', '[include]\n# path = \\\npath = ../named\n'],
     ['a list of what is excluded', '[core]\n  excludesFile = ABSOLUTE\n'],
   ].map(([what, config = '']): [string, (clone: string) => Promise<string>] => [
     `${what} of the configuration`,
@@ -605,6 +610,38 @@ describe('a file that git opens', () => {
     await pipe(path);
 
     expect(await chosen(join(place, 'clone'))).toMatch(/neither a file nor a folder/);
+    await initCommand(join(place, 'clone'), { publisher: 'demo' });
+  });
+
+  test.each(['.git/config', '.git/info/exclude', '.gitignore', 'sub/.gitignore', '.git/more'])(
+    'is not read whole where %s has 3 GB',
+    async (name) => {
+      const clone = await cloned({ 'sub/node.py': '' });
+      await appendFile(join(clone, '.git/config'), '[include]\n  path = more\n');
+      await appendFile(join(clone, name), '');
+      await truncate(join(clone, name), 3_000_000_000);
+
+      expect(await chosen(clone)).toMatch(/has over 1 MB, and git would read all of it/);
+    },
+  );
+
+  test('gives init no address from outside of the repository', async () => {
+    const clone = await cloned({});
+    await writeFiles(outside, { settings: '[remote "origin"]\n  url = https://example.com/secret\n' });
+    await git(clone, 'config', '--remove-section', 'remote.origin');
+    await appendFile(join(clone, '.git/config'), `[include]\n  path = ${join(outside, 'settings')}\n`);
+    await initCommand(clone, { publisher: 'demo' });
+
+    expect(await readFile(join(clone, 'pyproject.toml'), 'utf8')).not.toContain('secret');
+  });
+
+  test('includes the credentials of actions/checkout without harm', async () => {
+    const clone = await cloned({});
+    await writeFiles(outside, { 'git-credentials.config': '[http]\n  extraheader = x\n' });
+    const credentials = join(outside, 'git-credentials.config');
+    await git(clone, 'config', `includeIf.gitdir:${clone}/.git.path`, credentials);
+
+    expect(await chosen(clone)).toEqual(['node.py']);
   });
 
   test('is not read without end as a link to a device', async () => {
@@ -619,7 +656,9 @@ describe('a file that git opens', () => {
     await pipe(join(place, 'settings'));
     process.env.GIT_CONFIG_GLOBAL = join(place, 'settings');
 
-    await expect(runGit(clone, ['ls-files'], 300)).rejects.toThrow('git has not answered in 0.3 seconds.');
+    await expect(runGit(clone, clone, ['ls-files'], 300)).rejects.toThrow(
+      'git has not answered in 0.3 seconds.',
+    );
   });
 });
 
