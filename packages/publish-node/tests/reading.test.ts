@@ -11,7 +11,10 @@ import { demo } from '../../../tools/local/demo.ts';
 import { publishNode, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
 import { filtered, recordStream } from '../../../tests/support/table-stream.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
+import { hostileArchives } from '../../../tests/support/hostile-archives.ts';
+import { sha256 } from '../../../tests/support/uploads.ts';
 import { type ZipFile, zip } from '../../../tests/support/zip.ts';
+import { downloadCommand } from '../download-command.ts';
 import { unpack } from '../unpack.ts';
 
 jest.setTimeout(60_000);
@@ -274,6 +277,31 @@ describe('unpack', () => {
     const target = join(folder, 'target');
 
     await expect(unpack(zip([file, entry]), target)).rejects.toMatchObject({ exitCode: 4 });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  const bareRepository = ['HEAD', 'config', 'objects/keep', 'refs/keep'].map((name) => ({ name, data: 'x' }));
+
+  test.each([
+    ...hostileArchives,
+    ['a repository of git at its top', zip([file, ...bareRepository]), 'git takes its top folder'] as const,
+  ])('writes nothing of an archive that a registry serves with %s', async (_, archive, reason) => {
+    const version = { version: '1.0.0', sha256: sha256(archive), size_bytes: archive.length };
+    const server = createServer(({ url = '', headers: { host } }, response) => {
+      const served = { ...version, downloadUrl: `http://${host}/archives/x.zip` };
+      const node = { id: 'x', latest_version: served, versions: [served] };
+      const isArchive = url.startsWith('/archives/');
+      response.end(isArchive ? archive : JSON.stringify(node));
+    });
+    const { port } = await listening(server);
+    const url = `http://127.0.0.1:${port}`;
+    const flags = { baseUrl: url, downloadsUrl: url, unpack: join(folder, 'target') };
+    const download = downloadCommand('x', flags, () => {}).finally(() => server.close());
+
+    await expect(download).rejects.toMatchObject({
+      exitCode: 4,
+      message: expect.stringContaining(reason),
+    });
     expect(await readdir(folder)).toEqual([]);
   });
 });

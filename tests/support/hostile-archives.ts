@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
+import { unicodePath, type ZipFile, zip, zip64Sizes } from './zip.ts';
+
+const file: ZipFile = { name: 'node.py', data: 'print("hello")\n' };
+const good = zip([file]);
+const zeros = Buffer.alloc(1_000_000);
+const noise = deflateRawSync(randomBytes(1000));
+const megabyte = deflateRawSync(zeros);
+/** Large enough to be unpacked piece by piece. */
+const large = randomBytes(1_100_000);
+
+/** A zip64 locator with wrong values, before the end record. */
+const zip64Locator = Buffer.concat([Buffer.from([0x50, 0x4b, 6, 7]), Buffer.alloc(16)]);
+
+const named = (name: string | Buffer, flags?: number) =>
+  zip([file, { name, data: 'x', ...(flags !== undefined && { flags }) }]);
+const with_ = (lie: Partial<ZipFile>) => zip([{ ...file, ...lie }]);
+
+/** At least one of each kind that is rejected, and a part of the reason. */
+export const hostileArchives: [label: string, archive: Buffer, reason: string][] = [
+  ['no bytes', Buffer.alloc(0), 'it is empty, zero bytes.'],
+  ['text', Buffer.from('hello, I am a zip file, believe me'), 'it is not a zip file.'],
+  [
+    'a gzipped tar',
+    Buffer.concat([Buffer.from([0x1f, 0x8b, 8]), Buffer.alloc(100)]),
+    'it is not a zip file.',
+  ],
+  ['a few bytes', Buffer.from('PK\u0003\u0004'), 'it is not a zip file.'],
+  ['a zip after a program', zip([file], { before: Buffer.from('#!/bin/sh\n') }), 'it is not a zip file.'],
+  ['its first half', good.subarray(0, good.length >> 1), 'it ends too early'],
+  ['all but its last byte', good.subarray(0, -1), 'it ends too early'],
+  ['bytes after its end', zip([file], { after: Buffer.from('more') }), 'there is something after its end.'],
+  ['an end inside its comment', zip([file], { comment: zip([]) }), 'the number of files it states'],
+  ['no files', zip([]), 'there are no files in it.'],
+  ['folders only', zip([{ name: 'empty/', method: 0 }]), 'there are no files in it.'],
+  ['one part of many', zip([file], { disk: 2 }), 'it is one part of a split archive.'],
+  ['more entries than it has', zip([file], { entryCount: 2 }), 'its list of files leads outside of it.'],
+  [
+    'fewer entries than it has',
+    zip([file, { name: 'b', data: '' }], { entryCount: 1 }),
+    'the number of files it states',
+  ],
+  [
+    'fewer entries on this disk than it has',
+    zip([file, { name: 'b', data: '' }], { entriesOnDisk: 1 }),
+    'the number of files it states',
+  ],
+  [
+    'a smaller directory than it has',
+    zip([file, { name: 'b', data: '' }], { directoryBytes: 47 }),
+    'the number of files it states',
+  ],
+  [
+    'a directory outside of the file',
+    zip([file], { directoryOffset: 0x7fffffff }),
+    'its list of files leads outside of it.',
+  ],
+  [
+    'a file that begins after the last one',
+    zip([file, { name: 'b', data: '', states: { offset: 5000 } }]),
+    'its list of files leads outside of it.',
+  ],
+  ['a wrong offset of the directory', zip([file], { directoryOffset: 0 }), 'its list of files is damaged.'],
+  [
+    'a directory followed by more bytes',
+    zip([file], { beforeEnd: Buffer.alloc(40) }),
+    'the number of files it states',
+  ],
+  ['a zip64 directory', zip([file], { beforeEnd: zip64Locator }), 'its list of files is damaged.'],
+  [
+    'a damaged extra field',
+    with_({ extra: Buffer.from([1, 0, 0xff, 0xff]) }),
+    'its list of files is damaged.',
+  ],
+  ['encryption', with_({ flags: 0x801 }), 'it is encrypted.'],
+  ['strong encryption', with_({ flags: 0x841 }), 'it is encrypted.'],
+  ['a masked directory', with_({ flags: 0x2800 }), 'it is encrypted.'],
+  [
+    'encryption that only the local header states',
+    with_({ local: { flags: 0x801 } }),
+    '"node.py" is damaged.',
+  ],
+  ['a path upwards', named('../../x.py'), 'the name "../../x.py" leads out of the folder'],
+  [
+    'a path that leads up in the Unicode name',
+    with_({ extra: unicodePath('../x', 'node.py') }),
+    '"node.py" has two different names in it.',
+  ],
+  [
+    'a path that leads up in the plain name',
+    zip([file, { name: '../y', data: 'y', extra: unicodePath('y', '../y') }]),
+    'the name "../y" leads out',
+  ],
+  ['an empty name', named(''), 'it has a file without a name.'],
+  ['a name that is not UTF-8', named(Buffer.from([0xff, 0xfe, 0x41])), 'has characters that are not text.'],
+  ['a symbolic link', with_({ mode: 0o120777, data: '/etc/passwd' }), '"node.py" is a symbolic link.'],
+  ['a device', with_({ mode: 0o020666 }), '"node.py" is a device or a pipe.'],
+  [
+    'a folder with content',
+    zip([file, { name: 'a/', data: 'secret' }]),
+    'the folder "a/" has content of its own.',
+  ],
+  [
+    'a folder with packed content of no bytes',
+    zip([file, { name: 'a/', packed: Buffer.from([1, 0, 0, 0xff, 0xff]) }]),
+    'the folder "a/" has content of its own.',
+  ],
+  [
+    'a folder that states content',
+    zip([file, { name: 'a/', states: { bytes: 1 } }]),
+    'the folder "a/" has content of its own.',
+  ],
+  ['a name twice', zip([file, file]), 'it has two files named "node.py".'],
+  [
+    'names that differ in case',
+    zip([file, { ...file, name: 'Node.py' }]),
+    '"node.py" and "Node.py" are one file',
+  ],
+  [
+    'names that differ in the spelling of an accent',
+    zip([{ name: 'caf\u00e9' }, { name: 'cafe\u0301' }]),
+    'are one file on systems',
+  ],
+  [
+    'a file that is also a folder',
+    zip([
+      { name: 'a', data: 'x' },
+      { name: 'a/b', data: 'y' },
+    ]),
+    '"a" is both a file and a folder.',
+  ],
+  [
+    'a file and a folder with the same name',
+    zip([file, { name: 'a', data: 'x' }, { name: 'a/' }]),
+    '"a" is both a file',
+  ],
+  [
+    'a file that is also a folder of a deeper file',
+    zip([
+      { name: 'a/b', data: 'x' },
+      { name: 'a/b/c/d', data: 'y' },
+    ]),
+    '"a/b" is both a file and a folder.',
+  ],
+  ['a rare method', with_({ method: 12 }), '"node.py" is packed in a rare way.'],
+  [
+    'a rare method that needs a later version',
+    with_({ method: 14, versionNeeded: 63 }),
+    '"node.py" is packed in a rare way.',
+  ],
+  ['another method before the data', with_({ local: { method: 0 } }), '"node.py" is damaged.'],
+  [
+    'too many entries',
+    zip(Array.from({ length: 10_001 }, (_, index) => ({ name: `${index}`, method: 0 }))),
+    'it has 10001 files and folders, and 10000 are allowed.',
+  ],
+  ['an honest bomb', zip([{ name: 'zeros', data: zeros }]), 'it unpacks to more than 100 times its size.'],
+  [
+    'a zip bomb that states a small size',
+    with_({ packed: megabyte, states: { bytes: 100 } }),
+    'unpacks to another size than the zip states.',
+  ],
+  [
+    'a size that needs zip64',
+    with_({ states: { bytes: 0xffffffff }, extra: zip64Sizes(2 ** 50) }),
+    'it uses the zip64 format',
+  ],
+  ['a wrong size', with_({ states: { bytes: 20 } }), 'unpacks to another size than the zip states.'],
+  [
+    'a different size before the data',
+    with_({ local: { bytes: 1 } }),
+    'unpacks to another size than the zip states.',
+  ],
+  ['stored data of two sizes', with_({ method: 0, states: { bytes: 3 } }), '"node.py" states two sizes'],
+  ['a checksum that is wrong', with_({ states: { crc32: 1 } }), '"node.py" is damaged.'],
+  [
+    'data that cannot be inflated',
+    with_({ packed: Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]) }),
+    '"node.py" is damaged.',
+  ],
+  [
+    'data that ends too early',
+    with_({ packed: noise.subarray(0, 500), states: { bytes: 1000 } }),
+    '"node.py" is damaged.',
+  ],
+  [
+    'a different name before the data',
+    with_({ local: { name: 'evil.py' } }),
+    '"node.py" has two different names in it.',
+  ],
+  ['no file where the directory says', with_({ local: { signature: 0 } }), 'it is not a zip file.'],
+  ['a later file that is not there', zip([file, { name: 'b', local: { signature: 0 } }]), '"b" is damaged.'],
+  [
+    'two files that share their data',
+    zip([file, { ...file, name: 'nodE.pz', states: { offset: 0 } }]),
+    'overlaps with another file in it.',
+  ],
+  [
+    'data that reaches into the next file',
+    zip([{ ...file, states: { packedBytes: 30 } }, { name: 'b' }]),
+    'overlaps with another file in it.',
+  ],
+  [
+    'bytes between two files',
+    zip([{ ...file, after: Buffer.alloc(64) }, { name: 'b' }]),
+    'there are bytes in it that belong to no file.',
+  ],
+  [
+    'an unlisted file before the first one',
+    zip([file], { before: zip([{ name: 'evil.py' }]).subarray(0, 30 + 'evil.py'.length) }),
+    'there are bytes in it that belong to no file.',
+  ],
+  [
+    'bytes before the directory',
+    zip([file], { beforeDirectory: Buffer.alloc(12) }),
+    'there are bytes in it that belong to no file.',
+  ],
+  [
+    'bytes after the packed data',
+    with_({ packed: Buffer.concat([deflateRawSync(String(file.data)), Buffer.from('hidden')]) }),
+    'there are bytes in it that belong to no file.',
+  ],
+  ...([1, 500_000] as const).map((bytes): [string, Buffer, string] => [
+    `${bytes} bytes after the packed data of a large file`,
+    with_({ data: large, packed: Buffer.concat([deflateRawSync(large), Buffer.alloc(bytes)]) }),
+    'there are bytes in it that belong to no file.',
+  ]),
+];
