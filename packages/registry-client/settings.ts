@@ -88,12 +88,18 @@ export function settingsWith(settings: Settings, given: SendOptions): Settings {
 export function requireAddress(name: string, address: unknown): string {
   if (typeof address !== 'string' || address === '')
     throw new RegistryError('invalid_request', `The option ${name} is missing.`);
-  if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
-    throw new RegistryError(
-      'invalid_request',
-      `The option ${name} is not an http or https address: ${address}`,
-    );
+  if (!isWebAddress(address)) {
+    // Not shown: it may hold a password.
+    const details = [{ path: name, message: 'is not an http or https address without a password' }];
+    throw new RegistryError('invalid_request', 'The client has nowhere to send calls.', { details });
+  }
   return address.replace(/\/+$/, '');
+}
+
+function isWebAddress(address: string): boolean {
+  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return false;
+  const { username, password } = new URL(address);
+  return username === '' && password === '';
 }
 
 /** Timers take no more, and would end at once. */

@@ -31,7 +31,7 @@ export interface WaitOptions {
 }
 
 const standardWaitMs = 3_600_000;
-/** Longer than any provider takes to report a task for the first time. */
+/** Most providers report a task within seconds. A wait for a slower one can begin again. */
 const maxMissingMs = 600_000;
 const firstPauseMs = 1000;
 const maxPauseMs = 10_000;
@@ -50,7 +50,7 @@ export async function waitForTask(
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * growth)) {
     const answer = await readStatus(statusUrl, request, signal);
     if (answer === 'missing' && known === undefined && Date.now() > missingEnd)
-      throw noStatus(`There has been nothing at ${statusUrl} for ten minutes`);
+      throw noStatus(`There has been nothing at ${statusUrl} for ten minutes: the provider is slow, or`);
     const status = answer === 'missing' ? undefined : answer;
     if (status !== undefined && status.state !== known) {
       known = status.state;
@@ -66,7 +66,7 @@ export async function waitForTask(
 }
 
 function noStatus(sentence: string): RegistryError {
-  return new RegistryError('no_status', `${sentence}: the address is wrong, or older than seven days.`);
+  return new RegistryError('no_status', `${sentence} the address is wrong, or older than seven days.`);
 }
 
 /** Missing until the provider has said something; undefined if the answer is lost. Both are asked for again. */
@@ -79,10 +79,10 @@ async function readStatus(
   const init = { cache: 'no-store', credentials: 'omit' } as const;
   const { response, text } = await textAt({ timeoutMs, fetch: request }, url, { init, signal, maxBytes });
   if (response?.status === 404) return 'missing';
-  if (response?.status === 403) throw noStatus(`${url} was answered 403`);
+  if (response?.status === 403) throw noStatus(`${url} was answered 403:`);
   if (!response?.ok) return undefined;
   const content = parsed(text);
-  if (!isStatus(content)) throw noStatus(`${url} does not show a task's status`);
+  if (!isStatus(content)) throw noStatus(`${url} does not show a task's status:`);
   return content;
 }
 

@@ -45,7 +45,7 @@ describe('a call that cannot be sent', () => {
   test.each(['no address', 'http://a b', 'ftp://localhost', 'http://user:secret@localhost:1'])(
     'fails at once for the base URL %j',
     async (baseUrl) => {
-      const error = await errorOf(clientWith({ baseUrl }).versions.bulk([pair]));
+      const error = await errorOf(Promise.try(() => clientWith({ baseUrl })));
 
       expect(error).toMatchObject({ code: 'invalid_request', details: [{ path: 'baseUrl' }] });
       expect(error.message).not.toContain('secret');
