@@ -2,8 +2,8 @@ import { isWellFormed } from '../../../lib/auth/personal-access-tokens.ts';
 
 /** Files that hold secrets by their name, at any depth. */
 const names: readonly [pattern: RegExp, what: string][] = [
-  [/(?:^|\/)\.env[^/]*(?:\/|$)/i, 'an environment file'],
-  [/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/i, 'a private key'],
+  [/(?:^|\/)(?:\.env[^/]*(?:\/|$)|[^/]+\.env$)/i, 'an environment file'],
+  [/(?:^|\/)id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\.(?:bak|backup|old|orig|save))?~?$/i, 'a private key'],
   [/\.(?:ppk|p12|pfx|jks|keystore)$/i, 'a private key'],
   [
     /(?:^|\/)(?:\.pypirc|[._]netrc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token)$/i,
@@ -27,40 +27,66 @@ const names: readonly [pattern: RegExp, what: string][] = [
 const privateKey =
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[rn])+(?:[\w-]{1,40}: [^\n]{0,200}\n\s*){0,10}(?:[\w-]{1,40}: [^\n]{0,200}\s)?[A-Za-z0-9+/=]{16}/;
 const ownToken = /nrp_[0-9A-Za-z]{38}/g;
-/** What services of this field issue. A placeholder has few different characters, and says so. */
-const issued: readonly [pattern: RegExp, prefix: string][] = [
-  [/(?<![\w-])sk-(?:[a-z0-9]{1,12}-){0,3}[A-Za-z0-9_]{20,200}/g, 'sk-'],
-  [/(?<![\w-])hf_[A-Za-z0-9]{30,200}/g, 'hf_'],
-  [/(?<![\w-])gh[pousr]_[A-Za-z0-9]{36,200}/g, 'ghp_'],
-  [/(?<![\w-])github_pat_[A-Za-z0-9_]{50,200}/g, 'github_pat_'],
-  [/(?<![\w-])A(?:KIA|SIA)[0-9A-Z]{16}(?![\w-])/g, 'AKIA'],
-  [/(?<![\w-])AIza[0-9A-Za-z_-]{35}(?![\w-])/g, 'AIza'],
-  [/(?<![\w-])npm_[A-Za-z0-9]{36}(?![\w-])/g, 'npm_'],
-  [/(?<![\w-])glpat-[A-Za-z0-9_-]{20,200}/g, 'glpat-'],
-  [/(?<![\w-])xox[abeoprs]-(?:[0-9]{1,20}-){1,4}[A-Za-z0-9-]{16,200}/g, 'xox'],
-  [/(?<![\w-])r8_[A-Za-z0-9]{37}(?![\w-])/g, 'r8_'],
-];
-const maxScannedBytes = 1_000_000;
-const fewestDifferent = 10;
+/** What may stand before a key: no part of a word, but what JSON and URLs write for a line's end or a sign. */
+const before = /(?:(?<![A-Za-z0-9-])|(?<=\\[nrt]|%[0-9A-Fa-f]{2}))/.source;
 
-function isPlaceholder(key: string): boolean {
-  const isRandom = /\d/.test(key) || (/[a-z]/.test(key) && /[A-Z]/.test(key));
-  return new Set(key).size < fewestDifferent || !isRandom || /example|placeholder|your[-_]/i.test(key);
+/** What services of this field issue: a prefix, and what is random. */
+const issued: readonly [prefix: string, pattern: RegExp][] = (
+  [
+    ['sk-', /sk-(?:ant|proj|svcacct|admin)-([\w-]{40,200})/],
+    ['sk-', /sk-(?:or-v1-)?([0-9a-f]{32}|[0-9a-f]{64})(?![\w-])/],
+    ['sk-', /sk-((?=[A-Za-z]*\d)(?=[A-Z\d]*[a-z])(?=[a-z\d]*[A-Z])[A-Za-z0-9]{20,200})(?![\w-])/],
+    ['sk_live_', /[sr]k_live_([A-Za-z0-9]{20,200})/],
+    ['hf_', /(?:hf|api_org)_([A-Za-z0-9]{34})(?![\w-])/],
+    ['ghp_', /gh[pousr]_([A-Za-z0-9]{36,200})/],
+    ['github_pat_', /github_pat_([A-Za-z0-9_]{50,200})/],
+    ['AKIA', /A(?:KIA|SIA)([0-9A-Z]{16})(?![\w-])/],
+    ['AIza', /AIza([0-9A-Za-z_-]{35})(?![\w-])/],
+    ['npm_', /npm_([A-Za-z0-9]{36})(?![\w-])/],
+    ['glpat-', /glpat-([A-Za-z0-9_-]{20,200})/],
+    ['xox', /xox[abeoprs]-(?:[0-9]{1,20}-){1,4}([A-Za-z0-9-]{16,200})/],
+    ['xapp-', /xapp-[0-9]-[A-Z0-9]{8,20}-[0-9]{8,20}-([A-Za-z0-9]{32,100})/],
+    ['r8_', /r8_([A-Za-z0-9]{37})(?![\w-])/],
+  ] as const
+).map(([prefix, pattern]) => [prefix, new RegExp(before + pattern.source, 'g')]);
+const maxScannedBytes = 1_000_000;
+const fewestDifferent = 8;
+
+/** It repeats few characters, counts or spells the alphabet, or says what it is. */
+function isPlaceholder(random: string): boolean {
+  const codes = [...Buffer.from(random.toLowerCase())];
+  const inOrder = codes.filter((code, index) => [0, 1].includes(code - (codes[index - 1] ?? 0))).length;
+  return (
+    new Set(random).size < Math.min(fewestDifferent, random.length / 3) ||
+    inOrder > random.length / 2 ||
+    !/[0-9A-Z]/.test(random) ||
+    /example|placeholder|your[-_]/i.test(random)
+  );
 }
 
 function issuedKeyIn(content: Buffer): string | undefined {
   if (content.length > maxScannedBytes || content.subarray(0, 8_000).includes(0)) return undefined;
   const text = content.toString('latin1');
-  return issued.find(([pattern]) => text.match(pattern)?.some((key) => !isPlaceholder(key)))?.[1];
+  const isKey = ([, random = '']: RegExpExecArray) => !isPlaceholder(random);
+  return issued.find(([, pattern]) => [...text.matchAll(pattern)].some(isKey))?.[0];
 }
 
-/** Windows writes UTF-16, in which no pattern matches the bytes. */
+/** Windows writes UTF-16, in which no pattern matches the bytes; not all programs mark it. */
 function withoutUtf16(content: Buffer): Buffer {
   const mark = content.subarray(0, 2).toString('latin1');
-  const isSwapped = mark === '\xFE\xFF';
-  if ((!isSwapped && mark !== '\xFF\xFE') || content.length > 2 * maxScannedBytes) return content;
-  const units = Buffer.from(content.subarray(2, content.length - (content.length % 2)));
-  return Buffer.from((isSwapped ? units.swap16() : units).toString('utf16le'));
+  const isSwapped = mark === '\xFE\xFF' || isHalfZero(content, 0);
+  const isUtf16 = isSwapped || mark === '\xFF\xFE' || isHalfZero(content, 1);
+  if (!isUtf16 || content.length > 2 * maxScannedBytes) return content;
+  const units = Buffer.from(content.subarray(0, content.length - (content.length % 2)));
+  return Buffer.from((isSwapped ? units.swap16() : units).toString('utf16le').replace(/^\uFEFF/, ''));
+}
+
+/** Text of Latin letters has these bytes zero, and no others. */
+function isHalfZero(content: Buffer, parity: 0 | 1): boolean {
+  const zeros = [0, 0];
+  const start = content.subarray(0, 1_000);
+  for (const [index, byte] of start.entries()) if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  return zeros[1 - parity] === 0 && (zeros[parity] ?? 0) > start.length / 3;
 }
 
 const registryLogin = /^[^#;\n]*:_(?:authToken|auth|password)\s*=\s*(?!\$\{)\S/m;

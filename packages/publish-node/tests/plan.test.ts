@@ -3,10 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
+import { fc } from '../../../tests/support/properties.ts';
+import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
-import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
-import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 
 jest.setTimeout(30_000);
 
@@ -217,7 +218,7 @@ describe('a key of a service', () => {
     ['sk-', `sk-proj-${random}`],
     ['sk-', `sk-ant-api03-${random}`],
     ['hf_', `hf_${random.slice(0, 34)}`],
-    ['hf_', 'hf_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH'],
+    ['hf_', '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'],
     ['ghp_', `ghp_${random.slice(0, 36)}`],
     ['ghp_', `ghs_${random.slice(0, 36)}`],
     ['github_pat_', `github_pat_11ABCDEFG0${random}${random}`],
@@ -229,13 +230,68 @@ describe('a key of a service', () => {
     ['xox', `xoxb-123456789012-1234567890123-${random.slice(0, 24)}`],
     ['xox', `xoxp-1234567890-1234567890-123456789012-${'0a1b2c3d'.repeat(4)}`],
     ['r8_', `r8_${random.slice(0, 37)}`],
+    ['hf_', `api_org_${random.slice(0, 34)}`],
+    ['sk-', 'sk-9f8b3c07d1e64a25b7f0c9d83e5a1462'],
+    ['sk_live_', `sk_live_${random}`],
+    ['xapp-', `xapp-1-A0B1C2D3E4F-1234567890123-${'0a1b2c3d'.repeat(8)}`],
   ])('finds a key that begins with %s in %s', (prefix, key) => {
     expect(secretIn('config.py', Buffer.from(`KEY = "${key}"\n`))).toBe(
       `holds a key that begins with ${prefix}.`,
     );
   });
 
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+  const characters = (alphabet: string, length: number) =>
+    fc
+      .array(fc.constantFrom(...alphabet), { minLength: length, maxLength: length })
+      .map((all) => all.join(''));
+
   test.each([
+    ['sk-', 'sk-ant-api03-', `${letters}-_`, 95],
+    ['sk-', 'sk-proj-', `${letters}-_`, 156],
+    ['sk-', 'sk-svcacct-', `${letters}-_`, 156],
+    ['sk-', 'sk-admin-', `${letters}-_`, 48],
+    ['sk-', 'sk-aB3dE5gHT3BlbkFJ', letters, 20],
+    ['sk-', 'sk-or-v1-', '0123456789abcdef', 64],
+    ['sk-', 'sk-', '0123456789abcdef', 32],
+    ['hf_', 'hf_', letters, 34],
+    ['ghp_', 'ghp_', letters, 36],
+    ['AKIA', 'AKIA', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567', 16],
+    ['AIza', 'AIza', `${letters}-_`, 35],
+    ['npm_', 'npm_', letters, 36],
+    ['glpat-', 'glpat-', `${letters}-_`, 20],
+    ['r8_', 'r8_', letters, 37],
+  ])('finds each of 2,000 generated keys that begin with %s: %s', (prefix, start, alphabet, length) => {
+    const keys = fc
+      .sample(characters(alphabet, length), { numRuns: 2_000, seed: 1 })
+      .map((key) => start + key);
+    const missed = keys.filter(
+      (key) => secretIn('a.py', Buffer.from(`"${key}"`)) !== `holds a key that begins with ${prefix}.`,
+    );
+
+    expect(missed).toEqual([]);
+  });
+
+  test.each([
+    `{"text": "first\\nsk-${random}"}`,
+    `https://example.com/?key%3Dsk-${random}`,
+    `KEY_sk-${random}`,
+    `sk-${random}\\n`,
+  ])('finds a key within %s', (text) => {
+    expect(secretIn('a.json', Buffer.from(text))).toBe('holds a key that begins with sk-.');
+  });
+
+  test.each([
+    'class="sk-estimator-doc-link-with-Many-Words-And-1-Digit"',
+    '.sk-toggleable__control_hidden__visually1 {}',
+    'sk-anime_Checkpoint_v2_pruned_fp16.safetensors',
+    'hf_Transformer2ModelConverterForDiffusers3Layers',
+    'sk-1234567890abcdef1234567890abcdef',
+    'sk-1234567890ABCDEFGHIJabcdefghij',
+    'hf_abcdefghijklmnopqrstuvwxyz12345678',
+    'hf_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH',
+    'sk-proj-abc123abc123abc123abc123abc123abc123abc123abc123',
+    'sk-ant-api03-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
     `sk-${'x'.repeat(40)}`,
     'sk-your-key-here-1234567890abcdefghij',
     'class="sk-folding-cube-animation-container"',
@@ -258,6 +314,8 @@ describe('a key of a service', () => {
   test.each<[string, (text: string) => Buffer]>([
     ['UTF-16', (text) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
     ['UTF-16 in the other order', (text) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()],
+    ['UTF-16 without a mark', (text) => Buffer.from(text, 'utf16le')],
+    ['UTF-16 in the other order without a mark', (text) => Buffer.from(text, 'utf16le').swap16()],
     ['UTF-8 with a mark', (text) => Buffer.from(`\uFEFF${text}`)],
   ])('finds secrets of every kind in %s', (_, encode) => {
     const token = createPersonalAccessToken();

@@ -1,17 +1,17 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { archives } from '../../../lib/config.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
+import { semanticSpelling } from '../../../lib/schemas/version-spelling.ts';
+import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { Failure } from '../failure.ts';
 import { limits } from '../files/limits.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { pathProblems } from '../files/path-rules.ts';
-import { semanticSpelling } from '../../../lib/schemas/version-spelling.ts';
-import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 
 jest.setTimeout(30_000);
 
@@ -51,7 +51,10 @@ describe('publish-node and secrets', () => {
     ['.env.production', 'A=1'],
     ['deep/down/.env.local', 'A=1'],
     ['.env/bin/activate', ''],
+    ['prod.env', 'A=1'],
+    ['deploy/local.env', 'A=1'],
     ['keys/id_rsa', 'x'],
+    ['keys/id_rsa.bak', 'x'],
     ['id_ed25519', 'x'],
     ['key.ppk', 'x'],
     ['store.p12', 'x'],
