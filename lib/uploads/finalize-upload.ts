@@ -55,8 +55,11 @@ async function takeSteps(context: Context, finalizer: Finalizer): Promise<Upload
       await deleteObject(object);
       if (last === 'missing') last = 'refused_before';
     } else if (found.state !== 'awaited') return found.state;
-    else if (!object) return last;
-    else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
+    else if (!object) {
+      // An earlier try of this event died between its refusal and its release.
+      if (found.version.checked_by === id) await release(context, upload, id);
+      return last;
+    } else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
     else if (await claim(context, found.version, id)) {
       const result = await check(context, finalizer, found.version, object).catch(async (error: unknown) => {
         if (error instanceof ObjectChanged && looks < maxLooks) return undefined;
