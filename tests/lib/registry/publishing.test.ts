@@ -85,7 +85,7 @@ describe('publishing a version', () => {
       token_hash: tokens.acme,
       revision: 1,
       upload_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      pending_shard: String(version.id).slice(0, 1),
+      pending_shard: String(version.id).slice(1, 2),
       pending_since: version.createdAt,
     });
     expect(born).toEqual({
