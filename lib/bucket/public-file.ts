@@ -5,28 +5,34 @@ import { ApiError } from '../errors.ts';
 import { readText, writeIfMatches } from './text-objects.ts';
 
 /*
- * JSON files that anyone reads and that several writers keep up to date. A writer first reads the file, then what the
- * file should say, and writes only over the file that it read. So a file is never older than what an earlier writer
- * put there: whoever writes has read the table after the writer before it was done. For the same reason files are
- * emptied, not deleted: where there is no file, two writers could not tell which of them is late. An ETag is a hash of the
- * content, so each write counts a revision up: a file that says again what it said earlier is still another one.
+ * JSON files that anyone reads and that several writers keep up to date. A writer reads the file, then the table, and
+ * writes only over the file that it read: so every writer has read the table after the writer before it was done.
+ * - Whoever follows a change writes even if the file says the right thing already, or a writer that read the table
+ *   before that change could still put the older state there.
+ * - An ETag is a hash of the content, so each write increases the file's revision.
+ * - Files are emptied, not deleted: without a file, two writers could not tell which of them is late.
  */
 
 const maxAttempts = 12;
 const pauseMs = 25;
 const cacheControl = 'public, max-age=60, stale-while-revalidate=60';
 
-/** Puts what `next` makes of the current content under the key. Undefined from `next` leaves the file as it is. */
+/**
+ * Puts what `next` makes of the current content under the key. Undefined from `next` leaves the file as it is; so does
+ * the same content with `onlyIfDifferent`, for a writer that does not follow a change.
+ */
 export async function refreshFile<Content extends object>(
   context: Context,
   key: string,
   next: (current: Content | undefined) => Promise<Content | undefined>,
+  { onlyIfDifferent = false } = {},
 ): Promise<'written' | 'unchanged'> {
   for (let attempt = 1; attempt <= maxAttempts && Date.now() < context.deadline; attempt += 1) {
     const current = await readText(context, key);
     const { revision = 0, ...shown }: { revision?: number } = current ? JSON.parse(current.text) : {};
     const content = await next(current && (shown as Content));
-    if (!content || (current && JSON.stringify(content) === JSON.stringify(shown))) return 'unchanged';
+    if (!content) return 'unchanged';
+    if (onlyIfDifferent && current && JSON.stringify(content) === JSON.stringify(shown)) return 'unchanged';
     const text = textOf(revision + 1, content);
     if (await writeIfMatches(context, { key, text, cacheControl, etag: current?.etag })) return 'written';
     await pause(Math.random() * pauseMs * attempt);

@@ -7,9 +7,9 @@ import { catalogPath, configPath } from './paths.ts';
 const firstPieces = 16;
 
 /**
- * The config file, made with the first publisher of a stage, together with empty pieces. `change` returns the new fields. A catalog grows in three steps, so that no
- * line is lost: the next number of pieces is announced, from when on every writer writes into both sizes; the pieces
- * are filled; then readers are sent there.
+ * The config file, made with the first publisher of a stage together with empty pieces. `change` returns the new
+ * fields. A catalog grows in three steps, so that no line is lost: the next number of pieces is announced, and from
+ * then on every writer writes into both sizes; the pieces are filled; then readers are sent there.
  */
 export async function updateConfig(
   context: Context,
@@ -20,15 +20,16 @@ export async function updateConfig(
     catalog_pieces: firstPieces,
     updated_at: new Date().toISOString(),
   };
-  await refreshFile<IndexConfig>(context, configPath, async (current) => {
+  const next = async (current: IndexConfig | undefined) => {
     if (!current) await createPieces(context, firstPieces);
     config = change(current ?? config);
     return config;
-  });
+  };
+  await refreshFile<IndexConfig>(context, configPath, next, { onlyIfDifferent: true });
   return config;
 }
 
-/** A piece that is not there would be asked for again by every search: nobody caches what is missing. */
+/** Empty pieces too: nobody caches a missing file, so each search would request it again. */
 async function createPieces(context: Context, pieces: number): Promise<void> {
   const empty: CatalogPiece = { nodes: [] };
   await Promise.all(

@@ -17,7 +17,7 @@ export function refreshReadme(
   nodeId: string,
   again = false,
 ): Promise<'written' | 'unchanged'> {
-  return refreshFile<IndexedReadme>(context, readmePath(nodeId), async (current) => {
+  const next = async (current: IndexedReadme | undefined) => {
     const owned = await readNode(context, nodeId);
     const latest = owned && latestShown(owned.node, owned.publisher);
     if (!owned) return undefined;
@@ -26,7 +26,7 @@ export function refreshReadme(
     const node_id = owned.node.id;
     if (!latest) return { node_id, text: '' };
     const { version, sha256 } = latest;
-    if (!again && current?.version === version && current.sha256 === sha256) return undefined;
+    if (!again && current?.version === version && current.sha256 === sha256) return current;
     const archive = latest.archive_key === undefined ? undefined : await findObject(latest.archive_key);
     const readme = archive && (await readReadme(archive));
     return {
@@ -36,5 +36,6 @@ export function refreshReadme(
       ...(readme && { path: readme.path, is_cut: readme.isCut }),
       text: readme?.text ?? '',
     };
-  });
+  };
+  return refreshFile(context, readmePath(nodeId), next, { onlyIfDifferent: again });
 }

@@ -35,7 +35,7 @@ export function refreshNode(
   nodeId: string,
   labels: readonly string[] | 'all',
 ): Promise<'written' | 'unchanged'> {
-  return refreshFile<IndexedNode>(context, nodePath(nodeId), async (current) => {
+  const next = async (current: IndexedNode | undefined) => {
     // A ban empties the file, so what it had must be read again when the ban is lifted.
     const isWhole = current !== undefined && current.status !== 'NodeStatusBanned' && labels !== 'all';
     const named = isWhole ? labels : [];
@@ -58,7 +58,8 @@ export function refreshNode(
     );
     if (!current && !wasPublished) return undefined;
     return indexedNode(node, publisher, [...versions.values()]);
-  });
+  };
+  return refreshFile(context, nodePath(nodeId), next, { onlyIfDifferent: labels === 'all' });
 }
 
 type Versions = Map<string | undefined, NodeVersionRecord | undefined>;
@@ -150,7 +151,7 @@ export function refreshPiece(
   nodeIds: readonly string[],
   andOthers = false,
 ): Promise<'written' | 'unchanged'> {
-  return refreshFile<CatalogPiece>(context, catalogPath(pieces, piece), async (current) => {
+  const next = async (current: CatalogPiece | undefined) => {
     const nodes = new Map(current?.nodes.map((entry) => [foldNodeId(entry.id), entry]));
     const named = new Set([...nodeIds.map(foldNodeId), ...(andOthers ? nodes.keys() : [])]);
     const entries = await readEntries(context, [...named]);
@@ -160,7 +161,8 @@ export function refreshPiece(
       else nodes.delete(nodeId);
     }
     return { nodes: [...nodes.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) };
-  });
+  };
+  return refreshFile(context, catalogPath(pieces, piece), next, { onlyIfDifferent: andOthers });
 }
 
 /** The lines of the nodes that have one, by folded id. */
