@@ -162,9 +162,13 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
       ...(await readCatalog(options)).entries,
     ],
 
-    /** The nodes whose ID, name, description, tags, publisher or host nodes have every word, best matches first. */
+    /**
+     * The nodes whose ID, name, description, tags, publisher or host nodes have every word, best matches first. Without
+     * a word all of them, as in `catalog`.
+     */
     search: async (text: string, options: ReadOptions = {}): Promise<CatalogEntry[]> => {
       const catalog = await readCatalog(options);
+      if (!text.trim()) return [...catalog.entries];
       catalog.search ??= searchOver(catalog.entries);
       return catalog.search(text);
     },

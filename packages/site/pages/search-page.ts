@@ -24,7 +24,7 @@ export function createSearchPage(index: PublicIndex): SearchPage {
     const turn = latest;
     document.title = text.value ? `${text.value} · Node registry` : 'Node registry';
     try {
-      const found = text.value.trim() ? await index.search(text.value) : await index.catalog();
+      const found = await index.search(text.value);
       if (tag.length === 1) offerTags(tag, await index.catalog());
       // A slower answer to an earlier text comes too late.
       if (turn === latest) showResults(found.filter(hasTag(tag.value)).sort(by(order.value)));
