@@ -18,8 +18,8 @@ import { maxRefusals, type PendingReason, pending, readUpload } from './upload-s
  * what is left to do:
  *
  *   pending, listed ──activate──> active, listed ──complete──> active, listed for its extraction
- *     │  ▲ claim, maybe refuse,                      latest_version moves, then the version leaves the
- *     └──┘ then release; or block                    finalizer's shards
+ *     │  ▲ claim, then refuse                        latest_version moves, then the version leaves the
+ *     └──┘ or release; or block                      finalizer's shards
  *
  * Each arrow is one function and one conditional write: the second of two that take it finds its condition failed,
  * changes nothing, and reads again what the upload is. A finalizer that dies between two arrows leaves a listed version,
@@ -51,10 +51,9 @@ export async function claim(
     .written;
 }
 
-/** After a refusal, or a failure that another event may get past. If it fails, retries of the same event get through. */
+/** After a failure that another event may get past. If it fails, retries of the same event get through. */
 export async function release(context: Context, upload: Upload, finalizer: string): Promise<void> {
-  const isMine: Clause<NodeVersionRecord> = ['checked_by', '=', finalizer];
-  await change(context, upload, unclaimed, isMine).catch((error: unknown) =>
+  await change(context, upload, unclaimed, claimedBy(finalizer)).catch((error: unknown) =>
     log('warn', 'checks_kept', describeError(error)),
   );
 }
@@ -64,21 +63,26 @@ export function block(context: Context, upload: Upload, reason: PendingReason): 
   return change(context, upload, { ...reason, ...unclaimed });
 }
 
-/** Because of these bytes; the claim stays. The reason mentions it if the URL takes no more archives. */
+/** Because of these bytes, and releases the claim. The reason mentions it if the URL takes no more archives. */
 export function refuse(
   context: Context,
   upload: Upload,
-  { refusals = 0 }: NodeVersionRecord,
-  object: { versionId: string; problem: string },
+  { refused_objects = [] }: NodeVersionRecord,
+  { id, versionId, problem }: { id: string; versionId: string; problem: string },
 ): Promise<boolean> {
-  const count = refusals + 1;
+  const refused = [...refused_objects, versionId];
   const usedUp = `An upload address accepts ${maxRefusals} archives. Publish again for a new one.`;
-  return change(context, upload, {
+  const changes: Changes<NodeVersionRecord> = {
     status_reason_code: 'archive_refused',
-    status_reason: count < maxRefusals ? object.problem : `${object.problem} ${usedUp}`,
-    refused_object: object.versionId,
-    refusals: count,
-  });
+    status_reason: refused.length < maxRefusals ? problem : `${problem} ${usedUp}`,
+    refused_objects: refused,
+    ...unclaimed,
+  };
+  return change(context, upload, changes, claimedBy(id));
+}
+
+function claimedBy(finalizer: string): Clause<NodeVersionRecord> {
+  return ['checked_by', '=', finalizer];
 }
 
 /**
@@ -103,8 +107,7 @@ export async function activate(
     size_bytes: archive.sizeBytes,
     sha256: archive.sha256,
     upload_id: null,
-    refused_object: null,
-    refusals: null,
+    refused_objects: null,
     ...unclaimed,
     published_at: new Date().toISOString(),
   };

@@ -84,10 +84,8 @@ export interface NodeVersionRecord extends Stored, ShownVersion {
   trust_id?: string;
   /** The one upload that may bring the archive. */
   upload_id?: string;
-  /** The version of that upload's object that was refused, by S3's id: it is not checked again. */
-  refused_object?: string;
-  /** How many archives came to that upload's address and were refused. */
-  refusals?: number;
+  /** The archives that came to that upload's address and were refused, by S3's ids of them. */
+  refused_objects?: readonly string[];
   /** Which finalizer checks an archive for it, and until when, in milliseconds. */
   checked_by?: string;
   checked_until?: number;

@@ -102,8 +102,9 @@ export function credentialKey({ publisher_id, trust_id, token_hash = '' }: NodeV
 }
 
 /** Whether this object was rejected, or the URL that it came by is used up. */
-function isRefused({ refused_object, refusals = 0 }: NodeVersionRecord, objectVersion?: string): boolean {
-  return objectVersion !== undefined && (refused_object === objectVersion || refusals >= maxRefusals);
+function isRefused({ refused_objects = [] }: NodeVersionRecord, objectVersion?: string): boolean {
+  if (objectVersion === undefined) return false;
+  return refused_objects.includes(objectVersion) || refused_objects.length >= maxRefusals;
 }
 
 /** The reasons that keep a version from becoming active, regardless of its archive. */

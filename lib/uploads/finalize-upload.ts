@@ -55,11 +55,8 @@ async function takeSteps(context: Context, finalizer: Finalizer): Promise<Upload
       await deleteObject(object);
       if (last === 'missing') last = 'refused_before';
     } else if (found.state !== 'awaited') return found.state;
-    else if (!object) {
-      // An earlier try of this event died between its refusal and its release.
-      if (found.version.checked_by === id) await release(context, upload, id);
-      return last;
-    } else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
+    else if (!object) return last;
+    else if (!hasTimeFor(object.sizeBytes)) return 'unvisited';
     else if (await claim(context, found.version, id)) {
       const result = await check(context, finalizer, found.version, object).catch(async (error: unknown) => {
         if (error instanceof ObjectChanged && looks < maxLooks) return undefined;
@@ -84,11 +81,9 @@ async function check(
   const checked = await checkArchive(object).catch(archiveProblemOnly);
   if (checked instanceof ArchiveProblem) {
     note({ reason: checked.message });
-    const isRefused = await refuse(context, upload, version, { versionId, problem: checked.message });
+    const isRefused = await refuse(context, upload, version, { id, versionId, problem: checked.message });
     if (!isRefused) return undefined;
-    // Still claimed: a newer archive that is refused and removed would uncover this one, to be counted twice.
     await deleteObject(object);
-    await release(context, upload, id);
     return 'refused';
   }
   const { sha256 } = checked;
