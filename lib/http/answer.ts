@@ -46,10 +46,16 @@ export async function logRequest(
     cold_start: isColdStart,
   };
   isColdStart = false;
+  const clockAheadMs = Date.now() - requestContext.timeEpoch;
   return withLogFields(fields, async () => {
     const answer = await work(requestId);
     const ms = Math.round((process.uptime() - started) * 1000);
-    log(answer.statusCode >= 500 ? 'error' : 'info', 'request', { status: answer.statusCode, ms });
+    log(answer.statusCode >= 500 ? 'error' : 'info', 'request', {
+      status: answer.statusCode,
+      ms,
+      // A wrong clock makes good tokens expired, or not yet valid. The gateway gives up after half a minute.
+      ...(answer.statusCode === 401 && Math.abs(clockAheadMs) > 60_000 && { clock_ahead_ms: clockAheadMs }),
+    });
     return { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } };
   });
 }

@@ -90,6 +90,18 @@ describe('the caller of an endpoint', () => {
     expect(lines().map(({ reason }) => reason)).toEqual(['malformed', 'missing']);
   });
 
+  test('logs how far its clock is from the gateway with a token that it finds expired', async () => {
+    const { handler } = open({ access: 'user', parameters: z.object({}) });
+    const event = sampleEvent('relight-image');
+    event.headers = olga;
+    event.requestContext.timeEpoch = Date.now();
+    jest.useFakeTimers({ now: Date.now() + 86_400_000, doNotFake: ['performance'] });
+    await handler(event, {} as Context);
+
+    const [{ reason, clock_ahead_ms }] = lines();
+    expect([reason, Math.round(clock_ahead_ms / 1000)]).toEqual(['expired', 86_400]);
+  });
+
   test('logs the start of a hash, and only when there is a caller', async () => {
     await open({ access: 'user' }).call({ headers: olga });
     await open({ access: proxy }).call();

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../packages/admin/spend/terms.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
@@ -394,4 +395,62 @@ test('limits hold from the moment in which they are set, for what was spent befo
   expect((await pay(user, 'multiframe-video')).status).toBe(429);
   await setLimits(`user:${user}`, { credits_per_day: 40 });
   expect((await pay(user, 'multiframe-video')).status).toBe(200);
+});
+
+/**
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_aws-signing.html: AWS denies a request that does not arrive
+ * within five minutes of the time stamp in it. Its answer has AWS's time.
+ */
+function denyLateSignatures(): void {
+  dynamodb.middlewareStack.add(
+    (next) => async (args) => {
+      const now = performance.timeOrigin + performance.now();
+      const { headers } = args.request as { headers: Record<string, string> };
+      const at = String(headers['x-amz-date']).replace(/(\d{4})(..)(..)T(..)(..)(..)Z/, '$1-$2-$3T$4:$5:$6Z');
+      const skew = Math.abs(Date.parse(at) - now);
+      if (skew <= 300_000) return next(args);
+      const error = {
+        __type: 'com.amazon.coral.service#InvalidSignatureException',
+        message: 'Signature expired',
+      };
+      return {
+        response: {
+          statusCode: 400,
+          headers: { date: new Date(now).toUTCString() },
+          body: Readable.from([Buffer.from(JSON.stringify(error))]),
+        },
+        output: { $metadata: {} },
+      };
+    },
+    { step: 'deserialize', priority: 'low', name: 'denyLateSignatures' },
+  );
+}
+
+describe('a function whose clock is wrong', () => {
+  afterEach(() => dynamodb.middlewareStack.remove('denyLateSignatures'));
+
+  test.each([
+    ['ten minutes ahead', 600_000],
+    ['ten minutes behind', -600_000],
+    ['a day ahead', 86_400_000],
+    ['a day behind', -86_400_000],
+  ])('buys nothing %s, and logs the cause of each request', async (_, ms) => {
+    const user = await spender();
+    const headers = { 'idempotency-key': 'once' };
+    await pay(user, 'text-to-video', { headers });
+    denyLateSignatures();
+    jest.useFakeTimers({
+      now: Date.now() + ms,
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'hrtime'],
+    });
+
+    for (const key of ['once', 'once', 'another']) {
+      const { status } = await pay(user, 'text-to-video', { headers: { 'idempotency-key': key } });
+      expect([status, JSON.stringify(lastRequestLine().causes)]).toEqual([
+        500,
+        expect.stringContaining('InvalidSignatureException: Signature expired'),
+      ]);
+    }
+    expect(acceptedTasks()).toBe(1);
+  });
 });
