@@ -1,8 +1,6 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { type NodeRecord, nodeRecord } from '../../lib/registry/records.ts';
-import { type AttributeMap, fromAttributes, type Item } from '../../lib/store/items.ts';
 import { hostNodeKey, nodeKey } from '../../lib/store/keys.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
+import { scan } from './registry/scan.ts';
 
 /** One name that the latest versions of several nodes have. The host application loads one of them. */
 export interface Clash {
@@ -11,19 +9,22 @@ export interface Clash {
   nodes: Pick<NodeRecord, 'id' | 'publisher_id' | 'created_at'>[];
 }
 
-/** A page holds up to 1 MB. */
-const maxPages = 100_000;
 const hostNodePrefix = hostNodeKey('', '', '').sk;
 const nodeSortKey = nodeKey('').sk;
 
-/**
- * Names of host nodes that several nodes share. No function needs an index by name, so this reads the whole table, which
- * costs as much as the table is large.
- */
+/** Nodes, and the keys of host nodes. */
+const nodesAndNames = {
+  FilterExpression: 'sk = :node OR begins_with(sk, :hostNode)',
+  ProjectionExpression: 'pk, sk, id, publisher_id, created_at, #status, latest_version',
+  ExpressionAttributeNames: { '#status': 'status' },
+  ExpressionAttributeValues: { ':node': { S: nodeSortKey }, ':hostNode': { S: hostNodePrefix } },
+};
+
+/** Names of host nodes that several nodes share. */
 export async function listClashes(): Promise<Clash[]> {
   const nodes = new Map<string, NodeRecord>();
   const names = new Map<string, string[]>();
-  for await (const item of scan()) {
+  for await (const item of scan(nodesAndNames)) {
     const [pk, sk] = [String(item.pk), String(item.sk)];
     if (sk === nodeSortKey) {
       const node = nodeRecord(item);
@@ -44,25 +45,4 @@ export async function listClashes(): Promise<Clash[]> {
   return clashes
     .filter((clash) => clash.nodes.length > 1)
     .sort((a, b) => b.nodes.length - a.nodes.length || a.name.localeCompare(b.name, 'en'));
-}
-
-/** Nodes, and the keys of host nodes. */
-async function* scan(): AsyncGenerator<Item> {
-  let start: AttributeMap | undefined;
-  for (let page = 0; page < maxPages; page += 1) {
-    const { Items = [], LastEvaluatedKey } = await dynamodb.send(
-      new ScanCommand({
-        TableName: tableName(),
-        FilterExpression: 'sk = :node OR begins_with(sk, :hostNode)',
-        ProjectionExpression: 'pk, sk, id, publisher_id, created_at, #status, latest_version',
-        ExpressionAttributeNames: { '#status': 'status' },
-        ExpressionAttributeValues: { ':node': { S: nodeSortKey }, ':hostNode': { S: hostNodePrefix } },
-        ExclusiveStartKey: start,
-      }),
-    );
-    yield* Items.map(fromAttributes);
-    if (!LastEvaluatedKey) return;
-    start = LastEvaluatedKey;
-  }
-  throw new Error('The listing of host nodes does not end.');
 }

@@ -1,4 +1,3 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import {
   type NodeRecord,
   type NodeVersionRecord,
@@ -7,43 +6,23 @@ import {
   publisherRecord,
 } from '../../lib/registry/records.ts';
 import { normalizeVersion } from '../../lib/schemas/version-label.ts';
-import { type AttributeMap, fromAttributes } from '../../lib/store/items.ts';
 import { nodeKey, publisherKey } from '../../lib/store/keys.ts';
 import { get } from '../../lib/store/read.ts';
-import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { newContext } from './registry/administration.ts';
 import { listOwnedNodes } from './registry/node-versions.ts';
 import { noSuchVersion, readNode, readPublisher, readVersions } from './registry/records.ts';
+import { scan } from './registry/scan.ts';
 
 /** What administrators look up and count without changing it. */
 
-/** A page holds up to 1 MB. */
-const maxPages = 100_000;
-
-/**
- * Every publisher, by ID. No function needs an index of them, so this reads the whole table, which costs as much as the
- * table is large.
- */
+/** Every publisher, by ID. */
 export async function listPublishers(): Promise<PublisherRecord[]> {
-  const publishers: PublisherRecord[] = [];
-  let start: AttributeMap | undefined;
-  for (let page = 0; page < maxPages; page += 1) {
-    const { Items = [], LastEvaluatedKey } = await dynamodb.send(
-      new ScanCommand({
-        TableName: tableName(),
-        FilterExpression: 'sk = :sk',
-        ExpressionAttributeValues: { ':sk': { S: publisherKey('').sk } },
-        ExclusiveStartKey: start,
-      }),
-    );
-    for (const item of Items) {
-      const publisher = publisherRecord(fromAttributes(item));
-      if (publisher) publishers.push(publisher);
-    }
-    if (!LastEvaluatedKey) return publishers.sort((a, b) => a.id.localeCompare(b.id, 'en'));
-    start = LastEvaluatedKey;
-  }
-  throw new Error('The listing of publishers does not end.');
+  const publishers = scan({
+    FilterExpression: 'sk = :sk',
+    ExpressionAttributeValues: { ':sk': { S: publisherKey('').sk } },
+  });
+  const all = await Array.fromAsync(publishers, (item) => publisherRecord(item));
+  return all.sort((a, b) => a.id.localeCompare(b.id, 'en'));
 }
 
 export async function listNodes(publisherId: string): Promise<NodeRecord[]> {

@@ -4,7 +4,7 @@ import { callerOf, shownCaller } from '../spend/caller-name.ts';
 import { ApiError } from '../../../lib/errors.ts';
 import { shownHash } from '../../../lib/notifications/records.ts';
 import { periodOf, periodOptions, secondsOf } from '../spend/period.ts';
-import { type FoundRequest, findRequest } from '../spend/requests.ts';
+import { type FoundRequest, findRequest, maxPages } from '../spend/requests.ts';
 import { callerOfPrincipal } from '../spend/usage.ts';
 
 export const show = command({
@@ -14,7 +14,7 @@ export const show = command({
     'Show the records of a paid request by its x-request-id, and the command for the log lines of any request',
   readsOnly: true,
   notes:
-    'Only paid requests leave records. The lines of every request, and so its bans, limits and rejected tokens, are only in the logs: the printed command finds them, and those of its task and notifications. Without --principal or --user, the records of all callers are read.',
+    'Only paid requests leave records. The lines of every request, and so its bans, limits and rejected tokens, are only in the logs: the printed command finds them, and those of its task and notifications. Without --principal or --user, up to 1,000 pages of all callers’ records are read, with four queries each.',
   options: {
     ...periodOptions,
     principal: { value: 'HASH', about: 'Read only the records of this caller, named as in its log lines' },
@@ -31,15 +31,19 @@ export const show = command({
       if (user !== undefined) return findRequest(id, { ...period, caller: callerOf(user) });
       if (principal === undefined) return findRequest(id, period);
       const caller = await callerOfPrincipal(principal, period);
-      return caller === undefined ? [] : findRequest(id, { ...period, caller });
+      return caller === undefined ? { found: [], hasMore: false } : findRequest(id, { ...period, caller });
     };
-    const found = await search().catch(unlessUnavailable);
+    const { found, hasMore = false } = (await search().catch(unlessUnavailable)) ?? {};
     const query = queryFor(id, found ?? []);
     const logs = logsCommand(query, period);
     const texts = found?.map(textOf) ?? [];
-    if (found?.length === 0) texts.push('No record of a paid request has this id on these days.');
+    if (hasMore)
+      texts.push(
+        `Only the first ${maxPages} pages of records were read. Give --principal, which the log lines have.`,
+      );
+    else if (found?.length === 0) texts.push('No record of a paid request has this id on these days.');
     return {
-      data: { request_id: id, found: found ?? null, query, logs },
+      data: { request_id: id, found: found ?? null, has_more: hasMore, query, logs },
       text: [...texts, `In the logs:\n\n${logs}`].join('\n\n'),
       ...(!found && { problem: 'The table cannot be reached or is overloaded, so no record is shown.' }),
     };

@@ -1,5 +1,4 @@
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { bucketName, s3 } from '../../../lib/bucket/bucket.ts';
 import { updateConfig } from '../../../lib/index/config-file.ts';
 import {
@@ -15,11 +14,10 @@ import { readNode } from '../../../lib/index/read-node.ts';
 import { refreshReadme } from '../../../lib/index/readme-file.ts';
 import { refreshListedHostNodes, refreshNode, refreshPiece } from '../../../lib/index/write-files.ts';
 import { nodeRecord } from '../../../lib/registry/records.ts';
-import { type AttributeMap, fromAttributes } from '../../../lib/store/items.ts';
 import { foldNodeId, nodeKey } from '../../../lib/store/keys.ts';
-import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { newContext } from './administration.ts';
 import { readVersions } from './records.ts';
+import { scan } from './scan.ts';
 
 /* Rebuilds the public index from the whole table while `writeIndex` goes on: both write a file only over what they read. */
 
@@ -96,24 +94,13 @@ export async function rebuildIndex({ after = '', linesPerPiece = 500, progress }
   return { nodes: nodeIds.length, written, removed: await removeOthers(expected), pieces };
 }
 
-/** No index lists the nodes of all publishers, so the whole table is read. */
 async function listAllNodes(): Promise<string[]> {
-  const nodeIds: string[] = [];
-  let start: AttributeMap | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await dynamodb.send(
-      new ScanCommand({
-        TableName: tableName(),
-        FilterExpression: 'sk = :sk',
-        ExpressionAttributeValues: { ':sk': { S: nodeKey('').sk } },
-        ProjectionExpression: 'pk, sk, id',
-        ExclusiveStartKey: start,
-      }),
-    );
-    nodeIds.push(...Items.map((item) => foldNodeId(nodeRecord(fromAttributes(item)).id)));
-    start = LastEvaluatedKey;
-  } while (start);
-  return nodeIds;
+  const nodes = scan({
+    FilterExpression: 'sk = :sk',
+    ExpressionAttributeValues: { ':sk': { S: nodeKey('').sk } },
+    ProjectionExpression: 'pk, sk, id',
+  });
+  return Array.fromAsync(nodes, (item) => foldNodeId(nodeRecord(item).id));
 }
 
 /** Files of nodes that were published meanwhile are newer than the list, and stay. */

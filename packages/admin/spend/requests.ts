@@ -24,11 +24,18 @@ export interface FoundRequest {
 }
 
 const maxAttempts = 100;
+/** Four queries each, and up to 4 MB. */
+export const maxPages = 1000;
 
-/** The attempts of a request; a caller may have chosen the same id for several. */
-export async function findRequest(requestId: string, period: Period): Promise<FoundRequest[]> {
-  const { records } = await findUsage(period, { requestId }, maxAttempts);
-  return Promise.all(records.map(readAround));
+interface Search {
+  /** A caller may have chosen the same id for several attempts. */
+  found: FoundRequest[];
+  hasMore: boolean;
+}
+
+export async function findRequest(requestId: string, period: Period): Promise<Search> {
+  const { records, hasMore } = await findUsage(period, { requestId }, maxAttempts, maxPages);
+  return { found: await Promise.all(records.map(readAround)), hasMore };
 }
 
 async function readAround(usage: UsageRecord): Promise<FoundRequest> {

@@ -96,14 +96,18 @@ interface Wanted {
   taskId?: string | undefined;
 }
 
-/** The first records, and whether there are more. */
+/** The first records, and whether there may be more. A page is of one caller and day. */
 export async function findUsage(
   period: Period,
   { requestId, taskId }: Wanted,
   max: number,
+  maxPages = Number.POSITIVE_INFINITY,
 ): Promise<{ records: UsageRecord[]; hasMore: boolean }> {
   const records: UsageRecord[] = [];
+  let pages = 0;
   for await (const page of usagePages(period)) {
+    if (pages === maxPages) return { records, hasMore: true };
+    pages += 1;
     for (const record of page) {
       if (requestId !== undefined && record.request_id !== requestId) continue;
       if (taskId !== undefined && record.task_id !== taskId) continue;

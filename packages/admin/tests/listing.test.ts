@@ -1,10 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { tableName } from '../../../lib/store/table.ts';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { runCommandLine } from '../command-line.ts';
 import { confirm } from '../../command-line/confirm.ts';
 import { admin, adminJson } from '../../../tests/support/admin.ts';
 import { addNode, addPublisher, addVersion } from '../../../tests/support/registry.ts';
+import { SilentServer } from '../../../tests/support/silent-server.ts';
 
 beforeAll(async () => {
   await addPublisher('acme', { olga: 'owner', mats: 'member' });
@@ -58,6 +59,40 @@ describe('npm run admin', () => {
   ])('says in one sentence that a thing does not exist: %j', async (args, sentence) => {
     expect(await admin(...args)).toEqual({ status: 1, stdout: '', stderr: `${sentence}\n` });
   });
+});
+
+describe('the commands that read the whole table', () => {
+  const silent = new SilentServer();
+
+  afterEach(() => {
+    dynamodb.middlewareStack.remove('troubled');
+    silent.stop();
+  });
+
+  test('repeat a page of a scan that is throttled, and one that is never answered', async () => {
+    await silent.listen();
+    const troubles = [...Array<string>(3).fill('throttled'), ...Array<string>(3).fill('silent')];
+    dynamodb.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          const trouble = commandName === 'ScanCommand' ? troubles.shift() : undefined;
+          if (trouble === 'throttled') throw Object.assign(new Error(), { name: 'ThrottlingException' });
+          if (trouble === 'silent') silent.redirect(args.request);
+          return next(args);
+        },
+      { step: 'finalizeRequest', priority: 'low', name: 'troubled' },
+    );
+    const results = await Promise.all([
+      admin('publisher', 'list'),
+      admin('host-node', 'clashes'),
+      admin('index', 'rebuild'),
+    ]);
+
+    expect(results.map(({ status, stderr }) => [status, stderr])).toEqual(
+      Array(3).fill([0, expect.any(String)]),
+    );
+    expect([troubles.length, silent.asked]).toEqual([0, 3]);
+  }, 30_000);
 });
 
 describe('on a deployed table', () => {

@@ -113,6 +113,25 @@ describe('request show', () => {
     expect(read).toEqual([callerHash('user:demo-owner')]);
   });
 
+  test('stops after 1,000 callers, and says how to name one', async () => {
+    let asked = 0;
+    intercept(dynamodb, async ({ input }) => {
+      const { ':partition': partition, ':bound0': bound } = Object(input).ExpressionAttributeValues;
+      const isCallers = bound.S.startsWith('CALLER#');
+      if (!isCallers) asked += 1;
+      // Each shard of a day has 100 callers, and each caller has one record.
+      const names = isCallers
+        ? Array.from({ length: 100 }, (_, index) => `${partition.S}-${index}`)
+        : ['some'];
+      if (!isCallers && !partition.S.endsWith('#0')) return { Items: [] };
+      return { Items: names.map((caller) => ({ caller: { S: `user:${caller}` }, sk: { S: caller } })) };
+    });
+    const { text } = await run('shown-among-many');
+
+    expect(text).toMatch(/^Only the first 1000 pages of records were read\. Give --principal/);
+    expect(asked).toBeLessThan(4100);
+  });
+
   test('rejects --principal together with --user', async () => {
     await expect(show.run({ id: 'shown' }, { principal: 'a', user: 'b' }, String)).rejects.toThrow(
       'and not both',

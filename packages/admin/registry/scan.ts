@@ -1,0 +1,21 @@
+import { ScanCommand, type ScanCommandInput } from '@aws-sdk/client-dynamodb';
+import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
+import { send } from '../../../lib/store/send.ts';
+import { dynamodb, tableName } from '../../../lib/store/table.ts';
+import { newContext } from './administration.ts';
+
+type Filter = Pick<
+  ScanCommandInput,
+  'FilterExpression' | 'ProjectionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+>;
+
+/** The matching items of the whole table, for what has no index. It costs as much as the table is large. */
+export async function* scan(filter: Filter): AsyncGenerator<Item> {
+  let start: AttributeMap | undefined;
+  do {
+    const page = new ScanCommand({ TableName: tableName(), ...filter, ExclusiveStartKey: start });
+    const { Items = [], LastEvaluatedKey } = await send(newContext(), 'Scan', () => dynamodb.send(page));
+    yield* Items.map(fromAttributes);
+    start = LastEvaluatedKey;
+  } while (start);
+}
