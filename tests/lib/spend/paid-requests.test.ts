@@ -427,7 +427,9 @@ function denyLateSignatures(): void {
 }
 
 describe('a function whose clock is wrong', () => {
-  afterEach(() => dynamodb.middlewareStack.remove('denyLateSignatures'));
+  afterEach(() => {
+    dynamodb.middlewareStack.remove('denyLateSignatures');
+  });
 
   test.each([
     ['ten minutes ahead', 600_000],
