@@ -8,7 +8,6 @@ import { compareAndSave } from '../tools/bench/baseline.ts';
 import { amount, type Figure, quantile, ratio } from '../tools/bench/figures.ts';
 import { Lambda } from '../tools/bench/lambda.ts';
 import { compare, grossRegressions, render } from '../tools/bench/report.ts';
-import { loadsOf } from '../tools/bench/sizes.ts';
 import { buildFunctions } from '../infra/bundle/build.ts';
 import { seed } from '../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../tools/simulators/start-simulators.ts';
@@ -20,17 +19,13 @@ import { runProgram } from './support/run-program.ts';
 const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
 const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
 
-beforeAll(async () => {
-  await buildFunctions();
-}, 30_000);
-
 describe('after one invocation in a process of its own', () => {
   let simulators: Simulators;
   const lambda = new Lambda();
 
   beforeAll(async () => {
-    [simulators] = await Promise.all([startSimulators(), lambda.listen(), seed()]);
-  });
+    [simulators] = await Promise.all([startSimulators(), lambda.listen(), seed(), buildFunctions()]);
+  }, 30_000);
 
   afterAll(async () => {
     await Promise.all([simulators.stop(), lambda.stop()]);
@@ -57,50 +52,6 @@ describe('after one invocation in a process of its own', () => {
       expect(modules.filter((module) => /undici/.test(module))).toEqual([]);
     },
     30_000,
-  );
-});
-
-describe('a bundle', () => {
-  const built = new Map<string, ReturnType<typeof loadsOf>>();
-  const loads = (name: string) => {
-    const loading = built.get(name) ?? loadsOf(name);
-    built.set(name, loading);
-    return loading;
-  };
-
-  test.each([...proxies, ...stores])(
-    'gives %s only the credential provider of its role, and no S3 client',
-    async (name) => {
-      const { whole } = await loads(name);
-
-      expect(whole.inputs.filter((file) => /credential-provider|client-s3/.test(file))).toEqual([
-        'credentials:@aws-sdk/credential-provider-node',
-      ]);
-    },
-  );
-
-  test.each(proxies)('%s loads nothing of the SDK before a request needs it', async (name) => {
-    const { first, whole } = await loads(name);
-
-    expect(first.inputs.filter((file) => /@aws-sdk|@smithy/.test(file))).toEqual([]);
-    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-dynamodb'))).toBe(true);
-  });
-
-  test('finalize-upload contains the S3 client', async () => {
-    const { whole } = await loads('finalize-upload');
-
-    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-s3'))).toBe(true);
-  });
-
-  test.each([...proxies, ...stores, 'finalize-upload'])(
-    '%s contains only the parts of zod that its schemas call',
-    async (name) => {
-      const { whole } = await loads(name);
-      const ofZod = whole.inputs.filter((file) => file.includes('node_modules/zod/'));
-
-      expect(ofZod).toContain('node_modules/zod/v4/mini/schemas.js');
-      expect(ofZod.filter((file) => /classic|locales|json-schema/.test(file))).toEqual([]);
-    },
   );
 });
 

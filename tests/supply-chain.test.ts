@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { bundle } from '../infra/bundle/build.ts';
+import { loadsOf } from '../tools/bench/sizes.ts';
 
 /** Checks what comes from others. The lock files and the bundles are enough, so it needs no network. */
 
@@ -67,6 +67,9 @@ test('allows or denies every install script by name, and leaves no name over', (
   expect(Object.keys(manifest.allowScripts).sort()).toEqual([...new Set(scripted)].sort());
 });
 
+const proxies = ['relight-image', 'text-to-video', 'extend-video', 'multiframe-video'];
+const stores = ['update-node', 'update-host-node', 'publish-node-version', 'bulk-node-versions'];
+
 /** The packages that a bundle may contain. A new name here is a decision, not a side effect. */
 const endpoint = ['@middy/core', 'aws-jwt-verify', 'the AWS SDK', 'zod'];
 
@@ -89,16 +92,58 @@ const allowed: Record<string, string[]> = {
 
 const sdk = /^@(?:aws-sdk|aws|smithy)\/|^(?:tslib|bowser|mnemonist|obliterator)$/;
 
-test.each(Object.entries(allowed))(
-  'contains only the allowed packages in the bundle of %s',
-  async (name, expected) => {
-    const { metafile } = await bundle(`functions/${name}.ts`, 'unused');
-    const files = Object.values(metafile.outputs).flatMap(({ inputs }) =>
-      Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+const built = new Map<string, ReturnType<typeof loadsOf>>();
+
+function loads(name: string): ReturnType<typeof loadsOf> {
+  const loading = built.get(name) ?? loadsOf(name);
+  built.set(name, loading);
+  return loading;
+}
+
+describe('a bundle', () => {
+  test.each(Object.entries(allowed))('of %s contains only the allowed packages', async (name, expected) => {
+    const { whole } = await loads(name);
+    const packages = whole.inputs.flatMap(
+      (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
     );
-    const packages = files.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
     const owners = new Set(packages.map((found) => (sdk.test(found) ? 'the AWS SDK' : found)));
 
     expect([...owners].sort()).toEqual(expected);
-  },
-);
+  });
+
+  test.each([...proxies, ...stores])(
+    'gives %s only the credential provider of its role, and no S3 client',
+    async (name) => {
+      const { whole } = await loads(name);
+
+      expect(whole.inputs.filter((file) => /credential-provider|client-s3/.test(file))).toEqual([
+        'credentials:@aws-sdk/credential-provider-node',
+      ]);
+    },
+  );
+
+  test.each(proxies)('%s loads nothing of the SDK before a request needs it', async (name) => {
+    // Checked without a clock: it is what makes them start fast.
+    const { first, whole } = await loads(name);
+
+    expect(first.inputs.filter((file) => /@aws-sdk|@smithy/.test(file))).toEqual([]);
+    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-dynamodb'))).toBe(true);
+  });
+
+  test('finalize-upload contains the S3 client', async () => {
+    const { whole } = await loads('finalize-upload');
+
+    expect(whole.inputs.some((file) => file.includes('@aws-sdk/client-s3'))).toBe(true);
+  });
+
+  test.each([...proxies, ...stores, 'finalize-upload'])(
+    '%s contains only the parts of zod that its schemas call',
+    async (name) => {
+      const { whole } = await loads(name);
+      const ofZod = whole.inputs.filter((file) => file.includes('node_modules/zod/'));
+
+      expect(ofZod).toContain('node_modules/zod/v4/mini/schemas.js');
+      expect(ofZod.filter((file) => /classic|locales|json-schema/.test(file))).toEqual([]);
+    },
+  );
+});

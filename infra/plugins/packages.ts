@@ -9,7 +9,12 @@ import { fromBufferPromise } from 'yauzl';
 const run = promisify(execFile);
 
 /** Packaging needs no credentials, and a template must not depend on the environment of the person who packages. */
-export const bareEnvironment = { PATH: process.env.PATH, HOME: tmpdir(), SLS_TELEMETRY_DISABLED: '1' };
+export const bareEnvironment = {
+  PATH: process.env.PATH,
+  HOME: tmpdir(),
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+  SLS_TELEMETRY_DISABLED: '1',
+};
 
 /** What a stage needs and has no default. */
 export const requiredParameters = {

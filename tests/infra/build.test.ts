@@ -1,9 +1,8 @@
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { digestSources, isUpToDate, rememberBuild } from '../../infra/bundle/up-to-date.ts';
-import { runProgram } from '../support/run-program.ts';
 
 let root: string;
 
@@ -87,30 +86,3 @@ describe('a build', () => {
     expect(await isUpToDate(root)).toBe(false);
   });
 });
-
-test('leaves in dist only what is deployed, whatever an interrupted build has left', async () => {
-  await Promise.all(Object.keys({ ...sources, ...made }).map((name) => rm(join(root, name))));
-  for (const name of [
-    'functions',
-    'infra',
-    'lib',
-    'packages',
-    'tools',
-    'node_modules',
-    'package.json',
-    'tsconfig.json',
-  ]) {
-    await rm(join(root, name), { recursive: true, force: true });
-    await symlink(resolve(name), join(root, name));
-  }
-  await write('dist/update-node/index.js.4711.new', 'half of');
-  const { stdout, stderr } = await runProgram(process.execPath, ['infra/bundle/build.ts'], { cwd: root });
-  expect({ stdout, stderr }).toEqual({ stdout: 'The functions in dist/ are built.\n', stderr: '' });
-
-  const left = await readdir(join(root, 'dist'), { recursive: true, withFileTypes: true });
-  const names = left.flatMap((entry) => (entry.isFile() ? [entry.name] : []));
-  expect(names.filter((name) => !/\.(js|js\.map)$|^package\.json$|^build\.sha256$/.test(name))).toEqual([]);
-  expect(names).toContain('index.js');
-  expect(await readdir(join(root, '.local'))).toEqual([]);
-  expect(await isUpToDate(root)).toBe(true);
-}, 60_000);

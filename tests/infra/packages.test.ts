@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { unzip, unzipInto } from '../../infra/plugins/packages.ts';
+import { bareEnvironment, unzip, unzipInto } from '../../infra/plugins/packages.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { type Simulators, startSimulators } from '../../tools/simulators/start-simulators.ts';
 import { type Packaged, packagedStage } from './packaging.ts';
@@ -79,6 +79,14 @@ describe('packages', () => {
       expect(files.filter((file) => !file.startsWith(`dist/${name}/`))).toEqual([]);
     },
   );
+
+  test('needs no second build where nothing has changed, and leaves nothing beside dist', async () => {
+    const cwd = dirname(dirname(first.file));
+    const { stdout } = await run('node', ['infra/bundle/build.ts'], { cwd, env: bareEnvironment });
+
+    expect(stdout).toBe('The functions in dist/ are up to date.\n');
+    expect(await readdir(join(cwd, '.local'))).toEqual([]);
+  });
 
   test.each(names)('makes %s again to the byte, elsewhere and for other parameters', (name) => {
     expect(zipOf(name).equals(zipOf(name, second))).toBe(true);

@@ -32,33 +32,39 @@ export interface Packaged {
 
 const patienceMs = 110_000;
 
-/** Two sets are built apart, to be compared; the others come out of the full one's build. */
-const buildOf: Partial<Record<keyof typeof parameterSets, string>> = { direct: 'direct' };
+/** One set is built apart, to be compared; the others come out of one build. */
+const builtApart = 'direct';
 
 /** A stage with one of the sets of parameters, packaged once for all test files of a run. */
 export async function packagedStage(set: keyof typeof parameterSets): Promise<Packaged> {
   const folder = join(String(process.env.TEST_DIRECTORY), `stage-${set}`);
   await once(folder, async () => {
-    await makeProject(folder, await builtFunctions(buildOf[set] ?? 'full'));
+    if (set === builtApart) await build(folder);
+    else await makeProject(folder, await builtFunctions());
     await packageStage(folder, 'packaged', parameterSets[set]);
   });
   return readPackage(join(folder, 'packaged'));
 }
 
-/** Other tests start the local stack at the same time, which builds too, so each build has a folder of its own. */
-async function builtFunctions(name: string): Promise<string> {
-  const folder = join(String(process.env.TEST_DIRECTORY), `build-${name}`);
-  await once(folder, async () => {
-    await makeProject(folder);
-    await run('node', ['infra/bundle/build.ts'], { cwd: folder, env: bareEnvironment });
-  });
+/** Other tests start the local stack at the same time, which builds too, so this has a folder of its own. */
+async function builtFunctions(): Promise<string> {
+  const folder = join(String(process.env.TEST_DIRECTORY), 'build');
+  await once(folder, () => build(folder));
   return join(folder, 'dist');
+}
+
+/** Builds over what an interrupted build has left. */
+async function build(folder: string): Promise<void> {
+  await makeProject(folder);
+  await mkdir(join(folder, 'dist/update-node'), { recursive: true });
+  await writeFile(join(folder, 'dist/update-node/index.js.4711.new'), 'half of');
+  await run('node', ['infra/bundle/build.ts'], { cwd: folder, env: bareEnvironment });
 }
 
 /** A project of a test's own, to package what it likes. */
 export async function builtProject(name: string): Promise<string> {
   const folder = join(String(process.env.TEST_DIRECTORY), `project-${name}`);
-  await makeProject(folder, await builtFunctions('full'));
+  await makeProject(folder, await builtFunctions());
   return folder;
 }
 

@@ -21,6 +21,8 @@ export default async function startServers(): Promise<void> {
   ]);
   Object.assign(servers, { directory, running: [dynamodb, s3, issuer] });
   process.env.TEST_DIRECTORY = directory;
+  // Tests start hundreds of processes, and each would compile the same modules again.
+  process.env.NODE_COMPILE_CACHE = join(directory, 'compiled');
   process.env.AWS_ENDPOINT_URL_DYNAMODB = dynamodb.url;
   process.env.AWS_ENDPOINT_URL_S3 = s3.url;
   process.env.TOKEN_JWKS_URL = `${issuer.url}/.well-known/jwks.json`;
