@@ -14,7 +14,7 @@ type Value = string | { Ref: string } | { 'Fn::GetAtt': [string, string] };
 interface Metric {
   namespace: string;
   name: string;
-  statistic: 'Sum' | 'Maximum' | 'SampleCount' | 'p95';
+  statistic: 'Sum' | 'Average' | 'Maximum' | 'SampleCount' | 'p95';
   dimensions: Record<string, Value>;
 }
 
@@ -35,6 +35,8 @@ export interface Alarm {
    * the state of a new alarm, and only a change notifies: a new stage pages no one before its first run.
    */
   mustRun?: true;
+  /** Keeps its state without data: a queue of dead letters that is left alone for six hours may have none. */
+  isLasting?: true;
 }
 
 interface StageFunction {
@@ -413,7 +415,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
       metric: {
         namespace: 'AWS/S3',
         name: 'BucketSizeBytes',
-        statistic: 'Maximum',
+        statistic: 'Average',
         dimensions: { BucketName: bucketName, StorageType: 'StandardStorage' },
       },
       seconds: days,
@@ -463,6 +465,7 @@ function deadLetters(name: string, queue: string, meaning: string): Alarm {
       dimensions: { QueueName: { 'Fn::GetAtt': [queue, 'QueueName'] } },
     },
     ...anyOfFifteen,
+    isLasting: true,
   };
 }
 
@@ -529,7 +532,7 @@ function own({ namespace }: Stage, name: string, dimensions: Record<string, stri
 
 /** The properties of an alarm's resource. */
 export function alarmProperties(alarm: Alarm, prefix: string, topic: string | undefined) {
-  const { metric, seconds, periods, above, below, mustRun } = alarm;
+  const { metric, seconds, periods, above, below, mustRun, isLasting } = alarm;
   const [DatapointsToAlarm, EvaluationPeriods] = periods;
   return {
     AlarmName: `${prefix}-${alarm.name}`,
@@ -539,7 +542,7 @@ export function alarmProperties(alarm: Alarm, prefix: string, topic: string | un
       OKActions: [topic],
       ...(mustRun && { InsufficientDataActions: [topic] }),
     }),
-    TreatMissingData: mustRun ? 'missing' : 'notBreaching',
+    TreatMissingData: mustRun ? 'missing' : isLasting ? 'ignore' : 'notBreaching',
     ComparisonOperator: below === undefined ? 'GreaterThanThreshold' : 'LessThanThreshold',
     Threshold: below ?? above,
     DatapointsToAlarm,

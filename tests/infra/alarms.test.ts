@@ -9,7 +9,7 @@ import { ofType, type Packaged, packagedStage, properties } from './packaging.ts
 
 /*
  * The alarms of the packaged templates, held to what AWS documents about metrics and alarms. Each rule has the page that
- * states it. What only AWS can show is in docs/runbook.md.
+ * states it. docs/runbook.md names what no page states.
  */
 
 const prefix = 'node-registry-prod-';
@@ -107,6 +107,7 @@ function expectedNames(isFull: boolean): string[] {
 
 /** On work that leaves a line at each run. */
 const presence = /^(?:sweep-missing-.*|notification-runs)$/;
+const deadLetters = /-dead-letters$/;
 
 describe('the alarms', () => {
   test('match this list in a stage whose providers notify callers', () => {
@@ -165,10 +166,29 @@ describe('the alarms', () => {
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html: a metric that has data
   // only when something happens is to be treated as not breaching where it has none.
-  test('treat a period without data as quiet, except those on work that must run', () => {
-    const treats = (alarm: Part) => (presence.test(namesOf([alarm])[0] ?? '') ? 'missing' : 'notBreaching');
+  // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/monitoring-using-cloudwatch.html: a queue has
+  // metrics while it is active, which is for up to six hours if it holds messages or is used, and up to 15 minutes late.
+  test('treat a period without data as quiet, except those on work that must run and on dead letters', () => {
+    const treats = (alarm: Part) => {
+      const [name = ''] = namesOf([alarm]);
+      if (presence.test(name)) return 'missing';
+      return deadLetters.test(name) ? 'ignore' : 'notBreaching';
+    };
 
     expect(breaking((alarm) => alarm.TreatMissingData === treats(alarm))).toEqual([]);
+  });
+
+  // The page of the metrics of queues (below): a message that was received three times no longer counts for the age.
+  test('watch the dead letters of every queue whose oldest message they watch', () => {
+    const queuesOf = (name: string) =>
+      alarmsOf(full)
+        .filter((alarm) => looksAt(alarm, 'AWS/SQS', name))
+        .map((alarm) => String(watched(alarm)[0]?.dimensions.QueueName).replace(/Failures|\.QueueName/g, ''));
+
+    expect(queuesOf('ApproximateNumberOfMessagesVisible')).toEqual(
+      expect.arrayContaining(queuesOf('ApproximateAgeOfOldestMessage')),
+    );
+    expect(queuesOf('ApproximateAgeOfOldestMessage')).toHaveLength(2);
   });
 
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Alarms.html: if logs
@@ -213,7 +233,8 @@ describe('the alarms', () => {
 
   // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html (Sum for Errors and Throttles),
   // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html and
-  // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
+  // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html and
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/metrics-dimensions.html
   test('take the statistic that AWS documents for a metric, with its dimensions', () => {
     const documented: Record<string, [statistic: string, ...dimensions: string[][]]> = {
       'AWS/Lambda Errors': ['Sum', ['FunctionName']],
@@ -231,7 +252,7 @@ describe('the alarms', () => {
       'AWS/DynamoDB WriteThrottleEvents': ['Sum', ['TableName'], ['TableName', 'GlobalSecondaryIndexName']],
       'AWS/SQS ApproximateNumberOfMessagesVisible': ['Maximum', ['QueueName']],
       'AWS/SQS ApproximateAgeOfOldestMessage': ['Maximum', ['QueueName']],
-      'AWS/S3 BucketSizeBytes': ['Maximum', ['BucketName', 'StorageType']],
+      'AWS/S3 BucketSizeBytes': ['Average', ['BucketName', 'StorageType']],
     };
     const found = alarmsOf(full)
       .flatMap(watched)
