@@ -76,8 +76,8 @@ export async function readSecret(
   const content = parseObject(reply.body);
   const reference = `${store}:${name}`;
   const answer = [reply.status, errorType(content)].filter(Boolean).join(' ');
-  if (missing.has(errorType(content)))
-    throw wrongSecret(`${reference} does not exist in ${region}: ${service} answered ${answer}.`);
+  const absence = absences.get(errorType(content));
+  if (absence) throw wrongSecret(`${reference} ${absence} in ${region}: ${service} answered ${answer}.`);
   const secret = reply.status === 200 ? read(content) : undefined;
   const text = typeof secret === 'string' ? secret.trim() : undefined;
   const problem = text === undefined ? binaryProblem(content) : textProblem(text, use);
@@ -86,7 +86,11 @@ export async function readSecret(
   throw new Error(`${service} answered ${answer} without a value for ${reference}.`);
 }
 
-const missing: ReadonlySet<string> = new Set(['ParameterNotFound', 'ResourceNotFoundException']);
+const absences: ReadonlyMap<string, string> = new Map([
+  ['ParameterNotFound', 'does not exist'],
+  ['ResourceNotFoundException', 'does not exist'],
+  ['InvalidRequestException', 'is scheduled for deletion'],
+]);
 
 /** The store may put a namespace before the error's name. */
 function errorType({ __type }: JsonObject): string {

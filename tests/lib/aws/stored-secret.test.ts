@@ -166,6 +166,13 @@ describe('a secret by reference', () => {
       { __type: 'com.amazonaws.secretsmanager#ResourceNotFoundException' },
       400,
     ],
+    // https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+    [
+      'is scheduled for deletion in us-east-1: secretsmanager answered 400 InvalidRequestException.',
+      'secretsmanager',
+      { __type: 'InvalidRequestException', message: 'It was marked for deletion.' },
+      400,
+    ],
   ])(
     'that %s is reported at start by %s, and is no overload',
     async (problem, service, content, status = 200) => {
