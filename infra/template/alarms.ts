@@ -456,7 +456,8 @@ function deadLetters(name: string, queue: string, meaning: string): Alarm {
   return {
     name,
     meaning,
-    look: 'its `faults-` alarm and lines',
+    // A message that its batch reports as failed is no error of the invocation, and fires no `faults-` alarm.
+    look: '`causes` in its lines; none if it crashed',
     action: 'Fix the cause, then [redrive](#redrive-dead-letters).',
     metric: {
       namespace: 'AWS/SQS',
