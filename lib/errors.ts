@@ -14,11 +14,11 @@ export const errorCatalog = {
   node_banned: { status: 403, message: 'The node is banned.' },
   publisher_banned: { status: 403, message: 'The publisher is banned.' },
   caller_blocked: { status: 403, message: 'The operator of this service has blocked this caller.' },
-  route_not_found: { status: 404, message: 'There is no such operation.' },
-  publisher_not_found: { status: 404, message: 'There is no such publisher.' },
-  node_not_found: { status: 404, message: 'There is no such node.' },
-  node_version_not_found: { status: 404, message: 'There is no such node version.' },
-  host_node_not_found: { status: 404, message: 'There is no such host node in this node version.' },
+  route_not_found: { status: 404, message: 'This operation does not exist.' },
+  publisher_not_found: { status: 404, message: 'The publisher does not exist.' },
+  node_not_found: { status: 404, message: 'The node does not exist.' },
+  node_version_not_found: { status: 404, message: 'The node version does not exist.' },
+  host_node_not_found: { status: 404, message: 'The host node does not exist in this node version.' },
   version_exists: { status: 409, message: 'This version has been published. Publish a new version instead.' },
   node_id_taken: {
     status: 409,
@@ -52,12 +52,12 @@ export const errorCatalog = {
   },
   record_too_large: {
     status: 413,
-    message: 'The record would exceed what the store accepts. Shorten its texts and lists.',
+    message: 'The record would be too large to store. Shorten its texts and lists.',
   },
   unsupported_media_type: { status: 415, message: 'Send the body as Content-Type: application/json.' },
   provider_busy: {
     status: 429,
-    message: 'The provider accepts no more work at the moment. Try again later.',
+    message: 'The provider is not accepting more work at the moment. Try again later.',
   },
   budget_exhausted: {
     status: 429,

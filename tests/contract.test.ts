@@ -1197,7 +1197,7 @@ function bulk(node_versions: unknown): Promise<Result> {
 }
 
 function forAdmins(path: string) {
-  return [{ path, message: 'may be changed by an admin only' }];
+  return [{ path, message: 'can be changed only by an admin' }];
 }
 
 function nested(depth: number): unknown {

@@ -17,7 +17,7 @@ export function readableArguments(args: readonly string[]): string[] {
     .filter((arg) => !/^--param=[^=]+=\s*$/.test(arg));
 }
 
-/** Removes the empty values of each stage's block, except those of npm start, which are no parameters of a stage. */
+/** Removes the empty values of each stage's block, except those that only npm start uses. */
 export function removeEmpty({ default: _defaults, local: _local, ...stages }: Blocks): void {
   for (const block of Object.values(stages))
     for (const [name, value] of Object.entries(block ?? {})) if (value === '') delete block?.[name];
@@ -33,7 +33,7 @@ export function givenValues(pairs: readonly (string | null)[]): [name: string, v
     .filter(([, value]) => value !== '');
 }
 
-/** What is no name and value, in sentences. */
+/** The problems of parameters that are not `name=value` pairs. */
 export function malformedParameters(pairs: readonly (string | null)[]): string[] {
   return pairs
     .map((pair) => pair ?? '')

@@ -123,7 +123,7 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
       name: `slow-${name}`,
       meaning: 'For 15 minutes, the p95 was above 2 s (proxies: 15 s).',
       look: '`ms`, `provider_ms`, `cold_start`, table throttles, the issuer',
-      action: '`provider_ms` close to `ms`: tell the provider.',
+      action: 'If `provider_ms` is close to `ms`, contact the provider.',
       metric: { namespace: 'AWS/Lambda', name: 'Duration', statistic: 'p95', dimensions },
       ...fifteenMinutes,
       above: bound,

@@ -37,7 +37,7 @@ export function damaged(name: string): ArchiveProblem {
 /** Some programs would read another size, or another end of the data, than the list of files states. */
 export function untrueSize(name: string): ArchiveProblem {
   return new ArchiveProblem(
-    `${quote(name)} unpacks to another size than the zip states. Make the zip again.`,
+    `${quote(name)} unpacks to a different size than the zip states. Make the zip again.`,
   );
 }
 
@@ -46,7 +46,7 @@ export function overlapping(name: string): ArchiveProblem {
 }
 
 export function hiddenBytes(): ArchiveProblem {
-  return new ArchiveProblem('there are bytes in it that belong to no file. Make the zip again.');
+  return new ArchiveProblem('it has bytes that belong to none of its files. Make the zip again.');
 }
 
 export function twoNames(name: string): ArchiveProblem {

@@ -67,7 +67,7 @@ async function readEntries(reader: ArchiveReader, { sizeBytes }: ArchiveFile): P
   }
   const record = await reader.bytesAt(end, endRecordBytes);
   if (position !== end || !isWholeDirectory(record, zip.entryCount, end - start)) {
-    throw new ArchiveProblem('the number of files it states is not the number it has. Make the zip again.');
+    throw new ArchiveProblem('it states a different number of files than it has. Make the zip again.');
   }
   if (entries.some(({ offset }) => offset >= start)) throw leadsOutside();
   checkWhole(entries, sizeBytes);
@@ -106,12 +106,12 @@ function checkTogether(names: readonly string[]): void {
 }
 
 function noFiles(): ArchiveProblem {
-  return new ArchiveProblem('there are no files in it. Zip the folder with its content.');
+  return new ArchiveProblem('it contains no files. Zip the folder with its content.');
 }
 
 function leadsOutside(): ArchiveProblem {
   return new ArchiveProblem(
-    'its list of files leads outside of it. Make the zip again, and upload the whole file.',
+    'its list of files points outside the archive. Make the zip again, and upload the whole file.',
   );
 }
 
@@ -121,10 +121,10 @@ function problemOf(error: unknown): ArchiveProblem {
   const text = error instanceof Error ? error.message : '';
   if (text.includes('encryption')) return encrypted();
   if (text.startsWith('End of central directory')) {
-    return new ArchiveProblem('it ends too early, as an interrupted upload does. Upload the whole file.');
+    return new ArchiveProblem('it ends too early, like an interrupted upload. Upload the whole file.');
   }
   if (text.startsWith('Invalid comment length')) {
-    return new ArchiveProblem('there is something after its end. Make the zip without appending to it.');
+    return new ArchiveProblem('there is data after its end. Make the zip without appending to it.');
   }
   if (text.startsWith('multi-disk')) {
     return new ArchiveProblem('it is one part of a split archive. Make it one file.');

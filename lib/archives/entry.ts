@@ -98,7 +98,7 @@ function checkSizes(entry: ArchiveEntry): void {
   }
   if (isDescribedAfter(entry) && bytes > 0) {
     throw new ArchiveProblem(
-      `${quote(name)} is stored with its size behind it, so that its end is a guess. Make the zip again.`,
+      `${quote(name)} is stored with its size after it, so its end can only be guessed. Make the zip again.`,
     );
   }
 }

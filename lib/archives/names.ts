@@ -71,7 +71,7 @@ function checkSegments(name: string): void {
   }
   if (segments.length - Number(!isFolder(name)) > maxFolderDepth) {
     throw new ArchiveProblem(
-      `the name ${quote(name)} lies in more than ${maxFolderDepth} folders. Make them fewer.`,
+      `the name ${quote(name)} is nested in more than ${maxFolderDepth} folders. Use fewer.`,
     );
   }
   const isTooLong = (segment: string) => Buffer.byteLength(segment) > maxSegmentBytes;

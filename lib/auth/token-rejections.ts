@@ -15,7 +15,7 @@ const rejections = {
   not_yet_valid: 'The access token is not yet valid.',
   wrong_audience: 'The access token is for another audience.',
   wrong_issuer: 'The access token comes from another issuer.',
-  wrong_issuer_slash: 'The issuer of the access token differs from ours in its last slash only.',
+  wrong_issuer_slash: 'The issuer of the access token differs from ours only in its trailing slash.',
   bad_signature: 'The signature of the access token is not valid.',
   unsupported_algorithm:
     'The access token is signed with an algorithm that is not supported; supported are RS256, RS384, RS512, ES256, ES384, ES512 and EdDSA.',

@@ -41,6 +41,6 @@ export function queueAt(
     );
     const [failed] = Failed;
     if (failed)
-      throw new Error(`SQS did not take ${Failed.length} of ${messages.length} messages: ${failed.Code}`);
+      throw new Error(`SQS did not accept ${Failed.length} of ${messages.length} messages: ${failed.Code}`);
   };
 }

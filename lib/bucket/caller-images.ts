@@ -34,7 +34,7 @@ export async function hasImage(
   });
   if (status === 200) return Number(headers['content-length']) === image.bytes;
   if (status === 404 || status === 403) return false;
-  throw new Error(`S3 answered ${status} to a look at an image.`);
+  throw new Error(`S3 answered ${status} to the HEAD of an image.`);
 }
 
 /** Where the provider reads it. */

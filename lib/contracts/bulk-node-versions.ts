@@ -28,7 +28,7 @@ export const bulkNodeVersions = contract({
           identifier: identifier.with(z.describe('The pair exactly as it was requested')),
           error_message: z.optional(z.string()).with(z.describe('Why the pair could not be answered')),
           node_version: z.optional(NodeVersion),
-          status: z.enum(['success', 'not_found', 'error']).with(added('What became of the pair')),
+          status: z.enum(['success', 'not_found', 'error']).with(added('Result for the pair')),
         }),
       )
       .with(z.describe('One entry for each pair, in the order of the request')),

@@ -9,11 +9,11 @@ export const updateHostNode = contract({
   path: '/nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}',
   summary: 'Update a host node',
   description:
-    'Changes one node definition inside a node version: an absent field is kept, null clears it. An absent entry is created until the host nodes have been read out of the archive; then another name is not found. Encode "/", "?", "#" and "%" in the name twice; a query string is rejected.',
+    'Changes one node definition inside a node version: an absent field is kept, null clears it. An absent entry is created until the host nodes have been read from the archive; then unknown names are not found. Encode "/", "?", "#" and "%" in the name twice; a query string is rejected.',
   access: 'user',
   parameters: z.object({
     nodeId: NodeId,
-    version: z.string().with(z.describe('Version label; one that is no semantic version is not found')),
+    version: z.string().with(z.describe('Version label; anything but a semantic version is not found')),
     hostNodeName: HostNodeName,
   }),
   body: HostNodeInput,

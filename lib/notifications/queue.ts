@@ -38,6 +38,6 @@ export function readMessage(body: string): QueuedAttempt {
   const content: unknown = JSON.parse(body);
   const { id, attempts } = isObject(content) ? content : {};
   if (typeof id !== 'string' || !Number.isSafeInteger(attempts))
-    throw new Error('A message of the queue names no attempt.');
+    throw new Error('A queue message does not name an attempt.');
   return { id, attempts: Number(attempts) };
 }

@@ -60,7 +60,7 @@ function begun({ extraction_tries = 0 }: NodeVersionRecord, isListed: boolean): 
 
 function unended(tries: number, next: string): string {
   const times = tries === 1 ? 'once' : `${tries} times`;
-  return `Reading it was begun ${times} and ran out of time or memory. ${next}; publish the same version again to have it read sooner.`;
+  return `Reading it was tried ${times} and ran out of time or memory. ${next}; publish the same version again to have it read sooner.`;
 }
 
 /** Ends an extraction that was tried often enough. It says nothing about the pack, so a publish begins it again. */

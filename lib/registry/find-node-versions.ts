@@ -20,10 +20,10 @@ type Lookup =
   | { status: 'not_found' | 'error'; error_message: string };
 
 const maxNodeIdLength = 200;
-const overloaded = 'The store is overloaded; ask for this pair again.';
+const overloaded = 'The store is overloaded; request this pair again.';
 export const tooMuch = {
   status: 'error',
-  error_message: 'The answer would be too large with this version; ask for fewer versions at once.',
+  error_message: 'The response would be too large with this version; request fewer versions at once.',
 } as const;
 
 /** What the repetitions of pairs may add to an answer: a small request must not make a large answer. */
@@ -31,7 +31,7 @@ const maxRepeatedBytes = 1_000_000;
 const repeated = {
   status: 'error',
   error_message:
-    'This pair is asked for several times, which would make the answer too large; ask for it once.',
+    'This pair was requested several times, which would make the response too large; request it once.',
 } as const;
 
 /**
@@ -64,7 +64,7 @@ export async function findNodeVersions(
     if (reason !== undefined) return { status: 'error', error_message: reason };
     const version = found.get(name);
     if (!version || !isSameNodeId(version.node_id, identifier.node_id ?? '')) {
-      return { status: 'not_found', error_message: 'There is no such node version.' };
+      return { status: 'not_found', error_message: 'The node version does not exist.' };
     }
     const lookup: Lookup = { status: 'success', node_version: nodeVersionView(version) };
     if (names.length > keys.size)

@@ -177,7 +177,7 @@ export function changedFields<Field extends string>(
 /** Rejects a change of these fields by anyone except an admin. */
 export function requireAdmin(paths: readonly string[]): void {
   if (paths.length === 0) return;
-  const details = paths.map((path) => ({ path, message: 'may be changed by an admin only' }));
+  const details = paths.map((path) => ({ path, message: 'can be changed only by an admin' }));
   throw new ApiError('forbidden', { details });
 }
 

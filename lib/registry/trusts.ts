@@ -41,10 +41,10 @@ const rejections = {
     `The publisher trusts ${repository}, but not its workflow file ${workflow}.`,
   untrusted_environment: ({ environment }) =>
     environment === undefined
-      ? 'The publisher trusts this workflow in an environment only, and the job has none.'
+      ? 'The publisher trusts this workflow only in an environment, and the job has none.'
       : `The publisher trusts this workflow, but not in the environment ${environment}.`,
   untrusted_ref: ({ ref }) => `The publisher trusts this workflow, but not for ${ref}.`,
-  untrusted_node: () => 'The publisher trusts this workflow for another node only.',
+  untrusted_node: () => 'The publisher trusts this workflow only for another node.',
   repository_replaced: ({ repository }) =>
     `${repository} is not the repository that was trusted: its id or the id of its owner has changed.`,
   trust_revoked: () => 'The publisher no longer trusts this workflow.',

@@ -24,7 +24,7 @@ import {
 
 /** What an upload is for its version, and what a finalizer or a sweep reports about it. */
 export type UploadState =
-  /** There is no such version. */
+  /** The version does not exist. */
   | 'unknown'
   /** The version was published again, and waits for another upload. */
   | 'superseded'

@@ -21,7 +21,7 @@ export const ErrorBody = z
           }),
         ),
       )
-      .with(z.describe('The issues of the request, if it has some; at most 100')),
+      .with(z.describe('The issues of the request, at most 100')),
   })
-  .with(z.meta({ id: 'ErrorBody', description: 'What every answer but a success has' }));
+  .with(z.meta({ id: 'ErrorBody', description: 'Body of every error response' }));
 export type ErrorBody = z.infer<typeof ErrorBody>;

@@ -52,7 +52,7 @@ const fields = {
   changelog: z.string().with(z.describe('What changed in this version')),
   host_node_extract_status: z
     .enum(['pending', 'success', 'failed'])
-    .with(z.describe('Whether the host nodes have been read out of the archive')),
+    .with(z.describe('Whether the host nodes have been read from the archive')),
   createdAt: Timestamp.with(z.describe('Creation time of the version')),
   dependencies: texts().with(z.describe('Packages that the version needs')),
   deprecated: z.boolean().with(z.describe('Whether another version should be used')),

@@ -70,7 +70,7 @@ export type RelightRequest = z.infer<typeof RelightRequest>;
 
 export const RelightStatus = z
   .enum(['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED'])
-  .with(added('How the task stands; the last two are final'));
+  .with(added('State of the task; the last two are final'));
 
 export const RelightReply = z
   .object({

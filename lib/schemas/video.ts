@@ -19,7 +19,7 @@ export const videoPrompt = text(2000).with(z.describe('Describes the video'));
 
 const TaskState = z
   .enum(['created', 'processing', 'queueing', 'success', 'failed'])
-  .with(z.describe('How the task stands; success and failed are final'));
+  .with(z.describe('State of the task; success and failed are final'));
 export type TaskState = z.infer<typeof TaskState>;
 
 /** The fields that every answer of a video operation has. */

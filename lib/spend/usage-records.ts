@@ -98,7 +98,7 @@ function ttlOf(at: number): number {
 /** To be written before anything is sent. */
 export async function openUsage(context: Context, opened: Opened): Promise<void> {
   const { written } = await put(context, openRecord(opened), absent);
-  if (!written) throw new Error('The usage record of this attempt was written before.');
+  if (!written) throw new Error('The usage record of this attempt already exists.');
 }
 
 export type UsageResult = Pick<UsageRecord, 'state' | 'credits'> &

@@ -36,7 +36,7 @@ function fromAttribute(value: AttributeValue): unknown {
   if (value.L !== undefined) return value.L.map(fromAttribute);
   if (value.M !== undefined) return fromAttributes(value.M);
   if (value.B !== undefined) return fromBinary(value.B);
-  throw new Error('The store holds an attribute of a type that nothing here writes.');
+  throw new Error('A stored attribute has an unknown type.');
 }
 
 /** Bytes arrive as base64 if the SDK didn't decode the reply. */

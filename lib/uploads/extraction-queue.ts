@@ -28,6 +28,6 @@ export function archiveKeysOf(body: string): string[] {
   const { key, Records, Event } = isObject(content) ? content : {};
   if (typeof key === 'string') return [key];
   if (Event === 's3:TestEvent') return [];
-  if (!Array.isArray(Records)) throw new Error('A message of the queue names no archive.');
+  if (!Array.isArray(Records)) throw new Error('A queue message does not name an archive.');
   return Records.map((record) => decodeKey(String(record?.s3?.object?.key)));
 }

@@ -140,7 +140,7 @@ function packInside({ files }: Interpreter): string {
 
 function fromMappings(machine: Interpreter, mappings: Value, titles: Value): Listed {
   if (!(mappings instanceof Dict)) {
-    const { path, why } = mappings instanceof Unknown ? mappings : { path: '', why: 'it is no dict' };
+    const { path, why } = mappings instanceof Unknown ? mappings : { path: '', why: 'it is not a dict' };
     const from = path === '' ? `cannot be followed: ${why}` : `come from ${path}`;
     return { entries: [], reason: located(machine, `Its NODE_CLASS_MAPPINGS ${from}`, mappings) };
   }

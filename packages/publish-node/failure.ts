@@ -95,7 +95,7 @@ export function failureOf(error: RegistryError, hints: Hints = {}): Failure {
   }
   const isTemporary = temporary.includes(code) || status >= 500 || status === 429;
   if (isTemporary) return new Failure('tryAgain', `${message}${whenAgain(error)}`, facts);
-  return new Failure('refused', `The registry refused: ${message}${hint}`, facts);
+  return new Failure('refused', `The registry rejected the request: ${message}${hint}`, facts);
 }
 
 /** A person does not see the header that the sentence may name. */

@@ -31,7 +31,10 @@ export async function initCommand(folder: string, flags: Metadata): Promise<Endi
   }
   const publisher = flags.publisher ?? known.publisher ?? (await askForPublisher());
   if (!PublisherId.safeParse(publisher).success) {
-    throw new Failure('usage', `"${publisher}" is no publisher: 1 to 63 lower-case letters, digits or "-".`);
+    throw new Failure(
+      'usage',
+      `"${publisher}" is not a publisher ID: 1 to 63 lower-case letters, digits or "-".`,
+    );
   }
   const table = project !== undefined ? 'project' : tool?.poetry !== undefined ? 'tool.poetry' : undefined;
   const tables = [
@@ -70,7 +73,7 @@ function withTables(path: string, before: string, added: string): string {
       .trimEnd()
       .split('\n')
       .map((line, index) => ({ path: `line ${index + 1}`, message: line }));
-    const sentence = `${path} cannot take more tables after what it has. Write them there yourself.`;
+    const sentence = `${path} cannot be extended automatically. Write the tables there yourself.`;
     throw new Failure('usage', sentence, { cause, problems });
   }
   return after;

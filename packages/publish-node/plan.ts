@@ -72,7 +72,7 @@ function gitNotes(files: readonly PackedFile[]): string[] {
   };
   return [
     ...named('untracked', 'Published, but not in git'),
-    ...named('modified', 'Published with changes that git does not have'),
+    ...named('modified', 'Published with uncommitted changes'),
   ];
 }
 
@@ -92,7 +92,7 @@ export function packReport({ project, packed, notes }: Plan) {
   };
 }
 
-const marks = { untracked: '  (not in git)', modified: '  (with changes that git does not have)' };
+const marks = { untracked: '  (not in git)', modified: '  (with uncommitted changes)' };
 
 export function planLines({ project, packed }: Plan): string[] {
   const { archive, files, unpackedBytes, chosenBy } = packed;

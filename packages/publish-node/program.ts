@@ -17,7 +17,7 @@ import { withdrawCommand } from './withdraw-command.ts';
 
 const about = `In a git repository it publishes the files that git tracks, and new ones that no .gitignore names;
 elsewhere all that no .gitignore names. A .publishignore leaves out more, as a .comfyignore does; "includes" in
-pyproject.toml and --include bring back what is built. Files that look like secrets are refused unless they are allowed
+pyproject.toml and --include bring back what is built. Files that look like secrets are rejected unless they are allowed
 by name. In GitHub Actions and GitLab the job itself publishes, with an ID token and no stored secret; elsewhere the holder
 of a personal access token in NODE_REGISTRY_TOKEN. It is safe to run again after a failure at any point.`;
 
@@ -25,8 +25,8 @@ const exitCodeHelp = `
 Exit codes:
   0   done: the version is published, by this run or an earlier one of the same files
   2   the command line, the folder or the address is not right; nothing was published
-  3   the registry refused to publish; nothing was published
-  4   the registry refused the archive; change the files and run again
+  3   the registry rejected the publish; nothing was published
+  4   the registry rejected the archive; change the files and run again
   5   the network or the registry failed, or the upload is still being checked; run again
   70  a bug of this command; report what it printed
   130 stopped by Ctrl-C; run again`;
@@ -101,11 +101,14 @@ function addPublish(program: Command, act: Act): void {
     .option('--changelog-file <path>', 'A file with what is new in this version')
     .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))
     .option('--token <token>', 'A personal access token; better in NODE_REGISTRY_TOKEN')
-    .option('--access-token <token>', 'Where the registry asks for one too; or NODE_REGISTRY_ACCESS_TOKEN')
-    .option('--audience <text>', "Whom an ID token is for; the registry's address by default")
+    .option(
+      '--access-token <token>',
+      'An access token, if the registry requires one; or NODE_REGISTRY_ACCESS_TOKEN',
+    )
+    .option('--audience <text>', "Audience of the ID token; the registry's address by default")
     .addOption(baseUrlOption())
     .option('--timeout <seconds>', 'How long to wait for the upload to be checked', positiveNumber, 120)
-    .option('--dry-run', 'Only say what would be published')
+    .option('--dry-run', 'Only show what would be published')
     .option('--github', 'For a step of GitHub Actions: set its outputs, write a summary and an annotation')
     .option('--json', 'Print the result as JSON')
     .addHelpText(
@@ -142,8 +145,8 @@ function addPack(program: Command, act: Act): void {
 function addStatus(program: Command, act: Act): void {
   const command = program
     .command('status')
-    .summary('say whether a version is published, and if not, why')
-    .description('Says whether a version is published, and if not, why. It takes no token.');
+    .summary('show whether a version is published, and if not, why')
+    .description('Shows whether a version is published, and if not, why. It takes no token.');
   metadataOptions(command)
     .addOption(baseUrlOption())
     .option('--json', 'Print the result as JSON')
@@ -155,15 +158,15 @@ function addStatus(program: Command, act: Act): void {
 function addWhoami(program: Command, act: Act): void {
   const command = program
     .command('whoami')
-    .summary('say what the tokens at hand may do for a publisher and a node')
+    .summary('show what your tokens may do for a publisher and a node')
     .description(
-      'Asks the registry for two changes that it can only refuse, and says what the refusals show: whether the tokens may publish, and whether they may change the node. Nothing changes.',
+      'Asks the registry for two changes that it can only reject, and shows what the rejections reveal: whether the tokens may publish, and whether they may change the node. Nothing changes.',
     );
   metadataOptions(command)
     .addOption(new Option('--identity <who>', 'Who publishes').choices(identities).default('auto'))
     .option('--token <token>', 'A personal access token; better in NODE_REGISTRY_TOKEN')
     .option('--access-token <token>', 'An access token; better in NODE_REGISTRY_ACCESS_TOKEN')
-    .option('--audience <text>', "Whom an ID token is for; the registry's address by default")
+    .option('--audience <text>', "Audience of the ID token; the registry's address by default")
     .addOption(baseUrlOption())
     .option('--json', 'Print the result as JSON')
     .action((folder: string, options) =>
@@ -174,7 +177,7 @@ function addWhoami(program: Command, act: Act): void {
 function addWithdraw(program: Command, act: Act, name: 'withdraw' | 'restore'): void {
   const withdraws = name === 'withdraw';
   const summary = withdraws
-    ? 'take a node of yours out of every list; its versions stay downloadable'
+    ? 'remove a node of yours from every list; its versions stay downloadable'
     : 'put a withdrawn node of yours back';
   const command = program
     .command(name)
@@ -183,7 +186,7 @@ function addWithdraw(program: Command, act: Act, name: 'withdraw' | 'restore'): 
       `${summary.charAt(0).toUpperCase()}${summary.slice(1)}. It takes the access token of an owner.`,
     );
   metadataOptions(command)
-    .option('--reason <text>', 'Why, for those who look for it')
+    .option('--reason <text>', 'The reason, shown with the node')
     .option('--access-token <token>', 'An access token of an owner; better in NODE_REGISTRY_ACCESS_TOKEN')
     .addOption(baseUrlOption())
     .option('--json', 'Print the result as JSON')
@@ -229,7 +232,7 @@ function addInit(program: Command, act: Act): void {
   const command = program
     .command('init')
     .summary('write the tables that publishing needs into pyproject.toml')
-    .description('Adds what pyproject.toml lacks, and changes nothing of what it has.');
+    .description('Adds what pyproject.toml lacks, and leaves what it has unchanged.');
   metadataOptions(command)
     .option('--display-name <text>', 'The name for people')
     .option('--description <text>', 'What the node does')

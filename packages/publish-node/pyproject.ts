@@ -166,7 +166,10 @@ function unknownKeys(value: object): Problem[] {
   const known = Object.keys(OwnTable.shape);
   return Object.keys(table)
     .filter((key) => !known.includes(key))
-    .map((key) => ({ path: `tool.node-registry.${key}`, message: `is no key.${didYouMean(key, known)}` }));
+    .map((key) => ({
+      path: `tool.node-registry.${key}`,
+      message: `is not a known key.${didYouMean(key, known)}`,
+    }));
 }
 
 function licenseOf(license: Tables['project']['license']): string | undefined {

@@ -43,7 +43,7 @@ export async function openRegistry(flags: ReadFlags, wanted?: Wanted): Promise<R
   if (downloadsUrl === undefined)
     throw new Failure(
       'usage',
-      'Say where the registry serves its files: --downloads-url, or NODE_REGISTRY_DOWNLOADS_URL. Every download URL of it begins so.',
+      'Say where the registry serves its files: --downloads-url, or NODE_REGISTRY_DOWNLOADS_URL. Every download URL begins with it.',
       { about: '--downloads-url' },
     );
   return createRegistryClient({ baseUrl, downloadsUrl });

@@ -19,7 +19,7 @@ export async function statusCommand(folder: string, flags: StatusFlags, mean: Me
   if (found === undefined) {
     throw new Failure(
       'refused',
-      `${node} ${version}: ${entry?.error_message ?? 'There is no such version.'}`,
+      `${node} ${version}: ${entry?.error_message ?? 'The version does not exist.'}`,
       {
         code: entry?.status ?? 'not_found',
       },

@@ -69,15 +69,18 @@ async function draftFor(target: string, folder: string): Promise<string> {
     await mkdir(dirname(target), { recursive: true });
     return await mkdtemp(`${target}-`);
   } catch (cause) {
-    throw new Failure('usage', `The folder ${folder} cannot be made: ${reasonOf(cause)}.`, { about, cause });
+    throw new Failure('usage', `The folder ${folder} cannot be created: ${reasonOf(cause)}.`, {
+      about,
+      cause,
+    });
   }
 }
 
 const reasons: Record<string, string> = {
-  EACCES: 'its parent may not be written',
-  EROFS: 'its parent may not be written',
-  EEXIST: 'a file is in its place',
-  ENOTDIR: 'a file is in the place of its parent',
+  EACCES: 'its parent is not writable',
+  EROFS: 'its parent is not writable',
+  EEXIST: 'a file of that name exists',
+  ENOTDIR: 'its parent is a file',
   ENOSPC: 'the disk is full',
 };
 

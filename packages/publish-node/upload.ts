@@ -23,7 +23,7 @@ async function put(url: URL, archive: Uint8Array, progress: Progress): Promise<n
     headers: { 'content-type': 'application/zip', 'content-length': archive.length },
     timeout: idleMs,
   });
-  outgoing.on('timeout', () => outgoing.destroy(new Error('the connection stood still')));
+  outgoing.on('timeout', () => outgoing.destroy(new Error('the connection stalled')));
   const answered = new Promise<number>((resolve, reject) => {
     outgoing.on('error', reject);
     outgoing.on('response', (response) => {

@@ -83,6 +83,6 @@ async function refusalOf(
     if (expected.includes(error.code)) return undefined;
     const failure = failureOf(error, hints);
     if (failure.exitCode !== exitCodes.refused) throw failure;
-    return failure.message.replace(/^The registry refused: /, '');
+    return failure.message.replace(/^The registry rejected the request: /, '');
   }
 }

@@ -236,7 +236,7 @@ function taskIdOf(reply: unknown): string | undefined {
 
 /** It has started and is paid for, so its id must not be lost. */
 function withoutStatus(taskId = ''): RegistryError {
-  const message = `The task ${taskId} has started, but this registry shows no status of its tasks: it relays no notifications.`;
+  const message = `The task ${taskId} has started, but this registry does not show task status, because it does not relay notifications.`;
   return new RegistryError('no_status', message, { details: [{ path: 'task_id', message: taskId }] });
 }
 

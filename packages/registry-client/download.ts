@@ -40,7 +40,7 @@ export async function download(
   if (!ok || !body) {
     connection.abort();
     const code = status === 404 || status === 403 ? 'not_found' : 'unreachable';
-    throw new RegistryError(code, `The download of ${url} was answered ${status}.`, { status });
+    throw new RegistryError(code, `The download of ${url} failed with status ${status}.`, { status });
   }
   const reader = body.getReader();
   const digest = sha256.create();
@@ -52,7 +52,10 @@ export async function download(
         bytes += value?.length ?? 0;
         if (bytes > size || (done && hexOf(digest.digest()) !== expected)) {
           connection.abort();
-          throw new RegistryError('wrong_digest', `${url} has other bytes than were published.`);
+          throw new RegistryError(
+            'wrong_digest',
+            `${url} has different bytes from those that were published.`,
+          );
         }
         if (done) return controller.close();
         digest.update(value);

@@ -147,7 +147,9 @@ async function put(upload: Upload, given: Fetch | undefined): Promise<void> {
     ? await putWithProgress(request, upload)
     : await putOnce(upload, given ?? ((url, init) => fetch(url, init)));
   if (status !== 200)
-    throw new RegistryError('upload_failed', `The upload of an image was answered ${status}.`, { status });
+    throw new RegistryError('upload_failed', `The upload of an image failed with status ${status}.`, {
+      status,
+    });
 }
 
 async function putOnce({ url, blob, signal }: Upload, request: Fetch): Promise<number> {

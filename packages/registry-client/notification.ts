@@ -64,11 +64,11 @@ export async function verifyNotification(
   // would hold for other times and bodies, too.
   if (id.includes('.')) throw new InvalidNotification('missing_header', 'The header webhook-id has a dot.');
   if (!/^\d{1,12}$/.test(seconds))
-    throw new InvalidNotification('missing_header', 'The header webhook-timestamp is no time.');
+    throw new InvalidNotification('missing_header', 'The header webhook-timestamp is not a valid time.');
   checkAge(Number(seconds));
   const content = joined(encoder.encode(`${id}.${seconds}.`), bytes);
   if (!(await isSigned(content, signatures, keys)))
-    throw new InvalidNotification('wrong_signature', 'No signature of the notification is by a given key.');
+    throw new InvalidNotification('wrong_signature', 'No signature of the notification matches a given key.');
   return { id, timestamp: new Date(Number(seconds) * 1000), payload: parse(bytes) };
 }
 
@@ -92,7 +92,10 @@ function checkAge(seconds: number): void {
   if (age > toleranceSeconds)
     throw new InvalidNotification('too_old', 'The notification was sent more than five minutes ago.');
   if (age < -toleranceSeconds)
-    throw new InvalidNotification('too_new', 'The notification is from more than five minutes ahead.');
+    throw new InvalidNotification(
+      'too_new',
+      'The notification is dated more than five minutes in the future.',
+    );
 }
 
 function header(headers: HeaderFields, name: string): string {

@@ -70,7 +70,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
         code !== 'invalid_reply' && (status >= 500 || status === 429),
     });
     if (data && !isShape(data.content))
-      throw new RegistryError('invalid_reply', `The file ${url} is not one of a registry's index.`);
+      throw new RegistryError('invalid_reply', `The file ${url} does not belong to a registry's index.`);
     if (data?.etag) kept.set(url, data);
     return data?.content as Content | undefined;
   }
@@ -86,7 +86,7 @@ export function readIndex(downloadsUrl: string | undefined, settings: Settings) 
       throw new RegistryError(
         'invalid_reply',
         content
-          ? `${downloadsUrl} is not where a registry serves its files: its index/v1/config.json is another one.`
+          ? `${downloadsUrl} does not serve a registry's files: its index/v1/config.json is something else.`
           : `Nothing is published yet at ${downloadsUrl}, or the address is wrong: index/v1/config.json is missing.`,
       );
     config = { at: Date.now(), content };

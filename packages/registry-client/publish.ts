@@ -135,7 +135,7 @@ async function waitFor(
   }
   throw new RegistryError(
     'still_checking',
-    'The upload is still being checked. Publish again to see what became of it.',
+    'The upload is still being checked. Publish again to see the result.',
   );
 }
 

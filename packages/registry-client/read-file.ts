@@ -21,7 +21,7 @@ interface FileRequest {
   signal: AbortSignal | undefined;
 }
 
-/** One request for a file; undefined data if there is none. */
+/** Requests a file once. The data is undefined if the file does not exist. */
 export async function readFile(
   settings: Settings,
   { url, known, signal }: FileRequest,

@@ -35,7 +35,7 @@ export function requestOf(
   };
   for (const [name, value] of Object.entries(headers)) {
     if (built(() => new Headers([[name, value]])) === undefined) {
-      throw invalid(`headers.${name}`, 'has characters that no header can have');
+      throw invalid(`headers.${name}`, 'has characters that a header cannot contain');
     }
   }
   const url = `${baseUrl}${call.path}`;
@@ -61,7 +61,7 @@ export function segment(text: string): string {
   try {
     return encodeURIComponent(text);
   } catch (cause) {
-    throw invalid('path', 'has half a character', cause);
+    throw invalid('path', 'has half of a surrogate pair', cause);
   }
 }
 

@@ -129,9 +129,9 @@ const reasons: Record<string, string> = {
   ECONNREFUSED: 'it refuses connections',
   ECONNRESET: 'the connection was lost',
   UND_ERR_SOCKET: 'the connection was lost',
-  EHOSTUNREACH: 'there is no way to its network',
-  ENETUNREACH: 'there is no way to its network',
-  UND_ERR_CONNECT_TIMEOUT: 'it did not take the connection in time',
+  EHOSTUNREACH: 'its network is unreachable',
+  ENETUNREACH: 'its network is unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
 };
 const certificate = /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 

@@ -50,7 +50,7 @@ export async function waitForTask(
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, pauseMs * growth)) {
     const answer = await readStatus(statusUrl, request, signal);
     if (answer === 'missing' && known === undefined && Date.now() > missingEnd)
-      throw noStatus(`There has been nothing at ${statusUrl} for ten minutes: the provider is slow, or`);
+      throw noStatus(`Nothing has appeared at ${statusUrl} for ten minutes: the provider is slow, or`);
     const status = answer === 'missing' ? undefined : answer;
     if (status !== undefined && status.state !== known) {
       known = status.state;

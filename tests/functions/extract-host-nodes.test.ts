@@ -310,7 +310,7 @@ describe('a try that does not end', () => {
     expect(await storedVersion('extracted-named', '1.0.0')).toMatchObject({
       host_node_extract_status: 'pending',
       host_node_extract_reason:
-        'Reading it was begun 2 times and ran out of time or memory. It is tried again; publish the same version again to have it read sooner.',
+        'Reading it was tried 2 times and ran out of time or memory. It is tried again; publish the same version again to have it read sooner.',
     });
   });
 

@@ -302,7 +302,7 @@ describe('a valid token of a job that the publisher does not trust', () => {
     [
       'no environment where one is named',
       'untrusted_environment',
-      'The publisher trusts this workflow in an environment only, and the job has none.',
+      'The publisher trusts this workflow only in an environment, and the job has none.',
       { repository: 'octo/guarded' },
     ],
     ...['staging', 'Production', 'production '].map((environment): [string, string, string, Claims] => [
@@ -327,7 +327,7 @@ describe('a valid token of a job that the publisher does not trust', () => {
     [
       'another node than the trust names',
       'untrusted_node',
-      'The publisher trusts this workflow for another node only.',
+      'The publisher trusts this workflow only for another node.',
       { repository: 'octo/single' },
     ],
     ['a new repository of the same name', 'repository_replaced', replaced, { repository_id: '7101' }],

@@ -15,7 +15,7 @@ describe('a method or path that no operation has', () => {
     expect(headers).toEqual({ 'content-type': 'application/json', 'x-request-id': 'sample-unknown-route' });
     expect(body).toEqual({
       error: 'route_not_found',
-      message: 'There is no such operation.',
+      message: 'This operation does not exist.',
       request_id: 'sample-unknown-route',
     });
   });

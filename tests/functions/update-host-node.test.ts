@@ -217,7 +217,7 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName+}', ()
           expect([status, body.error, body.message]).toEqual([
             404,
             'host_node_not_found',
-            `There is no such host node in this node version.${suggestion}`,
+            `The host node does not exist in this node version.${suggestion}`,
           ]);
           expect(await storedItem('NODE#extracted#1.0.0', `HOST_NODE#${name}`)).toBeUndefined();
         },

@@ -49,10 +49,11 @@ test('names the release of package.json', () => {
 describe('a deployment', () => {
   const unknown =
     /^The table \S+ holds records and doesn't say which release wrote them, so 3\.\d\.0 can't be/;
-  const first = /^The table \S+ is of release 3\.0\.0\. Before 3\.1\.0 is deployed, run: the command$/;
+  const first =
+    /^The table \S+ was written by release 3\.0\.0\. Before 3\.1\.0 is deployed, run: the command$/;
   const other = (name: string) =>
     new RegExp(
-      `^The table \\S+ is of release ${name}, and 3\\.\\d\\.0 can only be deployed over a table of 3\\.`,
+      `^The table \\S+ was written by release ${name}, and 3\\.\\d\\.0 can only be deployed over a table of 3\\.`,
     );
 
   test.each<[keyof typeof tables, RegExp | undefined, RegExp | undefined]>([
@@ -138,7 +139,7 @@ describe('npm run admin -- upgrade', () => {
       'This release is 3.0.0. Nothing was changed.\n',
     );
     expect((await readTable()).size).toBe(0);
-    expect((await admin('upgrade')).stdout).toBe('The table is of release 3.0.0.\n');
+    expect((await admin('upgrade')).stdout).toBe('The table is now at release 3.0.0.\n');
     const image = await readTable();
     expect(await adminJson('upgrade')).toEqual({ from: '3.0.0', to: '3.0.0', steps: [] });
     expect(await readTable()).toEqual(image);
@@ -157,7 +158,7 @@ describe('npm run admin -- upgrade', () => {
 
     expect(outputs).toEqual([
       '0 This release is 3.0.0. Nothing was changed.',
-      '0 The table is of release 3.0.0.',
+      '0 The table is now at release 3.0.0.',
     ]);
     expect(block.indexOf('npm run deploy')).toBeGreaterThan(block.indexOf(String(commands.at(-1))));
     expect(problemOf(table, await stateOf(table), release, '')).toBeUndefined();
@@ -234,7 +235,7 @@ describe('the steps of an upgrade', () => {
       upgrade: { to: '3.1.0', done: ['first'], place: 'a' },
     });
     expect(problemOf(table, between, next, 'upgrade')).toMatch(
-      /^The table \S+ is of release 3\.0\.0\. Before/,
+      /^The table \S+ was written by release 3\.0\.0\. Before/,
     );
     expect(problemOf(table, between, release, 'upgrade')).toBeUndefined();
 

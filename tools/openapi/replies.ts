@@ -77,7 +77,7 @@ export const sampleReplies: Record<string, JsonObject> = {
       {
         identifier: { node_id: 'demo-node', version: '9.9.9' },
         status: 'not_found',
-        error_message: 'There is no such node version.',
+        error_message: 'The node version does not exist.',
       },
     ],
   },

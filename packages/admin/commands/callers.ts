@@ -6,7 +6,7 @@ export const block = command({
   parameters: ['user'],
   summary: "Stop a caller's paid requests at once",
   notes:
-    'For a leaked token: it goes on being valid until it expires, but buys nothing any more. What is under way is not stopped. The registry operations are not affected.',
+    'For a leaked token: it stays valid until it expires, but can no longer buy anything. Running tasks are not stopped. The registry operations are not affected.',
   options: { reason: { value: 'TEXT', about: 'Why; callers do not see it', required: true } },
   examples: [`caller block 'auth0|1234' --reason "token on a public page; ticket 7"`],
   impact: async ({ user }) => `stops all paid requests of ${user}`,

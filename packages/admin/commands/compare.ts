@@ -37,7 +37,7 @@ function readOperations(names: string | undefined): string[] {
   const chosen = names?.split(',').map((name) => name.trim()) ?? paid;
   const unknown = chosen.find((name) => !paid.includes(name));
   if (unknown === undefined) return chosen;
-  throw new UsageError(`"${unknown}" is no operation that costs something. Those are ${paid.join(', ')}.`);
+  throw new UsageError(`"${unknown}" is not a paid operation. Choose from ${paid.join(', ')}.`);
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {
@@ -72,7 +72,7 @@ function describe(result: Reconciliation): string {
   const summary = [
     `${result.matched} ${result.matched === 1 ? 'task agrees' : 'tasks agree'}, ${rows.length} ${rows.length === 1 ? 'does' : 'do'} not.`,
     `Billed ${billed}, recorded ${recorded}, difference ${difference}.`,
-    ...(unknown > 0 ? [`Another ${unknown} are counted for attempts whose end is unknown.`] : []),
+    ...(unknown > 0 ? [`Another ${unknown} are counted for attempts with an unknown outcome.`] : []),
   ].join('\n');
   if (rows.length === 0) return summary;
   const headings = ['FOUND', 'TASK OR REQUEST', 'OPERATION', 'BILLED', 'RECORDED', 'TIME'];

@@ -17,9 +17,9 @@ function requireBucket(bucket: string | undefined): void {
 
 export const extract = command({
   parameters: ['node', 'version'],
-  summary: 'Read the host nodes of a version out of its archive again',
+  summary: 'Read the host nodes of a version from its archive again',
   notes:
-    'After an update of the extractor, or for a version whose extraction got lost. The archive is never run. What a\nperson wrote stays; other entries that are not found any more are removed. Reads the bucket with your own rights.',
+    'After an update of the extractor, or for a version whose extraction got lost. The archive is never run. Entries\nthat people edited stay; others that are no longer found are removed. Reads the bucket with your own rights.',
   options,
   examples: [
     'node-version extract demo-node 1.0.0',

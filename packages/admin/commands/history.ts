@@ -15,7 +15,7 @@ export const ofPublisher = command({
   examples: ['history publisher acme', 'history publisher acme --json'],
   async run({ publisher: id }) {
     await readPublisher(newContext(), id);
-    return answer(await listHistory(publisherKey(id)), `Nothing was changed about "${id}".`);
+    return answer(await listHistory(publisherKey(id)), `No changes are recorded for "${id}".`);
   },
 });
 
@@ -27,7 +27,7 @@ export const ofNode = command({
   examples: ['history node demo-node'],
   async run({ node: nodeId }) {
     await readNode(newContext(), nodeId);
-    return answer(await listHistory(nodeKey(nodeId)), `Nothing was changed about "${nodeId}".`);
+    return answer(await listHistory(nodeKey(nodeId)), `No changes are recorded for "${nodeId}".`);
   },
 });
 

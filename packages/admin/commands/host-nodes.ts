@@ -31,7 +31,7 @@ export const list = command({
 
 export const clashes = command({
   parameters: [],
-  summary: 'List names of host nodes that the latest versions of several nodes have',
+  summary: 'List host node names that the latest versions of several nodes share',
   readsOnly: true,
   notes:
     'The oldest node comes first. Nothing is changed: preempted_host_node_names stay what administrators made them.\nReads the whole table.',

@@ -9,11 +9,11 @@ export const rebuild = command({
   parameters: [],
   summary: 'Write the public index again from the whole table, and say which files differed',
   notes:
-    'The function that follows the table keeps the index up to date. Run this if its changes were given up, or to give a\nlarge registry a catalog of more pieces. It is safe to run at any time, and can be continued with --after.',
+    'The function that follows the table keeps the index up to date. Run this if it gave up on changes, or to give a\nlarge registry a catalog of more pieces. It is safe to run at any time, and can be continued with --after.',
   options: {
     bucket: { value: 'NAME', about: 'The bucket of a deployed stage: BucketName of its outputs' },
     downloads: { value: 'URL', about: 'Where a deployed stage serves downloads: how its downloadUrls begin' },
-    after: { value: 'NODE', about: 'Continue after this node, which an interrupted run has named' },
+    after: { value: 'NODE', about: 'Continue after this node, named by an interrupted run' },
   },
   examples: [
     'index rebuild',
@@ -38,7 +38,7 @@ export const rebuild = command({
       ...data.removed.map((file) => [file, 'removed']),
     ];
     const text = `${data.nodes} nodes, ${data.pieces} pieces of the catalog. ${
-      rows.length === 0 ? 'Every file said what the table says.' : `\n${table(['FILE', 'CHANGE'], rows)}`
+      rows.length === 0 ? 'Every file was up to date.' : `\n${table(['FILE', 'CHANGE'], rows)}`
     }`;
     return { data, text };
   },

@@ -11,7 +11,7 @@ export const set = command({
   parameters: ['user'],
   summary: 'Limit what a caller may spend',
   notes:
-    'The user is the subject of its access tokens, or @anonymous for all callers without one. A limit counts from the moment in which it is set, with what was spent before in the same day or minute.',
+    'The user is the subject of its access tokens, or @anonymous for all callers without one. A limit applies at once, and counts what was spent earlier in the same day or minute.',
   options: {
     'credits-per-day': { value: 'N', about: `Credits per UTC day; 0 for none, or ${standard}` },
     'tasks-per-day': { value: 'N', about: `Tasks per UTC day; 0 for none, or ${standard}` },
@@ -36,7 +36,7 @@ export const set = command({
 
 export const clear = command({
   parameters: ['user'],
-  summary: 'Let the default limits of the stage count for a caller again',
+  summary: 'Return a caller to the default limits of the stage',
   options: {},
   examples: [`limit clear 'auth0|1234'`],
   async run({ user }) {
@@ -49,7 +49,7 @@ export const show = command({
   parameters: ['user'],
   summary: "Show a caller's limits, what it has used today, and its history",
   readsOnly: true,
-  notes: 'A running task counts with the most that it may cost, until its cost is known.',
+  notes: 'A running task counts with its maximum cost until its cost is known.',
   options: {},
   examples: [`limit show 'auth0|1234'`],
   async run({ user }) {

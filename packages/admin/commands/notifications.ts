@@ -12,11 +12,11 @@ import {
 
 export const list = command({
   parameters: [],
-  summary: 'List notifications of callers that were given up, or still wait',
+  summary: 'List notifications that were given up or are still waiting',
   readsOnly: true,
   notes:
-    'What was given up comes with the latest first, what waits by the time of its next attempt; 1,000 at most.',
-  options: { waiting: { about: 'Those that are still to be sent' } },
+    'Given-up ones are listed latest first, waiting ones by the time of their next attempt; 1,000 at most.',
+  options: { waiting: { about: 'List those that are still waiting' } },
   examples: ['notification list', 'notification list --waiting --json'],
   async run(_, { waiting }) {
     const records = waiting ? await listWaiting() : await listFailed();
@@ -29,7 +29,7 @@ export const list = command({
       record.pending_since,
     ]);
     const headings = ['ID', 'HOST', 'STATE', 'ATTEMPTS', 'LAST ERROR', waiting ? 'NEXT' : 'GIVEN UP'];
-    const nothing = waiting ? 'No notification waits.' : 'No notification was given up.';
+    const nothing = waiting ? 'No notifications are waiting.' : 'No notifications were given up.';
     return { data: records.map(shown), text: rows.length > 0 ? table(headings, rows) : nothing };
   },
 });
@@ -60,8 +60,8 @@ export const show = command({
 
 export const retry = command({
   parameters: ['id'],
-  summary: 'Send a notification again that was given up, or all of them, within a minute',
-  notes: 'It gets eight more attempts and keeps its id. One that still waits is sent earlier.',
+  summary: 'Send a given-up notification, or all of them, again within a minute',
+  notes: 'It gets eight more attempts and keeps its id. A waiting one is sent earlier.',
   options: {},
   examples: ['notification retry msg_0f3a…_2', 'notification retry all'],
   async run({ id }) {
@@ -79,7 +79,7 @@ export const keys = command({
   summary: 'Show the public keys with which receivers check notifications',
   readsOnly: true,
   notes:
-    'Two while the key is replaced. The private key is in the secret store; the running functions say what they sign with.',
+    'There are two while the key is replaced. The private key is in the secret store; the running functions publish which key they sign with.',
   options: {},
   examples: ['notification keys'],
   async run() {

@@ -11,7 +11,7 @@ export const show = command({
   parameters: ['id'],
   isDefault: true,
   summary:
-    'Show the records of a paid request by its x-request-id, and the command for the log lines of any request',
+    'Show the records of a paid request by its x-request-id, and a command that finds the log lines of any request',
   readsOnly: true,
   notes:
     'Only paid requests leave records. The lines of every request, and so its bans, limits and rejected tokens, are only in the logs: the printed command finds them, and those of its task and notifications. Without --principal or --user, up to 1,000 pages of all callers’ records are read, with four queries each.',

@@ -64,8 +64,7 @@ export const list = command({
 export const revoke = command({
   parameters: ['publisher', 'token-id'],
   summary: 'Revoke a personal access token permanently',
-  notes:
-    'The id is the one that token list shows. It works at once: the next publish with the token is refused.',
+  notes: 'Take the id from token list. It works at once: the next publish with the token is rejected.',
   options: {},
   examples: ['token revoke acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
   async impact({ publisher, 'token-id': id }) {

@@ -11,7 +11,7 @@ const issuers: Record<string, string> = {
 
 export const add = command({
   parameters: ['publisher'],
-  summary: 'Let jobs of a CI publish, without a stored secret',
+  summary: 'Let CI jobs publish without a stored secret',
   notes:
     'The jobs of the workflow file send an ID token that their CI signs for them. The first version that one publishes pins the ids of repository and owner: another repository of the same name is then not trusted. Without --ref every branch and tag counts, so anyone who can push a branch with a changed workflow file can publish. Jobs of pull requests never publish.',
   options: {
@@ -27,10 +27,10 @@ export const add = command({
     },
     issuer: {
       value: 'ISSUER',
-      about: 'github, gitlab, or the issuer of another CI that the registry accepts; github unless you say',
+      about: 'github, gitlab, or the issuer of another CI that the registry accepts; github by default',
     },
     environment: { value: 'NAME', about: 'Only jobs of this deployment environment' },
-    ref: { value: 'REF', about: 'Only jobs of this branch or tag; a * at its end stands for any rest' },
+    ref: { value: 'REF', about: 'Only jobs of this branch or tag; a * at its end matches anything' },
     node: { value: 'ID', about: 'Only this node' },
   },
   examples: [
@@ -110,9 +110,9 @@ export const list = command({
 
 export const remove = command({
   parameters: ['publisher', 'trust-id'],
-  summary: 'Stop trusting CI jobs, for good',
+  summary: 'Stop trusting CI jobs permanently',
   notes:
-    'The id is the one that trust list shows. It works at once: the next publish is rejected, and versions that wait for their upload do not become active. Versions that are active stay.',
+    'Take the id from trust list. It works at once: the next publish is rejected, and versions that wait for their upload do not become active. Versions that are active stay.',
   options: {},
   examples: ['trust remove acme 0d5f6c8e-0b7e-4c4e-9d53-0f6b1a0c9b52'],
   async impact({ publisher, 'trust-id': id }) {

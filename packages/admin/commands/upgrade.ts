@@ -7,13 +7,13 @@ export const run = command({
   parameters: [],
   summary: 'Prepare the table for this release, before it is deployed',
   notes:
-    'Does the steps of this release and names it in the table, which its deployment waits for. The release before goes on\nserving meanwhile and afterwards. Interrupted, it continues where it was when run again.',
+    'Runs the steps of this release and records it in the table, which its deployment requires. The previous release keeps\nserving meanwhile and afterwards. If interrupted, run it again to continue.',
   options: {
     'dry-run': { about: 'List the steps, and change nothing' },
     'written-by': {
       value: 'RELEASE',
       about:
-        "The release that wrote a table which doesn't say it: only if its first deployment was interrupted",
+        'The release that wrote a table without a release record: only if its first deployment was interrupted',
     },
   },
   examples: ['upgrade --dry-run', 'upgrade --region eu-west-1 --table node-registry-prod'],
@@ -32,7 +32,7 @@ export const run = command({
     });
     const end = dryRun
       ? `This release is ${release.name}. Nothing was changed.`
-      : `The table is of release ${data.to}.`;
+      : `The table is now at release ${data.to}.`;
     return { data, text: [...list, end].join('\n') };
   },
 });

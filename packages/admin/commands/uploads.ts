@@ -29,7 +29,7 @@ export const sweep = command({
   parameters: [],
   summary: 'Publish archives whose event was lost, and list abandoned uploads',
   notes:
-    'Looks at every version that still waits for its archive. What lies in staging is checked and published, or\nrefused, as its event would have done. Safe to run at any time. A deployed stage sweeps every hour by itself.',
+    'Looks at every version that still waits for its archive. Archives in staging are checked and published or\nrejected, as by their events. Safe to run at any time. A deployed stage sweeps every hour by itself.',
   options: {},
   examples: ['uploads sweep'],
   async run() {

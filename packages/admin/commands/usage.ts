@@ -14,13 +14,13 @@ export const sum = command({
   isDefault: true,
   summary: 'Sum up what was spent',
   readsOnly: true,
-  notes: 'Attempts of which it is unknown whether they were taken count with all that was reserved for them.',
+  notes: 'Attempts with an unknown outcome count with their whole reservation.',
   options: {
     ...periodOptions,
     user: { value: 'USER', about: 'Only this user, or @anonymous for callers without a token' },
     by: {
       value: 'NAMES',
-      about: `One line for each ${groupings.join(', ')}; caller,operation unless you say`,
+      about: `One line for each ${groupings.join(', ')}; caller,operation by default`,
     },
     csv: { about: 'Print CSV', isFormat: true },
   },
@@ -59,7 +59,7 @@ export const list = command({
     ...periodOptions,
     user: { value: 'USER', about: 'Only this user, or @anonymous for callers without a token' },
     request: { value: 'ID', about: 'Only the request with this id' },
-    task: { value: 'ID', about: "Only the task with this id of the provider's" },
+    task: { value: 'ID', about: 'Only the task with this id at the provider' },
   },
   examples: [
     `usage list --user 'auth0|1234'`,
@@ -77,7 +77,7 @@ export const list = command({
     const text = table(['TIME', 'USER', 'OPERATION', 'STATE', 'CREDITS', 'TASK', 'REQUEST'], rows);
     return {
       data,
-      text: rows.length > 0 ? text : 'There are no such records.',
+      text: rows.length > 0 ? text : 'No records match.',
       problem: hasMore ? `There are more than ${maxListed}: name a shorter period, or a user.` : undefined,
     };
   },
@@ -87,9 +87,9 @@ const maxListed = 1000;
 
 export const sweep = command({
   parameters: [],
-  summary: 'Correct what callers have spent by their usage records',
+  summary: 'Correct the totals of callers from their usage records',
   notes:
-    'Gives back what crashed requests reserved and never sent, and counts in full what may have been sent. Safe to run at any time: the last five minutes are left alone. A deployed stage does it every minute by itself.',
+    'Releases what crashed requests reserved and never sent, and counts in full what may have been sent. Safe to run at any time: the last five minutes are left alone. A deployed stage does it every minute by itself.',
   options: {},
   examples: ['usage sweep'],
   async run() {

@@ -70,7 +70,7 @@ function readTask({ line, cells }: Row, heading: Columns | undefined): { task_id
       ? (taskProblem(id) ?? creditsProblem(amount))
       : `has ${cells.length} of ${width} cells`;
   if (problem === undefined) return { task_id: id, credits: Number(amount) };
-  const hint = heading ? '' : ' and is no heading such as task_id,credits';
+  const hint = heading ? '' : ' and is not a heading such as task_id,credits';
   throw new Rejection(`Line ${line} of the bill ${problem}${hint}: ${cells.join(' | ').slice(0, 80)}`);
 }
 

@@ -2,8 +2,8 @@ import { UsageError } from '../command.ts';
 
 /** The options of every command that reads the usage records of some days. */
 export const periodOptions = {
-  from: { value: 'DAY', about: 'The first UTC day, such as 2026-11-01; today unless you say' },
-  to: { value: 'DAY', about: 'The last UTC day; today unless you say' },
+  from: { value: 'DAY', about: 'The first UTC day, such as 2026-11-01; today by default' },
+  to: { value: 'DAY', about: 'The last UTC day; today by default' },
 } as const;
 
 export function periodOf(from: string | undefined, to: string | undefined): { from: string; to: string } {

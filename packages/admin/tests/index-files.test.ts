@@ -87,7 +87,7 @@ describe('index rebuild', () => {
     expect(await read(nodePath('second'))).toMatchObject({ versions: [{ version: '1.0.0' }] });
     expect(await adminJson('index', 'rebuild')).toEqual({ nodes: 2, pieces: 16, written: [], removed: [] });
     const { stdout } = await admin('index', 'rebuild');
-    expect(stdout).toContain('Every file said what the table says.');
+    expect(stdout).toContain('Every file was up to date.');
   });
 
   test('corrects files that differ, drops catalog lines of unknown nodes, and removes files of unknown nodes', async () => {

@@ -56,8 +56,8 @@ describe('notification list', () => {
   });
 
   test('says when there is none', async () => {
-    expect((await admin('notification', 'list')).stdout).toBe('No notification was given up.\n');
-    expect((await admin('notification', 'list', '--waiting')).stdout).toBe('No notification waits.\n');
+    expect((await admin('notification', 'list')).stdout).toBe('No notifications were given up.\n');
+    expect((await admin('notification', 'list', '--waiting')).stdout).toBe('No notifications are waiting.\n');
   });
 });
 

@@ -217,9 +217,7 @@ describe('usage list', () => {
     expect(ids(await adminJson('usage', 'list', '--task', String(records[0]?.task_id)))).toContain(
       `first-${user}`,
     );
-    expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe(
-      'There are no such records.\n',
-    );
+    expect((await admin('usage', 'list', '--request', 'unheard-of')).stdout).toBe('No records match.\n');
   });
 });
 

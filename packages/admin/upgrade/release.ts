@@ -61,8 +61,8 @@ export function problemOf(
     return `The table ${name} holds records and doesn't say which release wrote them, so ${release} can't be deployed over it. If only the first deployment of ${release} was interrupted, say so: ${upgrade} --written-by ${release}`;
   if (state.release === release || state.before === release) return undefined;
   if (state.release === before)
-    return `The table ${name} is of release ${before}. Before ${release} is deployed, run: ${upgrade}`;
-  return `The table ${name} is of release ${state.release}, and ${release} can only be deployed over a table of ${readable}.`;
+    return `The table ${name} was written by release ${before}. Before ${release} is deployed, run: ${upgrade}`;
+  return `The table ${name} was written by release ${state.release}, and ${release} can only be deployed over a table of ${readable}.`;
 }
 
 /** For a table that has no record yet. One that says something already stays as it is. */

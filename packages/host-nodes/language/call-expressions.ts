@@ -107,7 +107,7 @@ function parsed(text: string): Source {
   try {
     return parseSource(text);
   } catch {
-    return raise('SyntaxError', 'a text that is no code');
+    return raise('SyntaxError', 'a text that is not code');
   }
 }
 

@@ -121,6 +121,6 @@ function orDefault(
   const unknown = rest.get('**');
   if (unknown !== undefined) return unknown;
   return fallback === undefined
-    ? raise('TypeError', `${func.code.name}() misses the argument '${name}'`)
+    ? raise('TypeError', `${func.code.name}() is missing the argument '${name}'`)
     : fallback;
 }

@@ -104,7 +104,7 @@ function finish(
 function outsideOf(cls: Class, bases: readonly Value[], metaclass: Value): string | undefined {
   const unknown = bases.find((base) => !(base instanceof Class));
   if (unknown instanceof Unknown) return `it derives from ${unknown.path || 'something unknown'}`;
-  if (unknown !== undefined) return 'it derives from something that is no class';
+  if (unknown !== undefined) return 'it derives from something that is not a class';
   if (metaclass instanceof Unknown) return `its metaclass ${metaclass.path || 'is unknown'}`;
   for (const base of cls.mro.slice(1)) if (base.outside !== undefined) return base.outside;
   return undefined;

@@ -28,7 +28,7 @@ type Rules = {
   ) => Completion | undefined;
 };
 
-/** One way of an unknown condition. If it raises, it is dropped, but whoever handles the exception may be run. */
+/** Runs one branch of an unknown condition. It is dropped if it raises, but a handler of the exception may still run. */
 function runWay(machine: Machine, body: readonly StmtNode[], frame: Frame): Completion {
   try {
     return machine.execute(body, frame);

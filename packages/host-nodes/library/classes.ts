@@ -126,12 +126,12 @@ function dataclass(machine: Machine, cls: Class): Class {
 }
 
 function initial(machine: Machine, name: string, fallback: Value | undefined): Value {
-  if (fallback === undefined) return raise('TypeError', `__init__() misses the argument '${name}'`);
+  if (fallback === undefined) return raise('TypeError', `__init__() is missing the argument '${name}'`);
   if (!(fallback instanceof Instance) || fallback.cls !== fieldType) return fallback;
   const factory = fallback.own('default_factory');
   if (factory !== undefined) return machine.call(factory);
   const value = fallback.own('default');
-  return value === undefined ? raise('TypeError', `__init__() misses the argument '${name}'`) : value;
+  return value === undefined ? raise('TypeError', `__init__() is missing the argument '${name}'`) : value;
 }
 
 function asDict(machine: Machine, value: Value): Value {

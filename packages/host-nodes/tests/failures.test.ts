@@ -66,7 +66,7 @@ const reasons: [title: string, files: PackFiles | string, reason: string][] = [
   [
     'nodes that are no dict',
     'NODE_CLASS_MAPPINGS = [1]',
-    'Its NODE_CLASS_MAPPINGS cannot be followed: it is no dict (__init__.py:1).',
+    'Its NODE_CLASS_MAPPINGS cannot be followed: it is not a dict (__init__.py:1).',
   ],
 ];
 

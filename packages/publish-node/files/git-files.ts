@@ -56,7 +56,7 @@ async function add(found: GitFiles, folder: string, path: string, object: string
   }
   // A name that is not UTF-8 is reported with the other names, and cannot be looked up.
   const stats = path.includes('\uFFFD') ? undefined : await lstat(join(folder, path)).catch(() => null);
-  if (stats === null) found.notes.push(`${path} is left out: git has it, and the folder does not.`);
+  if (stats === null) found.notes.push(`${path} is left out: it is in git, but not in the folder.`);
   else if (stats?.isDirectory()) await addSubmodule(found, folder, path);
   else {
     found.paths.push(path);

@@ -106,7 +106,7 @@ async function onlyFiles(
     if (message !== undefined) problems.push({ path, message });
   }
   const others = new Set(problems.map(({ path }) => path));
-  const sentence = 'Some of it cannot be published. A .publishignore file leaves things out.';
+  const sentence = 'Some files cannot be published. Exclude them with .publishignore.';
   return {
     paths: paths.filter((path) => !others.has(path)),
     failures: problems.length > 0 ? [new Failure('usage', sentence, { problems })] : [],

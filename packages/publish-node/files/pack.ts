@@ -54,16 +54,16 @@ export async function chooseFiles(folder: string, { includes = [], allow = [] }:
   throwAll([
     ...failures,
     ...refusal(
-      'The registry would refuse these paths. A .publishignore file leaves things out.',
+      'The registry would reject these paths. Exclude them with .publishignore.',
       pathProblems(paths),
     ),
     ...(isTooLarge ? [tooLarge(sized, unpackedBytes, limits.unpackedBytes, 'unpacked')] : []),
-    ...refusal(`These files are pointers of Git LFS in the place of files. ${lfsAdvice()}`, pointers),
+    ...refusal(`These files are Git LFS pointers instead of the files themselves. ${lfsAdvice()}`, pointers),
     ...refusal(
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
       secrets,
     ),
-    ...refusal('These allow entries name no file that is published.', unusedEntries(allow, paths)),
+    ...refusal('These allow entries match no published file.', unusedEntries(allow, paths)),
   ]);
   const files = sized.map(({ path, bytes }): PackedFile => {
     const file = contents.get(path);

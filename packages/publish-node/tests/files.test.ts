@@ -177,7 +177,7 @@ describe('the archive of a git folder', () => {
 
     expect(files.map(({ path }) => path)).toEqual(['node.py']);
     expect(notes.sort()).toEqual([
-      'gone.py is left out: git has it, and the folder does not.',
+      'gone.py is left out: it is in git, but not in the folder.',
       'inner/ is left out: it is another git repository, and not a submodule of this one.',
     ]);
   });

@@ -81,7 +81,7 @@ describe('the ID token of a CI job', () => {
     ]);
     expect(sent()).toEqual([[idToken, undefined]]);
     expect([code, stderr]).toEqual([3, expect.stringContaining('as this GitHub Actions job.')]);
-    expect(stderr).toContain('The registry refused: Not trusted.');
+    expect(stderr).toContain('The registry rejected the request: Not trusted.');
     expect(stderr).not.toContain(idToken);
   });
 

@@ -73,7 +73,7 @@ describe('publish-node init without a change', () => {
     const before = 'tool = { other = 1 }\n';
     const refused = await initAfter(before).catch(shown);
 
-    expect(refused).toContainEqual(expect.stringContaining('Write them there yourself.'));
+    expect(refused).toContainEqual(expect.stringContaining('Write the tables there yourself.'));
     expect(refused).toContain('  line 9: publisher = "demo"');
     expect(await file()).toBe(before);
   });

@@ -189,7 +189,7 @@ describe('the publish-node action', () => {
     const body = JSON.parse(String(publish?.body));
 
     expect([run.code, run.outputs]).toMatchObject([3, { status: 'failed', version: '1.0.0' }]);
-    expect(run.stderr).toMatch(/^::error title=publish-node::The registry refused: .*$/m);
+    expect(run.stderr).toMatch(/^::error title=publish-node::The registry rejected the request: .*$/m);
     expect(run.summary).toContain('| status | <code>failed</code> |');
     expect(run.stdout + run.stderr).not.toContain('"node_version"');
     expect(publish?.headers.authorization).toBeUndefined();

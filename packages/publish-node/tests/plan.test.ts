@@ -134,10 +134,10 @@ describe('what git has', () => {
     ]);
     expect(notes).toEqual([
       'Published, but not in git: new.py.',
-      'Published with changes that git does not have: b.py.',
+      'Published with uncommitted changes: b.py.',
     ]);
     expect(stdout).toMatch(
-      /^a\.py\nb\.py {2}\(with changes that git does not have\)\nnew\.py {2}\(not in git\)\n/,
+      /^a\.py\nb\.py {2}\(with uncommitted changes\)\nnew\.py {2}\(not in git\)\n/,
     );
   });
 

@@ -264,7 +264,7 @@ describe('the exit code of a rejected publish', () => {
       'a refusal',
       { status: 403, body: { error: 'forbidden', message: 'No.' } },
       3,
-      'The registry refused: No.',
+      'The registry rejected the request: No.',
     ],
   ])('ends with its exit code and its sentence after %s', async (_, answer, code, sentence) => {
     api.disturb(answer);
@@ -278,7 +278,7 @@ describe('the exit code of a rejected publish', () => {
 describe('the message of a rejected publish', () => {
   test.each<[string, string[], string]>([
     ['an invalid personal access token', ['--token', 'nrp_wrong'], 'The personal access token is unknown'],
-    ['an unknown publisher', ['--publisher', 'nobody'], 'There is no such publisher.'],
+    ['an unknown publisher', ['--publisher', 'nobody'], 'The publisher does not exist.'],
   ])('ends with exit code 3 and the sentence of the registry after %s', async (_, args, sentence) => {
     await write({ 'pyproject.toml': project('not-allowed'), 'node.py': 'x' });
     const { code, stdout, stderr } = await publishFolder(...args);
@@ -293,7 +293,7 @@ describe('the message of a rejected publish', () => {
 
     expect(await publishNode(args, { env: access })).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining('There is no such node version.'),
+      stderr: expect.stringContaining('The node version does not exist.'),
     });
   });
 });

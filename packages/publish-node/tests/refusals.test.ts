@@ -285,7 +285,7 @@ describe('invalid input', () => {
       'a misspelled key of our table',
       { 'pyproject.toml': `${project}includs = []` },
       [],
-      'tool.node-registry.includs: is no key. Did you mean "includes"?',
+      'tool.node-registry.includs: is not a known key. Did you mean "includes"?',
     ],
     [
       'an invalid node id',

@@ -108,7 +108,7 @@ describe('publish-node --json', () => {
       'invalid_personal_access_token',
       /unknown/,
     ],
-    ['a version that is not there', ['status'], 3, 'not_found', /There is no such node version/],
+    ['a version that is not there', ['status'], 3, 'not_found', /The node version does not exist/],
     [
       'a registry that is not there',
       ['status', '--base-url', 'http://localhost:1'],
@@ -149,7 +149,7 @@ describe('publish-node --json', () => {
     });
   });
 
-  test('writes valid Unicode, even if a node of the pack has half a character', async () => {
+  test('writes valid Unicode, even if a node of the pack has half of a surrogate pair', async () => {
     await write('half', { '__init__.py': String.raw`raise ValueError("half \ud83c")` });
     const { stdout } = await command('publish', '--dry-run', '--json');
 
@@ -191,19 +191,19 @@ describe('publish-node and a folder with several problems', () => {
     expect(stderr.trim().split('\n')).toEqual([
       'The pyproject.toml has mistakes.',
       '  project.dependencies: must be a list',
-      '  tool.node-registry.tag: is no key. Did you mean "tags"?',
+      '  tool.node-registry.tag: is not a known key. Did you mean "tags"?',
       'Name the node: in pyproject.toml as [project] name, or with --node.',
       'The version "1.0.0rc1" is not a semantic version. Write "1.0.0-rc.1".',
       expect.stringMatching(/^The publisher "Me!" is not right: /),
       'The includes entry "web/dist" names no file.',
       'The includes entry "../x" leads out of the folder.',
-      'Some of it cannot be published. A .publishignore file leaves things out.',
+      'Some files cannot be published. Exclude them with .publishignore.',
       '  link.py: is a link to nothing. Put the file in its place.',
-      'The registry would refuse these paths. A .publishignore file leaves things out.',
+      'The registry would reject these paths. Exclude them with .publishignore.',
       '  aux.py: the name "aux.py" cannot be written on Windows. Rename it.',
       'These files look like secrets. Leave them out with .publishignore, or name each: --allow PATH.',
       '  .env: is an environment file.',
-      'These allow entries name no file that is published.',
+      'These allow entries match no published file.',
       '  nothere.txt: matches nothing.',
       '  .evn: matches nothing. Did you mean ".env"?',
       'Give a personal access token: NODE_REGISTRY_TOKEN, or --token TOKEN.',
@@ -247,7 +247,7 @@ describe('publish-node status', () => {
       code: 3,
       stdout: '',
       stderr: expect.stringContaining(
-        'The registry refused: The operator of the registry has banned this version: It mines coins. Publish a new version.\n',
+        'The registry rejected the request: The operator of the registry has banned this version: It mines coins. Publish a new version.\n',
       ),
     });
     expect(await command('status')).toMatchObject({
@@ -302,7 +302,9 @@ describe('publish-node status', () => {
     expect(withdrawn).toMatchObject({ publisher: 'demo', reason: 'Use another one.', version: null });
     expect([refused.code, refused.stderr]).toEqual([
       3,
-      expect.stringContaining('The registry refused: The node is withdrawn and takes no new version.'),
+      expect.stringContaining(
+        'The registry rejected the request: The node is withdrawn and takes no new version.',
+      ),
     ]);
     expect([readable.status, readable.download_url]).toEqual(['active', published.download_url]);
     expect(restored).toMatchObject({ code: 0, status: 'restored' });
@@ -342,7 +344,7 @@ describe('publish-node whoami', () => {
       notes: [
         expect.any(String),
         'May publish versions of it.',
-        expect.stringContaining('There is no such node.'),
+        expect.stringContaining('The node does not exist.'),
       ],
     });
     expect(await storedItem('NODE#not-there-yet', 'NODE')).toBeUndefined();
@@ -364,7 +366,7 @@ describe('publish-node whoami', () => {
       'The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN, or --access-token TOKEN.',
     ],
     ['a wrong access token', owner, ['--access-token', 'a.b.c'], 'It came from --access-token.'],
-    ['an unknown publisher', owner, ['--publisher', 'nobody'], 'There is no such publisher.'],
+    ['an unknown publisher', owner, ['--publisher', 'nobody'], 'The publisher does not exist.'],
   ])('tells why the tokens may not publish: %s', async (_, env, args, reason) => {
     await write('whose-not');
 
@@ -385,7 +387,9 @@ describe('publish-node whoami', () => {
 
     expect([answer.code, answer.reason]).toEqual([3, 'The node belongs to another publisher.']);
     expect([published.code, published.stdout]).toEqual([3, '']);
-    expect(published.stderr).toContain('The registry refused: The node belongs to another publisher.\n');
+    expect(published.stderr).toContain(
+      'The registry rejected the request: The node belongs to another publisher.\n',
+    );
     expect(published.stderr).not.toContain('Uploading');
   });
 });

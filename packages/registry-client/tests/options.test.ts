@@ -158,7 +158,7 @@ describe('an error of the client', () => {
     const service: RegistryError = await errorOf(clientWith({}).versions.bulk([1 as unknown as typeof pair]));
 
     expect(error.message).toBe(
-      'The request cannot be sent: headers.if-match has characters that no header can have.',
+      'The request cannot be sent: headers.if-match has characters that a header cannot contain.',
     );
     expect(service.message).toBe(
       `The request is not valid: ${service.details[0]?.path} ${service.details[0]?.message}.`,

@@ -122,7 +122,7 @@ describe('createPublicIndex', () => {
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + 60_000);
     expect(await index.search('upscaler')).toEqual(found);
     clock.mockRestore();
-    // The config and all sixteen pieces, most of which are empty.
+    // The config and all sixteen pieces. Most pieces are empty.
     expect(requests.map(({ status }) => status)).toEqual(Array.from({ length: 17 }, () => 304));
   });
 

@@ -1,6 +1,6 @@
 type Child = Node | string | number | undefined | false;
 
-/** An element with properties and children. Texts become text nodes, so nothing in them is ever markup. */
+/** An element with properties and children. Text becomes text nodes, so it is never parsed as markup. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]> = {},
@@ -25,7 +25,7 @@ export function at<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
 const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const maxCodePoints = 8;
 
-/** A text that a publisher wrote. Its direction marks end with it. One that nobody could see or press is spelled out. */
+/** Isolates the direction marks of a text that a publisher wrote. Invisible text is shown as code points. */
 export function foreign(text: string): HTMLElement {
   if (text === '' || visible.test(text)) return element('bdi', {}, text);
   const points = [...text].slice(0, maxCodePoints).map((letter) => letter.codePointAt(0) ?? 0);
@@ -33,7 +33,7 @@ export function foreign(text: string): HTMLElement {
   return element('bdi', {}, spelled.join(' '));
 }
 
-/** A longer text of a publisher, without the controls that make it read otherwise than it is. */
+/** A longer text of a publisher, without the control characters that reorder it. */
 export function withoutTurns(text: string): string {
   return text.replace(/\p{Bidi_Control}/gu, '');
 }
@@ -69,7 +69,7 @@ export function sizeOf(bytes: number): string {
   return `${(bytes / (isLarge ? 1_000_000 : 1000)).toFixed(1)} ${isLarge ? 'MB' : 'kB'}`;
 }
 
-/** Names with their values, without those that there are none of. */
+/** A list of names and values, without the empty ones. */
 export function facts(entries: Record<string, Child>): HTMLElement {
   const rows = Object.entries(entries).filter(([, value]) => value !== undefined && value !== '');
   return element(

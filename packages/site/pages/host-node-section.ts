@@ -39,12 +39,12 @@ function render(file: IndexedHostNodes | undefined): HTMLElement[] {
 
 function sentenceOf(file: IndexedHostNodes | undefined): string | undefined {
   if (!file || file.host_node_extract_status === 'pending')
-    return 'The host nodes are still being read out of the archive. Look again in a minute.';
+    return 'The host nodes are still being read from the archive. Look again in a minute.';
   const { host_nodes: nodes, host_node_extract_status: status, host_node_extract_reason: reason = '' } = file;
   if (status === 'failed')
     return nodes.length === 0
-      ? `No host node could be read out of the archive. ${reason}`
-      : `Not all host nodes could be read out of the archive. ${reason}`;
+      ? `No host node could be read from the archive. ${reason}`
+      : `Not all host nodes could be read from the archive. ${reason}`;
   return nodes.length === 0 ? 'This version has no host nodes.' : undefined;
 }
 

@@ -55,7 +55,7 @@ function heading(name: string): HTMLElement {
 
 function unknownNode(): HTMLElement {
   const link = element('a', { href: '#/' }, 'Search for another one');
-  return element('p', { className: 'notice' }, 'There is no such node in this registry. ', link, '.');
+  return element('p', { className: 'notice' }, 'This registry has no such node. ', link, '.');
 }
 
 function renderNode(index: PublicIndex, node: IndexedNode, label: string | undefined): HTMLElement[] {
@@ -64,7 +64,7 @@ function renderNode(index: PublicIndex, node: IndexedNode, label: string | undef
   const isMissing = label !== undefined && !version;
   return [
     introduction(node),
-    ...(isMissing ? [notice('warn', `There is no version ${label} of this node.`)] : []),
+    ...(isMissing ? [notice('warn', `This node has no version ${label}.`)] : []),
     ...(version ? versionParts(index, node, version) : []),
     ...(node.versions.length > 0 ? [versionSection(node, version)] : []),
     ...(node.versions.length > 0 ? [readmeSection(index, node)] : []),

@@ -391,13 +391,13 @@ inBrowser(`shows the site in a browser${note}`, () => {
       await page.getByRole('heading', { name: 'Version 2.0.0' }).waitFor();
       await page.goto(`${host.url}#/nodes/blend/9.9.9`);
 
-      await page.locator('.notice', { hasText: 'There is no version 9.9.9 of this node.' }).waitFor();
+      await page.locator('.notice', { hasText: 'This node has no version 9.9.9.' }).waitFor();
     });
 
     test.each([
       ['withdrawn', /Its owner has withdrawn this node.*Use blend\./],
       ['evil', /This node is banned\. Do not install it\./],
-      ['unknown', /There is no such node/],
+      ['unknown', /This registry has no such node/],
     ])('says what %s is, and offers no install line', async (id, sentence) => {
       await open(`#/nodes/${id}`);
       await page.locator('.notice', { hasText: sentence }).waitFor();

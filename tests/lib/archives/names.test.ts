@@ -53,13 +53,13 @@ describe('checkName', () => {
     ['that leads down and up', 'a/../../x.py', 'leads out of the folder'],
     ['with a dot segment', './x.py', 'is not a plain path'],
     ['with an empty segment', 'a//x.py', 'is not a plain path'],
-    ['in 65 folders', `${'f/'.repeat(65)}a`, 'lies in more than 64 folders'],
+    ['in 65 folders', `${'f/'.repeat(65)}a`, 'is nested in more than 64 folders'],
     ['of a folder of git', '.git/config', 'belongs to git'],
     ['of a folder of git in a folder', 'sub/.GIT/hooks/post-checkout', 'belongs to git'],
     ['of an empty folder of git', 'sub/.git/', 'belongs to git'],
     ['of a file that names a folder of git', 'sub/.git', 'belongs to git'],
     ['of a folder of git as Windows shortens it', 'GIT~1/config', 'belongs to git'],
-    ['of a folder in 64 folders', 'f/'.repeat(65), 'lies in more than 64 folders'],
+    ['of a folder in 64 folders', 'f/'.repeat(65), 'is nested in more than 64 folders'],
   ])('rejects a name %s', (_, name, reason) => {
     expect(() => checkName(name)).toThrow(reason);
   });

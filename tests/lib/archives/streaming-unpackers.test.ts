@@ -46,14 +46,14 @@ describe('an archive that unpacks to other files when it is read as a stream', (
       'it uses the zip64 format',
     ],
     ['a zip64 field next to correct sizes', lying({ extra: zip64Sizes(99, 77) }), 'it uses the zip64 format'],
-    ['a size left to an absent field', lying({ bytes: 0xffffffff }), 'unpacks to another size'],
-    ['a different packed size', lying({ packedBytes: 3 }), 'unpacks to another size'],
-    ['a different unpacked size', lying({ bytes: 3 }), 'unpacks to another size'],
+    ['a size left to an absent field', lying({ bytes: 0xffffffff }), 'unpacks to a different size'],
+    ['a different packed size', lying({ packedBytes: 3 }), 'unpacks to a different size'],
+    ['a different unpacked size', lying({ bytes: 3 }), 'unpacks to a different size'],
     ['a different checksum', lying({ crc32: 1 }), 'is damaged'],
     [
       'no sizes before or after the data',
       lying({ crc32: 0, packedBytes: 0, bytes: 0 }),
-      'unpacks to another size',
+      'unpacks to a different size',
     ],
     [
       'a different name in a Unicode field',
@@ -109,50 +109,50 @@ describe('an archive that unpacks to other files when it is read as a stream', (
     [
       'a missing descriptor that is announced',
       zip([{ ...file, flags: describedAfter }]),
-      'bytes in it that belong to no file',
+      'bytes that belong to none of its files',
     ],
     [
       'a descriptor of 64 bits',
       zip([{ ...described(file), after: Buffer.alloc(24) }]),
-      'bytes in it that belong to no file',
+      'bytes that belong to none of its files',
     ],
     [
       'a descriptor that is not announced',
       zip([{ ...file, after: descriptor(file) }]),
-      'bytes in it that belong to no file',
+      'bytes that belong to none of its files',
     ],
     [
       'a descriptor without its signature',
       zip([{ ...described(file), after: Buffer.alloc(16) }]),
-      'bytes in it that belong to no file',
+      'bytes that belong to none of its files',
     ],
     ['a descriptor with another checksum', zip([described(file, { crc32: 1 })]), 'is damaged'],
     [
       'a descriptor with a different packed size',
       zip([described(file, { packedBytes: 1 })]),
-      'unpacks to another size',
+      'unpacks to a different size',
     ],
-    ['a descriptor with another size', zip([described(file, { bytes: 1 })]), 'unpacks to another size'],
+    ['a descriptor with another size', zip([described(file, { bytes: 1 })]), 'unpacks to a different size'],
     [
       'different sizes before and after the data',
       zip([{ ...described(file), local: { crc32: 0, packedBytes: 0, bytes: 1 } }]),
-      'unpacks to another size',
+      'unpacks to a different size',
     ],
-    ['stored data whose end is a guess', zip([storedWithHiddenFile()]), 'so that its end is a guess'],
+    ['stored data whose end is a guess', zip([storedWithHiddenFile()]), 'so its end can only be guessed'],
     [
       'stored data with its size before and after it',
       zip([{ ...described({ ...file, method: 0 }), local: {} }]),
-      'so that its end is a guess',
+      'so its end can only be guessed',
     ],
     [
       'an empty stored file without its announced descriptor',
       zip([described({ name: 'a', method: 0 }, {}, false)]),
-      'bytes in it that belong to no file',
+      'bytes that belong to none of its files',
     ],
     [
       'an unlisted file between two others',
       zip([{ ...file, after: evil }, { name: 'b' }]),
-      'bytes in it that belong to no file',
+      'bytes that belong to none of its files',
     ],
   ])('rejects %s', async (_, archive, reason) => {
     await expect(checkArchive(inMemory(archive))).rejects.toThrow(reason);
@@ -165,7 +165,7 @@ describe('an archive that unpacks to other files when it is read as a stream', (
 
     expect((await checkArchive(inMemory(sound))).sha256).toMatch(/^[0-9a-f]{64}$/);
     await expect(checkArchive(inMemory(zip([described({ name: 'a', data }, {}, false)])))).rejects.toThrow(
-      'bytes in it that belong to no file',
+      'bytes that belong to none of its files',
     );
   });
 });

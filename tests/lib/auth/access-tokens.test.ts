@@ -191,7 +191,7 @@ describe('authenticate', () => {
     [
       'wrong_issuer_slash',
       token({ iss: `${issuer}/`.replace(/\/\/$/, '') }),
-      'differs from ours in its last slash only',
+      'differs from ours only in its trailing slash',
     ],
     ['bad_signature', token({}, { ...createSigningKey(), kid: 'known' }), 'is not valid'],
     ['bad_signature', token({}, createSigningKey('stranger')), 'is not valid'],

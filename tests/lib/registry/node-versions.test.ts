@@ -43,7 +43,7 @@ describe('findNodeVersions', () => {
   test('finds a version by a node id of 200 characters, and answers not_found for an absent one', async () => {
     expect(await find(maxNodeId, 'other')).toEqual([
       { status: 'success', node_version: expect.objectContaining({ node_id: maxNodeId, version }) },
-      { status: 'not_found', error_message: 'There is no such node version.' },
+      { status: 'not_found', error_message: 'The node version does not exist.' },
     ]);
   });
 
@@ -85,7 +85,7 @@ describe('findNodeVersions', () => {
 
     expect(await find(maxNodeId, 'other')).toEqual([
       expect.objectContaining({ status: 'success' }),
-      { status: 'error', error_message: 'The store is overloaded; ask for this pair again.' },
+      { status: 'error', error_message: 'The store is overloaded; request this pair again.' },
     ]);
   });
 
@@ -140,7 +140,7 @@ describe('a bulk of large versions', () => {
     expect(found.filter(({ status }) => status === 'success').length).toBeGreaterThan(50);
     expect(found).toContainEqual({
       status: 'error',
-      error_message: 'The answer would be too large with this version; ask for fewer versions at once.',
+      error_message: 'The response would be too large with this version; request fewer versions at once.',
     });
     // The first batch, from which DynamoDB itself leaves some out, and one more.
     expect(keys).toBeLessThan(count);
@@ -162,7 +162,7 @@ describe('a bulk with repeated pairs', () => {
     expect(found[12]).toEqual({
       status: 'error',
       error_message:
-        'This pair is asked for several times, which would make the answer too large; ask for it once.',
+        'This pair was requested several times, which would make the response too large; request it once.',
     });
   });
 

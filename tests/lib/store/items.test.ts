@@ -51,7 +51,7 @@ test.each([
 });
 
 test('fails to read an attribute of a type that we never write', () => {
-  expect(() => fromAttributes({ names: { SS: ['a'] } })).toThrow('of a type that nothing here writes');
+  expect(() => fromAttributes({ names: { SS: ['a'] } })).toThrow('has an unknown type');
 });
 
 describe('conditionExpression', () => {
