@@ -370,7 +370,7 @@ describe('breaking changes', () => {
       (copy) => Object.assign(copy.paths['/bulk/nodes/versions'].post, { security: [{ accessToken: [] }] }),
       'now requires a token',
     ],
-  ])('taking away %s is one', (_, change, sentence) => {
+  ])('finds a removal: %s', (_, change, sentence) => {
     const copy = structuredClone(committed);
     change(copy);
 

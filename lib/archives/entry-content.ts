@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createInflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
+import { crc32, createInflateRaw, inflateRawSync, type InputType, type ZlibOptions } from 'node:zlib';
 import { parseExtraFields } from 'yauzl';
 import type { ByteSource } from './archive-file.ts';
 import { damaged, hiddenBytes, overlapping, twoNames, untrueSize } from './archive-problem.ts';
@@ -114,7 +114,7 @@ export async function readData(source: ByteSource, entry: ArchiveEntry): Promise
 
 function inflateWhole(packed: Buffer, entry: ArchiveEntry): Buffer {
   try {
-    const { buffer, engine } = inflateRawSync(packed, wholeOptions(entry)) as unknown as Inflated;
+    const { buffer, engine } = inflateRawSync(packed, wholeOptions(entry));
     if (engine.bytesWritten !== packed.length) throw hiddenBytes();
     return buffer;
   } catch (error) {
@@ -124,14 +124,16 @@ function inflateWhole(packed: Buffer, entry: ArchiveEntry): Buffer {
   }
 }
 
-/** The result of the option `info`, which the types omit. */
-interface Inflated {
-  buffer: Buffer;
-  engine: { bytesWritten: number };
+declare module 'node:zlib' {
+  /** The result of the option `info`, which the types omit. */
+  function inflateRawSync(
+    packed: InputType,
+    options: ZlibOptions & { info: true },
+  ): { buffer: Buffer; engine: { bytesWritten: number } };
 }
 
 /** One byte more than stated, so that a bomb fails in the first piece and an honest file needs no second one. */
-function wholeOptions({ bytes }: ArchiveEntry): ZlibOptions {
+function wholeOptions({ bytes }: ArchiveEntry): ZlibOptions & { info: true } {
   const minChunkBytes = 64;
   return { info: true, maxOutputLength: bytes + 1, chunkSize: Math.max(bytes + 1, minChunkBytes) };
 }

@@ -136,8 +136,8 @@ export class IdempotencyKey implements Participant {
       ...(task?.credits !== undefined && { credits: task.credits }),
     };
     for (let index = 1; index < parts; index += 1) {
-      const key = idempotencyPartKey(this.#record, attempt, index);
-      await put(this.#request.context, { ...key, ...part(index), ttl }, absent);
+      const place = idempotencyPartKey(this.#record, attempt, index);
+      await put(this.#request.context, { ...place, ...part(index), ttl }, absent);
     }
     await this.#write({ ...this.#record, state: 'answered', ...part(0), parts, ...saved });
   }

@@ -19,7 +19,7 @@ const beginning = 'upload:';
 const shape = /^upload:([0-9a-f]{64}):([1-9]\d{0,8})$/;
 const maxBytes = 50_000_000;
 
-/** The body with an address in the place of each upload. Throws `upload_needed` for what the caller has still to send. */
+/** Replaces each upload in the body by its address. Throws `upload_needed` if the caller has yet to send one. */
 export async function withUploads<Body>(context: Context, caller: string, body: Body): Promise<Body> {
   const found = uploadsIn(body);
   if (found.length === 0) return body;
@@ -79,9 +79,9 @@ function replaced(value: unknown, addresses: ReadonlyMap<string, string>, name =
   if (Array.isArray(value)) return value.map((item) => replaced(item, addresses, name));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [
-      key,
-      imageFields.has(key) ? replaced(field, addresses, key) : field,
+    Object.entries(value).map(([field, item]) => [
+      field,
+      imageFields.has(field) ? replaced(item, addresses, field) : item,
     ]),
   );
 }

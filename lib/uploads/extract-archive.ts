@@ -12,8 +12,8 @@ import { entriesOf } from '../registry/host-node-entries.ts';
 export const extractor = 2;
 
 /**
- * What became of an archive's extraction. `early`: its version is not active yet; `superseded`: it has another archive by
- * now, or a newer extraction; `missing`: nothing lies under the key; `interrupted`: it ran out of time or memory, which is
+ * The result of an extraction. `early`: its version is not active yet; `superseded`: it has another archive by
+ * now, or a newer extraction; `missing`: there is no such object; `interrupted`: it ran out of time or memory, which is
  * no verdict; `unfinished`: there was no time to write all of its entries, and another try writes the rest.
  */
 export type ExtractionResult =
@@ -25,26 +25,26 @@ export type ExtractionResult =
   | 'unfinished'
   | Exclude<ExtractionState, 'awaited'>;
 
-/** Reads the host nodes out of the archive under a key, and writes them. It trusts nothing in the event but the key. */
-export async function extractArchive(context: Context, key: string): Promise<ExtractionResult> {
-  const archive = publishedKeyOf(key);
+/** Reads the host nodes from an archive, and writes them. It trusts nothing in the event but the object key. */
+export async function extractArchive(context: Context, objectKey: string): Promise<ExtractionResult> {
+  const archive = publishedKeyOf(objectKey);
   if (!archive) return 'unknown';
   note({ node_id: archive.nodeId, version: archive.version });
-  const state = await beginExtraction(context, archive, extractor);
-  if (state === 'exhausted') await giveUpExtraction(context, archive, extractor);
-  if (state !== 'awaited') return state;
-  const found = await readHostNodes(key, archive.nodeId);
+  const begun = await beginExtraction(context, archive, extractor);
+  if (begun === 'exhausted') await giveUpExtraction(context, archive, extractor);
+  if (begun !== 'awaited') return begun;
+  const found = await readHostNodes(objectKey, archive.nodeId);
   if (found === 'missing' || found === 'interrupted') return found;
   if (!(await writeHostNodes(context, archive, found))) return 'unfinished';
   return (await finishExtraction(context, archive, found)) ? found.status : 'superseded';
 }
 
-/** The host nodes and risks of the archive under a key, as they are written. */
+/** The host nodes and risks of an archive, as they are written. */
 export async function readHostNodes(
-  key: string,
+  objectKey: string,
   nodeId: string,
 ): Promise<FoundHostNodes | 'missing' | 'interrupted'> {
-  const object = await findObject(key);
+  const object = await findObject(objectKey);
   if (!object) return 'missing';
   const extraction = await extractInWorker(await readTextFiles(object), nodeId);
   if (extraction.status === 'interrupted') {

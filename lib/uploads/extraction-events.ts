@@ -6,7 +6,7 @@ import { archiveKeysOf, maxReceives } from './extraction-queue.ts';
 import type { HandOver } from './hand-over-extractions.ts';
 
 interface Handlers {
-  extract: (context: Context, key: string) => Promise<ExtractionResult>;
+  extract: (context: Context, objectKey: string) => Promise<ExtractionResult>;
   handOverDue: (context: Context) => Promise<HandOver>;
 }
 
@@ -44,8 +44,9 @@ async function extractBatch(
     const isDone = await withLogFields({ message: messageId }, async () => {
       try {
         let isDone = true;
-        for (const key of archiveKeysOf(body))
-          if (unended.includes(await extractOne(extract, context, key, sent))) isDone = isLast(attributes);
+        for (const objectKey of archiveKeysOf(body))
+          if (unended.includes(await extractOne(extract, context, objectKey, sent)))
+            isDone = isLast(attributes);
         return isDone;
       } catch (error) {
         log('error', 'extraction', { outcome: 'failed', ...describeError(error) });
@@ -64,12 +65,12 @@ function isLast({ ApproximateReceiveCount }: { ApproximateReceiveCount: string }
 async function extractOne(
   extract: Handlers['extract'],
   context: Context,
-  key: string,
+  objectKey: string,
   sent: number,
 ): Promise<ExtractionResult> {
   const started = performance.now();
-  note({ key });
-  const outcome = await extract(context, key);
+  note({ key: objectKey });
+  const outcome = await extract(context, objectKey);
   const ms = Math.round(performance.now() - started);
   log('info', 'extraction', { outcome, ms, lag_ms: Date.now() - sent });
   return outcome;

@@ -8,7 +8,7 @@ import { activate, block, claim, complete, refuse, release } from '../registry/f
 import type { NodeVersionRecord } from '../registry/records.ts';
 import { readUpload, type UploadState } from '../registry/upload-state.ts';
 
-/** After these, nothing under the key is ever published. */
+/** After these, nothing under the object key is ever published. */
 const isOver: ReadonlySet<UploadState> = new Set(['published', 'published_before', 'superseded', 'unknown']);
 
 /** How often the upload is looked up again because the looked-up version is gone. */
@@ -16,7 +16,7 @@ const maxLooks = 5;
 
 interface Finalizer {
   upload: Upload;
-  key: string;
+  objectKey: string;
   id: string;
   hasTimeFor: (sizeBytes: number) => boolean;
 }
@@ -27,26 +27,26 @@ interface Finalizer {
  */
 export async function finalizeUpload(
   context: Context,
-  key: string,
+  objectKey: string,
   id: string,
   hasTimeFor: (sizeBytes: number) => boolean = () => true,
 ): Promise<UploadState> {
-  const upload = uploadOf(key);
+  const upload = uploadOf(objectKey);
   if (!upload) return 'unknown';
-  const state = await takeSteps(context, { upload, key, id, hasTimeFor });
-  if (state === 'published' || state === 'published_before')
+  const result = await takeSteps(context, { upload, objectKey, id, hasTimeFor });
+  if (result === 'published' || result === 'published_before')
     await complete(context, upload.nodeId, upload.version);
-  if (isOver.has(state)) await removeAll(context, key);
-  return state;
+  if (isOver.has(result)) await removeAll(context, objectKey);
+  return result;
 }
 
 /** Reads what there is and takes the step that follows, until nothing is left to do. */
 async function takeSteps(context: Context, finalizer: Finalizer): Promise<UploadState> {
-  const { upload, key, id, hasTimeFor } = finalizer;
+  const { upload, objectKey, id, hasTimeFor } = finalizer;
   // The events of uploads that arrive during a check end at its claim, so after a rejection the next one is looked for.
   let last: UploadState = 'missing';
   for (let looks = 1; ; looks += 1) {
-    const object = await findObject(key);
+    const object = await findObject(objectKey);
     const found = await readUpload(context, upload, id, object?.versionId);
     if (found.state === 'blocked') {
       note({ reason: found.reason?.status_reason_code });
@@ -101,9 +101,9 @@ function archiveProblemOnly(error: unknown): ArchiveProblem {
  * A signed URL takes objects of any size as long as it lasts, so nothing stays there. Removing a version of an object
  * uncovers the one before it, and the events of what arrived during a check ended at the claim.
  */
-async function removeAll(context: Context, key: string): Promise<void> {
+async function removeAll(context: Context, objectKey: string): Promise<void> {
   while (Date.now() < context.deadline) {
-    const object = await findObject(key);
+    const object = await findObject(objectKey);
     if (!object) return;
     await deleteObject(object);
   }

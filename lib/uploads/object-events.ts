@@ -11,8 +11,8 @@ interface Work {
   /** The function's name, and that of the line of each object. */
   function: string;
   line: string;
-  /** The result for the object under a key. `invocation` is the same in the retries of an event. */
-  handle: (context: Context, key: string, invocation: string) => Promise<string>;
+  /** The result for an object. `invocation` is the same in the retries of an event. */
+  handle: (context: Context, objectKey: string, invocation: string) => Promise<string>;
   sweep: (context: Context, period: Period) => Promise<SweepReport>;
   /** How far back a scheduled sweep looks: several runs get their chance, and no refusal is checked for ever. */
   lookBackMs: number;

@@ -143,7 +143,7 @@ describe('a notification', () => {
     [500, { last_error: 'answered_no', last_status: 500 }],
     [503, { last_error: 'answered_no', last_status: 503 }],
     ['reset', { last_error: 'connection_lost' }],
-  ])('is tried again after %j, and nobody is redirected to', async (answer, why) => {
+  ])('tries again after %j, and follows no redirect', async (answer, why) => {
     receiver.answers.push(answer, 204);
     const written = await writeNotification(receiver.url);
     await run();
@@ -285,7 +285,7 @@ describe('a message', () => {
     expect(receivedOf(written)).toHaveLength(1);
   });
 
-  test('about nothing that waits sends nothing', async () => {
+  test('sends nothing for a notification that does not wait', async () => {
     await writeNotification(receiver.url, { result: 'delivered' });
     const message = { MessageId: '1', Body: JSON.stringify({ id: `msg_${'0'.repeat(64)}_1`, attempts: 0 }) };
     const result = await handler(eventOf([message]), { getRemainingTimeInMillis: () => 30_000 });

@@ -93,7 +93,7 @@ describe('a published archive', () => {
     );
   });
 
-  test('is extracted once, however often its event comes', async () => {
+  test('yields its host nodes once, however often its event comes', async () => {
     const archive = pack(['Once']);
     const upload = await publishPack('extracted-once', archive);
     await Promise.all([
@@ -121,7 +121,7 @@ describe('a published archive', () => {
     });
   });
 
-  test('is read by the next receive if its version becomes active after its event', async () => {
+  test('waits for the next receive if its version becomes active after its event', async () => {
     const archive = pack(['Early']);
     const upload = await publish('extracted-early', '1.0.0');
     await put(upload, archive);
@@ -152,7 +152,7 @@ describe('a published archive', () => {
     expect(await storedNode('extracted-tags')).toMatchObject({ latest_version: { tags_admin } });
   });
 
-  test('is on the list of what is due until its host nodes are extracted', async () => {
+  test('stays on the list of due work until its host nodes are extracted', async () => {
     const archive = pack(['Listed']);
     const upload = await publishPack('extracted-listed', archive);
     expect(await storedVersion('extracted-listed', '1.0.0')).toMatchObject({
@@ -164,7 +164,7 @@ describe('a published archive', () => {
     expect(await storedVersion('extracted-listed', '1.0.0')).not.toHaveProperty('pending_shard');
   });
 
-  test('can have 300 nodes', async () => {
+  test('yields 300 nodes', async () => {
     const names = Array.from({ length: 300 }, (_, index) => `Node ${index}`);
     const archive = pack(names);
     const upload = await publishPack('extracted-many', archive);
@@ -266,7 +266,7 @@ test('keeps a message that names nothing, for the dead-letter queue', async () =
 });
 
 describe('a failure of S3', () => {
-  test('has the message come again', async () => {
+  test('leaves the message to be received again', async () => {
     const archive = pack(['Retried']);
     const upload = await publishPack('extracted-retried', archive);
     beforeNext(s3(), /HeadObject/, async () => {
@@ -292,7 +292,7 @@ describe('a try that does not end', () => {
     await killed.promise;
   }
 
-  test('is marked before the archive is read, and due again in an hour', async () => {
+  test('leaves a mark before the archive is read, due again in an hour', async () => {
     const archive = pack(['Killed']);
     const upload = await publishPack('extracted-killed', archive);
     await killWhileReading(upload, archive);
@@ -302,7 +302,7 @@ describe('a try that does not end', () => {
     expect(Date.parse(String(pending_since)) - Date.now()).toBeGreaterThan(59 * 60 * 1000);
   });
 
-  test('is named to the owner while the next one runs, and forgotten when that ends', async () => {
+  test('appears to the owner while the next one runs, and disappears when that ends', async () => {
     const archive = pack(['Killed once']);
     const upload = await publishPack('extracted-named', archive);
     await setFields(nodeVersionKey('extracted-named', '1.0.0'), { extraction_tries: 2 });
@@ -314,7 +314,7 @@ describe('a try that does not end', () => {
     });
   });
 
-  test('is the last after twelve, until the version is published again', async () => {
+  test('ends after twelve, until the version is published again', async () => {
     const archive = pack(['Patient']);
     const upload = await publishPack('extracted-patient', archive);
     await setFields(nodeVersionKey('extracted-patient', '1.0.0'), { extraction_tries: 12 });
@@ -338,7 +338,7 @@ describe('a try that does not end', () => {
     expect(read).not.toHaveProperty('extraction_tries');
   });
 
-  test('has its message come again, and after the third receive the sweep', async () => {
+  test('leaves its message to be received again, and after the third receive to the sweep', async () => {
     const run = extractionEvents({
       extract: async () => 'interrupted',
       handOverDue: async () => ({ handed: 0, failed: 0, unread_shards: 0 }),

@@ -66,7 +66,7 @@ describe('the published bytes of a version', () => {
     expect(await download(version.downloadUrl)).toEqual(archive);
   });
 
-  test('are those of exactly one of many uploads that race for one URL', async () => {
+  test('come from exactly one of many uploads that race for one URL', async () => {
     const upload = await publish('raced', '1.0.0');
     const rounds = [archive, other, archive, other].map(async (bytes) => {
       await put(upload, bytes);
@@ -187,7 +187,7 @@ describe('a download from S3 that breaks off', () => {
   test.each<[string, () => Readable]>([
     ['with an error', () => Readable.from(brokenOff(archive.subarray(0, 10)))],
     ['as if it were complete', () => Readable.from([archive.subarray(0, 10)])],
-  ])('is retried later %s, and the archive is not rejected', async (label, body) => {
+  ])('leaves the archive for a later retry %s, and does not reject it', async (label, body) => {
     const nodeId = `broken-${label.length}`;
     const upload = await publish(nodeId, '1.0.0');
     await put(upload, archive);

@@ -116,7 +116,7 @@ describe('a publish with an ID token of a CI', () => {
     },
   );
 
-  test('still verifies another bearer that is sent', async () => {
+  test('verifies another bearer that is sent', async () => {
     const { status, body } = await publish({
       nodeId: 'bad-bearer',
       headers: { authorization: 'Bearer a.b.c' },

@@ -273,7 +273,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   });
 
   describe('races', () => {
-    test('50 publishes of one version at once give one id', async () => {
+    test('creates one id for 50 publishes of one version at once', async () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => publish({ nodeId: 'raced' })));
 
       const ids = new Set(answers.map(({ body }) => body.node_version?.id));
@@ -283,7 +283,7 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
       expect(await storedItem('NODE#raced', 'VERSION#1.0.0')).toMatchObject({ id: [...ids][0] });
     });
 
-    test('50 publishes of different versions at once all succeed, and every one is stored', async () => {
+    test('stores each of 50 different versions that are published at once', async () => {
       const versions = Array.from({ length: 50 }, (_, index) => `1.${index}.0`);
       const answers = await Promise.all(versions.map((version) => publish({ nodeId: 'busy', version })));
 

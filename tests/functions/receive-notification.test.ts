@@ -33,7 +33,7 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       ['relight-image', { status: 'in_progress' }, 'processing'],
       ['relight-image', { data: { status: 'Completed' } }, 'success'],
       ['relight-image', { status: 'FAILED' }, 'failed'],
-    ])('is the answer to %s and %j, which is kept as %s', async (name, body, state) => {
+    ])('answers %s and %j, and keeps the task as %s', async (name, body, state) => {
       const path = await started(name);
       const { status, text, headers } = await say(path, body);
 

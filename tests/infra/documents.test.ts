@@ -20,7 +20,7 @@ function commands(text: string): string[] {
   );
 }
 
-test('commands whose answer is read as JSON ask for JSON, whatever the reader has configured', () => {
+test('asks for JSON in every command whose answer is read as JSON', () => {
   const joined = [...runbook.matchAll(/```bash\n(.*?)```/gs)].map(([, block]) =>
     String(block).replaceAll(/\\\n\s*|\|\n\s*/g, (end) => (end.startsWith('|') ? '| ' : ' ')),
   );

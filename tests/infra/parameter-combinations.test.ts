@@ -62,7 +62,7 @@ describe('parameters together', () => {
       'creditCeilings: no textToVideo with vidq3-pro has 99 seconds.',
     ],
     ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'There is no parameter tokenIsuer.'],
-  ])('are rejected with %s', (_, values, sentence) => {
+  ])('fail together: %s', (_, values, sentence) => {
     expect(problems(values)).toEqual([sentence]);
   });
 

@@ -297,7 +297,7 @@ describe('the queue of failures of the finalizer', () => {
 describe('the queue of extractions', () => {
   const statements = (policy: string) => properties(plain, policy).PolicyDocument.Statement;
 
-  test('is told by S3 of what is published, once S3 may tell it', () => {
+  test('hears from S3 what is published, once S3 may tell it', () => {
     expect(properties(plain, 'S3BucketArchives').NotificationConfiguration.QueueConfigurations).toEqual([
       {
         Event: 's3:ObjectCreated:*',
@@ -316,7 +316,7 @@ describe('the queue of extractions', () => {
     });
   });
 
-  test.each(['ExtractionsPolicy', 'ExtractionsFailuresPolicy'])('is reached over TLS only: %s', (policy) => {
+  test.each(['ExtractionsPolicy', 'ExtractionsFailuresPolicy'])('accepts only TLS: %s', (policy) => {
     expect(statements(policy)[0]).toMatchObject({
       Effect: 'Deny',
       Action: 'sqs:*',
@@ -341,7 +341,7 @@ describe('the queue of extractions', () => {
     );
   });
 
-  test('is the one of the local stack', () => {
+  test('matches the local stack', () => {
     const { DelaySeconds, VisibilityTimeout, RedrivePolicy } = properties(plain, 'Extractions');
 
     expect({ DelaySeconds, VisibilityTimeout, maxReceiveCount: RedrivePolicy.maxReceiveCount }).toEqual({

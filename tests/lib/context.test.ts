@@ -11,7 +11,7 @@ test('passes on a result or an error that comes before the deadline', async () =
   await expect(inTime(Promise.reject(new Error('failed')), until, late)).rejects.toThrow('failed');
 });
 
-test('concurrent deadlines each end at their own time', async () => {
+test('ends concurrent deadlines each at its own time', async () => {
   const began = Date.now();
   const waits = [0, 300, 600];
   const ends = waits.map((wait) => inTime(never, began + wait, late).catch(() => Date.now() - began));

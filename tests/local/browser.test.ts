@@ -44,7 +44,7 @@ async function sendCall(summary: string): Promise<string> {
   return String(await textOf('#answer pre'));
 }
 
-inBrowser(`in a browser${note}`, () => {
+inBrowser(`the pages in a browser${note}`, () => {
   beforeAll(async () => {
     await mkdir(pictures, { recursive: true });
     [stack, browser] = await Promise.all([startLocalStack(), launchBrowser()]);
@@ -135,7 +135,7 @@ inBrowser(`in a browser${note}`, () => {
       }
     });
 
-    test('has nothing that axe finds', async () => {
+    test('passes the checks of axe', async () => {
       await page.emulateMedia({ colorScheme });
       await sendCall('Update a host node');
       for (const tab of ['Calls', 'Tasks', 'Usage', 'Requests', 'Break it']) {

@@ -253,7 +253,7 @@ describe('a range', () => {
     expect(answer.headers.get('content-range')).toBe(contentRange);
   });
 
-  test('beyond the end is answered 416', async () => {
+  test('returns 416 beyond the end', async () => {
     await put('first');
     const beyond = s3().send(new GetObjectCommand({ Bucket, Key, Range: 'bytes=5-9' }));
 

@@ -83,7 +83,7 @@ async function addAccounts(): Promise<void> {
   await Promise.all(Array.from({ length: writersAtOnce }, writer));
 }
 
-test('a sweep that is cut off goes on where work is left, and closes every account once in few calls', async () => {
+test('continues a sweep that was cut off, and closes every account once in few calls', async () => {
   const seeding = performance.now();
   await addAccounts();
   const seeded = performance.now();

@@ -108,7 +108,7 @@ function setBeforeMidnight(): void {
 
 const limits = { credits_per_day: 420, tasks_per_day: 14, requests_per_minute: 0 } satisfies Limits;
 
-test('spending adds up ten minutes after any chaos, and no limit is passed at any moment', async () => {
+test('adds up ten minutes after any chaos, and never passes a limit', async () => {
   const values = fc.record({
     calls: fc.array(paidCall, { minLength: 40, maxLength: 40 }),
     wrong: fc.array(fc.constantFrom(...misbehaviors), { maxLength: 20 }),
@@ -144,7 +144,7 @@ const killedCalls = Math.max(60, runsOf(2.5));
 const callsOfCaller = 25;
 const sendersAtOnce = 10;
 
-test('spending adds up in processes that are killed, behind a store that loses, delays and throttles calls', async () => {
+test('adds up in killed processes behind a store that loses, delays and throttles calls', async () => {
   setBeforeMidnight();
   simulation.reset();
   providersList.clear();
@@ -177,7 +177,7 @@ test('spending adds up in processes that are killed, behind a store that loses, 
   console.info({ calls: killedCalls, ...counts });
 }, 1_500_000);
 
-test('an addition that is sent again is noticed', async () => {
+test('notices an addition that is sent again', async () => {
   setBeforeMidnight();
   simulation.reset();
   providersList.clear();

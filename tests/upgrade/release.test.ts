@@ -63,7 +63,7 @@ describe('a deployment', () => {
     ['the next release', undefined, undefined],
     ['the release after it', other('3.2.0'), undefined],
     ['another major', other('4.0.0'), other('4.0.0')],
-  ])('over a table with %s is accepted or rejected by name', async (state, ofThis, ofNext) => {
+  ])('accepts or rejects by name a table with %s', async (state, ofThis, ofNext) => {
     await tables[state]();
     const found = await stateOf(table);
     const problems = [release, next].map((each) => problemOf(table, found, each, 'the command'));

@@ -114,14 +114,14 @@ describe('both releases', () => {
 });
 
 describe('a release that the recorded one does not understand', () => {
-  test.each(incompatible)('is found by name: $change', async ({ journey, step, rule, plant }) => {
+  test.each(incompatible)('names the change: $change', async ({ journey, step, rule, plant }) => {
     const changed = await releases.start(stage, plant(today), clockOffset);
     const way = travel(journey, (place) => (place < step ? actors.old : changed));
 
     await expect(way).rejects.toThrow(new RegExp(`^${rule}:`));
   });
 
-  test('is found by name: a dropped right', async () => {
+  test('names a dropped right', async () => {
     const rights = statements.TextToVideoRole.filter((right: string) => !right.includes('IDEMPOTENCY#'));
     const gate = await startGate(stage, { ...statements, TextToVideoRole: rights });
     const actor = await releases.start(stage, recording.bundles, clockOffset, gate.environment);

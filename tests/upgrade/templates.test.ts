@@ -66,14 +66,14 @@ describe('an upgrade of a stage', () => {
       ({ Notifications }) => (Notifications.Properties.FifoQueue = true),
     ],
     ['Downloads is removed or renamed', (resources) => delete resources.Downloads],
-  ])('is rejected by name: %s', (loss, change) => {
+  ])('fails by name: %s', (loss, change) => {
     const changed = structuredClone(now.full);
     change(changed.Resources);
 
     expect(lossesBetween(before.full, changed)).toEqual([loss]);
   });
 
-  test('may add one index', () => {
+  test('accepts one more index', () => {
     const changed = structuredClone(now.full);
     const { GlobalSecondaryIndexes } = changed.Resources.Table?.Properties ?? {};
     GlobalSecondaryIndexes.push({ ...GlobalSecondaryIndexes[0], IndexName: 'another' });

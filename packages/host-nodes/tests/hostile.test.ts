@@ -59,7 +59,7 @@ describe('a hostile pack in a thread of its own', () => {
     60_000,
   );
 
-  test('is interrupted when its time is up, which is no verdict', async () => {
+  test('stops when its time is up, without a verdict', async () => {
     const { status, reason } = await extractInWorker(filesOf('while True:\n    pass'), 'pack', 1);
 
     expect([status, reason]).toEqual(['interrupted', 'Reading it takes too long.']);

@@ -48,7 +48,7 @@ describe('a node of the newer schema', () => {
     expect(nodes[0]?.open.join()).toContain('input_types');
   });
 
-  test('has the id of a node whose schema asks whether the host is there', () => {
+  test('finds the id of a node whose schema asks whether the host is there', () => {
     const asking = pack('inputs=[]').replace(
       'return io.Schema',
       'if io is None: return None\n        return io.Schema',

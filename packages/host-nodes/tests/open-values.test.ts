@@ -210,7 +210,7 @@ describe('a known value', () => {
     expect(resultOf(code)).toEqual(result);
   });
 
-  test('long dropdowns, in steps that grow with their length', () => {
+  test('follows long dropdowns, in steps that grow with their length', () => {
     const steps = (count: number) =>
       extract(
         `class A:\n    @classmethod\n    def INPUT_TYPES(s): return {"required": {"x": ([f"option number {i}" for i in range(${count})],)}}\n    FUNCTION = "f"\nNODE_CLASS_MAPPINGS = {"A": A}`,

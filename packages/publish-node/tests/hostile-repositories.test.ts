@@ -471,7 +471,7 @@ describe('a file outside of the folder', () => {
       [],
       /c.txt is a link to something that is not published/,
     ],
-  ])('is not published %s', async (_, links, includes, sentence) => {
+  ])('leaves out a file %s', async (_, links, includes, sentence) => {
     const clone = await cloned({}, async (origin) => {
       for (const [path, target] of Object.entries(links)) {
         await mkdir(join(origin, path, '..'), { recursive: true });
@@ -603,7 +603,7 @@ const openedByGit: [string, (clone: string) => Promise<string>][] = [
 ];
 
 describe('a file that git opens', () => {
-  test.each(openedByGit)('is not waited for as a pipe in the place of %s', async (_, pathOf) => {
+  test.each(openedByGit)('does not wait for a pipe that replaces %s', async (_, pathOf) => {
     const path = await pathOf(await cloned({}));
     await rm(path, { recursive: true, force: true });
     await mkdir(dirname(path), { recursive: true });
@@ -614,7 +614,7 @@ describe('a file that git opens', () => {
   });
 
   test.each(['.git/config', '.git/info/exclude', '.gitignore', 'sub/.gitignore', '.git/more'])(
-    'is not read whole where %s has 3 GB',
+    'does not read all of %s if it has 3 GB',
     async (name) => {
       const clone = await cloned({ 'sub/node.py': '' });
       await appendFile(join(clone, '.git/config'), '[include]\n  path = more\n');
@@ -644,7 +644,7 @@ describe('a file that git opens', () => {
     expect(await chosen(clone)).toEqual(['node.py']);
   });
 
-  test('is not read without end as a link to a device', async () => {
+  test('stops reading a link to a device', async () => {
     const clone = await cloned({});
     await symlink('/dev/zero', join(clone, '.git/objects/info/alternates'));
 

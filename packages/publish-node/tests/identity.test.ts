@@ -111,7 +111,7 @@ describe('publish-node in a CI job without an ID token', () => {
   test.each<[string, () => NodeJS.ProcessEnv, string]>([
     ['GitHub Actions', () => ({ GITHUB_ACTIONS: 'true' }), 'Add "permissions: id-token: write" to the job.'],
     ['GitLab', () => ({ GITLAB_CI: 'true' }), 'Add "id_tokens: NODE_REGISTRY_ID_TOKEN" to the job.'],
-  ])('in %s, even if a token is stored', async (_, env, advice) => {
+  ])('publishes with the ID token in %s, even if a token is stored', async (_, env, advice) => {
     const { code, stderr } = await publish({ ...env(), ...stored });
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(advice)]);

@@ -79,7 +79,7 @@ describe('a pattern that can be divided in many ways', () => {
     ['.publishignore', stars],
     ['.gitignore', stars],
     ['.comfyignore', stars],
-  ])('is matched at once in %s: %s', async (name, pattern) => {
+  ])('matches at once in %s: %s', async (name, pattern) => {
     const folder = await mkdtemp(join(directory, 'deep-'));
     const paths = [name, `${deep}x`, 'a'.repeat(200)];
     await writeFiles(folder, Object.fromEntries(paths.map((path) => [path, path === name ? pattern : ''])));
@@ -88,7 +88,7 @@ describe('a pattern that can be divided in many ways', () => {
     expect(files.map(({ path }) => path)).toEqual(paths.toSorted());
   });
 
-  test.each([anyDepth, stars])('is matched at once in an includes entry: %s', async (pattern) => {
+  test.each([anyDepth, stars])('matches at once in an includes entry: %s', async (pattern) => {
     const folder = await mkdtemp(join(directory, 'deep-'));
     await writeFiles(folder, { [`${deep}x`]: '', ['a'.repeat(200)]: '' });
 

@@ -98,7 +98,7 @@ describe('an empty submodule', () => {
     [{}, 'Run git submodule update --init --recursive.'],
     [{ GITHUB_ACTIONS: 'true' }, 'Give actions/checkout the option "submodules: recursive".'],
     [{ GITLAB_CI: 'true' }, 'Set the variable GIT_SUBMODULE_STRATEGY to "recursive".'],
-  ])('is rejected with advice, in the environment %j', async (env, advice) => {
+  ])('stops the publish with advice, in the environment %j', async (env, advice) => {
     await git(folder, 'init', '--quiet');
     await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'vendor/.keep': '' });
     await rm(join(folder, 'vendor/.keep'));
@@ -136,9 +136,7 @@ describe('what git has', () => {
       'Published, but not in git: new.py.',
       'Published with uncommitted changes: b.py.',
     ]);
-    expect(stdout).toMatch(
-      /^a\.py\nb\.py {2}\(with uncommitted changes\)\nnew\.py {2}\(not in git\)\n/,
-    );
+    expect(stdout).toMatch(/^a\.py\nb\.py {2}\(with uncommitted changes\)\nnew\.py {2}\(not in git\)\n/);
   });
 
   test('counts as the same with Windows line ends, and as a pointer of Git LFS', async () => {
@@ -164,7 +162,7 @@ describe('a pointer of Git LFS', () => {
     [{}, 'git lfs pull'],
     [{ GITHUB_ACTIONS: 'true' }, 'Give actions/checkout the option "lfs: true".'],
     [{ GITLAB_CI: 'true' }, 'Remove the variable GIT_LFS_SKIP_SMUDGE.'],
-  ])('is rejected with advice, in the environment %j', async (env, advice) => {
+  ])('stops the publish with advice, in the environment %j', async (env, advice) => {
     await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'models/a.bin': pointer });
     const failed = await plan([], env);
     const allowed = await plan(['--allow', 'models/a.bin'], env);
@@ -183,7 +181,7 @@ describe('a version that pyproject.toml does not name', () => {
     ['--version, of a version as Python writes it', '1.0.0rc1', ['--version', '1.0.0'], {}],
     ['the tag of a GitHub job', '1.0.0', [], tag('v1.1.0')],
     ['the tag of a GitLab job', '1.0.0', [], { GITLAB_CI: 'true', CI_COMMIT_TAG: '1.1.0' }],
-  ])('is rejected by %s unless one insists', async (_, own, args, env) => {
+  ])('stops %s without --other-version', async (_, own, args, env) => {
     await writeFiles(folder, { 'pyproject.toml': project(own), 'node.py': '' });
     const failed = await plan(args, env);
 
@@ -203,7 +201,7 @@ describe('a version that pyproject.toml does not name', () => {
     ['1.0.0', [], tag('nightly')],
     ['1.0.0', [], tag('2024')],
     ['1.0.0', [], { ...tag('v2.0.0'), GITHUB_REF_TYPE: 'branch' }],
-  ])('is another thing than %s with %j and %j', async (own, args, env) => {
+  ])('differs from %s with %j and %j', async (own, args, env) => {
     await writeFiles(folder, { 'pyproject.toml': project(own), 'node.py': '' });
 
     expect(await plan(args, env)).toMatchObject({ code: 0, error: null });
@@ -343,7 +341,7 @@ describe('a key of a service', () => {
 });
 
 describe('an archive in the folder', () => {
-  test.each(['git', 'ignore files'])('is left out by %s once pack or download wrote it there', async (by) => {
+  test.each(['git', 'ignore files'])('stays out of %s once pack or download wrote it there', async (by) => {
     await writeFiles(folder, { 'pyproject.toml': project('1.0.0'), 'node.py': '', 'docs/a-1.0.0.zip': 'x' });
     await writeFiles(folder, { 'weights.zip': 'x', 'other-node-2.0.0-rc.1.zip': 'x' });
     if (by === 'git') await git(folder, 'init', '--quiet');
@@ -364,7 +362,7 @@ describe('an archive in the folder', () => {
     );
   });
 
-  test('is published if git tracks it or includes names it', async () => {
+  test('stays in the plan if git tracks it or includes names it', async () => {
     await writeFiles(folder, { 'node.py': '', 'data-1.0.0.zip': 'x', 'more-1.0.0.zip': 'x' });
     await git(folder, 'init', '--quiet');
     await git(folder, 'add', 'data-1.0.0.zip');

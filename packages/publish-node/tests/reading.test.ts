@@ -227,14 +227,14 @@ describe('files that are not of a registry', () => {
       },
       ['search', 'x'],
     ],
-  ])('are said to be wrong: %s', async (_, files, args) => {
+  ])('fail with a message if they are wrong: %s', async (_, files, args) => {
     const { code: exitCode, stderr } = await over({ ...index, 'nodes/x.json': node, ...files }, ...args);
 
     expect(stderr).toMatch(/ is not (?:one of|right|where)[^\n]+\.\n$/);
     expect(exitCode).toBe(5);
   });
 
-  test('are read if a newer registry has more kinds of values', async () => {
+  test('accept more kinds of values from a newer registry', async () => {
     const later = { ...node, status: 'NodeStatusOfTheFuture', more: { a: 1 } };
     const { code: exitCode, stdout } = await over({ ...index, 'nodes/x.json': later }, 'show', 'x');
 
@@ -242,7 +242,7 @@ describe('files that are not of a registry', () => {
   });
 
   test.each(['file:///srv/registry', 'ftp://example.com', 'nowhere'])(
-    'are not looked for at %s',
+    'send nothing to %s',
     async (downloads) => {
       const named = await command('show', 'blender', '--downloads-url', downloads);
       const server = createServer((_, response) => {

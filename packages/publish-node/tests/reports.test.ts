@@ -116,7 +116,7 @@ describe('publish-node --json', () => {
       'unreachable',
       /reached/,
     ],
-  ])('for %s', async (_, args, exitCode, error, sentence) => {
+  ])('reports one JSON object for %s', async (_, args, exitCode, error, sentence) => {
     await write('not-reported', { '.env': 'A=1' });
     const failed = await report(...args);
 
@@ -129,7 +129,7 @@ describe('publish-node --json', () => {
     ['other files under a published version', [], { version: '1.0.0', error: 'published_with_other_bytes' }],
     ['a secret', ['--version', 'v2.0.0'], { version: '2.0.0', error: 'usage' }],
     ['a version that is not semantic', ['--version', '1.0.0rc1'], { version: '1.0.0rc1', error: 'usage' }],
-  ])('for %s, with the publisher, node and version that were meant', async (title, args, expected) => {
+  ])('reports the intended publisher, node and version for %s', async (title, args, expected) => {
     const node = `meant-${args.length}-${title.length}`;
     await write(node);
     if (args.length === 0) await report('publish');

@@ -16,7 +16,7 @@ beforeEach(() => api.reset());
 afterAll(() => api.stop());
 
 describe('an option of the client', () => {
-  test('has its default where it is undefined', async () => {
+  test('falls back to its default if it is undefined', async () => {
     const nothing = {
       accessToken: undefined,
       timeoutMs: undefined,
@@ -39,7 +39,7 @@ describe('an option of the client', () => {
     ['timeoutMs', [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '100', null]],
     ['attempts', [0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '3']],
     ['patienceMs', [-1, Number.NaN, Number.POSITIVE_INFINITY, '100']],
-  ])('is checked: %s', async (name, values) => {
+  ])('rejects an invalid value: %s', async (name, values) => {
     // Undefined or null means the default.
     for (const value of values.filter((each) => each !== null)) {
       const options = { [name]: value } as object;
@@ -51,7 +51,7 @@ describe('an option of the client', () => {
     expect(api.received).toEqual([]);
   });
 
-  test.each([{}, { baseUrl: undefined }, { baseUrl: '' }])('is needed: baseUrl, not %j', (options) => {
+  test.each([{}, { baseUrl: undefined }, { baseUrl: '' }])('requires a baseUrl, not %j', (options) => {
     expect(() => createRegistryClient(options as ClientOptions)).toThrow('The option baseUrl is missing.');
   });
 
@@ -72,7 +72,7 @@ describe('an option of the client', () => {
     expect(ofCall).toHaveLength(1);
   });
 
-  test('can be given for a single call: attempts, patienceMs and timeoutMs', async () => {
+  test('apply to a single call: attempts, patienceMs and timeoutMs', async () => {
     const client = clientWith({});
     api.disturb(busy);
     expect(await errorOf(client.versions.bulk([pair], { attempts: 1 }))).toMatchObject({ status: 503 });
@@ -121,7 +121,7 @@ describe('an option of the client', () => {
 });
 
 describe('the function that gives an access token', () => {
-  test('is bounded by timeoutMs, and gets a signal that then ends', async () => {
+  test('stops after timeoutMs, and gets a signal that then ends', async () => {
     let heard: AbortSignal | undefined;
     const client = clientWith({
       timeoutMs: 50,
@@ -184,7 +184,7 @@ describe('an error of the client', () => {
     expect(message).not.toContain('body.f5');
   });
 
-  test('is not made of the error of something in between, which has no x-request-id', async () => {
+  test('ignores the error of an intermediary, which has no x-request-id', async () => {
     const body = { error: 'conflict', message: 'From a proxy' };
     api.disturb({ status: 409, body, isForeign: true });
     const error = await errorOf(clientWith({}).versions.bulk([pair]));
@@ -203,7 +203,7 @@ describe('an image', () => {
     ['a Uint8Array', new Uint8Array(pixels)],
     ['a part of a buffer', Buffer.from('..an image..').subarray(2, 10)],
     ['an ArrayBuffer', new Uint8Array(pixels).buffer],
-  ])('may be %s', async (_, image) => {
+  ])('accepts %s', async (_, image) => {
     const seen: unknown[] = [];
     const server = createServer(async (request, response) => {
       seen.push(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 
 describe('createPublicIndex', () => {
-  test('has the methods of the client', async () => {
+  test('offers the methods of the client', async () => {
     const registry = createRegistryClient({ baseUrl: 'http://localhost:1', downloadsUrl: downloadsUrl() });
     const [version] = await registry.nodes.versions('upscaler');
 

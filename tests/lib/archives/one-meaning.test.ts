@@ -52,7 +52,7 @@ describe('the attributes of an entry', () => {
   test.each<[string, Partial<ZipFile>]>([
     ['by its mode', { mode: 0o040755 }],
     ['by its attributes', { mode: 0, attributes: 0x10 }],
-  ])('are rejected if they make a folder of a file: %s', async (_, attributes) => {
+  ])('cannot turn a file into a folder: %s', async (_, attributes) => {
     await expect(check({ ...file, ...attributes })).rejects.toThrow('"node.py" is both a file and a folder.');
   });
 

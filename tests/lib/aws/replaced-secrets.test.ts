@@ -65,7 +65,7 @@ describe("a provider's key that cannot be read", () => {
 });
 
 describe('the key of a provider’s notifications', () => {
-  test('is read again after a wrong signature, and not within five seconds', async () => {
+  test('changes after a wrong signature, but not within five seconds', async () => {
     const name = refer('VIDEO_NOTIFICATION_KEY', 'the first key');
     const path = await started();
     const rawBody = '{"state":"success"}';

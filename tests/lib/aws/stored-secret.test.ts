@@ -174,7 +174,7 @@ describe('a secret by reference', () => {
       400,
     ],
   ])(
-    'that %s is reported at start by %s, and is no overload',
+    'reports at start that %s, by %s, and not as an overload',
     async (problem, service, content, status = 200) => {
       answer = { status, content };
       loggedLines.length = 0;

@@ -84,7 +84,7 @@ describe('an Idempotency-Key', () => {
     expect(await ask(undefined)).toEqual([2, 201, undefined, 1]);
   });
 
-  test('has no effect on an operation that does not take one', async () => {
+  test('does not affect an operation that takes none', async () => {
     const key = randomUUID();
     const ask = counted({ idempotent: false });
 

@@ -48,7 +48,7 @@ describe('the caller of an endpoint', () => {
     [publish, olga, 201, 'olga'],
     [publish, bad, 401, undefined],
   ])(
-    'of an operation with access %j is identified or rejected (%#)',
+    'identifies or rejects the caller of an operation with access %j (%#)',
     async (access, headers, status, user) => {
       const answer = await open({ access }).call({ headers });
 

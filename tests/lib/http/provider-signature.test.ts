@@ -45,7 +45,7 @@ describe('a notification of a provider whose key is configured', () => {
     ['a part of it', { 'x-video-signature': sign(rawBody).slice(0, 62) }],
     ['more than it', { 'x-video-signature': `${sign(rawBody)}00` }],
     ['one in the wrong header', { 'x-signature': sign(rawBody) }],
-  ])('is rejected with %s as an unknown path, before the store is asked', async (_, headers) => {
+  ])('gets the answer of an unknown path with %s, before the store is asked', async (_, headers) => {
     const path = await started();
     const { result, requests } = await countRequests(() => say(path, {}, { rawBody, headers }));
 

@@ -13,7 +13,7 @@ const receiver = await startReceiver();
 
 afterAll(() => receiver.stop());
 
-test('a caller who was blocked after it paid gets its result, at the status address and by notification, and buys no more', async () => {
+test('gives a caller who was blocked after paying its result, by status address and notification, and sells it no more', async () => {
   const user = await spender();
   await pay(user, 'text-to-video', { body: { callback_url: receiver.url } });
   const path = pathOf(simulation.received.at(-1)?.body.callback_url);

@@ -218,7 +218,7 @@ describe('a name of a receiver', () => {
     ],
     ['leads to a public address, and by IPv6 to loopback', ['93.184.216.34', '::1']],
     ['leads by IPv6 to a public address, and to a private network', ['2606:2800:220:1::1', '192.168.1.1']],
-  ])('that %s is never connected to', async (description, addresses) => {
+  ])('never connects to %s', async (description, addresses) => {
     const name = `${description.replaceAll(/\W+/g, '-').toLowerCase()}.example`;
     names.zone[name] = [addresses];
     let result: unknown;

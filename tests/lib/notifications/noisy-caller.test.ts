@@ -28,7 +28,7 @@ async function until(isSo: () => boolean, turns: number): Promise<void> {
   for (let turn = 0; turn < turns && !isSo(); turn += 1) await new Promise((done) => setTimeout(done, 20));
 }
 
-test('another caller’s notifications arrive first while one caller’s receivers hang', async () => {
+test('delivers another caller’s notifications first while one caller’s receivers hang', async () => {
   for (let written = 0; written < dead; written += 50)
     await Promise.all(
       Array.from({ length: 50 }, () =>

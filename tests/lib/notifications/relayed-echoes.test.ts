@@ -57,7 +57,7 @@ describe('an answer of a provider that repeats our address', () => {
     ['whole', (address) => `cannot call "${address}"`],
     ['cut off', (address) => `cannot call "${address.slice(0, -5)}`],
     ['by its ticket', (address) => `ticket ${pathOf(address).ticket} is odd`],
-  ])('is an error without the ticket where our address is repeated %s', async (_, sentence) => {
+  ])('omits the ticket from an error that repeats our address %s', async (_, sentence) => {
     answer = (address) => [
       400,
       { message: sentence(address), invalid_params: [{ name: 'callback_url', reason: sentence(address) }] },

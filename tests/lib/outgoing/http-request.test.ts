@@ -50,7 +50,7 @@ const post = (url: string, options: { timeoutMs?: number; maxReplyBytes?: number
     ...options,
   });
 
-test('exchange asks the given look-up for the address of a name', async () => {
+test('asks the given look-up for the address of a name', async () => {
   const address = await serve((_, response) => response.end('here'));
   const [, port] = address.split(':');
   const asked: string[] = [];

@@ -19,7 +19,7 @@ describe('the text of an error reply', () => {
     [{ code: 400, message: null, error: [] }, ''],
     [{ error: { error: { error: { message: 'too deep' } } } }, ''],
     [{}, ''],
-  ])('is read from %j as %j', (body, text) => {
+  ])('becomes, from %j, %j', (body, text) => {
     expect(read(body).text).toBe(text);
   });
 });
@@ -41,7 +41,7 @@ describe('the details of an error reply', () => {
       { invalid_params: [{ name: 'the-key' }] },
       [{ path: 'body.…', message: 'was rejected by the provider' }],
     ],
-  ])('are read from %j as %j', (body, expected) => {
+  ])('become, from %j, %j', (body, expected) => {
     expect(read(body).details).toEqual(expected);
   });
 
@@ -66,7 +66,7 @@ describe('an error reply says that the account is out of credits', () => {
     [{ error: { code: 'CreditInsufficient' } }, true],
     [{ message: 'CreditInsufficient' }, false],
     [{ code: 400, reason: 'InvalidArgument' }, false],
-  ])('in %j: %j', (body, isOutOfCredits) => {
+  ])('finds in %j: %j', (body, isOutOfCredits) => {
     expect(read(body).isOutOfCredits).toBe(isOutOfCredits);
   });
 });

@@ -108,7 +108,7 @@ describe('the log line of a provider call', () => {
     [{ status: 422, text: '{}' }, { provider_payment: 'refused' }],
     [{ status: 500 }, { provider_payment: 'unknown', provider_task_id: 'task-1' }],
     [{ status: 500, text: '' }, { provider_payment: 'unknown' }],
-  ])('has the provider, its time, the payment state and the task id after %j', async (answer, expected) => {
+  ])('names the provider, its time, the payment state and the task id after %j', async (answer, expected) => {
     reply = answer;
     const fields: Record<string, unknown> = {};
     await call(5000, fields).catch(() => {});
@@ -148,7 +148,7 @@ describe('a failed provider call', () => {
     [{ status: 402 }, 'provider_quota', 'refused', 'the provider answered 402'],
     [{ status: 503, retryAfter: '60' }, 'provider_busy', 'refused', 'the provider answered 503'],
     [{ status: 0 }, 'provider_timeout', 'unknown', 'the exchange failed'],
-  ])('after %j is %s, and the payment state is %s', async (answer, code, payment, cause) => {
+  ])('maps %j to %s with the payment state %s', async (answer, code, payment, cause) => {
     reply = answer;
 
     await expect(call()).rejects.toMatchObject({

@@ -148,7 +148,7 @@ describe('the end of an extraction', () => {
     expect(await stored('newer')).toMatchObject({ extraction: { by: 2, nodes: 1 } });
   });
 
-  test('in a ban leaves nothing due once the ban is lifted and the sweep has looked', async () => {
+  test('leaves nothing due once the ban is lifted and the sweep has looked', async () => {
     const archive = await addExtractable('banned-meanwhile');
     await banNodeVersion('banned-meanwhile', '1.0.0', 'test');
     await finishExtraction(inTime(), archive, found(1, []));

@@ -103,7 +103,7 @@ describe('a paid request that a provider takes', () => {
     ]);
   });
 
-  test('is counted in full above its ceiling, and logged for the alarm', async () => {
+  test('counts in full above its ceiling, with a log line for the alarm', async () => {
     const user = await spender({ credits_per_day: 80 });
     misbehave({ kind: 'reply', fields: { credits: 99 } });
     await pay(user);
@@ -112,7 +112,7 @@ describe('a paid request that a provider takes', () => {
     expect(lastRequestLine()).toMatchObject({ credits_counted: 99, credits_above_ceiling: 25 });
   });
 
-  test.each([2 ** 31, 2 ** 40])('is counted in full and logged at %d credits', async (credits) => {
+  test.each([2 ** 31, 2 ** 40])('counts in full, and appears in the log, at %d credits', async (credits) => {
     const user = await spender({ credits_per_day: 80 });
     misbehave({ kind: 'reply', fields: { credits } });
     const { body } = await pay(user);
@@ -263,7 +263,7 @@ describe('429 while tasks of the caller are running', () => {
     return [first, second[0] ?? first];
   }
 
-  test('is too_many_requests for half a minute, and the same task fits once the first one has its price', async () => {
+  test('returns too_many_requests for half a minute, and the same task fits once the first one has its price', async () => {
     const user = await spender({ credits_per_day: 100, requests_per_minute: 50 });
     const [first, second] = await payTwice(user);
 
@@ -274,7 +274,7 @@ describe('429 while tasks of the caller are running', () => {
     expect((await pay(user)).status).toBe(200);
   });
 
-  test('is budget_exhausted once none is running that could give back enough', async () => {
+  test('returns budget_exhausted once none is running that could give back enough', async () => {
     const user = await spender({ credits_per_day: 200 });
     await pay(user);
     const lower = async () => void (await setLimits(`user:${user}`, { credits_per_day: 93 }));
@@ -289,7 +289,7 @@ describe('429 while tasks of the caller are running', () => {
     );
   });
 
-  test('is budget_exhausted where only one of two limits is held by them', async () => {
+  test('returns budget_exhausted if they hold only one of two limits', async () => {
     const user = await spender({ credits_per_day: 200 });
     await pay(user);
     const lower = async () =>
@@ -299,7 +299,7 @@ describe('429 while tasks of the caller are running', () => {
     expect(second.body.error).toBe('budget_exhausted');
   });
 
-  test('is budget_exhausted if all that runs began on the day before', async () => {
+  test('returns budget_exhausted if all running tasks began on the day before', async () => {
     const doNotFake = ['setTimeout', 'setImmediate', 'nextTick'] as const;
     const midnight = new Date().setUTCHours(24, 0, 0, 0);
     jest.useFakeTimers({ now: midnight - 5000, doNotFake: [...doNotFake] });
@@ -368,7 +368,7 @@ describe('the RateLimit fields', () => {
     expect(headers.ratelimit).toMatch(/^"credits-per-day";r=2000;t=\d+$/);
   });
 
-  test('are absent for a caller without limits', async () => {
+  test('do not appear for a caller without limits', async () => {
     const { headers } = await pay(await spender());
 
     expect(headers).not.toHaveProperty('ratelimit');
@@ -376,7 +376,7 @@ describe('the RateLimit fields', () => {
   });
 });
 
-test('the log warns once at 80 and once at 95 percent of a day', async () => {
+test('logs one warning at 80 and one at 95 percent of a day', async () => {
   const user = await spender({ tasks_per_day: 20 });
   const warnings: unknown[] = [];
   for (let task = 0; task < 20; task += 1) {

@@ -81,7 +81,7 @@ describe('the RateLimit of every answer', () => {
       { credits_per_day: 5000, tasks_per_day: 100, requests_per_minute: 9 },
       [200, 429],
     ],
-  ])('is the stored state at that moment: %s', async (_, limits, statuses) => {
+  ])('equals the stored state at that moment: %s', async (_, limits, statuses) => {
     const user = await spender(limits);
     trace();
     const answered = await Promise.all(

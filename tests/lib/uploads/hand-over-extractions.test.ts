@@ -112,7 +112,7 @@ test('begins no page without the time for it', async () => {
   });
 });
 
-test('one pack that kills its function three times holds up no other, and ends among the dead letters', async () => {
+test('moves a pack that kills its function three times to the dead letters, and delays no other', async () => {
   await lose('killer');
   await lose('quiet');
   await handler(schedule, context);
