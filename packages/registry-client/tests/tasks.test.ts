@@ -47,7 +47,7 @@ describe('waiting for a task at a wrong address', () => {
 
     expect(error).toMatchObject({ code: 'no_status' });
     expect(error.message).toMatch(
-      /nothing at \S+ for ten minutes: the provider is slow, or the address is wrong, or older than seven days\.$/,
+      /appeared at \S+ for ten minutes: the provider is slow, or the address is wrong, or older than seven days\.$/,
     );
     expect(asked).toBe(2);
   });
