@@ -32,7 +32,7 @@ const rules: [fails: (values: Values, region: string) => boolean, sentence: stri
   [
     ({ creditsPerDay, creditCeilings = '' }) =>
       Number(creditsPerDay) > 0 && missingCeilings(creditCeilings).length > 0,
-    `creditCeilings must have an entry for each of ${paidOperations.join(', ')} when creditsPerDay is set: a task without one is refused.`,
+    `creditCeilings must have an entry for each of ${paidOperations.join(', ')} when creditsPerDay is set: a task without one is rejected.`,
   ],
   [
     ({ creditsPerDay, creditCeilings = '' }) =>

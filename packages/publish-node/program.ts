@@ -24,7 +24,7 @@ of a personal access token in NODE_REGISTRY_TOKEN. It is safe to run again after
 const exitCodeHelp = `
 Exit codes:
   0   done: the version is published, by this run or an earlier one of the same files
-  2   the command line, the folder or the address is not right; nothing was published
+  2   the command line, the folder or the address is not valid; nothing was published
   3   the registry rejected the publish; nothing was published
   4   the registry rejected the archive; change the files and run again
   5   the network or the registry failed, or the upload is still being checked; run again

@@ -151,7 +151,7 @@ function invalid(what: string, value: string, schema: typeof NodeId | typeof Pub
   const { error } = schema.safeParse(value);
   if (!error) return [];
   const sentences = error.issues.map(({ message }) => message).join('; ');
-  return [new Failure('usage', `The ${what} "${value}" is not right: ${sentences}.`, { about: what })];
+  return [new Failure('usage', `The ${what} "${value}" is not valid: ${sentences}.`, { about: what })];
 }
 
 /** The project as the registry takes it. Absent fields keep their values. */

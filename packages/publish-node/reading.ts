@@ -61,7 +61,7 @@ export function requireShape(schema: z.ZodMiniType, file: unknown, what: string)
   const issue = schema.safeParse(file).error?.issues.find(({ code }) => code === 'invalid_type');
   if (!issue) return;
   const place = issue.path.join('.');
-  const sentence = `The registry's file on ${what} is not right at "${place}": ${issue.message}.`;
+  const sentence = `The registry's file on ${what} is not valid at "${place}": ${issue.message}.`;
   throw new RegistryError('invalid_reply', sentence);
 }
 

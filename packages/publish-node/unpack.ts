@@ -79,7 +79,7 @@ async function draftFor(target: string, folder: string): Promise<string> {
 const reasons: Record<string, string> = {
   EACCES: 'its parent is not writable',
   EROFS: 'its parent is not writable',
-  EEXIST: 'a file of that name exists',
+  EEXIST: 'a file is in the way',
   ENOTDIR: 'its parent is a file',
   ENOSPC: 'the disk is full',
 };

@@ -20,7 +20,7 @@ describe('parameters together', () => {
     [
       'a budget without a ceiling for every operation',
       { creditsPerDay: '5000', creditCeilings: 'textToVideo=810' },
-      'creditCeilings must have an entry for each of relightImage, textToVideo, extendVideo, multiframeVideo when creditsPerDay is set: a task without one is refused.',
+      'creditCeilings must have an entry for each of relightImage, textToVideo, extendVideo, multiframeVideo when creditsPerDay is set: a task without one is rejected.',
     ],
     [
       'a budget below every ceiling',

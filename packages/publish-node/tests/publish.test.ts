@@ -271,7 +271,7 @@ describe('the exit code of a rejected publish', () => {
     const ending = await publishNode(['status', '--node', 'x', '--version', '1.0.0'], { env: access });
 
     expect(ending).toMatchObject({ code, stderr: expect.stringContaining(sentence) });
-    expect(ending.stderr.includes('refused')).toBe(code === 3);
+    expect(ending.stderr.includes('rejected the request')).toBe(code === 3);
   });
 });
 

@@ -135,7 +135,7 @@ describe('publish-node', () => {
   test.each<[string, (target: string) => Promise<unknown>, RegExp]>([
     ['is a folder with files', (target) => writeFiles(target, { file: '' }), /exists, and is not empty/],
     ['is a file', (target) => writeFile(target, ''), /exists, and is not a folder/],
-    ['is below a file', (target) => writeFile(join(target, '..'), ''), /cannot be made/],
+    ['is below a file', (target) => writeFile(join(target, '..'), ''), /cannot be created/],
   ])('download names what is wrong with a folder to unpack into that %s', async (_, make, sentence) => {
     const target = join(folder, 'a/b');
     if (_ !== 'is below a file') await mkdir(join(folder, 'a'));
@@ -230,7 +230,7 @@ describe('files that are not of a registry', () => {
   ])('fail with a message if they are wrong: %s', async (_, files, args) => {
     const { code: exitCode, stderr } = await over({ ...index, 'nodes/x.json': node, ...files }, ...args);
 
-    expect(stderr).toMatch(/ is not (?:one of|right|where)[^\n]+\.\n$/);
+    expect(stderr).toMatch(/ (?:is not valid|does not (?:belong|serve))[^\n]+\.\n$/);
     expect(exitCode).toBe(5);
   });
 

@@ -291,7 +291,7 @@ describe('invalid input', () => {
       'an invalid node id',
       { 'pyproject.toml': project },
       ['--node', 'my node'],
-      'The node "my node" is not right',
+      'The node "my node" is not valid',
     ],
     [
       'an invalid publisher',

@@ -194,7 +194,7 @@ describe('publish-node and a folder with several problems', () => {
       '  tool.node-registry.tag: is not a known key. Did you mean "tags"?',
       'Name the node: in pyproject.toml as [project] name, or with --node.',
       'The version "1.0.0rc1" is not a semantic version. Write "1.0.0-rc.1".',
-      expect.stringMatching(/^The publisher "Me!" is not right: /),
+      expect.stringMatching(/^The publisher "Me!" is not valid: /),
       'The includes entry "web/dist" names no file.',
       'The includes entry "../x" leads out of the folder.',
       'Some files cannot be published. Exclude them with .publishignore.',
