@@ -27,7 +27,7 @@ export interface Contract {
   parameters: z.ZodMiniType<Record<string, string>>;
   /** A schema, or a function that makes one from the rules that an operator can change. */
   body: z.ZodMiniType | ((rules: VideoRules) => z.ZodMiniType);
-  /** The field of the body, or of its `node`, whose JSON is kept as it was written, to the last digit of a number. */
+  /** The field of the body, or of its `node`, that keeps its JSON as it was written, to the last digit of a number. */
   freeForm?: { in?: 'node'; field: 'translations' | 'advanced_settings' };
   reply: z.ZodMiniType;
   status: 200 | 201;

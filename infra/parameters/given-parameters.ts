@@ -23,7 +23,7 @@ export function removeEmpty({ default: _defaults, local: _local, ...stages }: Bl
     for (const [name, value] of Object.entries(block ?? {})) if (value === '') delete block?.[name];
 }
 
-/** The name and the value of each parameter, the value as the framework reads it. */
+/** The name and value of each parameter, as the framework reads them. */
 export function givenValues(pairs: readonly (string | null)[]): [name: string, value: string][] {
   return pairs
     .map((pair): [string, string] => {

@@ -9,7 +9,7 @@ interface Found {
   parts: Set<string>;
 }
 
-/** Rejects names of which git would take a folder for a repository, though nothing in it is named `.git`. */
+/** Rejects names that make git take a folder for a repository, even without the name `.git`. */
 export function checkGitFolders(names: readonly string[]): void {
   for (const { problem } of findGitFolders(names)) throw problem;
 }

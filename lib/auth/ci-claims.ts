@@ -85,7 +85,7 @@ function lastingRef(ref: string): string {
   return ref;
 }
 
-/** A project can run a file of another project, whose owners would then publish in its name. */
+/** A project can run a file of another project. The owners of that project would then publish in its name. */
 function ownFile(file: RegExpExecArray | null, home: string): string {
   const [, owner = '', name = ''] = file ?? [];
   if (owner.toLowerCase() !== home.toLowerCase()) throw new RejectedCiToken('foreign_workflow');

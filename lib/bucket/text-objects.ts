@@ -7,7 +7,7 @@ interface TextObject {
   etag: string;
 }
 
-/** Undefined if there is none. Without the right to list the bucket, S3 answers 403 for an object that is not there. */
+/** Undefined if the object is missing. Without the right to list the bucket, S3 answers 403 for a missing object. */
 export async function readText({ deadline }: Context, key: string): Promise<TextObject | undefined> {
   try {
     const command = new GetObjectCommand({ Bucket: bucketName(), Key: key });

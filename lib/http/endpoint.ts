@@ -31,7 +31,7 @@ export interface Call<C extends Contract> {
   path: z.infer<C['parameters']>;
   body: BodyOf<C>;
   caller: CallerOf<C['access']>;
-  /** The job of a CI that asks, in the place of a person. */
+  /** The CI job that calls instead of a person. */
   job: CiJob | undefined;
   ifMatch: string | undefined;
   requestId: string;

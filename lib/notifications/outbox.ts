@@ -56,7 +56,7 @@ export async function readWaiting(
   return record?.result === 'pending' && record.attempts === attempts ? record : undefined;
 }
 
-/** The record, if this invocation makes the attempt. `exhausted` if there is no attempt left. */
+/** The record, if this invocation makes the attempt. `exhausted` if no attempt is left. */
 export async function claim(
   context: Context,
   { pk, sk, attempts }: NotificationRecord,

@@ -58,7 +58,7 @@ const connectTimeoutMs = 5000;
 /** So many interim replies, such as 103, may precede the reply; a peer could send them for as long as it is listened to. */
 const maxInterimReplies = 8;
 
-/** In addition to the body: the heads of the replies and the trailers, of which Node accepts 16 KB each. */
+/** In addition to the body: the heads of the replies and the trailers. Node accepts 16 KB of each. */
 const maxHeadsBytes = 256 * 1024;
 
 /** A chunk of one byte takes six. */

@@ -47,7 +47,7 @@ export async function readPendingVersions(
   return (await queryPage(context, range, { limit })).items.map((item) => pendingVersionRecord(item));
 }
 
-/** An error where there is no room. */
+/** An error if no room is left. */
 export async function requireRoom(
   context: Context,
   publishing: PublishingRecord | undefined,

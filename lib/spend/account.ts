@@ -28,7 +28,7 @@ import { defaultLimits, type LimitName, type Limits } from './limits.ts';
  *   after reserve     a ceiling that no record has: closing gives it back
  *   after record      the record is still `reserved`: closing asks the kept answer of the Idempotency-Key, and calls an
  *                     attempt of which that says nothing `unknown`, which keeps the ceiling
- *   after complete    a ceiling in the place of the price: closing gives back the rest
+ *   after complete    a ceiling instead of the price: closing gives back the rest
  *
  * Settling also counts the attempt off `running` in the same write, so a minute in which none runs is right as it is.
  * A minute is closed when its youngest attempt is four minutes old (sweep-spending.ts). An invocation ends within half a

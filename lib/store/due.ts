@@ -75,7 +75,7 @@ export interface Sweep<Entry, Finding extends string> {
   quiet?: readonly Finding[];
   /** The fields that name an entry in a log line. */
   nameOf: (entry: Entry) => Record<string, unknown>;
-  /** Hears of each entry in the place of the log, for a command line that lists them. */
+  /** Gets each entry instead of the log, for a command line that lists them. */
   onVisited?: ((entry: Entry, visited: Visited<Finding>) => void) | undefined;
 }
 

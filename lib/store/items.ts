@@ -71,7 +71,7 @@ export type Clause<Stored> =
   | readonly [attribute: Name<Stored> | readonly [Name<Stored>, ...string[]], comparison: 'exists' | 'absent']
   | readonly [path: readonly [Name<Stored>, string, ...string[]], comparison: Comparison, value: unknown];
 
-/** Clauses that must all hold, or alternatives, one of which must hold. */
+/** Clauses that must all hold, or alternatives: one of them must hold. */
 export type Condition<Stored> =
   | readonly Clause<Stored>[]
   | { readonly anyOf: readonly (readonly Clause<Stored>[])[] };

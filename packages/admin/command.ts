@@ -78,7 +78,7 @@ export function command<const Parameter extends string, const Options extends Re
   };
 }
 
-/** For a command with many steps, some of which may fail. */
+/** For a command with many steps that may fail one by one. */
 export function problemOf(failed: number, all: number): string | undefined {
   return failed > 0
     ? `${failed} of ${all} could not be finished: see the findings, and run it again.`

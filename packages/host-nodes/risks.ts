@@ -62,7 +62,7 @@ export class Risks {
       try {
         this.read(file, text, parseSource(text).body);
       } catch {
-        // A file that is no Python runs nothing.
+        // A file that is not Python runs nothing.
       }
     }
   }
@@ -151,7 +151,7 @@ function addImports(imported: Names, part: Part): void {
   }
 }
 
-/** The dotted name of what is called; undefined where it is no name, or belongs to a variable. */
+/** The dotted name of the callee. Undefined if it is not a name, or belongs to a variable. */
 function fullName(callee: unknown, names: Names): string | undefined {
   const attributes: string[] = [];
   let [part] = partsIn(callee);

@@ -3,7 +3,7 @@ import { RegistryError } from './registry-error.ts';
 import type { Settings } from './settings.ts';
 import { within } from './within.ts';
 
-/** What a download needs of a version, whoever answered it. */
+/** The fields of a version that a download needs. */
 export interface Downloadable {
   downloadUrl?: string | undefined;
   sha256?: string | undefined;

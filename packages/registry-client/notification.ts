@@ -53,7 +53,7 @@ export async function verifyNotification(
   publicKey: string | readonly string[],
 ): Promise<Notification> {
   const bytes = bytesOf(body);
-  // An environment variable that is not set is no key either.
+  // An environment variable that is not set is not a key either.
   const keys = await Promise.all([publicKey ?? []].flat().map(readKey));
   if (keys.length === 0)
     throw new InvalidNotification('no_keys', 'Pass the public key of the service: whpk_….');

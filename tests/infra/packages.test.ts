@@ -23,7 +23,7 @@ const expected: Record<string, number> = {
   'update-host-node': 200,
   'update-node': 200,
 };
-/** What those log that are no routes. */
+/** The events that functions without a route log. */
 const onEvents: Record<string, object> = {
   'finalize-upload': { event: 'upload', outcome: 'published_before' },
   'extract-host-nodes': { event: 'extraction', node_id: 'demo-node', extractor: expect.any(Number) },

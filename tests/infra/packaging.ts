@@ -97,7 +97,7 @@ async function readPackage(folder: string): Promise<Packaged> {
   return { template: JSON.parse(await readFile(file, 'utf8')), file, zips: await readZips(folder) };
 }
 
-/** What is said to somebody who packages with these flags, where it is rejected. */
+/** The message for packaging with these flags, if they are rejected. */
 export async function refusalOf(flags: readonly string[], project = '.'): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-refused-'));
   try {

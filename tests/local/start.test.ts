@@ -315,7 +315,7 @@ describe('serverless invoke local', () => {
   });
 });
 
-/** Whether a process of the group runs; one that has ended and that nobody asked about does not. */
+/** Whether a process of the group still runs. A zombie does not. */
 async function isGroupAlive(group: number): Promise<boolean> {
   const { stdout } = await run('ps', ['-eo', 'pgid=,stat=']);
   return stdout.split('\n').some((line) => new RegExp(`^\\s*${group}\\s+[^Z]`).test(line));

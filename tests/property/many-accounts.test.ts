@@ -20,7 +20,7 @@ import { runsOf } from '../support/property-runs.ts';
 
 /** 300 in the gate. `ACCOUNTS=50000` takes some three minutes. */
 const accounts = Number(process.env.ACCOUNTS ?? runsOf(30));
-/** As many as the sweep leaves work for several runs, of which each is cut off. */
+/** Enough accounts for several runs of the sweep that are each cut off. */
 const runMs = Math.min(50_000, accounts);
 const batch = 25;
 const writersAtOnce = 4;

@@ -91,7 +91,7 @@ export async function populate(): Promise<void> {
   }
 }
 
-/** The good token belongs to every publisher except `theirs`, whose members therefore send another publisher's token. */
+/** The good token belongs to every publisher except `theirs`, so its members send another publisher's token. */
 async function addTokens(publisherId: string): Promise<string> {
   const dayMs = 24 * 60 * 60 * 1000;
   const add = (label: string, token: string, lifetimeMs: number) =>

@@ -17,7 +17,7 @@ const nested = (depth: fc.Arbitrary<number>) =>
 const surrogate = fc.constantFrom('\ud800', '\udfff', '\udc00\ud800');
 const sign = fc.constantFrom('\0', '\u0000', '"', '{', '}', ',', '\\', '\u2028', '\ufeff');
 
-/** Ways to damage the text of a body, most of which no JSON writer would produce. */
+/** Ways to damage the text of a body. No JSON writer would produce most of them. */
 const changes: readonly fc.Arbitrary<(text: string) => string>[] = [
   fc.nat().map((at) => (text) => text.slice(0, at % (text.length + 1))),
   fc.tuple(fc.nat(), fc.oneof(sign, surrogate)).map(([at, piece]) => splice(at, piece)),

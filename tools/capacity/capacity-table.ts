@@ -61,7 +61,7 @@ function rowOf(counted: Counted): string[] {
     name,
     shown(reads),
     shown(writes),
-    // Nobody waits for the others.
+    // No caller waits for the others.
     isRequest ? `${before}${after > 0 ? ` + ${after}` : ''}` : '',
     puts + gets > 0 ? `${shown(puts)}, ${shown(gets)}` : '',
     ...[compute, table, other, compute + table + other].map((dollars) => dollars.toFixed(2)),

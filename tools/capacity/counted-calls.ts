@@ -34,7 +34,7 @@ const minuteMs = 60_000;
 /** Of a provider's answer, which a proxy waits for. */
 const providerMs = 2000;
 
-/** Counts each kind of call, one at a time, after one that nobody counts. */
+/** Counts each kind of call, one at a time, after one uncounted call. */
 export async function countCalls(stores: CountedStores): Promise<Counted[]> {
   const calls = new Calls(stores);
   return [

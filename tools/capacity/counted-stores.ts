@@ -23,7 +23,7 @@ export interface CountedStores {
   bearer: (user: string) => string;
   /** A receiver of notifications that accepts all. */
   receiverUrl: string;
-  /** Does work that nobody counts, at full speed. */
+  /** Does uncounted work at full speed. */
   prepare: <Result>(work: () => Promise<Result>) => Promise<Result>;
   stop: () => Promise<void>;
 }

@@ -60,7 +60,7 @@ async function renameUpload(context: Context, upload: Upload): Promise<Upload> {
   return { ...upload, versionId, uploadId };
 }
 
-/** A task of the demo's owner, whose ticket a sample event has. */
+/** A task of the demo's owner. A sample event has its ticket. */
 async function addTask(context: Context): Promise<void> {
   const now = Date.now();
   const task: TaskRecord = {

@@ -5,7 +5,7 @@ import { parseCsv, type Row } from './csv.ts';
 export interface BilledTask {
   task_id: string;
   credits: number;
-  /** How many of the lines are no credit notes. */
+  /** How many of the lines are charges, not credit notes. */
   charges: number;
 }
 

@@ -29,7 +29,7 @@ async function bill(content: string | Uint8Array): Promise<string[]> {
   return ['usage', 'compare', file];
 }
 
-/** Compares a bill of tasks that nobody recorded, to see how its lines are read. */
+/** Compares a bill of unrecorded tasks, to see how its lines are read. */
 async function linesOf(content: string | Uint8Array) {
   const { not_recorded } = await adminJson(...(await bill(content)), '--to', '2020-01-01');
   return not_recorded.map(({ task_id, credits }: Record<string, unknown>) => [task_id, credits]);

@@ -21,7 +21,7 @@ export interface OlderForm {
   outputIsList: Value;
 }
 
-/** Converts what `define_schema` returned; undefined where that is no schema. */
+/** Converts the result of `define_schema`. Undefined if it is not a schema. */
 export function olderForm(machine: Machine, schema: Value): OlderForm | undefined {
   if (!(schema instanceof Instance) || schema.cls !== schemaType) return undefined;
   const field = (name: string, fallback: Value): Value =>

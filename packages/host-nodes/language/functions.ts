@@ -4,7 +4,7 @@ import { Func, type FunctionCode } from '../values/objects.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
-/** The parser leaves a character's name as it is written, and there is no table of them here. */
+/** The parser keeps a character's name as it is written, and this interpreter has no table of names. */
 export function literalText(text: string, style = ''): Value {
   const isNamed = text.includes('\\N{') && !/^\w?r/i.test(style);
   return isNamed ? new Unknown('a character by its name') : text;

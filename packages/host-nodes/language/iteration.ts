@@ -6,7 +6,7 @@ import { Class, Instance } from '../values/objects.ts';
 import { Bytes, Iterator, Range, Several, Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
-/** The items of an iterable, each of which takes a step. What is unknown has several unknown ones. */
+/** The items of an iterable. Each takes a step. An unknown iterable has several unknown items. */
 export function* iterate(machine: Machine, value: Value): Generator<Value> {
   const known = plain(value);
   const method = ownIteration(value);

@@ -8,7 +8,7 @@ import { encoded } from '../types/texts.ts';
 import { Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
 
-/** A file of the pack's as text; what lies outside of it, or is no text, is unknown. */
+/** A file of the pack as text. Unknown if it is outside the pack, or not text. */
 export function readText(machine: Machine, path: string): Value {
   const inside = machine.files.inside(path);
   if (inside === undefined) return new Unknown('it depends on other files of the host');

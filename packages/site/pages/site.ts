@@ -31,7 +31,7 @@ function decoded(part: string): string {
 }
 
 addEventListener('hashchange', () => {
-  // The link that skips to the content is no page.
+  // The link that skips to the content is not a page.
   if (location.hash !== '#main') showPage(false);
 });
 showPage(true);

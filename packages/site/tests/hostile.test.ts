@@ -9,7 +9,7 @@ jest.setTimeout(60_000);
 const run = 'window.ran = true';
 const markup = `<img src=x onerror="${run}"><script>${run}</script>`;
 const turned = `\u202egnp.exe\u2066 ${markup}`;
-/** The API takes no such address, and a reader must not depend on that. */
+/** The API rejects such an address, but a reader must not depend on that. */
 const placeholder = 'https://script.invalid/';
 const long = 'x'.repeat(20_000);
 
