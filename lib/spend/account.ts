@@ -26,8 +26,8 @@ import { defaultLimits, type LimitName, type Limits } from './limits.ts';
  * sent again. If an invocation dies, or a write is lost, at any step, the minute counts too much and never too little:
  *
  *   after reserve     a ceiling that no record has: closing gives it back
- *   after record      the record is still `reserved`: closing asks the kept answer of the Idempotency-Key, and calls an
- *                     attempt of which that says nothing `unknown`, which keeps the ceiling
+ *   after record      the record is still `reserved`: closing asks the kept answer of the Idempotency-Key. Without one
+ *                     the attempt becomes `unknown`, which keeps the ceiling
  *   after complete    a ceiling instead of the price: closing gives back the rest
  *
  * Settling also counts the attempt off `running` in the same write, so a minute in which none runs is right as it is.
