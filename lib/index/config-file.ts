@@ -7,9 +7,9 @@ import { catalogPath, configPath } from './paths.ts';
 const firstPieces = 16;
 
 /**
- * Writes the config file; `change` returns its new fields. The first publisher of a stage creates it, with empty
- * pieces. A catalog grows in three steps, so that no entry is lost: the new number of pieces is announced, and every
- * writer writes both sizes from then on; the new pieces are filled; then readers are sent to them.
+ * The config file, made with the first publisher of a stage together with empty pieces. `change` returns the new
+ * fields. A catalog grows in three steps, so that no line is lost: the next number of pieces is announced, and from
+ * then on every writer writes into both sizes; the pieces are filled; then readers are sent there.
  */
 export async function updateConfig(
   context: Context,
@@ -20,15 +20,16 @@ export async function updateConfig(
     catalog_pieces: firstPieces,
     updated_at: new Date().toISOString(),
   };
-  await refreshFile<IndexConfig>(context, configPath, async (current) => {
+  const next = async (current: IndexConfig | undefined) => {
     if (!current) await createPieces(context, firstPieces);
     config = change(current ?? config);
     return config;
-  });
+  };
+  await refreshFile<IndexConfig>(context, configPath, next, { onlyIfDifferent: true });
   return config;
 }
 
-/** Creates every piece, because a missing file is never cached: every search would request it again. */
+/** Empty pieces too: nobody caches a missing file, so each search would request it again. */
 async function createPieces(context: Context, pieces: number): Promise<void> {
   const empty: CatalogPiece = { nodes: [] };
   await Promise.all(
