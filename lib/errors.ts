@@ -22,7 +22,7 @@ export const errorCatalog = {
   version_exists: { status: 409, message: 'This version has been published. Publish a new version instead.' },
   node_id_taken: {
     status: 409,
-    message: 'The node ID is taken by another node, whose ID differs from it only in -, _ and .',
+    message: 'The ID of another node differs from this one only in -, _ and .',
   },
   conflict: { status: 409, message: 'The record was changed by another request. Try again.' },
   idempotency_in_flight: {
@@ -44,7 +44,7 @@ export const errorCatalog = {
   },
   precondition_failed: {
     status: 412,
-    message: 'The node has changed since the response whose ETag is in If-Match.',
+    message: 'The node has changed since the response with the ETag in If-Match.',
   },
   request_too_large: {
     status: 413,

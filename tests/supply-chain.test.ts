@@ -101,7 +101,7 @@ function loads(name: string): ReturnType<typeof loadsOf> {
 }
 
 describe('a bundle', () => {
-  test.each(Object.entries(allowed))('of %s contains only the allowed packages', async (name, expected) => {
+  test.each(Object.entries(allowed))('contains only the allowed packages: %s', async (name, expected) => {
     const { whole } = await loads(name);
     const packages = whole.inputs.flatMap(
       (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],

@@ -37,7 +37,7 @@ export function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
   const pinned = addresses.slice(0, maxPinned);
   return (_, { all }, callback) => {
     const [first] = pinned;
-    if (!first) callback(new Error('There is no address.'), '');
+    if (!first) callback(new Error('The name has no address.'), '');
     else if (all) callback(null, pinned);
     else callback(null, first.address, first.family);
   };

@@ -128,6 +128,6 @@ function noToken(advice: string, environment: NodeJS.ProcessEnv): Failure {
   const instead =
     environment.NODE_REGISTRY_TOKEN === undefined
       ? ''
-      : ' NODE_REGISTRY_TOKEN is not used unless you say --identity token.';
+      : ' NODE_REGISTRY_TOKEN is not used unless you pass --identity token.';
   return new Failure('usage', `This job has no ID token. ${advice}${instead}`, { code: 'no_id_token' });
 }

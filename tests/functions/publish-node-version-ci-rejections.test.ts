@@ -349,7 +349,7 @@ describe('a valid token of a job that the publisher does not trust', () => {
       'The publisher no longer trusts this workflow.',
       { repository: 'octo/gone' },
     ],
-  ])('is rejected: %s', async (_, reason, message, changes) => {
+  ])('publishes nothing: %s', async (_, reason, message, changes) => {
     await expectRejection(gitHubToken(changes), `ci_${reason}`, message);
   });
 
@@ -368,7 +368,7 @@ describe('a used token', () => {
     ['for other build metadata', { nodeId: 'spent', version: '1.0.0+cu121' }],
     ['for another node', {}],
     ['at another publisher who trusts the same job', { publisherId: 'rival' }],
-  ])('is rejected for %s', async (_, target) => {
+  ])('publishes nothing for %s', async (_, target) => {
     const token = gitHubToken({ jti: randomUUID() });
     const first = await publish(token, { nodeId: 'spent' });
 

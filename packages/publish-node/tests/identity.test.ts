@@ -115,7 +115,7 @@ describe('publish-node in a CI job without an ID token', () => {
     const { code, stderr } = await publish({ ...env(), ...stored });
 
     expect([code, stderr]).toEqual([2, expect.stringContaining(advice)]);
-    expect(stderr).toContain('NODE_REGISTRY_TOKEN is not used unless you say --identity token.');
+    expect(stderr).toContain('NODE_REGISTRY_TOKEN is not used unless you pass --identity token.');
     expect(api.received).toEqual([]);
   });
 
