@@ -1,7 +1,8 @@
 import { callerHash } from '../caller.ts';
 import type { Context } from '../context.ts';
+import { ApiError } from '../errors.ts';
 import { log } from '../log.ts';
-import { notDue, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
+import { notDue, type Part, type Sweep, sweepDue, type SweepReport } from '../store/due.ts';
 import { type Changes, type Clause, Plus } from '../store/items.ts';
 import { keyOf, usagePartitions } from '../store/keys.ts';
 import { get, query } from '../store/read.ts';
@@ -37,6 +38,7 @@ type Finding = 'closed' | 'corrected' | 'changed';
 type SpendingSweep = Sweep<AccountRecord, Finding>;
 
 interface Options {
+  part?: Part | undefined;
   now?: number;
   onVisited?: SpendingSweep['onVisited'];
   onEnded?: OnEnded;
@@ -53,11 +55,12 @@ const maxMinutes = 20;
 /** Closes the minutes in which nothing runs any more; account.ts says why. It may run several times at once. */
 export function sweepSpending(
   context: Context,
-  { now = Date.now(), onVisited, onEnded = logEnded }: Options = {},
+  { part, now = Date.now(), onVisited, onEnded = logEnded }: Options = {},
 ): Promise<SweepReport> {
   const lastMinute = minuteOf(now - minAgeMs) - 1;
   return sweepDue<AccountRecord, Finding>(context, {
     work: 'spending',
+    part,
     period: { from: 0, to: startOfMinute(lastMinute) },
     order: 'oldest first',
     visitsAtOnce: 24,
@@ -138,6 +141,9 @@ async function sumMinute(
     for await (const page of query(context, range)) {
       for (const item of page) {
         const record = usageRecord(item);
+        // The records that are ended stay so: the next sweep goes on from here.
+        if (Date.now() > context.deadline)
+          throw new ApiError('unavailable', { reason: 'sweep: out of time' });
         const { state, credits } =
           record.state === 'reserved' ? await endUsage(context, record, onEnded) : record;
         sum.credits += credits;

@@ -47,6 +47,12 @@ export interface DueKey extends Key {
   since: string;
 }
 
+/** One of several equal parts of the shards, counted from 0. */
+export interface Part {
+  index: number;
+  of: number;
+}
+
 /** A period, in milliseconds since the epoch. */
 export interface Period {
   from: number;
@@ -61,6 +67,8 @@ export interface Visited<Finding> {
 
 export interface Sweep<Entry, Finding extends string> {
   work: DueWork;
+  /** All shards, unless several invocations have a part of them each. */
+  part?: Part | undefined;
   /** The time at which it became due. */
   period: Period;
   order: 'newest first' | 'oldest first';
@@ -88,6 +96,8 @@ export interface SweepReport {
   unread_shards: number;
 }
 
+type DuePages = Pick<Sweep<unknown, string>, 'work' | 'part' | 'period' | 'order' | 'hasTime'>;
+
 const keysPerPage = 100;
 
 interface Cursor {
@@ -101,13 +111,12 @@ interface Cursor {
  */
 export async function* duePages(
   context: Context,
-  { work, period, order, hasTime }: Pick<Sweep<unknown, string>, 'work' | 'period' | 'order' | 'hasTime'>,
+  { work, part, period, order, hasTime }: DuePages,
   report: Pick<SweepReport, 'unread_shards'>,
 ): AsyncGenerator<DueKey[]> {
-  const first = Math.floor(Math.random() * shards[work].length);
-  let cursors: Cursor[] = [...shards[work].slice(first), ...shards[work].slice(0, first)].map((shard) => ({
-    shard,
-  }));
+  const own = part ? shards[work].filter((_, place) => place % part.of === part.index) : shards[work];
+  const first = Math.floor(Math.random() * own.length);
+  let cursors: Cursor[] = [...own.slice(first), ...own.slice(0, first)].map((shard) => ({ shard }));
   while (cursors.length > 0 && hasTime()) {
     const [{ shard, after }, ...others] = cursors as [Cursor, ...Cursor[]];
     const page = await queryPage(context, dueRange(shard, period, order), { limit: keysPerPage, after });
@@ -154,25 +163,37 @@ function dueKey(item: Item): DueKey {
   return { ...keyOf(item), since: String(item.pending_since) };
 }
 
-/** Visits what is due. One visit that fails does not stop the others. Everything may happen twice, and next to events. */
+/**
+ * Visits what is due. One visit that fails, or takes long, does not stop the others. Everything may happen twice, and next
+ * to events.
+ */
 export async function sweepDue<Entry, Finding extends string>(
   context: Context,
-  { period, order, visitsAtOnce, read, ...sweep }: Sweep<Entry, Finding>,
+  sweep: Sweep<Entry, Finding>,
 ): Promise<SweepReport> {
-  const { work, hasTime } = sweep;
+  const { work } = sweep;
   const report: SweepReport = { findings: {}, visited: 0, failed: 0, unvisited: 0, unread_shards: 0 };
-  for await (const keys of duePages(context, { work, period, order, hasTime }, report)) {
-    const left = (await read(keys)).values();
-    const visitNext = async () => {
-      for (const entry of left) count(report, await visitOne(entry, sweep));
-    };
-    await Promise.all(Array.from({ length: visitsAtOnce }, visitNext));
-  }
+  const entries = dueEntries(context, sweep, report);
+  const visitNext = async () => {
+    for await (const entry of entries) count(report, await visitOne(entry, sweep));
+  };
+  const visits = await Promise.allSettled(Array.from({ length: sweep.visitsAtOnce }, visitNext));
+  const unread = visits.find((each) => each.status === 'rejected');
+  if (unread) throw unread.reason;
   const counted = ['error', ...sweep.unexpected].map((finding) => report.findings[finding] ?? 0);
   const sweep_findings = counted.reduce((sum, times) => sum + times, 0);
   const sweep_unvisited = report.unvisited + report.unread_shards;
   if (!sweep.onVisited) log('info', 'sweep', { sweep: work, ...report, sweep_findings, sweep_unvisited });
   return report;
+}
+
+/** Several visits take the next entry from it. */
+async function* dueEntries<Entry, Finding extends string>(
+  context: Context,
+  sweep: Sweep<Entry, Finding>,
+  report: SweepReport,
+): AsyncGenerator<Entry> {
+  for await (const keys of duePages(context, sweep, report)) yield* await sweep.read(keys);
 }
 
 /** Throws if a visit failed, so that Lambda runs the sweep again. */
@@ -187,7 +208,8 @@ async function visitOne<Entry, Finding extends string>(
   const visited: Visited<Finding> = sweep.hasTime()
     ? await withLogFields({}, () => sweep.visit(entry)).then(
         (finding) => ({ finding }),
-        (error: unknown) => ({ finding: 'error', error }),
+        // There was no time to repeat a call.
+        (error: unknown) => (sweep.hasTime() ? { finding: 'error', error } : { finding: 'unvisited' }),
       )
     : { finding: 'unvisited' };
   const { finding, error } = visited;

@@ -61,8 +61,7 @@ export function update<Record extends Key = never>(
   condition: Condition<NoInfer<Record>>,
 ): Promise<WriteResult<Record>> {
   const write_id = randomUUID();
-  // Sent again, an addition that was applied without an answer would count twice.
-  const isRepeatable = !Object.values(changes).some((value) => value instanceof Plus);
+  const isRepeatable = !isCountedTwice(changes, condition);
   return write(context, { operation: 'UpdateItem', write_id, isRepeatable }, async () => {
     const { Attributes = {} } = await dynamodb.send(
       new UpdateItemCommand({
@@ -75,6 +74,17 @@ export function update<Record extends Key = never>(
     );
     return typedRead<Record>()(fromAttributes(Attributes));
   });
+}
+
+/**
+ * Whether an addition that was applied without an answer would count again if it was sent again. It cannot if the condition
+ * compares an attribute that the same update removes.
+ */
+function isCountedTwice<Stored>(changes: Changes<Stored>, condition: Condition<Stored>): boolean {
+  const removed = new Set(Object.entries(changes).flatMap(([name, value]) => (value === null ? [name] : [])));
+  const clauses = 'anyOf' in condition ? [] : condition;
+  const isAppliedOnce = clauses.some(([name, comparison]) => comparison === '=' && removed.has(String(name)));
+  return !isAppliedOnce && Object.values(changes).some((value) => value instanceof Plus);
 }
 
 export function remove<Record extends Key = Key>(

@@ -5,17 +5,16 @@ import { callerHash } from '../../lib/caller.ts';
 import { reserve } from '../../lib/spend/reserve.ts';
 import { dynamodb } from '../../lib/store/table.ts';
 import { intercept } from '../support/intercept.ts';
-import { sampleEvent } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 
 const minuteMs = 60_000;
-const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 6000 };
+const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 20_000 };
 
 afterEach(() => {
   jest.useRealTimers();
 });
 
-test('reports what the sweep corrected, and fails with what failed', async () => {
+test('reports what the sweep corrected, fails with what failed, and begins nothing in its last seconds', async () => {
   const caller = `user:${randomUUID()}`;
   await reserve({ deadline: Date.now() + 5000 }, { caller, ceiling: 50 });
   const now = Date.now() + 10 * minuteMs;
@@ -26,11 +25,10 @@ test('reports what the sweep corrected, and fails with what failed', async () =>
     return send();
   });
   loggedLines.length = 0;
-  await expect(handler(sampleEvent('sweep-spending'), invocation)).rejects.toThrow(
-    '1 of 1 visits of the sweep failed.',
-  );
+  await expect(handler({}, invocation)).rejects.toThrow('1 of 1 visits of the sweep failed.');
   repair();
-  await handler(sampleEvent('sweep-spending'), invocation);
+  await handler({}, { ...invocation, getRemainingTimeInMillis: () => 5000 });
+  await handler({}, invocation);
 
   const lines = loggedLines.map((line) => JSON.parse(line));
   const account = `CALLER#${callerHash(caller)}`;
@@ -38,6 +36,7 @@ test('reports what the sweep corrected, and fails with what failed', async () =>
   expect(lines).toMatchObject([
     { level: 'error', event: 'swept', account, causes: ['Error: broken'] },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 1, unvisited: 0 },
+    { level: 'info', event: 'sweep', sweep: 'spending', visited: 0, unread_shards: 16 },
     { level: 'info', event: 'swept', account, finding: 'corrected' },
     { level: 'info', event: 'sweep', sweep: 'spending', visited: 1, failed: 0, sweep_findings: 1 },
   ]);

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { keyOfAccount, openMinutes } from '../../../lib/spend/account.ts';
 import { reserve } from '../../../lib/spend/reserve.ts';
 import { settle } from '../../../lib/spend/settle.ts';
+import { sweepSpending } from '../../../lib/spend/sweep-spending.ts';
 import {
   type Attempt,
   completeUsage,
@@ -178,6 +179,46 @@ describe('the sweep of spending', () => {
 
     expect(queried).toBe(4);
     expect(countersOf(await accountOf(user))).toMatchObject({ credits: 20, tasks: 1 });
+  });
+
+  test('sends a correction again whose answer was lost, and applies it once', async () => {
+    const { user, attempt } = await leave('reserved');
+    let answers = 0;
+    intercept(dynamodb, async ({ command, input, send }) => {
+      const answer = await send();
+      if (command !== 'UpdateItemCommand' || !JSON.stringify(input).includes(callerHash(attempt.caller)))
+        return answer;
+      answers += 1;
+      if (answers === 1) throw Object.assign(new Error('lost'), { name: 'TimeoutError' });
+      return answer;
+    });
+    const { failed } = await sweepAfter(6);
+
+    expect(failed).toBe(0);
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 0, tasks: 0 });
+    expect(openOf(await accountOf(user))).toEqual({});
+  });
+
+  test('stops at its deadline in the middle of a minute, and the next one ends only what is left', async () => {
+    const { user, attempt } = await leave('recorded');
+    const ids = Array.from({ length: 39 }, () => randomUUID());
+    await Promise.all(ids.map((id) => openUsage(soon(), opened({ ...attempt, id }))));
+    const ended = { first: 0, next: 0 };
+    const now = Date.now() + 6 * minuteMs;
+    const onVisited = () => {};
+    const context = {
+      get deadline() {
+        return ended.first < 4 ? Number.POSITIVE_INFINITY : 0;
+      },
+    };
+    const onEnded = () => void (ended.first += 1);
+    const { failed, unvisited } = await sweepSpending(context, { now, onVisited, onEnded });
+    await sweepSpending(soon(), { now, onVisited, onEnded: () => void (ended.next += 1) });
+
+    expect({ failed, unvisited }).toEqual({ failed: 0, unvisited: 1 });
+    expect(ended.first).toBeLessThan(8);
+    expect(ended.first + ended.next).toBe(40);
+    expect(countersOf(await accountOf(user))).toEqual({ credits: 40 * 50, tasks: 40 });
   });
 
   test('closes nothing that changes meanwhile, and closes it the next time', async () => {

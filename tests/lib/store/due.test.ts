@@ -109,6 +109,23 @@ describe('a sweep', () => {
     expect((await sweep()).visited).toEqual([]);
   });
 
+  test('visits each shard in one of the parts that invocations sweep next to each other', async () => {
+    await Promise.all(Array.from({ length: 16 }, (_, number) => addDue(number, 1)));
+    const visit = async () => 'nothing' as const;
+    const of = 4;
+    const parts = await Promise.all(
+      Array.from({ length: of }, async (_, index) => {
+        const visited: string[] = [];
+        await sweep({ part: { index, of }, visit, onVisited: ({ pk }) => void visited.push(pk) });
+        return visited;
+      }),
+    );
+    const all = await sweep();
+
+    expect(parts.map((visited) => visited.length)).toEqual([4, 4, 4, 4]);
+    expect(parts.flat().sort()).toEqual([...all.visited].sort());
+  });
+
   test('begins with a shard chosen by chance', async () => {
     for (const number of [0, 1, 8, 15]) await addDue(number, 1);
     jest.spyOn(Math, 'random').mockReturnValue(8 / 16);
@@ -205,6 +222,36 @@ describe('a sweep', () => {
       sweep_findings: 2,
       sweep_unvisited: 16,
     });
+  });
+
+  test('leaves to the next run what fails once its time is up', async () => {
+    await addDue(0, 1);
+    let isOver = false;
+    const { report } = await sweep({
+      hasTime: () => !isOver,
+      visit: async () => {
+        isOver = true;
+        throw new Error('There was no time to repeat a call.');
+      },
+    });
+
+    expect(report).toMatchObject({ findings: { unvisited: 1 }, visited: 0, failed: 0, unvisited: 1 });
+  });
+
+  test('visits the other pages while one visit takes long', async () => {
+    for (const number of [0, 1]) await addDue(number, 1);
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const other = Promise.withResolvers<void>();
+    const { report } = await sweep({
+      visitsAtOnce: 2,
+      visit: async ({ pk }) => {
+        if (pk === 'DUE#1') other.resolve();
+        await other.promise;
+        return 'done';
+      },
+    });
+
+    expect(report).toMatchObject({ findings: { done: 2 }, unvisited: 0 });
   });
 
   test('tells of each entry instead of logging it, where somebody listens', async () => {
