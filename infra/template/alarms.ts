@@ -136,6 +136,7 @@ const hourly = {
   missingAction: 'Enable the rule.',
   unvisited: 'In three of four hours, the sweep left work undone.',
   seconds: hours,
+  minRuns: 1,
   missingPeriods: [2, 2],
   unvisitedPeriods: [3, 4],
 } satisfies Partial<SweepSchedule>;
@@ -145,6 +146,8 @@ interface SweepSchedule {
   missingAction: string;
   unvisited: string;
   seconds: number;
+  /** In a period. */
+  minRuns: number;
   missingPeriods: Alarm['periods'];
   unvisitedPeriods: Alarm['periods'];
 }
@@ -161,10 +164,12 @@ const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
   {
     sweep: 'spending',
     ranBy: 'sweepSpending',
-    missing: 'The sweep has not run for 15 minutes, so accounts count too much.',
-    missingAction: 'Enable the rule. Until then, run `npm run admin -- usage sweep $on`.',
+    missing: 'For 15 minutes, the sweep or a part of it has not run, so accounts count too much.',
+    missingAction: 'Enable its rules. Until then, run `npm run admin -- usage sweep $on`.',
     unvisited: 'For 15 minutes, the sweep left accounts undone.',
     seconds: 5 * minutes,
+    // Four parts run five times. A run may fall into the next period, and without one part there are 15.
+    minRuns: 18,
     missingPeriods: [3, 3],
     unvisitedPeriods: [3, 4],
   },
@@ -173,7 +178,7 @@ const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
 function sweepAlarms(stage: Stage): Alarm[] {
   const metric = (name: string, sweep: string) => own(stage, name, { sweep });
   return [
-    ...sweeps.flatMap(({ sweep, ranBy, seconds, missingAction, ...schedule }): Alarm[] => [
+    ...sweeps.flatMap(({ sweep, ranBy, seconds, minRuns, missingAction, ...schedule }): Alarm[] => [
       {
         name: `sweep-missing-${sweep}`,
         meaning: schedule.missing,
@@ -182,7 +187,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
         metric: { ...metric('sweep_findings', sweep), statistic: 'SampleCount' },
         seconds,
         periods: schedule.missingPeriods,
-        below: 1,
+        below: minRuns,
         mustRun: true,
       },
       {

@@ -68,7 +68,7 @@ describe('the documents for operators', () => {
     expect(capacity).toContain(`About ${roundedUp(alarms.length)} alarms on ${paid} metrics`);
     expect(capacity).toContain(`about ${paid} alarm metrics at 0.10 (${(paid / 10).toFixed(2)})`);
     // With the metrics of the sweeps, the dashboard and the runs, as the document lists them.
-    const idle = Math.round(paid / 10 + 1.8 + 3 + 0.6);
+    const idle = Math.round(paid / 10 + 1.8 + 3 + 0.7);
     expect(capacity).toContain(`Idle, a stage costs about ${idle} a month`);
     expect(capacity).toContain(
       `up to ${resources(plain)}, with \`rollout\` and all other parts ${resources(full)}`,

@@ -68,7 +68,7 @@ describe('a gradual rollout', () => {
       ...ofType(full, 'AWS::Lambda::EventSourceMapping').map(([, it]) => it.FunctionName),
     ];
 
-    expect(targets).toHaveLength(10 + 15 + 1 + 4 + 3);
+    expect(targets).toHaveLength(10 + 18 + 1 + 7 + 3);
     for (const target of targets) expect(target['Fn::Join'][1][1]).toBe('live');
     for (const name of ['FinalizeUploadLambdaEvConf', 'ExtractHostNodesLambdaEvConf'])
       expect(Resources[name]).toMatchObject({ Properties: { Qualifier: 'live' } });

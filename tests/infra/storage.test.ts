@@ -375,9 +375,21 @@ describe('the finalizer', () => {
       ofType(plain, 'AWS::Events::Rule').map(([, rule]) => [rule.ScheduleExpression, rule.State]),
     ).toEqual([
       ['rate(1 hour)', 'ENABLED'],
-      ['rate(1 minute)', 'ENABLED'],
+      ...Array(4).fill(['rate(1 minute)', 'ENABLED']),
       ['rate(10 minutes)', 'ENABLED'],
     ]);
+  });
+
+  test('sweeps each part of the spending by a schedule of its own, and notices if one stops', () => {
+    const rules = ofType(plain, 'AWS::Events::Rule').filter(([id]) => id.startsWith('SweepSpending'));
+    const parts = rules.map(([, { Targets }]) => JSON.parse(Targets[0].Input).part);
+    const { Threshold, Period, Statistic } = properties(plain, 'SweepMissingSpendingAlarm');
+    const runsOf = (schedules: number) => (schedules * Period) / 60;
+
+    expect(parts).toEqual(rules.map((_, index) => ({ index, of: rules.length })));
+    expect(Statistic).toBe('SampleCount');
+    expect(Threshold).toBeGreaterThan(runsOf(rules.length - 1));
+    expect(Threshold).toBeLessThan(runsOf(rules.length));
   });
 });
 

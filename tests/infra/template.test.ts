@@ -231,7 +231,7 @@ describe('the functions', () => {
         finalizeUpload: 300,
         extractHostNodes: 120,
         deliverNotifications: 30,
-        sweepSpending: 58,
+        sweepSpending: 60,
         writeIndex: 60,
       };
       expect(Timeout).toBe(own[name as keyof typeof own] ?? 29);
@@ -342,7 +342,7 @@ describe('the functions', () => {
   test('wait for the table, which comes last, before a schedule calls them', () => {
     const rules = Object.values(full.template.Resources).filter(({ Type }) => Type === 'AWS::Events::Rule');
 
-    expect(rules).toHaveLength(4);
+    expect(rules).toHaveLength(7);
     for (const { DependsOn } of rules) expect([DependsOn].flat()).toContain('Table');
   });
 

@@ -22,8 +22,10 @@ function handlerOf(name: string) {
 process.on('message', async ({ id, name, event, remainingMs }: Call) => {
   const end = now() + remainingMs;
   const handler = await handlerOf(name);
-  const reply = await handler(event, { getRemainingTimeInMillis: () => end - now() });
-  process.send?.({ id, reply });
+  const reply = await handler(event, { getRemainingTimeInMillis: () => end - now() }).catch(console.error);
+  const { user, system } = process.cpuUsage();
+  const used = { cpuMs: (user + system) / 1000, maxMegabytes: process.resourceUsage().maxRSS / 1024 };
+  process.send?.({ id, reply, used });
 });
 
 // Before the first call, whose time has begun to run.

@@ -6,12 +6,20 @@ interface Reply {
   body: string;
 }
 
+/** Since the process started. */
+interface Used {
+  cpuMs: number;
+  maxMegabytes: number;
+}
+
 export interface Host {
   /** Resolves with undefined if the process dies first. */
   call: (name: string, event: unknown, remainingMs: number) => Promise<Reply | undefined>;
   /** Kills the process, whatever it does, and starts another one. */
   kill: () => Promise<void>;
   stop: () => Promise<void>;
+  /** As its last call left it. */
+  used: () => Used;
 }
 
 /** The functions in a process of their own, as Lambda runs them; its pid is the only one that is ever killed. */
@@ -21,6 +29,7 @@ export async function startFunctionProcess(
 ): Promise<Host> {
   const waiting = new Map<number, (reply: Reply | undefined) => void>();
   let calls = 0;
+  let lastUsed: Used = { cpuMs: 0, maxMegabytes: 0 };
   let child = await start();
 
   async function start(): Promise<ChildProcess> {
@@ -38,7 +47,8 @@ export async function startFunctionProcess(
     });
     started.removeAllListeners('exit');
     started.on('message', (message) => {
-      const { id, reply } = message as { id: number; reply: Reply };
+      const { id, reply, used } = message as { id: number; reply: Reply; used: Used };
+      lastUsed = used;
       waiting.get(id)?.(reply);
       waiting.delete(id);
     });
@@ -68,5 +78,6 @@ export async function startFunctionProcess(
       child = await start();
     },
     stop: end,
+    used: () => lastUsed,
   };
 }

@@ -312,12 +312,13 @@ class Calls {
 
   /** Each for what it finds, so many at a time, and one that finds nothing. */
   async sweeps(): Promise<Counted[]> {
-    const sweep = (file: string) => this.#invoke(file, { source: 'aws.events' }, 60_000);
+    const sweep = (file: string, part?: object) =>
+      this.#invoke(file, { source: 'aws.events', part }, 60_000);
     const options = { ms: 200, warmUp: false, isRequest: false, runs: 1 };
     // What was done before this is swept before it is counted.
     const files = ['sweep-spending', 'finalize-upload', 'extract-host-nodes', 'deliver-notifications'];
     await this.#stores.prepare(async () => {
-      await later(10 * minuteMs, () => Promise.all(files.map(sweep)));
+      await later(10 * minuteMs, () => Promise.all(files.map((file) => sweep(file))));
     });
     const idle: Counted[] = [];
     for (const file of files)
@@ -325,8 +326,8 @@ class Calls {
         await this.count(
           String(sweepNames[file]),
           file,
-          () => later(12 * minuteMs, () => sweep(file)),
-          options,
+          () => later(12 * minuteMs, () => sweep(file, { index: 0, of: 4 })),
+          { ...options, ms: file === 'sweep-spending' ? 50 : options.ms },
         ),
       );
     const users = Array.from({ length: swept }, (_, index) => `swept-${index}`);
@@ -346,7 +347,7 @@ class Calls {
 }
 
 const sweepNames: Record<string, string> = {
-  'sweep-spending': 'sweep that finds no account',
+  'sweep-spending': 'a quarter of a sweep that finds no account',
   'finalize-upload': `sweep that finds ${waiting} uploads waiting`,
   'extract-host-nodes': 'sweep that finds no extraction',
   'deliver-notifications': 'hand-over that finds no notification',

@@ -211,9 +211,11 @@ describe('the sweep of spending', () => {
         return ended.first < 4 ? Number.POSITIVE_INFINITY : 0;
       },
     };
-    const onEnded = () => void (ended.first += 1);
-    const { failed, unvisited } = await sweepSpending(context, { now, onVisited, onEnded });
-    await sweepSpending(soon(), { now, onVisited, onEnded: () => void (ended.next += 1) });
+    const countIn = (sweep: 'first' | 'next') => () => {
+      ended[sweep] += 1;
+    };
+    const { failed, unvisited } = await sweepSpending(context, { now, onVisited, onEnded: countIn('first') });
+    await sweepSpending(soon(), { now, onVisited, onEnded: countIn('next') });
 
     expect({ failed, unvisited }).toEqual({ failed: 0, unvisited: 1 });
     expect(ended.first).toBeLessThan(8);
