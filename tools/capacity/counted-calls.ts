@@ -312,8 +312,7 @@ class Calls {
 
   /** Each for what it finds, so many at a time, and one that finds nothing. */
   async sweeps(): Promise<Counted[]> {
-    const sweep = (file: string, part?: object) =>
-      this.#invoke(file, { source: 'aws.events', part }, 60_000);
+    const sweep = (file: string, part?: object) => this.#invoke(file, { source: 'aws.events', part }, 60_000);
     const options = { ms: 200, warmUp: false, isRequest: false, runs: 1 };
     // What was done before this is swept before it is counted.
     const files = ['sweep-spending', 'finalize-upload', 'extract-host-nodes', 'deliver-notifications'];
