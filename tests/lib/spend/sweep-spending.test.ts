@@ -307,7 +307,7 @@ describe('a usage record', () => {
   test('changes nothing when its write arrives after its attempt was refused', async () => {
     const { user, attempt } = await leave('reserved');
     await refuseUsage(soon(), opened(attempt), 'unavailable');
-    await expect(openUsage(soon(), opened(attempt))).rejects.toThrow('written before');
+    await expect(openUsage(soon(), opened(attempt))).rejects.toThrow('already exists');
 
     expect(await usageOf(user)).toMatchObject([{ state: 'refused', credits: 0 }]);
   });
