@@ -5,7 +5,7 @@ import { environmentProblems } from '../../infra/parameters/environment-problems
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { isReachable, longNames } from '../../infra/parameters/place-problems.ts';
 import { flagsOf, packageWith, requiredParameters, templateIn } from '../../infra/plugins/packages.ts';
-import { builtProject, refusalOf } from './packaging.ts';
+import { builtProject, packagedStage, refusalOf } from './packaging.ts';
 
 /** What a person reads of it, without the lines about the framework. */
 function sentencesIn(refusal: string): string[] {
@@ -14,24 +14,14 @@ function sentencesIn(refusal: string): string[] {
 }
 
 describe('a stage that cannot be deployed', () => {
-  test('rejects missing and unknown parameters by name', async () => {
-    const refusal = await refusalOf(['--stage', 'prod', '--param=tokenIsuer=https://issuer.example.com']);
-
-    const [heading, unknown, ...missing] = sentencesIn(refusal);
-    expect([heading, unknown]).toEqual([
-      'This stage cannot be deployed:',
-      '  There is no parameter tokenIsuer.',
-    ]);
-    expect(missing.sort()).toEqual(
-      Object.keys(requiredParameters)
-        .map((name) => `  ${name} is missing: --param=${name}=…`)
-        .sort(),
-    );
-  });
-
-  test('rejects unusable values with one line each, by name, and shows no key', async () => {
+  test('rejects unknown, missing and unusable values with one line each, by name, and shows no key', async () => {
+    const { tokenIssuer: _, bucketName: __, ...rest } = requiredParameters;
+    // An empty one is as one that is not given.
+    const empty = Object.fromEntries(Object.keys(parameters).map((name) => [name, '']));
     const bad = {
-      ...requiredParameters,
+      ...empty,
+      ...rest,
+      tokenIsuer: 'https://issuer.example.com',
       bucketName: 'Not_A_Bucket',
       imageProviderKey: 'sk-live-the-key-itself',
       rateLimit: 'abc',
@@ -44,10 +34,12 @@ describe('a stage that cannot be deployed', () => {
 
     expect(sentencesIn(refusal)).toEqual([
       'This stage cannot be deployed:',
+      '  There is no parameter tokenIsuer.',
       '  maxArchiveBytes: must be a whole number from 1 to 1000000000.',
       expect.stringMatching(/^ {2}bucketName: must be 3 to 63 lowercase letters/),
       expect.stringMatching(/^ {2}imageProviderKey: must name a secret/),
       '  creditsPerDay: must be a whole number from 0 to 1000000000.',
+      '  tokenIssuer is missing: --param=tokenIssuer=…',
       '  rateLimit: must be a whole number from 1 to 2500.',
       '  tracing: must be one of PassThrough, Active.',
       expect.stringMatching(
@@ -72,27 +64,18 @@ describe('a stage that cannot be deployed', () => {
     ]);
   });
 
-  test('rejects a stage name with characters that AWS does not allow', async () => {
-    expect(sentencesIn(await refusalOf(['--stage', 'Prod_1']))).toEqual([
-      'Invalid stage name. Stage names may contain only ASCII letters, numbers, and hyphens.',
-    ]);
-  });
-
   test('rejects a stage name that is too long for its functions', async () => {
     const stage = 'a'.repeat(30);
     const [, , ...given] = flagsOf(requiredParameters);
 
-    expect(
-      sentencesIn(await refusalOf(['--stage', `${stage}bb`, ...given, '--param=notifications=direct'])),
-    ).toEqual([
-      'This stage cannot be deployed:',
-      `  The stage's name must have at most 31 characters: Lambda allows 64 for node-registry-${stage}bb-publishNodeVersion.`,
-    ]);
     expect(sentencesIn(await refusalOf(['--stage', stage, ...given]))).toEqual([
       'This stage cannot be deployed:',
       `  The stage's name must have at most 29 characters: Lambda allows 64 for node-registry-${stage}-deliverNotifications.`,
     ]);
     expect(longNames('node-registry', `${stage}b`, ['publishNodeVersion'])).toEqual([]);
+    expect(longNames('node-registry', `${stage}bb`, ['publishNodeVersion'])).toEqual([
+      `The stage's name must have at most 31 characters: Lambda allows 64 for node-registry-${stage}bb-publishNodeVersion.`,
+    ]);
   });
 
   test.each(['us-iso-east-1', 'us-isob-east-1', 'eusc-de-east-1'])('rejects %s', (region) => {
@@ -100,55 +83,40 @@ describe('a stage that cannot be deployed', () => {
     expect(isReachable('eu-west-1')).toBe(true);
   });
 
-  test('rejects a list or an object as a value in the stage’s block of serverless.yml', async () => {
+  test('rejects a folder that cannot be written, and a list or an object in the stage’s block of serverless.yml', async () => {
     const project = await builtProject('structured');
-    const file = join(project, 'serverless.yml');
-    const block = '  prod: { tokenKeySet: { keys: [{ kty: RSA }] }, rateLimit: [1], adminClaim: null }\n';
-    await writeFile(file, (await readFile(file, 'utf8')).replace('  local:\n', `${block}  local:\n`));
-
-    expect(sentencesIn(await refusalOf(flagsOf(requiredParameters), project))).toEqual([
-      'This stage cannot be deployed:',
-      '  rateLimit: must be text or a number.',
-      '  tokenKeySet: must be text or a number.',
-    ]);
-  }, 120_000);
-
-  test('fails in a sentence if its folder cannot be written', async () => {
-    const project = await builtProject('unwritable');
     await writeFile(join(project, '.serverless'), '');
+    await addBlock(project, 'tokenKeySet: { keys: [{ kty: RSA }] }, rateLimit: [1], adminClaim: null');
 
     expect(sentencesIn(await refusalOf(flagsOf(requiredParameters), project))).toEqual([
       'This stage cannot be deployed:',
       `  The folder ${join(project, '.serverless')} cannot be written (EEXIST), and packaging needs it.`,
+      '  rateLimit: must be text or a number.',
+      '  tokenKeySet: must be text or a number.',
     ]);
   }, 120_000);
 });
 
+/** Gives the stage `prod` parameters of its own. */
+async function addBlock(project: string, values: string): Promise<void> {
+  const file = join(project, 'serverless.yml');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replace('  local:\n', `  prod: { ${values} }\n  local:\n`));
+}
+
 test('takes an empty parameter, given or in its block, as one that is not given', async () => {
   const project = await builtProject('empty');
-  const file = join(project, 'serverless.yml');
-  const template = async (flags: string[]) => {
-    await packageWith(project, 'packaged', flags);
-    const text = await readFile(templateIn(join(project, 'packaged')), 'utf8');
+  const names = Object.keys(parameters);
+  await addBlock(project, names.map((name) => `${name}: ""`).join(', '));
+  const empty = Object.fromEntries(names.map((name) => [name, '']));
+  await packageWith(project, 'packaged', flagsOf({ ...empty, ...requiredParameters }));
+  const template = async (file: string) => {
+    const text = await readFile(file, 'utf8');
     return JSON.parse(text.replaceAll(/\d{13}-[\d:.TZ-]+/g, '<time>'));
   };
-  const plain = await template(flagsOf(requiredParameters));
-  const block = Object.keys(parameters).map((name) => `    ${name}: ""\n`);
-  await writeFile(
-    file,
-    (await readFile(file, 'utf8')).replace('  local:\n', `  prod:\n${block.join('')}  local:\n`),
-  );
-  const empty = Object.fromEntries(Object.keys(parameters).map((name) => [name, '']));
 
-  expect(await template(flagsOf({ ...empty, ...requiredParameters }))).toEqual(plain);
-  expect(
-    sentencesIn(await refusalOf(flagsOf(empty), project))
-      .slice(1)
-      .sort(),
-  ).toEqual(
-    Object.keys(requiredParameters)
-      .map((name) => `  ${name} is missing: --param=${name}=…`)
-      .sort(),
+  expect(await template(templateIn(join(project, 'packaged')))).toEqual(
+    await template((await packagedStage('default')).file),
   );
 }, 180_000);
 

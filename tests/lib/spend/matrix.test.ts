@@ -18,21 +18,16 @@ setVariables({
 });
 
 /*
- * Who may buy what, written a second time and independently of the code: for each operation and model what a task may
+ * Who may buy what, written a second time and independently of the code: for each operation and kind of model what a task may
  * cost at most (nothing where that is not configured) and what the simulators charge for it.
  */
 const tasks = [
   { name: 'relight-image', model: undefined, ceiling: 1, price: 1 },
   { name: 'text-to-video', model: undefined, ceiling: 40, price: 20 },
   { name: 'text-to-video', model: 'vidq3-pro', ceiling: 90, price: 20 },
-  { name: 'text-to-video', model: 'vidq2-pro-fast', ceiling: 40, price: 20 },
-  { name: 'text-to-video', model: 'vidq2-pro', ceiling: 40, price: 20 },
-  { name: 'text-to-video', model: 'vidq2-turbo', ceiling: 40, price: 20 },
   { name: 'text-to-video', model: 'vidq1', ceiling: 40, price: 20 },
-  { name: 'text-to-video', model: 'vidq1-classic', ceiling: 40, price: 20 },
   { name: 'text-to-video', model: 'vid2.0', ceiling: 25, price: 20 },
   { name: 'extend-video', model: 'vidq2-pro', ceiling: undefined, price: 20 },
-  { name: 'extend-video', model: 'vidq2-turbo', ceiling: undefined, price: 20 },
   { name: 'multiframe-video', model: 'vidq2-pro', ceiling: 60, price: 20 },
   { name: 'multiframe-video', model: 'vidq2-turbo', ceiling: 60, price: 20 },
   { name: 'multiframe-video', model: 'vidq2-pro', secondsOfFrames: [7, 7], ceiling: 75, price: 20 },
