@@ -7,9 +7,10 @@ import { asText } from './intrinsics.ts';
 import { type Packaged, packagedStage, type Template } from './packaging.ts';
 
 let stage: Packaged;
+let direct: Packaged;
 
 beforeAll(async () => {
-  stage = await packagedStage('full');
+  [stage, direct] = await Promise.all([packagedStage('full'), packagedStage('direct')]);
 }, 120_000);
 
 interface Statement {
@@ -178,8 +179,7 @@ describe('the roles', () => {
     expect(writing.map(([role]) => role)).toEqual(['DeliverNotificationsRole']);
   });
 
-  test('let the proxies write tickets only where the stage relays notifications', async () => {
-    const direct = await packagedStage('direct');
+  test('let the proxies write tickets only where the stage relays notifications', () => {
     const withTickets = ({ template }: Packaged) =>
       [...statements(template)].filter(([, list]) => JSON.stringify(list).includes('TICKET#'));
     const proxies = ['ExtendVideoRole', 'MultiframeVideoRole', 'RelightImageRole', 'TextToVideoRole'];

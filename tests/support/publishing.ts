@@ -1,8 +1,7 @@
-import { mkdtempSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from '@jest/globals';
 import type { S3Event, SQSEvent } from 'aws-lambda';
 import { buildSync } from 'esbuild';
 import { fromBufferPromise } from 'yauzl';
@@ -84,21 +83,21 @@ export async function runFile(
   return { code: status, ...output };
 }
 
-const build = mkdtempSync(join(tmpdir(), 'node-registry-command-'));
+/** The packed command, which starts in a third of the time of its sources. The first test file of a run builds it. */
+export const program = join(String(process.env.TEST_DIRECTORY), 'publish-node.cjs');
 
-/** The packed command, which starts in a third of the time of its sources. */
-export const program = join(build, 'publish-node.cjs');
-
-buildSync({
-  entryPoints: ['packages/publish-node/publish-node.ts'],
-  outfile: program,
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  logLevel: 'warning',
-});
-
-afterAll(() => rm(build, { recursive: true }));
+if (!existsSync(program)) {
+  const outfile = `${program}.${process.pid}`;
+  buildSync({
+    entryPoints: ['packages/publish-node/publish-node.ts'],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'warning',
+  });
+  renameSync(outfile, program);
+}
 
 let turn: Promise<unknown> = Promise.resolve();
 
