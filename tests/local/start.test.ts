@@ -1,8 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -203,57 +200,6 @@ describe('over HTTP', () => {
     expect([most.status, most.body.payload.length]).toEqual([200, 1_048_576]);
     expect([tooMuch.status, tooMuch.body.details[0].path]).toEqual([400, 'body.payload']);
   });
-
-  test('publishes, uploads and finds a version', async () => {
-    const version = { version: '3.0.0', changelog: 'over HTTP' };
-    const publication = { node: {}, node_version: version, personal_access_token: demo.personalAccessToken };
-    const published = await request('POST', '/publishers/demo/nodes/e2e-node/versions', publication, owner());
-    const upload = await fetch(published.body.signedUrl, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/zip' },
-      body: 'zip',
-    });
-    const found = await request('POST', '/bulk/nodes/versions', {
-      node_versions: [{ node_id: 'e2e-node', version: '3.0' }],
-    });
-
-    expect([published.status, upload.status]).toEqual([201, 200]);
-    expect(found.body.node_versions[0].node_version).toMatchObject({
-      id: published.body.node_version.id,
-      changelog: 'over HTTP',
-    });
-  });
-});
-
-describe('npm run publish-node', () => {
-  test('takes a folder to an active version with the same bytes', async () => {
-    const folder = await mkdtemp(join(stack.place.directory, 'folder-'));
-    await writeFile(join(folder, 'node.py'), 'print("hello")\n');
-    const { stdout } = await run(
-      'npm',
-      [
-        ...['run', 'publish-node', '--silent', '--', 'publish', folder, '--publisher', demo.publisherId],
-        ...['--node', 'published-by-command', '--version', '1.0.0', '--base-url', stack.apiUrl],
-        ...['--token', demo.personalAccessToken, '--access-token', stack.token('OWNER'), '--json'],
-      ],
-      { env: stack.environment },
-    );
-    const { download_url: address, sha256: digest } = JSON.parse(stdout);
-    const archive = await (await fetch(address)).bytes();
-    const found = await request('POST', '/bulk/nodes/versions', {
-      node_versions: [{ node_id: 'published-by-command', version: '1.0.0' }],
-    });
-    const node = await request('PUT', '/publishers/demo/nodes/published-by-command', {}, owner());
-
-    expect(createHash('sha256').update(archive).digest('hex')).toBe(digest);
-    expect(found.body.node_versions[0].node_version).toMatchObject({
-      status: 'NodeVersionStatusActive',
-      downloadUrl: address,
-      sha256: digest,
-      size_bytes: archive.length,
-    });
-    expect(node.body.latest_version).toEqual(found.body.node_versions[0].node_version);
-  }, 20_000);
 });
 
 describe('a method or path that no operation has', () => {
@@ -292,11 +238,10 @@ describe('a method or path that no operation has', () => {
 });
 
 describe('serverless invoke local', () => {
-  // An event of each source. A command takes seconds, and tests/functions answers every sample event.
+  // A request and an event. A command takes seconds, and tests/functions answers every sample event.
   const shown = {
     'update-node': '"statusCode": 200',
     'finalize-upload': '"node_id":"demo-node"',
-    'extract-host-nodes': '"outcome":"extracted_before"',
   };
 
   /** The offset of its ports is the only hint to where the stack is. */

@@ -45,6 +45,120 @@ afterAll(async () => {
   await Promise.all([...[stack?.stop(), receiver.stop(), leaving.stop()], browser?.then((it) => it.close())]);
 });
 
+interface Simulated {
+  received: { body: Record<string, string> }[];
+  tasks: { id: string; notifications: { state: string; answer: number | string }[] }[];
+}
+
+async function simulated(): Promise<Simulated> {
+  return (await (await fetch(`${stack.simulatorsUrl}/control/record`)).json()) as Simulated;
+}
+
+function post(path: string, body: object): Promise<Response> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${stack.token('OWNER')}` };
+  return fetch(stack.apiUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** Receivers that take a notification, that answer 404, and that answer 410. */
+function receivers() {
+  const { pagesUrl } = stack;
+  return {
+    taking: `${pagesUrl}/callbacks`,
+    rejecting: `${pagesUrl}/nowhere`,
+    gone: `${leaving.url}/hook`,
+  };
+}
+
+function relight(webhook_url: string): Promise<Response> {
+  return post('/proxy/image-provider/v1/ai/image-relight', {
+    image: 'https://example.com/a.png',
+    webhook_url,
+  });
+}
+
+const callback_url = `${receiver.url}/hook`;
+
+// First: the home page shows the last tasks.
+describe('npm start with relayed notifications', () => {
+  test('makes the simulated provider notify the local API of each state, and accepts every call', async () => {
+    const answer = await post('/proxy/video-provider/text2video', { model: 'vidq3-pro', callback_url });
+    const { task_id } = (await answer.json()) as { task_id: string };
+    let last: Simulated['tasks'][number] | undefined;
+    for (let turn = 0; turn < 100 && (last?.notifications.length ?? 0) < 3; turn += 1) {
+      await pause(200);
+      last = (await simulated()).tasks.find(({ id }) => id === task_id);
+    }
+    const { received } = await simulated();
+
+    expect(last?.notifications).toEqual([
+      { state: 'queueing', answer: 200 },
+      { state: 'processing', answer: 200 },
+      { state: 'success', answer: 200 },
+    ]);
+    expect(received.at(-1)?.body.callback_url).toMatch(
+      new RegExp(`^${stack.apiUrl}/notifications/video/[\\w-]{43}$`),
+    );
+  }, 30_000);
+
+  test('notifies the caller of each state, signed with the local key', async () => {
+    for (let turn = 0; turn < 50 && receiver.received.length < 3; turn += 1) await pause(200);
+    const [key] = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
+    const verified = await Promise.all(
+      receiver.received.map(({ headers, body }) => verifyNotification(headers, body, String(key?.publicKey))),
+    );
+
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook']);
+    expect(verified.map(({ payload }) => (payload as { state: string }).state)).toEqual([
+      'queueing',
+      'processing',
+      'success',
+    ]);
+    expect(new Set(verified.map(({ id }) => id)).size).toBe(3);
+  }, 20_000);
+
+  test('answers 400 to a request whose address nothing may be sent to', async () => {
+    const answer = await relight('https://127.0.0.2/hook');
+    const { error, details } = (await answer.json()) as { error: string; details: { path: string }[] };
+
+    expect([answer.status, error, details.map(({ path }) => path)]).toEqual([
+      400,
+      'invalid_request',
+      ['body.webhook_url'],
+    ]);
+  });
+
+  test('answers a forged call as any unknown path', async () => {
+    const forged = await post(`/notifications/video/${'A'.repeat(43)}`, { state: 'success' });
+    const unknown = await post('/nowhere', {});
+    const bodies = [await forged.json(), await unknown.json()] as Record<string, string>[];
+
+    expect([forged.status, unknown.status]).toEqual([404, 404]);
+    for (const body of bodies) delete body.request_id;
+    expect(bodies[0]).toEqual(bodies[1]);
+  });
+
+  (browser ? test : test.skip).each([1280, 360])(
+    `shows result, attempts, next attempt and error of deliveries on the home page, and fits %d pixels${note}`,
+    async (width) => {
+      const { page, problems } = await openPage(await (browser as NonNullable<typeof browser>), width);
+      page.setDefaultTimeout(12_000);
+      await page.goto(stack.pagesUrl);
+      await page.getByRole('tab', { name: 'Tasks' }).click();
+      for (const hasText of [
+        /success: .*Sent on: delivered in 1 attempt.*signature valid/,
+        /success: .*Sent on: pending in \d+ attempts?, answered_no 404, next at [\d:]+/,
+        /success: .*Sent on: gone in 1 attempt/,
+      ])
+        await page.locator('#tasks > li', { hasText }).first().waitFor();
+
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await page.close();
+    },
+  );
+});
+
 async function bytesOf(url: string | undefined): Promise<Buffer> {
   const answer = await fetch(String(url));
   expect(answer.status).toBe(200);
@@ -165,119 +279,6 @@ describe('a registry that relays no notifications', () => {
 
     expect(error).toMatchObject({ code: 'no_status', details: [{ path: 'task_id', message: '77' }] });
   });
-});
-
-interface Simulated {
-  received: { body: Record<string, string> }[];
-  tasks: { id: string; notifications: { state: string; answer: number | string }[] }[];
-}
-
-async function simulated(): Promise<Simulated> {
-  return (await (await fetch(`${stack.simulatorsUrl}/control/record`)).json()) as Simulated;
-}
-
-function post(path: string, body: object): Promise<Response> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${stack.token('OWNER')}` };
-  return fetch(stack.apiUrl + path, { method: 'POST', headers, body: JSON.stringify(body) });
-}
-
-/** Receivers that take a notification, that answer 404, and that answer 410. */
-function receivers() {
-  const { pagesUrl } = stack;
-  return {
-    taking: `${pagesUrl}/callbacks`,
-    rejecting: `${pagesUrl}/nowhere`,
-    gone: `${leaving.url}/hook`,
-  };
-}
-
-function relight(webhook_url: string): Promise<Response> {
-  return post('/proxy/image-provider/v1/ai/image-relight', {
-    image: 'https://example.com/a.png',
-    webhook_url,
-  });
-}
-
-const callback_url = `${receiver.url}/hook`;
-
-describe('npm start with relayed notifications', () => {
-  test('makes the simulated provider notify the local API of each state, and accepts every call', async () => {
-    const answer = await post('/proxy/video-provider/text2video', { model: 'vidq3-pro', callback_url });
-    const { task_id } = (await answer.json()) as { task_id: string };
-    let last: Simulated['tasks'][number] | undefined;
-    for (let turn = 0; turn < 100 && (last?.notifications.length ?? 0) < 3; turn += 1) {
-      await pause(200);
-      last = (await simulated()).tasks.find(({ id }) => id === task_id);
-    }
-    const { received } = await simulated();
-
-    expect(last?.notifications).toEqual([
-      { state: 'queueing', answer: 200 },
-      { state: 'processing', answer: 200 },
-      { state: 'success', answer: 200 },
-    ]);
-    expect(received.at(-1)?.body.callback_url).toMatch(
-      new RegExp(`^${stack.apiUrl}/notifications/video/[\\w-]{43}$`),
-    );
-  }, 30_000);
-
-  test('notifies the caller of each state, signed with the local key', async () => {
-    for (let turn = 0; turn < 50 && receiver.received.length < 3; turn += 1) await pause(200);
-    const [key] = readSigningKeys(localEnvironment.NOTIFICATION_SIGNING_KEY);
-    const verified = await Promise.all(
-      receiver.received.map(({ headers, body }) => verifyNotification(headers, body, String(key?.publicKey))),
-    );
-
-    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook']);
-    expect(verified.map(({ payload }) => (payload as { state: string }).state)).toEqual([
-      'queueing',
-      'processing',
-      'success',
-    ]);
-    expect(new Set(verified.map(({ id }) => id)).size).toBe(3);
-  }, 20_000);
-
-  test('answers 400 to a request whose address nothing may be sent to', async () => {
-    const answer = await relight('https://127.0.0.2/hook');
-    const { error, details } = (await answer.json()) as { error: string; details: { path: string }[] };
-
-    expect([answer.status, error, details.map(({ path }) => path)]).toEqual([
-      400,
-      'invalid_request',
-      ['body.webhook_url'],
-    ]);
-  });
-
-  test('answers a forged call as any unknown path', async () => {
-    const forged = await post(`/notifications/video/${'A'.repeat(43)}`, { state: 'success' });
-    const unknown = await post('/nowhere', {});
-    const bodies = [await forged.json(), await unknown.json()] as Record<string, string>[];
-
-    expect([forged.status, unknown.status]).toEqual([404, 404]);
-    for (const body of bodies) delete body.request_id;
-    expect(bodies[0]).toEqual(bodies[1]);
-  });
-
-  (browser ? test : test.skip).each([1280, 360])(
-    `shows result, attempts, next attempt and error of deliveries on the home page, and fits %d pixels${note}`,
-    async (width) => {
-      const { page, problems } = await openPage(await (browser as NonNullable<typeof browser>), width);
-      page.setDefaultTimeout(12_000);
-      await page.goto(stack.pagesUrl);
-      await page.getByRole('tab', { name: 'Tasks' }).click();
-      for (const hasText of [
-        /success: .*Sent on: delivered in 1 attempt.*signature valid/,
-        /success: .*Sent on: pending in \d+ attempts?, answered_no 404, next at [\d:]+/,
-        /success: .*Sent on: gone in 1 attempt/,
-      ])
-        await page.locator('#tasks > li', { hasText }).first().waitFor();
-
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      expect(await accessibilityProblems(page)).toEqual([]);
-      expect(problems).toEqual([]);
-      await page.close();
-    },
-  );
 });
 
 describe('docs/notifications.md, run as printed', () => {

@@ -181,8 +181,8 @@ describe.each(Object.entries(states))('a caller with %s', (_, state) => {
     'pays for $name $model without a token',
     (task) => check(task, state, undefined),
   );
+});
 
-  test('rejects relighting without a token', async () => {
-    expect((await buy(tasks[0], undefined)).status).toBe(401);
-  });
+test('rejects relighting without a token', async () => {
+  expect((await buy(tasks[0], undefined)).status).toBe(401);
 });
