@@ -50,6 +50,9 @@ interface Planted {
 
 const renamed = (text: RegExp, by: string) => (bundles: Bundles) => replaceIn(bundles, /./, text, by);
 
+/** Where it is written and where it is read. */
+const both = (write: Planted['plant'], read: Planted['plant']) => (bundles: Bundles) => read(write(bundles));
+
 /** Changes that no release may make at once. */
 export const incompatible: Planted[] = [
   {
@@ -58,13 +61,6 @@ export const incompatible: Planted[] = [
     step: 3,
     rule: 'no download is lost',
     plant: renamed(/\barchive_key\b/g, 'archive_name'),
-  },
-  {
-    change: 'an unknown state of a version',
-    journey: 'a banned version',
-    step: 3,
-    rule: 'no download is lost',
-    plant: renamed(/\bNodeVersionStatusActive\b/g, 'NodeVersionStatusPublished'),
   },
   {
     change: 'an unknown state of a banned node',
@@ -95,25 +91,11 @@ export const incompatible: Planted[] = [
     plant: renamed(/`USAGE#/g, '`LEDGER#'),
   },
   {
-    change: 'a changed key of accounts',
-    journey: 'a limit',
-    step: 1,
-    rule: 'limits are exact',
-    plant: renamed(/pk:`CALLER#/g, 'pk:`ACCOUNT#'),
-  },
-  {
     change: 'a renamed shard of due extractions',
     journey: 'uploads whose events were lost',
     step: 3,
     rule: 'no extraction is lost',
     plant: renamed(/"extract-"/g, '"extraction-"'),
-  },
-  {
-    change: 'a changed key of personal access tokens',
-    journey: 'a revoked token',
-    step: 1,
-    rule: 'publish-node-version answers 201',
-    plant: renamed(/`TOKEN#/g, '`PAT#'),
   },
   {
     change: 'a changed key of tasks',
@@ -128,5 +110,46 @@ export const incompatible: Planted[] = [
     step: 4,
     rule: 'no edit is lost',
     plant: renamed(/`HOST_NODE#/g, '`ENTRY#'),
+  },
+  {
+    change: 'a renamed field of a message about an archive',
+    journey: 'uploads whose events were lost',
+    step: 5,
+    rule: 'no extraction is lost',
+    plant: both(
+      renamed(/body:\{key:(?=\w+\})/g, 'body:{archive:'),
+      renamed(/\{key:(?=\w+,Records:)/g, '{archive:'),
+    ),
+  },
+  {
+    change: 'a renamed field of a message about a notification',
+    journey: 'a notification',
+    step: 3,
+    rule: 'no event fails',
+    plant: both(
+      renamed(/body:\{id:(\w+),attempts:(?=\w+\})/g, 'body:{id:$1,begun:'),
+      renamed(/\{id:(\w+),attempts:(?=\w+\}=)/g, '{id:$1,begun:'),
+    ),
+  },
+  {
+    change: 'a renamed shard of due notifications',
+    journey: 'a notification',
+    step: 2,
+    rule: 'every notification arrives',
+    plant: renamed(/"notify-"/g, '"deliver-"'),
+  },
+  {
+    change: 'a renamed field of a file of the index',
+    journey: 'a banned version',
+    step: 4,
+    rule: 'a ban holds',
+    plant: renamed(/\bversions(?=:\w+\(|\.map\()/g, 'releases'),
+  },
+  {
+    change: 'another path of the host nodes in the index',
+    journey: 'edits of people',
+    step: 4,
+    rule: 'the index says what the table says',
+    plant: renamed(/\/host-nodes\.json/g, '/host_nodes.json'),
   },
 ];

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fc } from '../support/properties.ts';
 import { Actor } from '../../tools/upgrade/actor.ts';
-import { journeys, type State, type Step } from '../../tools/upgrade/journeys.ts';
+import { type Source, sources } from '../../tools/upgrade/events.ts';
+import { journeys, marksOf, type State, type Step } from '../../tools/upgrade/journeys.ts';
 import { type Recording, writeBundles } from '../../tools/upgrade/recording.ts';
 import { type RunningRelease, runRelease } from '../../tools/upgrade/release.ts';
+import { requireSettled } from '../../tools/upgrade/settled.ts';
 import type { Stage } from '../../tools/upgrade/stage.ts';
 
 export type Side = 'old' | 'new';
@@ -17,6 +19,7 @@ export class Releases {
   #count = 0;
 
   async start(
+    name: string,
     stage: Stage,
     bundles: Recording['bundles'],
     clockOffset: number,
@@ -24,12 +27,7 @@ export class Releases {
   ): Promise<Actor> {
     this.#count += 1;
     const folder = await writeBundles(join(await this.#folder, String(this.#count)), bundles);
-    const running = runRelease(
-      String(this.#count),
-      folder,
-      { ...stage.environment, ...environment },
-      clockOffset,
-    );
+    const running = runRelease(name, folder, { ...stage.environment, ...environment }, clockOffset);
     this.#running.push(running);
     return new Actor(stage, running);
   }
@@ -50,8 +48,9 @@ export async function travel(
   choose: (place: number) => Actor,
   from = 0,
   state: State = {},
-): Promise<void> {
+): Promise<State> {
   for (const [place, { run }] of stepsOf(name).entries()) if (place >= from) await run(choose(place), state);
+  return state;
 }
 
 interface Traveler {
@@ -60,15 +59,26 @@ interface Traveler {
   sides: Side[];
 }
 
+interface Turn {
+  /** Whose turn it is, and whether two go at the same time. */
+  next: number;
+  isTogether: boolean;
+  /** The events that are handled meanwhile, or before a step that must be alone, and by whom. */
+  source: Source;
+  side: Side;
+}
+
 export interface Mixture {
   travelers: Traveler[];
-  /** Whose turn it is, and whether two go at the same time. */
-  turns: { next: number; isTogether: boolean }[];
+  turns: Turn[];
 }
 
 const side = fc.constantFrom<Side>('old', 'new');
 
-/** Several journeys at once, their steps in any order and each made by any of two releases. */
+/**
+ * Several journeys at once, their steps in any order and each made by any of two releases, as each event that they cause is
+ * handled by any.
+ */
 export const mixtures: fc.Arbitrary<Mixture> = fc.record({
   travelers: fc.array(
     fc.record({
@@ -77,34 +87,54 @@ export const mixtures: fc.Arbitrary<Mixture> = fc.record({
     }),
     { minLength: 2, maxLength: 4 },
   ),
-  turns: fc.array(fc.record({ next: fc.nat(11), isTogether: fc.boolean() }), {
-    minLength: 40,
-    maxLength: 40,
-  }),
+  turns: fc.array(
+    fc.record({
+      next: fc.nat(11),
+      isTogether: fc.boolean(),
+      source: fc.constantFrom(...(Object.keys(sources) as Source[])),
+      side,
+    }),
+    { minLength: 40, maxLength: 40 },
+  ),
 });
 
 export async function mix({ travelers, turns }: Mixture, actors: Record<Side, Actor>): Promise<void> {
-  const left = travelers.map(({ journey, sides }) => {
-    const state: State = {};
-    const work = stepsOf(journey).map((step, place) => ({
+  const { events } = actors.new.stage;
+  const states = travelers.map((): State => ({}));
+  const left = travelers.map(({ journey, sides }, traveler) =>
+    stepsOf(journey).map((step, place) => ({
       isAlone: step.isAlone,
       run: () =>
-        step.run(actors[sides[place] ?? 'new'], state).catch((error: Error) => {
+        step.run(actors[sides[place] ?? 'new'], states[traveler] ?? {}).catch((error: Error) => {
           throw new Error(`${error.message}\n${journey}, step ${place} by ${sides[place]}`, { cause: error });
         }),
-    }));
-    return work;
-  });
-  for (let turn = 0; left.some((work) => work.length > 0); turn += 1) {
-    const { next, isTogether } = turns[turn % turns.length] ?? { next: 0, isTogether: false };
+    })),
+  );
+  let turn = 0;
+  const take = () => {
+    turn += 1;
+    return turns[turn % turns.length] as Turn;
+  };
+  // A sweep finds what waits in the recorded table, too.
+  const marks = () => states.flatMap(marksOf);
+  while (left.some((work) => work.length > 0)) {
+    const { next, isTogether, source, side } = take();
     const waiting = left.filter((work) => work.length > 0);
     const first = waiting[next % waiting.length];
     const second = waiting[(next + 1) % waiting.length];
     const pair = isTogether && first !== second ? [first, second] : [first];
-    const steps = pair.some((work) => work?.[0]?.isAlone)
-      ? [first?.shift()]
-      : pair.map((work) => work?.shift());
-    const results = await Promise.allSettled(steps.map((step) => step?.run()));
+    const isAlone = pair.some((work) => work?.[0]?.isAlone);
+    const steps = isAlone ? [first?.shift()] : pair.map((work) => work?.shift());
+    const handling = events.handle(() => actors[side], { source, marks: marks() });
+    if (isAlone) await handling;
+    const results = await Promise.allSettled([handling, ...steps.map((step) => step?.run())]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
+  const choose = () => actors[take().side];
+  await events.settle(choose, { marks: marks() });
+  // An archive that a ban stopped and that comes again makes no second event. The sweep finds its version.
+  await choose().schedule('extract-host-nodes', 10);
+  await events.settle(choose, { marks: marks() });
+  for (const [place, state] of states.entries())
+    if (state.node !== undefined) await requireSettled(actors[turns[place]?.side ?? 'new'], state);
 }

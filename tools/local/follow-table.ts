@@ -32,16 +32,23 @@ export function followTable(load: () => Promise<StreamHandler>): (written: Attri
     while (waiting.length > 0) await deliver(handler, waiting.splice(0, batchSize));
     isRunning = false;
   };
-  return ({ pk, sk }) => {
-    const keys = { pk: pk as { S: string }, sk: sk as { S: string } };
-    if (!followed.test(keys.sk.S)) return;
+  return (written) => {
     sequence += 1;
-    const ApproximateCreationDateTime = Date.now() / 1000;
-    waiting.push({
-      eventName: 'MODIFY',
-      dynamodb: { Keys: keys, SequenceNumber: String(sequence), ApproximateCreationDateTime },
-    });
+    const record = streamRecord(written, sequence);
+    if (!record) return;
+    waiting.push(record);
     if (!isRunning) void run();
+  };
+}
+
+/** What the stream says of a write; undefined if the filter of serverless.yml does not pass it on. */
+export function streamRecord({ pk, sk }: Attributes, sequence: number): DynamoDBRecord | undefined {
+  const Keys = { pk: pk as { S: string }, sk: sk as { S: string } };
+  if (!followed.test(Keys.sk.S)) return undefined;
+  const ApproximateCreationDateTime = Date.now() / 1000;
+  return {
+    eventName: 'MODIFY',
+    dynamodb: { Keys, SequenceNumber: String(sequence), ApproximateCreationDateTime },
   };
 }
 

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { DynamoDBStreamEvent, S3Event, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { drainQueue } from '../local/consume-queue.ts';
-import { queues } from '../local/queues.ts';
+import type { SQSBatchResponse } from 'aws-lambda';
 import { issueCiToken, issueToken } from '../local/issuer.ts';
-import { encodeEventKey } from '../local/s3-event-key.ts';
+import { type EventRecord, type Source, sources } from './events.ts';
 import type { RunningRelease } from './release.ts';
 import type { Stage } from './stage.ts';
 
@@ -46,10 +44,12 @@ export function hold(rule: string, isHeld: boolean, found: unknown): asserts isH
 /** One release as it serves a stage: callers, AWS events and the operator reach its functions here. */
 export class Actor {
   readonly stage: Stage;
+  readonly name: string;
   readonly #release: RunningRelease;
 
   constructor(stage: Stage, release: RunningRelease) {
     this.stage = stage;
+    this.name = release.name;
     this.#release = release;
   }
 
@@ -61,7 +61,7 @@ export class Actor {
     event.pathParameters = { ...event.pathParameters, ...path };
     if (body !== undefined) event.body = JSON.stringify(body);
     const invocation = { name: by, input: event, ...(limitMs !== undefined && { limitMs }) };
-    const answer = (await this.#release.invoke(invocation)) as GatewayAnswer;
+    const answer = (await this.#invoke(invocation)) as GatewayAnswer;
     const text = answer.isBase64Encoded
       ? gunzipSync(Buffer.from(answer.body, 'base64')).toString()
       : answer.body;
@@ -84,28 +84,10 @@ export class Actor {
 
   /** Runs `npm run admin -- … --json`. */
   async admin<Output>(...words: string[]): Promise<Output> {
-    const result = await this.#release.invoke({ name: 'admin', input: [...words, '--json'] });
+    const result = await this.#invoke({ name: 'admin', input: [...words, '--json'] });
     const { status, stdout, stderr } = result as { status: number; stdout: string; stderr: string };
     hold('the administration works', status === 0, { words, stderr });
     return JSON.parse(stdout);
-  }
-
-  /** S3's event of an upload. */
-  async uploaded(key: string): Promise<void> {
-    const event = sample<S3Event>('finalize-upload');
-    for (const { s3 } of event.Records) s3.object.key = encodeEventKey(key);
-    await this.#event('finalize-upload', event);
-  }
-
-  /** The message that S3 sends about a published archive. */
-  async published(key: string): Promise<void> {
-    const event = sample<SQSEvent>('extract-host-nodes');
-    for (const message of event.Records) {
-      const body: S3Event = JSON.parse(message.body);
-      for (const { s3 } of body.Records) s3.object.key = encodeEventKey(key);
-      message.body = JSON.stringify(body);
-    }
-    await this.#batch('extract-host-nodes', event);
   }
 
   /** The schedule of a function, as if so many minutes had passed. */
@@ -113,37 +95,32 @@ export class Actor {
     await this.#event(name, { source: 'aws.events' }, minutes);
   }
 
-  /** What the table's stream says of changed records. */
-  async changed(...keys: { pk: string; sk: string }[]): Promise<void> {
-    const [record] = sample<DynamoDBStreamEvent>('write-index').Records;
-    const Records = keys.map(({ pk, sk }, place) => ({
-      ...record,
-      dynamodb: { ...record?.dynamodb, Keys: { pk: { S: pk }, sk: { S: sk } }, SequenceNumber: `${place}` },
-    }));
-    await this.#batch('write-index', { Records });
-  }
-
-  /** Passes the messages of a queue to its function, once the queue shows them. */
-  async drain(name: 'notifications' | 'extractions'): Promise<void> {
-    const handler = name === 'notifications' ? 'deliver-notifications' : 'extract-host-nodes';
-    const queue = this.stage.sqs.queue(name);
-    queue.skip(1000 * queues.extractions.delaySeconds);
-    await drainQueue(queue, (event) => this.#batch(handler, event));
-  }
-
-  async #batch(name: string, event: object): Promise<SQSBatchResponse> {
-    const reply = (await this.#event(name, event)) as SQSBatchResponse;
-    const failed = reply.batchItemFailures;
-    hold('no event fails', failed.length === 0, { name, failed, log: this.#causes() });
-    return reply;
+  /** Passes records of a source to its function. Returns those that failed, unless it was their last time. */
+  async handle(
+    source: Source,
+    records: readonly EventRecord[],
+    isLast: boolean,
+  ): Promise<readonly EventRecord[]> {
+    const reply = (await this.#event(sources[source], { Records: records })) as SQSBatchResponse | undefined;
+    const names = reply?.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier) ?? [];
+    hold('no event fails', names.length === 0 || !isLast, { source, records, log: this.#causes() });
+    if (names.length === 0) return [];
+    // A stream begins again where it stopped.
+    return source === 'stream'
+      ? records
+      : records.filter((record) => 'messageId' in record && names.includes(record.messageId));
   }
 
   async #event(name: string, input: unknown, minutes = 0): Promise<unknown> {
     const invocation = { name, input, laterMs: minutes * 60_000, limitMs: 120_000 };
-    return this.#release.invoke(invocation).catch(({ message }: Error) => {
+    return this.#invoke(invocation).catch(({ message }: Error) => {
       const found = { name, error: message.slice(0, 1500), log: this.#causes() };
       return hold('no event fails', false, found);
     });
+  }
+
+  #invoke(invocation: Parameters<RunningRelease['invoke']>[0]): Promise<unknown> {
+    return this.stage.events.during(this.name, () => this.#release.invoke(invocation));
   }
 
   #causes(): string {

@@ -52,16 +52,20 @@ async function publish(
 }
 
 /** The caller's PUT to the signed URL. */
-async function upload(state: State, bytes: Buffer): Promise<void> {
-  const { status } = await fetch(String(state.url), { method: 'PUT', body: new Uint8Array(bytes) });
+async function upload({ stage, name }: Actor, { url }: State, bytes: Buffer): Promise<void> {
+  const put = () => fetch(String(url), { method: 'PUT', body: new Uint8Array(bytes) });
+  const { status } = await stage.events.during(name, put);
   hold('an upload is accepted', status === 200, { status });
-  const [, ...key] = decodeURIComponent(new URL(String(state.url)).pathname)
-    .slice(1)
-    .split('/');
-  state.upload = key.join('/');
 }
 
-const finalize = (actor: Actor, state: State) => actor.uploaded(String(state.upload));
+/** What the events of a journey contain. */
+export const marksOf = ({ id, ticket }: State) => [id ?? hash('sha256', String(ticket))];
+
+/** The events that the journey has caused. Those that follow wait for another step. */
+async function handle(actor: Actor, state: State): Promise<void> {
+  await actor.stage.events.handle(() => actor, { marks: marksOf(state) });
+}
+const handled = step(handle);
 
 async function retrieved(actor: Actor, state: State, label = '1.0.0') {
   const pair = { node_id: String(state.node), version: label };
@@ -74,7 +78,6 @@ async function requireDownload(actor: Actor, state: State, label = '1.0.0'): Pro
   hold('no download is lost', found.downloadUrl !== undefined, found);
   const { status } = await fetch(String(found.downloadUrl));
   hold('no download is lost', status === 200, { status });
-  state.archive = decodeURIComponent(new URL(String(found.downloadUrl)).pathname).replace(/^\/[^/]+\//, '');
 }
 
 async function requireNoDownload(actor: Actor, state: State, label = '1.0.0'): Promise<void> {
@@ -87,9 +90,9 @@ const publishActive = [
   begin,
   step(async (actor, state) => {
     await publish(actor, state, { node: { description: 'first', tags: ['kept'] } });
-    await upload(state, await demoArchive('1.0.0'));
+    await upload(actor, state, await demoArchive('1.0.0'));
   }),
-  step(finalize),
+  handled,
 ];
 
 async function editNode(actor: Actor, state: State, body: object, headers = {}, ...accepted: number[]) {
@@ -103,10 +106,9 @@ function hostNodePath(state: State): Record<string, string> {
 
 /** The node's file of the index, once the function that follows the table has heard of its changes. */
 async function index(actor: Actor, state: State): Promise<string> {
-  const pk = `NODE#${state.node}`;
-  await actor.changed({ pk, sk: 'NODE' }, { pk, sk: 'VERSION#1.0.0' });
-  const { AWS_ENDPOINT_URL_S3, BUCKET_NAME } = actor.stage.environment;
-  const file = await fetch(`${AWS_ENDPOINT_URL_S3}/${BUCKET_NAME}/index/v1/nodes/${state.node}.json`);
+  await handle(actor, state);
+  const { DOWNLOAD_BASE_URL } = actor.stage.environment;
+  const file = await fetch(`${DOWNLOAD_BASE_URL}/index/v1/nodes/${state.node}.json`);
   return file.status === 404 ? '' : file.text();
 }
 
@@ -165,9 +167,21 @@ async function notify(actor: Actor, state: State, body: object): Promise<void> {
   await actor.call('receive-notification', { path, body });
 }
 
-function notificationsOf(actor: Actor, state: State): string[] {
+/** Each notification that its receiver accepted, with what it said the last time. */
+function notificationsOf(actor: Actor, state: State): Map<string, string> {
   const mine = actor.stage.notified.filter(({ path }) => path === `/${state.marker}`);
-  return [...new Set(mine.map(({ headers }) => String(headers['webhook-id'])))];
+  return new Map(mine.map(({ id, body }) => [id, body]));
+}
+
+function requireNotifications(actor: Actor, state: State): void {
+  const got = notificationsOf(actor, state);
+  hold('every notification arrives', got.size + Number(state.notified ?? 0) === 2, [...got]);
+  for (const [id, body] of got) {
+    const said = JSON.parse(body);
+    const isSame =
+      said.task_id === state.task && said.state === (id.endsWith('_1') ? 'processing' : 'success');
+    hold('a notification means the same', isSame, { id, said });
+  }
 }
 
 async function requireLimit(actor: Actor, state: State, accepted: number): Promise<void> {
@@ -202,11 +216,11 @@ export const journeys: Record<string, readonly Step[]> = {
       const { body, headers } = await publish(actor, state, { key: state.key });
       const isReplay = headers['idempotent-replayed'] === 'true' && body.node_version.id === state.version;
       hold('a kept answer is replayed', isReplay, { headers, body });
-      await upload(state, await demoArchive('1.0.0'));
+      await upload(actor, state, await demoArchive('1.0.0'));
     }),
-    step(finalize),
+    handled,
     step(requireDownload),
-    step((actor, state) => actor.published(String(state.archive))),
+    handled,
     step(async (actor, state) => {
       const { host_node_extract_status: status } = await retrieved(actor, state);
       hold('no extraction is lost', status === 'success', { status });
@@ -221,15 +235,19 @@ export const journeys: Record<string, readonly Step[]> = {
     begin,
     step(async (actor, state) => {
       await publish(actor, state);
-      await upload(state, await demoArchive('1.0.0'));
+      await upload(actor, state, await demoArchive('1.0.0'));
     }),
-    alone((actor) => actor.schedule('finalize-upload', 5)),
+    alone(async (actor, state) => {
+      await actor.stage.events.lose('uploads', marksOf(state));
+      await actor.schedule('finalize-upload', 5);
+    }),
     step(requireDownload),
-    alone(async (actor) => {
+    alone(async (actor, state) => {
+      await actor.stage.events.lose('extractions', marksOf(state));
       await actor.schedule('extract-host-nodes', 10);
-      await actor.drain('extractions');
     }),
     step(async (actor, state) => {
+      await handle(actor, state);
       const { host_node_extract_status: status } = await retrieved(actor, state);
       hold('no extraction is lost', status === 'success', { status });
       const { body } = await editNode(actor, state, {});
@@ -240,15 +258,15 @@ export const journeys: Record<string, readonly Step[]> = {
     begin,
     step(async (actor, state) => {
       await publish(actor, state);
-      await upload(state, Buffer.from('this is no zip'));
+      await upload(actor, state, Buffer.from('this is no zip'));
     }),
-    step(finalize),
+    handled,
     step(async (actor, state) => {
       await requireNoDownload(actor, state);
       await publish(actor, state, { accepted: [200, 201] });
-      await upload(state, await demoArchive('1.0.0'));
+      await upload(actor, state, await demoArchive('1.0.0'));
     }),
-    step(finalize),
+    handled,
     step(requireDownload),
   ],
   'a banned version': [
@@ -284,7 +302,7 @@ export const journeys: Record<string, readonly Step[]> = {
     ...publishActive,
     step(async (actor, state) => {
       await publish(actor, state, { label: '1.1.0' });
-      await upload(state, await demoArchive('1.1.0'));
+      await upload(actor, state, await demoArchive('1.1.0'));
     }),
     step(async (actor, state) => {
       await actor.admin('node', 'ban', String(state.node), '--reason', 'Steals keys');
@@ -292,7 +310,7 @@ export const journeys: Record<string, readonly Step[]> = {
     step(async (actor, state) => {
       await requireNoDownload(actor, state);
       await publish(actor, state, { label: '1.2.0', accepted: [403, 404, 409] });
-      await finalize(actor, state);
+      await handle(actor, state);
       await requireNoDownload(actor, state, '1.1.0');
     }),
     step(async (actor, state) => void (await actor.admin('node', 'unban', String(state.node)))),
@@ -301,8 +319,8 @@ export const journeys: Record<string, readonly Step[]> = {
       // A sweep may have published the archive that the ban had stopped.
       const { status } = await publish(actor, state, { label: '1.1.0', accepted: [200, 201, 409] });
       if (status !== 409) {
-        await upload(state, await demoArchive('1.1.0'));
-        await finalize(actor, state);
+        await upload(actor, state, await demoArchive('1.1.0'));
+        await handle(actor, state);
       }
       await requireDownload(actor, state, '1.1.0');
     }),
@@ -320,7 +338,7 @@ export const journeys: Record<string, readonly Step[]> = {
     begin,
     step(async (actor, state) => {
       await publish(actor, state);
-      await upload(state, await demoArchive('1.0.0'));
+      await upload(actor, state, await demoArchive('1.0.0'));
       const other = await actor.admin<Made>('token', 'create', String(state.publisher), '--label', 'leaked');
       state.leaked = other.token;
       state.leakedId = other.id;
@@ -342,12 +360,12 @@ export const journeys: Record<string, readonly Step[]> = {
       hold('a revoked token stays revoked', revoked.length === 1, tokens);
     }),
     // What waits with another token is not refused.
-    step(finalize),
+    handled,
     step(requireDownload),
     step(async (actor, state) => {
       await publish(actor, state, { label: '2.0.0', accepted: [200, 201] });
-      await upload(state, await demoArchive('2.0.0'));
-      await finalize(actor, state);
+      await upload(actor, state, await demoArchive('2.0.0'));
+      await handle(actor, state);
       await requireDownload(actor, state, '2.0.0');
     }),
   ],
@@ -363,12 +381,12 @@ export const journeys: Record<string, readonly Step[]> = {
     step(async (actor, state) => {
       state.idToken = actor.ciToken(String(state.repository));
       await publish(actor, state, { token: state.idToken });
-      await upload(state, await demoArchive('1.0.0'));
+      await upload(actor, state, await demoArchive('1.0.0'));
     }),
     step(async (actor, state) => {
       const used = { label: '1.1.0', token: String(state.idToken), accepted: [401, 403] };
       await publish(actor, { ...state }, used);
-      await finalize(actor, state);
+      await handle(actor, state);
     }),
     step(requireDownload),
     step(async (actor, state) => {
@@ -498,7 +516,7 @@ export const journeys: Record<string, readonly Step[]> = {
       await actor.call('update-host-node', { user: owner(state), path: hostNodePath(state), body });
       await requireDownload(actor, state);
     }),
-    step((actor, state) => actor.published(String(state.archive))),
+    handled,
     step(async (actor, state) => {
       const path = hostNodePath(state);
       const { body } = await actor.call('update-host-node', { user: owner(state), path, body: {} });
@@ -518,8 +536,8 @@ export const journeys: Record<string, readonly Step[]> = {
     }),
     step(async (actor, state) => {
       await publish(actor, state, { label: '1.1.0' });
-      await upload(state, await demoArchive('1.1.0'));
-      await finalize(actor, state);
+      await upload(actor, state, await demoArchive('1.1.0'));
+      await handle(actor, state);
     }),
     step(async (actor, state) => {
       const { body } = await editNode(actor, state, { status: 'NodeStatusDeleted' });
@@ -550,23 +568,24 @@ export const journeys: Record<string, readonly Step[]> = {
     }),
     step((actor, state) => notify(actor, state, { id: state.task, state: 'processing' })),
     // The message of an hour ago was lost with its queue.
-    alone((actor) => actor.schedule('deliver-notifications', 12)),
-    step((actor) => actor.drain('notifications')),
+    alone(async (actor, state) => {
+      await actor.stage.events.lose('notifications', marksOf(state));
+      await actor.schedule('deliver-notifications', 12);
+    }),
+    handled,
     step((actor, state) => {
       const creations = [{ id: `${state.task}-1`, url: 'https://example.com/film.mp4' }];
       return notify(actor, state, { id: state.task, state: 'success', creations });
     }),
     step(async (actor, state) => {
       await notify(actor, state, { id: state.task, state: 'processing' });
-      await actor.schedule('deliver-notifications', 12);
-      await actor.drain('notifications');
+      // Of a recorded state the message that was sent at that time is lost.
+      await actor.schedule('deliver-notifications', 24);
+      await handle(actor, state);
     }),
     step(async (actor, state) => {
-      const count = () => notificationsOf(actor, state).length + Number(state.notified ?? 0);
-      // Another journey may be delivering this one's.
-      for (let wait = 0; wait < 200 && count() < 2; wait += 1) await pause(10);
-      const got = count();
-      hold('every notification arrives', got === 2, { got });
+      await actor.stage.events.settle(() => actor, { marks: marksOf(state) });
+      requireNotifications(actor, state);
       const shown = (await (await fetch(String(state.status))).json()) as State;
       hold('a status is shown', shown.state === 'success', shown);
     }),
@@ -577,5 +596,5 @@ export const journeys: Record<string, readonly Step[]> = {
 export function remember(actor: Actor, state: State): void {
   if (state.marker === undefined) return;
   state.paid = String(tasksOf(actor, state) + Number(state.paid ?? 0));
-  state.notified = String(notificationsOf(actor, state).length + Number(state.notified ?? 0));
+  state.notified = String(notificationsOf(actor, state).size + Number(state.notified ?? 0));
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
@@ -7,9 +8,11 @@ import {
   DynamoDBClient,
   paginateScan,
 } from '@aws-sdk/client-dynamodb';
+import type { S3Event } from 'aws-lambda';
 import { bundle } from '../../infra/bundle/build.ts';
 import type { Template } from '../../infra/plugins/framework.ts';
 import type { SigningKey } from '../local/issuer.ts';
+import { encodeEventKey } from '../local/s3-event-key.ts';
 import type { State } from './journeys.ts';
 import type { Stage } from './stage.ts';
 
@@ -130,7 +133,10 @@ function unpacked(item: Recording['table'][number]): Recording['table'][number] 
 
 const maxBatch = 25;
 
-/** Writes the recorded table and bucket into a stage. Returns where its journeys stand. */
+/**
+ * Writes the recorded table and bucket into a stage, which tells of all of it: events come at least once. Returns where its
+ * journeys stand.
+ */
 export async function restoreStores(stage: Stage, recording: Recording): Promise<Recording['journeys']> {
   const { table, journeys } = movedTo(stage, recording, {
     table: recording.table,
@@ -150,6 +156,17 @@ export async function restoreStores(stage: Stage, recording: Recording): Promise
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, Buffer.from(bytes, 'base64'));
     await utimes(file, at / 1000, at / 1000);
+    if (path.endsWith('/history.json')) {
+      const { key } = JSON.parse(Buffer.from(bytes, 'base64').toString());
+      stage.events.stored(objectCreated(key));
+    }
   }
+  for (const item of table) stage.events.wrote(item);
   return journeys;
+}
+
+function objectCreated(key: string): S3Event {
+  const event: S3Event = JSON.parse(readFileSync('events/finalize-upload.json', 'utf8'));
+  for (const { s3 } of event.Records) s3.object.key = encodeEventKey(key);
+  return event;
 }
