@@ -1,9 +1,11 @@
+import { hostFolder } from './files.ts';
 import { nodeType } from './host/schema-types.ts';
 import { olderForm, type OlderForm } from './host/schema.ts';
 import { findAttribute } from './language/attributes.ts';
 import { writeJson } from './library/json-text.ts';
 import { limits, LimitReached } from './limits.ts';
 import { asText, plain, plainTruth } from './values/access.ts';
+import type { Entry } from './values/heap.ts';
 import { Raised } from './values/exceptions.ts';
 import type { Machine } from './values/machine.ts';
 import { Dict, List } from './values/collections.ts';
@@ -48,7 +50,8 @@ export function describeNode(
   title: Value = null,
 ): ExtractedNode {
   const node: ExtractedNode = { name, conditional, open: [] };
-  const describe = cls instanceof Class && cls.inherits(nodeType) ? describeNewer : describeOlder;
+  const newer = isNewer(cls);
+  const describe = newer ? describeNewer : describeOlder;
   const run: Run = (field, read) => {
     let why = 'it is not known';
     try {
@@ -63,10 +66,22 @@ export function describeNode(
     return undefined;
   };
   Object.assign(node, withoutOpen(describe(machine, cls, run)));
-  const shown = asText(title) ?? node.displayName;
+  const shown = newer ? node.displayName : asText(title);
   if (shown) node.displayName = shown;
   else delete node.displayName;
   return node;
+}
+
+/** A base outside of the pack is of the newer form if it needs `define_schema`. */
+function isNewer(cls: Value): boolean {
+  if (!(cls instanceof Class)) return false;
+  if (cls.inherits(nodeType)) return true;
+  return cls.outside !== undefined && cls.find('define_schema') !== undefined && !cls.find('INPUT_TYPES');
+}
+
+/** The host moves these nodes to the newer form, and then ignores what a derived class says in the older one. */
+function mayBeNewer(cls: Value): boolean {
+  return cls instanceof Class && cls.basesOutside().some((path) => path.startsWith('comfy_extras.'));
 }
 
 /** Says why a value is open. */
@@ -80,13 +95,18 @@ function withoutOpen(fields: Open<Fields>): Partial<Fields> {
 
 function describeOlder(machine: Machine, cls: Value, run: Run): Open<Fields> {
   const read = (name: string, fallback: Value): Value => {
+    if (mayBeNewer(cls)) return new Unknown('its base may have the newer form');
     const found = findAttribute(machine, cls, name);
     return found === undefined ? fallback : found;
   };
   const types = run('return_types', (explain) =>
     sequence(machine, read('RETURN_TYPES', new Tuple([])), explain),
   );
-  const inputs = run('input_types', () => inputsOf(machine, cls));
+  const inputs = run('input_types', (explain) => {
+    const method = read('INPUT_TYPES', new Unknown('it has none'));
+    if (method instanceof Unknown) explain(reason(method));
+    return method instanceof Unknown ? undefined : machine.call(method);
+  });
   return {
     ...shared(run, {
       category: () => read('CATEGORY', 'sd'),
@@ -149,7 +169,10 @@ function shared(
 }
 
 function json(machine: Machine, value: Value, explain: Explain): string | undefined {
-  return writeJson(machine, value, (path, why) => explain(`${path} ${why}`.trim()));
+  const text = writeJson(machine, value, (path, why) => explain(`${path} ${why}`.trim()));
+  if (!text?.includes(hostFolder)) return text;
+  explain('it has a path of the host');
+  return undefined;
 }
 
 function reason({ why, path }: Unknown): string {
@@ -160,11 +183,6 @@ function text(value: Value, explain: Explain): string | undefined {
   const known = plain(value);
   if (known instanceof Unknown) explain(reason(known));
   return asText(known);
-}
-
-function inputsOf(machine: Machine, cls: Value): Value | undefined {
-  const method = findAttribute(machine, cls, 'INPUT_TYPES');
-  return method === undefined ? undefined : machine.call(method);
 }
 
 function inputFields(
@@ -180,15 +198,23 @@ function inputFields(
 }
 
 function inputNames(inputs: Value): Record<string, string[]> | undefined {
-  const groups = plain(inputs);
-  if (!(groups instanceof Dict)) return undefined;
+  const groups = sureEntries(inputs);
+  if (!groups) return undefined;
   const names: Record<string, string[]> = Object.create(null);
-  for (const { key, value } of groups.entries.values()) {
-    const group = plain(value);
-    if (group instanceof Dict)
-      names[String(key)] = [...group.entries.values()].map((entry) => String(plain(entry.key)));
+  for (const { key, value } of groups) {
+    const group = sureEntries(value);
+    if (!group) return undefined;
+    names[String(key)] = group.map((entry) => String(plain(entry.key)));
   }
   return names;
+}
+
+/** The entries of a dict that is known to have these and no others. */
+function sureEntries(value: Value): Entry[] | undefined {
+  const dict = plain(value);
+  if (!(dict instanceof Dict) || dict.open !== undefined) return undefined;
+  const entries = [...dict.entries.values()];
+  return entries.some(({ conditional }) => conditional) ? undefined : entries;
 }
 
 /** Return types are a list or tuple; a text would be one of its characters. */
@@ -216,7 +242,7 @@ function schemaOf(machine: Machine, cls: Value): OlderForm | undefined {
 }
 
 function entryPoint(machine: Machine, cls: Value): string | undefined {
-  const own = findAttribute(machine, cls, 'FUNCTION');
+  const own = cls instanceof Class ? cls.find('FUNCTION') : undefined;
   if (own !== undefined) return asText(own);
   const method = findAttribute(machine, cls, 'execute');
   const func = method instanceof BoundMethod ? method.func : method;

@@ -1,5 +1,7 @@
-/** Where the pack seems to lie. Nothing is ever read there. */
-const customNodes = '/host/custom_nodes';
+/** Where the host seems to lie. Nothing is ever read there, and a text with this path is unknown. */
+export const hostFolder = '/folder-of-the-host';
+
+const customNodes = `${hostFolder}/custom_nodes`;
 
 /** The pack's files by their path from its root; content is undefined where a file is not text. */
 export type Files = ReadonlyMap<string, string | undefined>;

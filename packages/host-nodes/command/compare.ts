@@ -23,8 +23,8 @@ export interface Comparison {
   missing: string[];
   extra: string[];
   wrong: string[];
-  /** Values that were left open. */
-  open: number;
+  /** Values that were left open, each with the reason. */
+  open: string[];
   /** How many values of each field are right, of how many. */
   right: Record<string, [right: number, of: number]>;
   complete: number;
@@ -63,7 +63,7 @@ export function comparePack({ nodes }: Extraction, expected: ExpectedPack | unde
     missing: [...truth.keys()].filter((name) => !found.has(name)),
     extra: expected ? [...found.keys()].filter((name) => !truth.has(name)) : [],
     wrong: [],
-    open: 0,
+    open: [],
     right: {},
     complete: nodes.filter(({ inputTypes }) => inputTypes !== undefined).length,
   };
@@ -82,11 +82,10 @@ function compareNode(comparison: Comparison, node: ExtractedNode, wanted: Expect
     const got = plainText(read(node));
     const [count, of] = comparison.right[field] ?? [0, 0];
     comparison.right[field] = [count + (got === right ? 1 : 0), of + 1];
-    if (got === undefined) comparison.open += 1;
+    if (got === undefined)
+      comparison.open.push(`${node.name}.${field}: ${node.open.join('; ').slice(0, 300)}`);
     else if (got !== right)
-      comparison.wrong.push(
-        `${node.name}.${field}: ${got?.slice(0, 150)} instead of ${right?.slice(0, 150)} (${node.open.find((line) => line.startsWith(field)) ?? node.open[0] ?? ''})`,
-      );
+      comparison.wrong.push(`${node.name}.${field}: ${got.slice(0, 150)} instead of ${right?.slice(0, 150)}`);
   }
 }
 
@@ -95,16 +94,16 @@ function isError(value: unknown): boolean {
   return typeof value === 'object' && value !== null && '$error' in value;
 }
 
-/** Lists of the host's files are empty here, and its lists of names are its own. */
+/** Lists of the host's files are empty here, its lists of names are its own, and choices have any order. */
 function plainText(value: unknown): string | undefined {
-  return JSON.stringify(value, (_, part) => {
-    if (!Array.isArray(part)) return part;
+  return JSON.stringify(value, (key, part) => {
+    if (key === '' || !Array.isArray(part)) return part;
     if (part.length === 1 && typeof part[0] === 'string' && part[0].startsWith('<files:')) return [];
     return part[0] === 'euler' || part[0] === '<host:samplers>'
       ? ['samplers']
       : part[0] === 'simple' || part[0] === '<host:schedulers>'
         ? ['schedulers']
-        : part;
+        : part.toSorted();
   });
 }
 
@@ -120,7 +119,7 @@ export function totals(results: readonly (Comparison & { seconds: number })[]): 
     `${results.length} packs, ${sum(({ nodes }) => nodes)} nodes, input types complete for ${sum(({ complete }) => complete)}`,
     ...(names > 0
       ? [
-          `names ${found} of ${names}, ${extra} extra; ${sum(({ wrong }) => wrong.length)} values wrong, ${sum(({ open }) => open)} open`,
+          `names ${found} of ${names}, ${extra} extra; ${sum(({ wrong }) => wrong.length)} values wrong, ${sum(({ open }) => open.length)} open`,
         ]
       : []),
     `CPU median ${seconds[seconds.length >> 1]?.toFixed(2)} s, worst ${seconds.at(-1)?.toFixed(2)} s`,

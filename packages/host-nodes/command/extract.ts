@@ -47,7 +47,7 @@ async function extractOne(folder: string, name: string, truth: ExpectedPack | un
   const result = comparePack(extraction, truth);
   const { missing, extra, wrong, open } = result;
   const compared = truth
-    ? ` (${result.names} expected, ${missing.length} missing, ${extra.length} extra; ${wrong.length} values wrong, ${open} open)`
+    ? ` (${result.names} expected, ${missing.length} missing, ${extra.length} extra; ${wrong.length} values wrong, ${open.length} open)`
     : '';
   print(
     `${name}: ${extraction.status}, ${result.nodes} nodes${compared}, ${extraction.steps} steps, ${seconds.toFixed(2)} s`,
@@ -59,7 +59,7 @@ async function extractOne(folder: string, name: string, truth: ExpectedPack | un
   const titles = extraction.nodes.map((node) => [node.name, node.displayName ?? 'no title'].join(': '));
   for (const title of verbose ? titles : []) print(`  node: ${title}`);
   for (const note of extraction.notes) print(`  ${note}`);
-  for (const [title, lines] of Object.entries({ missing, extra, wrong })) {
+  for (const [title, lines] of Object.entries({ missing, extra, wrong, open })) {
     for (const line of verbose ? lines.slice(0, maxLines) : []) print(`  ${title}: ${line}`);
   }
   return { ...result, seconds };

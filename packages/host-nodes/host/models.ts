@@ -1,9 +1,10 @@
+import { hostFolder } from '../files.ts';
 import { objectType } from '../values/builtin-types.ts';
 import { Dict, List, PythonSet } from '../values/collections.ts';
 import { Native } from '../values/objects.ts';
-import { Unknown } from '../values/plain.ts';
+import { Tuple, Unknown } from '../values/plain.ts';
 import type { Value } from '../values/values.ts';
-import { samplers, schedulers, socketTypes } from './names.ts';
+import { ownNodes, samplers, schedulers, socketTypes } from './names.ts';
 import { schemaModel } from './schema-types.ts';
 
 /*
@@ -14,8 +15,8 @@ import { schemaModel } from './schema-types.ts';
 const symbolic = new Native('a list of files', () => new List([], true));
 
 const values: Record<string, () => Value> = {
-  'folder_paths.base_path': () => '/host',
-  'folder_paths.models_dir': () => '/host/models',
+  'folder_paths.base_path': () => hostFolder,
+  'folder_paths.models_dir': () => `${hostFolder}/models`,
   'folder_paths.folder_names_and_paths': () => openDict('the folders that the host knows'),
   'folder_paths.supported_pt_extensions': () => new PythonSet(),
   'nodes.MAX_RESOLUTION': () => 16384n,
@@ -27,7 +28,7 @@ const table = new Map(Object.entries(values));
 for (const name of ['get_filename_list', 'get_folder_paths', 'filter_files_extensions']) add(name, symbolic);
 for (const name of ['filter_files_content_types', 'get_input_subfolders']) add(name, symbolic);
 for (const kind of ['input', 'output', 'temp', 'user']) {
-  const path = `/host/${kind}`;
+  const path = `${hostFolder}/${kind}`;
   add(`${kind}_directory`, path);
   add(`get_${kind}_directory`, new Native('a folder', () => path));
 }
@@ -43,6 +44,13 @@ for (const name of ['ComfyNodeABC', 'CheckLazyMixin']) {
     table.set(path + name, () => objectType);
 }
 
+const absent = new Set<string>();
+for (const { name, method, types } of ownNodes) {
+  table.set(`nodes.${name}.FUNCTION`, () => method);
+  table.set(`nodes.${name}.RETURN_TYPES`, () => new Tuple(types));
+  for (const other of ['RETURN_NAMES', 'OUTPUT_IS_LIST']) absent.add(`nodes.${name}.${other}`);
+}
+
 function add(name: string, value: Value): void {
   table.set(`folder_paths.${name}`, () => value);
 }
@@ -51,6 +59,11 @@ function openDict(why: string): Dict {
   const dict = new Dict();
   dict.open = why;
   return dict;
+}
+
+/** Whether the host surely has nothing of this dotted name. */
+export function isAbsent(path: string): boolean {
+  return absent.has(path);
 }
 
 /** A value of the host's by its dotted name. */

@@ -13,6 +13,27 @@ export const schedulers = listed(`
   simple sgm_uniform karras exponential ddim_uniform beta normal linear_quadratic kl_optimal
 `);
 
+/** Nodes of the host that packs derive from: the function, and the types of the outputs. They have no `RETURN_NAMES`. */
+export const ownNodes = Object.entries({
+  SaveImage: 'save_images',
+  PreviewImage: 'save_images',
+  SaveLatent: 'save',
+  LoadImage: 'load_image IMAGE MASK',
+  LoadImageMask: 'load_image MASK',
+  LoraLoader: 'load_lora MODEL CLIP',
+  CheckpointLoaderSimple: 'load_checkpoint MODEL CLIP VAE',
+  UNETLoader: 'load_unet MODEL',
+  VAELoader: 'load_vae VAE',
+  CLIPTextEncode: 'encode CONDITIONING',
+  VAEEncode: 'encode LATENT',
+  VAEDecode: 'decode IMAGE',
+  KSampler: 'sample LATENT',
+  KSamplerAdvanced: 'sample LATENT',
+}).map(([name, text]) => {
+  const [method = '', ...types] = listed(text);
+  return { name, method, types };
+});
+
 const irregular: readonly [name: string, type: string][] = Object.entries({
   MultiCombo: 'COMBO',
   Load3DCamera: 'LOAD3D_CAMERA',
@@ -100,10 +121,10 @@ const otherFields = 'id chip optional template options types upload image_folder
 
 /** What an input's options are called in the older form, in its order: most of them as in the newer. */
 export const optionNames: readonly (readonly [field: string, name: string])[] = listed(`
-  display_name tooltip lazy raw_link:rawLink default socketless widget_type:widgetType
+  display_name tooltip lazy raw_link:rawLink advanced default socketless widget_type:widgetType
   force_input:forceInput label_on label_off min max step round multiselect options
   control_after_generate display_mode:display gradient_stops multiline placeholder
-  dynamic_prompts:dynamicPrompts multi_select advanced
+  dynamic_prompts:dynamicPrompts multi_select
 `).map((entry) => {
   const [field = '', name = field] = entry.split(':');
   return [field, name];

@@ -1,3 +1,4 @@
+import { isAbsent } from '../host/models.ts';
 import { typeOf, typeType } from '../values/builtin-types.ts';
 import { removeName, setName } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
@@ -19,7 +20,7 @@ export function attribute(machine: Machine, value: Value, name: string): Value {
 /** `value.name`; undefined where it surely is not there. */
 export function findAttribute(machine: Machine, value: Value, name: string): Value | undefined {
   machine.budget.spend();
-  if (value instanceof Unknown) return machine.outside(value.path === '' ? '' : `${value.path}.${name}`);
+  if (value instanceof Unknown) return outside(machine, value.path, name);
   if (value instanceof Super) return superAttribute(machine, value.after, value.self, name);
   if (value instanceof Module) return machine.moduleAttribute(value, name);
   if (value instanceof Class) return classAttribute(machine, value, name);
@@ -50,7 +51,21 @@ function classAttribute(machine: Machine, cls: Class, name: string): Value | und
   const fallback = meta.find('__getattr__');
   if (fallback !== undefined) return machine.call(fallback, [cls, name]);
   if (cls.hasMoreMembers) return new Unknown(`${cls.name}.${name} of the host`);
-  return cls.outside === undefined ? undefined : new Unknown(cls.outside);
+  return cls.outside === undefined ? undefined : inherited(machine, cls, cls.outside, name);
+}
+
+/** An attribute of the only base outside of the pack, if that base is known. */
+function inherited(machine: Machine, cls: Class, why: string, name: string): Value | undefined {
+  const [base = '', ...others] = cls.basesOutside();
+  if (base === '' || others.length > 0) return new Unknown(why);
+  const found = outside(machine, base, name);
+  if (found === undefined) return undefined;
+  return found instanceof Unknown ? new Unknown(why) : bind(machine, found, undefined, cls);
+}
+
+function outside(machine: Machine, path: string, name: string): Value | undefined {
+  const found = machine.outside(path === '' ? '' : `${path}.${name}`);
+  return found instanceof Unknown && isAbsent(found.path) ? undefined : found;
 }
 
 function classSpecial(cls: Class, name: string): Value | undefined {

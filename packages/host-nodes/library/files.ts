@@ -1,3 +1,4 @@
+import { hostFolder } from '../files.ts';
 import { asText, plain, put } from '../values/access.ts';
 import { raise } from '../values/exceptions.ts';
 import type { Machine } from '../values/machine.ts';
@@ -8,9 +9,9 @@ import type { Value } from '../values/values.ts';
 import { truth } from '../language/truth.ts';
 import { argument, type Models, natives, pure } from './define.ts';
 import { matching, matchesName } from './globbing.ts';
-import { writeJson } from './json-text.ts';
+import { dumpJson } from './json-text.ts';
 import { openFile } from './open-files.ts';
-import { onPath, pathText, workingFolder } from './paths.ts';
+import { onPath, pathText } from './paths.ts';
 
 /** Files, folders and JSON. */
 export function fileModels(): Models {
@@ -33,13 +34,9 @@ export function fileModels(): Models {
     ...natives('json', {
       loads: (machine, [text = null]) => parseJson(machine, text),
       load: (machine, [file = null]) => parseJson(machine, machine.call(machine.attribute(file, 'read'))),
-      dumps: (machine, [value = null]) =>
-        writeJson(machine, value) ?? new Unknown('a text with an unknown part'),
-      dump: (machine, [value = null, file = null]) => {
-        const text = writeJson(machine, value);
-        if (text !== undefined) machine.call(machine.attribute(file, 'write'), [text]);
-        return null;
-      },
+      dumps: (machine, [value = null], keywords) => dumpJson(machine, value, keywords),
+      dump: (machine, [value = null, file = null], keywords) =>
+        machine.call(machine.attribute(file, 'write'), [dumpJson(machine, value, keywords)]),
     }),
     ['io.open', open],
     ['codecs.open', open],
@@ -50,7 +47,8 @@ export const open = new Native('open', (machine, args, keywords) => {
   const path = pathText(args[0]);
   const mode = asText(argument(args, keywords, 1, 'mode')) ?? 'r';
   if (path === undefined) return new Unknown('an unknown file');
-  return openFile(machine, path.startsWith('/') ? path : `${workingFolder}/${path}`, mode);
+  const whole = path.startsWith('/') ? path : `${hostFolder}/${path}`;
+  return openFile(machine, whole, mode, keywords.has('newline'));
 });
 
 /** Names in a folder. The host's own folders hold what is installed there, so a list of them is symbolic. */
@@ -69,7 +67,7 @@ const folders = {
     const inside = machine.files.inside(path);
     return inside === undefined ? new List([], true) : new Iterator(walk(machine, path, inside));
   }),
-  getcwd: () => workingFolder,
+  getcwd: () => hostFolder,
   access: () => true,
   fspath: onPath((path) => path),
   makedirs: onPath((path, machine) => {

@@ -1,10 +1,10 @@
-import { asText, plain } from '../values/access.ts';
+import { asText, plain, plainTruth } from '../values/access.ts';
 import type { Machine } from '../values/machine.ts';
 import { each, floatText, joinParts } from '../values/text.ts';
 import { Dict, List } from '../values/collections.ts';
 import { condition, Tuple, Unknown } from '../values/plain.ts';
 import { limits } from '../limits.ts';
-import type { Value } from '../values/values.ts';
+import type { Keywords, Value } from '../values/values.ts';
 
 /**
  * A value as JSON, with floats as Python writes them; undefined where a part is unknown, or is nothing JSON has.
@@ -71,6 +71,45 @@ function writeEntries(
   });
   const inside = joinParts(machine, parts, ',');
   return inside === undefined ? undefined : `{${inside}}`;
+}
+
+const maxIndent = 8n;
+
+/** What `json.dumps` gives; unknown if it is given more than an indent. */
+export function dumpJson(machine: Machine, value: Value, keywords: Keywords): Value {
+  const { indent = null, ensure_ascii: ascii = true, ...others } = Object.fromEntries(keywords);
+  const text = writeJson(machine, value);
+  const depth = plain(indent);
+  const isFollowed = depth === null || (typeof depth === 'bigint' && depth >= 0n && depth <= maxIndent);
+  const isAscii = plainTruth(ascii);
+  if (text === undefined || !isFollowed || isAscii === undefined || Object.keys(others).length > 0)
+    return new Unknown('a text with an unknown part');
+  const known = spread(machine, text, depth === null ? undefined : Number(depth));
+  if (!isAscii) return known;
+  machine.budget.text(6 * known.length);
+  return known.replaceAll(
+    /[^\n -~]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function spread(machine: Machine, text: string, indent: number | undefined): string {
+  let depth = 0;
+  let length = text.length;
+  const line = () => {
+    length += 1 + depth * (indent ?? 0);
+    machine.budget.text(1 + depth * (indent ?? 0), length);
+    return `\n${' '.repeat(depth * (indent ?? 0))}`;
+  };
+  machine.budget.text(2 * text.length);
+  return text.replaceAll(/"(?:[^"\\]|\\.)*"|\[\]|\{\}|[{}[\],:]/g, (part) => {
+    if (part === ':') return ': ';
+    if (part === ',') return indent === undefined ? ', ' : `,${line()}`;
+    if (part.length > 1 || indent === undefined) return part;
+    if (part === '[' || part === '{') depth += 1;
+    else depth -= 1;
+    return part === '[' || part === '{' ? `${part}${line()}` : `${line()}${part}`;
+  });
 }
 
 /** Python's JSON makes texts of keys that are numbers, booleans or None. */

@@ -26,14 +26,16 @@ export function writeText(machine: Machine, path: string, text: string): void {
   if (inside !== undefined && inside !== '') machine.files.write(inside, text);
 }
 
-/** `open(path, mode)`. */
-export function openFile(machine: Machine, path: string, mode: string): Value {
+/** `open(path, mode)`: a text has line feeds for all ends of lines, unless the pack names them. */
+export function openFile(machine: Machine, path: string, mode: string, keepsEnds = false): Value {
   const file = new Instance(fileType);
   file.define('name', path);
   file.define('mode', mode);
   if (!/[wax]/.test(mode)) {
     const text = readText(machine, path);
-    file.define('text', mode.includes('b') && typeof text === 'string' ? encoded(machine, text) : text);
+    if (typeof text !== 'string') file.define('text', text);
+    else if (mode.includes('b')) file.define('text', encoded(machine, text));
+    else file.define('text', keepsEnds ? text : text.replaceAll(/\r\n?/g, '\n'));
   } else file.define('text', '');
   return file;
 }

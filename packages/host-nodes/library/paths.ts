@@ -1,4 +1,4 @@
-import { normalize } from '../files.ts';
+import { hostFolder, normalize } from '../files.ts';
 import { asText } from '../values/access.ts';
 import { addMethods, pathType } from '../values/builtin-types.ts';
 import type { Machine } from '../values/machine.ts';
@@ -10,9 +10,6 @@ import type { Value } from '../values/values.ts';
 import { type Models, natives } from './define.ts';
 import { matching } from './globbing.ts';
 import { openFile, readText, writeText } from './open-files.ts';
-
-/** What the host's own folders seem to be called. */
-export const workingFolder = '/host';
 
 /** `os.path` and `pathlib`, over the pack's own tree. */
 export function pathModels(): Models {
@@ -40,7 +37,7 @@ export function onPath(run: (path: string, machine: Machine, rest: Value[]) => V
 }
 
 function absolute(path: string): string {
-  return normalize(path.startsWith('/') ? path : `${workingFolder}/${path}`);
+  return normalize(path.startsWith('/') ? path : `${hostFolder}/${path}`);
 }
 
 /** Asks the tree; what lies outside of it is unknown. */
@@ -105,7 +102,7 @@ const paths: Record<string, NativeCall> = {
     const [stem, suffix] = splitName(nameOf(path));
     return new Tuple([path.slice(0, path.length - nameOf(path).length) + stem, suffix]);
   }),
-  relpath: onPath((path, _machine, [start]) => relative(path, pathText(start) ?? workingFolder)),
+  relpath: onPath((path, _machine, [start]) => relative(path, pathText(start) ?? hostFolder)),
 };
 
 function makePath(path: string, cls: Class = pathType): Instance {
@@ -211,7 +208,7 @@ function found(machine: Machine, path: string, pattern: string): Value {
 }
 
 /** The class methods of a path. */
-pathType.define('cwd', new Descriptor('staticmethod', new Native('cwd', () => makePath(workingFolder))));
+pathType.define('cwd', new Descriptor('staticmethod', new Native('cwd', () => makePath(hostFolder))));
 pathType.define(
   'home',
   new Descriptor('staticmethod', new Native('home', () => new Unknown('a home folder'))),

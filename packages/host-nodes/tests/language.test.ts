@@ -214,8 +214,18 @@ const values: [title: string, code: string, result: unknown][] = [
   ],
   [
     'json',
-    'import json\nd = json.loads(\'{"a": [1, 1.0, null, true]}\')\nRESULT = [str(d["a"]), json.dumps({"k": (1, 2)})]',
-    ['[1, 1.0, None, True]', '{"k":[1,2]}'],
+    'import json\nd = json.loads(\'{"a": [1, 1.0, null, true]}\')\nRESULT = [str(d["a"]), json.dumps({"k, :": (1, 2.0), "e": []}), json.dumps(["é"]), json.dumps(["é"], ensure_ascii=False)]',
+    ['[1, 1.0, None, True]', '{"k, :": [1, 2.0], "e": []}', '["\\u00e9"]', '["é"]'],
+  ],
+  [
+    'json with an indent',
+    'import json\nRESULT = [json.dumps({"a": [1, {}], "b": {"c": 2}}, indent=2)]',
+    ['{\n  "a": [\n    1,\n    {}\n  ],\n  "b": {\n    "c": 2\n  }\n}'],
+  ],
+  [
+    'the lines of a text file',
+    'import os\np = os.path.join(os.path.dirname(__file__), "t.txt")\nwith open(p, "w") as f: f.write("a\\r\\nb\\r")\nRESULT = [open(p).read(), open(p, newline="").read(), open(p, "rb").read().decode()]',
+    ['a\nb\n', 'a\r\nb\r', 'a\r\nb\r'],
   ],
   [
     'inspect',
@@ -360,6 +370,13 @@ const open: [title: string, code: string, result: unknown][] = [
   [
     'an item of a folder list',
     'import folder_paths\nRESULT = folder_paths.get_filename_list("loras")[0]',
+    undefined,
+  ],
+  ['sorted JSON', 'import json\nRESULT = json.dumps({"b": 1, "a": 2}, sort_keys=True)', undefined],
+  ['widely indented JSON', 'import json\nRESULT = json.dumps([1], indent=10 ** 9)', undefined],
+  [
+    'a path of the host',
+    'import folder_paths\nRESULT = "Put models into " + folder_paths.models_dir',
     undefined,
   ],
   ['time and randomness', 'import random\nRESULT = random.randint(1, 2)', undefined],

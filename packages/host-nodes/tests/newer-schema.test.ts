@@ -27,8 +27,8 @@ describe('a node of the newer schema', () => {
   });
 
   test('keeps `advanced` of an input', () => {
-    expect(nodeOf(pack('inputs=[io.Int.Input("steps", advanced=True)]')).inputTypes).toBe(
-      '{"required":{"steps":["INT",{"advanced":true}]}}',
+    expect(nodeOf(pack('inputs=[io.Int.Input("steps", default=1, advanced=True)]')).inputTypes).toBe(
+      '{"required":{"steps":["INT",{"advanced":true,"default":1}]}}',
     );
   });
 
@@ -94,7 +94,12 @@ NODE_CLASS_MAPPINGS = {c.GET_SCHEMA().node_id: c for c in [A]}
   });
 
   test('gives a node the title that its schema shows', () => {
+    const untitled = extract(
+      `${pack('inputs=[]')}NODE_CLASS_MAPPINGS = {"N": Node}\nNODE_DISPLAY_NAME_MAPPINGS = {"N": "Not shown"}\n`,
+    );
+
     expect(nodeOf(pack('display_name="A title"')).displayName).toBe('A title');
+    expect(untitled.nodes.map(({ displayName }) => displayName)).toEqual([undefined]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Arguments, ExprNode, StmtNode } from 'py-ast';
 import { Namespace } from './collections.ts';
 import type { Frame, Machine, Scope } from './machine.ts';
+import { Unknown } from './plain.ts';
 import { type Keywords, PythonObject, type Value } from './values.ts';
 
 /** How a class that is not the pack's own makes an instance. */
@@ -39,6 +40,12 @@ export class Class extends Namespace {
 
   inherits(other: Class): boolean {
     return this.mro.includes(other);
+  }
+
+  /** The dotted names of the bases outside of the pack; empty for one that is unknown. */
+  basesOutside(): string[] {
+    const bases = this.mro.flatMap((cls) => [...cls.bases, cls.metaclass]);
+    return bases.flatMap((base) => (base instanceof Unknown ? [base.path] : []));
   }
 }
 
