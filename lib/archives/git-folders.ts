@@ -1,7 +1,7 @@
 import { ArchiveProblem, quote } from './archive-problem.ts';
 import { foldCase } from './names.ts';
 
-/** What git looks for in a folder. Whether a file or a folder has the name matters to it on some systems only. */
+/** The names that make a folder a repository. Some systems accept a file in the place of a folder. */
 const ofRepository = /(?<![^/])(?:HEAD|OBJECTS|REFS|COMMONDIR)(?![^/])/g;
 
 interface Found {
@@ -9,14 +9,14 @@ interface Found {
   parts: Set<string>;
 }
 
-/** Rejects names that make git take a folder for a repository, even without the name `.git`. */
+/** Rejects an archive with a folder that git treats as a repository although it is not named `.git`. */
 export function checkGitFolders(names: readonly string[]): void {
   for (const { problem } of findGitFolders(names)) throw problem;
 }
 
 /**
- * Every such folder. Git finds one while someone stands in it or below it, and runs the programs that its configuration
- * names. A `commondir` names the folder that has the rest.
+ * Finds these folders. In such a folder or below it, git runs the programs that its configuration names. The file
+ * `commondir` contains the path of the folder with the rest of the repository.
  */
 export function* findGitFolders(
   names: readonly string[],

@@ -12,8 +12,12 @@ const notOnWindows = [
   /(?:^|\/)(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[1-9\u00b9\u00b2\u00b3]) *(?:[./]|$)/i,
 ];
 
-/** Whoever uses git in the unpacked folder would run what its configuration names. Windows also knows the short name. */
-const ofGit = /(?:^|\/)(?:\.git|git~\d+)(?:\/|$)/i;
+/**
+ * Programs that run commands which a folder of this name configures, when they are used in the unpacked folder. A `.svn`
+ * configures none. Windows also knows the short names.
+ */
+const programs: Record<string, string> = { git: 'git', hg: 'Mercurial', bzr: 'Bazaar', jj: 'Jujutsu' };
+const ofProgram = /(?:^|\/)(?:\.(git|hg|bzr|jj)|(git|hg|bzr|jj)~\d+)(?:\/|$)/i;
 
 /** Rejects a name that leaves the folder it is unpacked into, that a system cannot write, or that deceives a reader. */
 export function checkName(name: string): void {
@@ -45,9 +49,11 @@ export function checkName(name: string): void {
       `the name ${quote(name)} begins with ${quote(name.slice(0, 2))}, which Windows takes for a drive. Rename it.`,
     );
   }
-  if (ofGit.test(name)) {
+  const { 1: long, 2: short } = ofProgram.exec(name) ?? [];
+  const program = programs[(long ?? short ?? '').toLowerCase()];
+  if (program) {
     throw new ArchiveProblem(
-      `the name ${quote(name)} belongs to git, which runs what such a folder configures. Leave it out.`,
+      `the name ${quote(name)} belongs to ${program}, which runs what such a folder configures. Leave it out.`,
     );
   }
   checkSegments(name);

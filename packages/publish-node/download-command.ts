@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import * as config from '../../lib/config.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { writeNew } from './new-file.ts';
 import type { Ending, Mean } from './output.ts';
 import { openRegistry, type ReadFlags, requireNode, requireVersion, wantedOf } from './reading.ts';
 import { unpack } from './unpack.ts';
@@ -29,10 +29,9 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
   const archive = Buffer.concat(chunks);
   // Names of the registry could be paths, too.
   const file = flags.output ?? `${node.id}-${version.version}.zip`.replaceAll(/[^\w.+-]/g, '-');
-  const done =
-    flags.unpack === undefined
-      ? await keep(file, archive)
-      : `Unpacked ${await unpack(archive, flags.unpack)} files into ${flags.unpack}.`;
+  let done = `Wrote ${file}.`;
+  if (flags.unpack === undefined) await writeNew(file, archive);
+  else done = `Unpacked ${await unpack(archive, flags.unpack)} files into ${flags.unpack}.`;
   return {
     exitCode: exitCodes.done,
     report: {
@@ -42,11 +41,4 @@ export async function downloadCommand(text: string, flags: DownloadFlags, mean: 
     },
     lines: [`sha256  ${version.sha256}, as published`, done],
   };
-}
-
-async function keep(file: string, archive: Buffer): Promise<string> {
-  await writeFile(file, archive, { flag: 'wx' }).catch((error) => {
-    throw new Failure('usage', `The archive cannot be written: ${error.message}.`, { about: '--output' });
-  });
-  return `Wrote ${file}.`;
 }

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { exitCodes, Failure } from './failure.ts';
+import { exitCodes } from './failure.ts';
+import { writeNew } from './new-file.ts';
 import type { Ending, Mean } from './output.ts';
 import { packReport, type PlanFlags, planLines, planOf } from './plan.ts';
 
@@ -12,9 +12,7 @@ export async function packCommand(folder: string, flags: PackFlags, mean: Mean):
   const plan = await planOf(folder, flags, mean, async () => undefined);
   const { node, version } = plan.project;
   const file = flags.output ?? `${node}-${version}.zip`;
-  await writeFile(file, plan.packed.archive, { flag: 'wx' }).catch((error) => {
-    throw new Failure('usage', `The archive cannot be written: ${error.message}.`, { about: '--output' });
-  });
+  await writeNew(file, plan.packed.archive);
   return {
     exitCode: exitCodes.done,
     report: { ...packReport(plan), status: 'packed' },

@@ -31,7 +31,7 @@ export interface PublishFlags extends PlanFlags {
 export async function publishCommand(folder: string, given: PublishFlags, mean: Mean): Promise<Ending> {
   const flags = { ...given, metadata: { ...given.metadata, ...(await changelogOf(given)) } };
   const { other: identity, ...plan } = await planOf(folder, flags, mean, async () =>
-    flags.dryRun ? undefined : identityOf(wish(flags), process.env),
+    flags.dryRun ? undefined : acceptedIdentity(flags),
   );
   const { project, packed } = plan;
   if (identity === undefined) return dryRun(plan);
@@ -68,6 +68,20 @@ async function dryRun(plan: Plan): Promise<Ending> {
     report: { ...packReport(plan), status: 'dry_run', ...hostNodesResult(found) },
     lines: [...planLines(plan), ...hostNodeLines(found), 'Nothing was sent.'],
   };
+}
+
+/** Only the registry knows whether it asks for an access token; it looks for one before it reads an impossible request. */
+async function acceptedIdentity(flags: PublishFlags): Promise<Identity> {
+  const identity = await identityOf(wish(flags), process.env);
+  const { accessToken, personalAccessToken, hints } = identity;
+  if (accessToken || typeof personalAccessToken !== 'string') return identity;
+  const { versions } = createRegistryClient({ baseUrl: flags.baseUrl });
+  const impossible = { personal_access_token: personalAccessToken, node: {}, node_version: { version: '' } };
+  await versions.register('x', 'x', impossible).catch((error: unknown) => {
+    if (!(error instanceof RegistryError)) throw error;
+    if (error.code === 'unauthorized') throw failureOf(error, hints);
+  });
+  return identity;
 }
 
 const maxChangelogBytes = 100_000;

@@ -9,6 +9,7 @@ import { ArchiveProblem } from '../../lib/archives/archive-problem.ts';
 import { checkArchive } from '../../lib/archives/check-archive.ts';
 import { isFolder, isStored } from '../../lib/archives/entry.ts';
 import { Failure } from './failure.ts';
+import { reasonOf } from './new-file.ts';
 
 /**
  * Unpacks an archive into a new folder. The checks of the registry run again, whoever serves it: names that leave the
@@ -74,17 +75,4 @@ async function draftFor(target: string, folder: string): Promise<string> {
       cause,
     });
   }
-}
-
-const reasons: Record<string, string> = {
-  EACCES: 'its parent is not writable',
-  EROFS: 'its parent is not writable',
-  EEXIST: 'a file is in the way',
-  ENOTDIR: 'its parent is a file',
-  ENOSPC: 'the disk is full',
-};
-
-function reasonOf(error: unknown): string {
-  const { code } = Object(error) as { code?: string };
-  return reasons[code ?? ''] ?? String(error);
 }

@@ -7,7 +7,18 @@ import { IgnoreRules } from './ignore-rules.ts';
 /** What tools leave behind; `includes` may bring it back. */
 const leftBehind = [
   ...['.DS_Store', 'Thumbs.db', '__pycache__/', '*.pyc', '.venv/', 'venv/', 'node_modules/'],
-  ...['.mypy_cache/', '.pytest_cache/', '.ruff_cache/', '.tox/', '.idea/', '.vscode/'],
+  ...[
+    '.hg/',
+    '.bzr/',
+    '.jj/',
+    '.svn/',
+    '.mypy_cache/',
+    '.pytest_cache/',
+    '.ruff_cache/',
+    '.tox/',
+    '.idea/',
+    '.vscode/',
+  ],
 ];
 
 /** The files below a folder that no .gitignore leaves out, as paths with `/`. */

@@ -214,6 +214,7 @@ describe('the archive of a folder without git', () => {
       },
       ...{ '.venv/bin/python': '', 'venv/x': '', 'web/node_modules/m.js': '', '.mypy_cache/x': '' },
       ...{ '.pytest_cache/x': '', '.ruff_cache/x': '', '.tox/x': '', '.idea/x': '', '.vscode/kept.json': '' },
+      ...{ '.hg/hgrc': '', 'a/.svn/wc.db': '' },
       'node.py': '',
     });
 

@@ -118,7 +118,10 @@ describe('publish-node', () => {
     expect(output).toBe('blender-1.0.0.zip');
     expect(sha256).toMatch(/^[0-9a-f]{64}$/);
     expect((await stat(join(folder, output))).size).toBe(archive_bytes);
-    expect(again).toMatchObject({ exitCode: 2, error: 'usage' });
+    expect(again).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(`${output} exists. Name a`),
+    });
   });
 
   test('download unpacks into a new folder on request, and leaves another as it is', async () => {

@@ -140,6 +140,8 @@ describe('publish-node and paths that the registry rejects', () => {
     'main.py;1',
     'v;/a.py',
     'empty\u2800braille.py',
+    '.hg/hgrc',
+    'sub/.bzr/branch/branch.conf',
     `${'é'.repeat(128)}`,
   ])('rejects the path %j before the upload', (path) => {
     expect(pathProblems(['fine.py', path])).toHaveLength(1);

@@ -377,6 +377,16 @@ describe('publish-node whoami', () => {
     });
   });
 
+  test('says that an access token is missing before anything is packed', async () => {
+    await write('without-access');
+    const env = without('NODE_REGISTRY_ACCESS_TOKEN');
+    const { code, stdout, stderr } = await publishNode(['publish', folder], { env });
+
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toContain('The registry asks for an access token: NODE_REGISTRY_ACCESS_TOKEN');
+    expect(stderr).not.toContain('Packing');
+  });
+
   test('tells that a node belongs to another publisher, and so does publish at once', async () => {
     await addPublisher('rival', {});
     await addNode('rival', 'not-ours');

@@ -59,6 +59,10 @@ describe('checkName', () => {
     ['of an empty folder of git', 'sub/.git/', 'belongs to git'],
     ['of a file that names a folder of git', 'sub/.git', 'belongs to git'],
     ['of a folder of git as Windows shortens it', 'GIT~1/config', 'belongs to git'],
+    ['of a folder of Mercurial', 'sub/.hg/hgrc', 'belongs to Mercurial'],
+    ['of a folder of Mercurial as Windows shortens it', 'HG~1/hgrc', 'belongs to Mercurial'],
+    ['of a folder of Bazaar', '.bzr/branch/branch.conf', 'belongs to Bazaar'],
+    ['of a folder of Jujutsu', '.JJ/repo/config.toml', 'belongs to Jujutsu'],
     ['of a folder in 64 folders', 'f/'.repeat(65), 'is nested in more than 64 folders'],
   ])('rejects a name %s', (_, name, reason) => {
     expect(() => checkName(name)).toThrow(reason);
