@@ -1,25 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, chmod, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { directory, enter, folder } from '../../../tests/support/folders.ts';
 import { fc } from '../../../tests/support/properties.ts';
 import { check } from '../../../tests/support/property-runs.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
-
-let directory: string;
-let folder: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'node-registry-files-'));
-});
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(directory, 'folder-'));
-});
-
-afterAll(() => rm(directory, { recursive: true }));
 
 const packed = async (choice: Parameters<typeof chooseFiles>[1] = {}) =>
   pack(await chooseFiles(folder, choice));
@@ -122,7 +109,7 @@ describe('the archive of a git folder', () => {
       tracked: fc.array(fc.nat(11), { maxLength: 4 }),
     });
     await check(pack_, async ({ files, rules, tracked }) => {
-      folder = await mkdtemp(join(directory, 'generated-'));
+      await enter();
       await git(folder, 'init', '--quiet');
       await writeFiles(folder, { 'always.md': '' });
       await writeFiles(folder, Object.fromEntries(files.map((name, index) => [name, String(index)])));
@@ -163,7 +150,7 @@ describe('the archive of a git folder', () => {
       'pack/vendor',
     );
     await writeFiles(folder, { 'pack/vendor/lib.pyc': 'ignored by the submodule' });
-    folder = join(folder, 'pack');
+    await enter(join(folder, 'pack'));
 
     expect(await names()).toEqual(['node.py', 'vendor/.gitignore', 'vendor/lib.py']);
   });
@@ -196,7 +183,7 @@ describe('the archive of a git folder', () => {
       'out/.gitignore': '*.log',
       'out/x.log': '',
     });
-    folder = join(folder, 'out');
+    await enter(join(folder, 'out'));
 
     expect(await names()).toEqual(['.gitignore', 'node.py']);
   });

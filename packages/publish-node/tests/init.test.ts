@@ -1,18 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { folder } from '../../../tests/support/folders.ts';
 import { shown } from '../failure.ts';
 import { initCommand } from '../init-command.ts';
 import { readMetadata, requireProject } from '../project.ts';
-
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-init-'));
-});
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const file = () => readFile(join(folder, 'pyproject.toml'), 'utf8');
 const init = () => initCommand(folder, { publisher: 'demo', node: 'begun' });

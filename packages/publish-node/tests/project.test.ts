@@ -1,18 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { folder } from '../../../tests/support/folders.ts';
 import { NodeInput } from '../../../lib/schemas/node.ts';
 import { NodeVersionInput } from '../../../lib/schemas/node-version.ts';
 import { metadataNotes, readMetadata, requestOf, requireProject } from '../project.ts';
-
-let folder: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'node-registry-project-'));
-});
-
-afterAll(() => rm(folder, { recursive: true }));
 
 async function projectOf(pyproject: string, flags = {}) {
   await writeFile(join(folder, 'pyproject.toml'), pyproject);

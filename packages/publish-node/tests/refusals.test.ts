@@ -1,12 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { archives } from '../../../lib/config.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
 import { semanticSpelling } from '../../../lib/schemas/version-spelling.ts';
+import { folder } from '../../../tests/support/folders.ts';
 import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { Failure } from '../failure.ts';
 import { limits } from '../files/limits.ts';
@@ -14,19 +12,6 @@ import { chooseFiles, pack } from '../files/pack.ts';
 import { pathProblems } from '../files/path-rules.ts';
 
 jest.setTimeout(30_000);
-
-let directory: string;
-let folder: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'node-registry-refusals-'));
-});
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(directory, 'folder-'));
-});
-
-afterAll(() => rm(directory, { recursive: true }));
 
 async function rejectedPaths(allow: string[] = []): Promise<string[]> {
   const failure = await chooseFiles(folder, { allow }).then(
@@ -113,69 +98,12 @@ describe('publish-node and secrets', () => {
 });
 
 describe('publish-node and paths that the registry rejects', () => {
-  test.each([
-    'aux.py',
-    'nodes/NUL',
-    'com1.tar.gz',
-    'LPT¹.txt',
-    'CONOUT$',
-    'con .txt',
-    'folder./a.py',
-    'folder /a.py',
-    'a.py.',
-    'a:b.py',
-    'what?.py',
-    'a<b>.py',
-    'soft\u00ADhyphen.py',
-    'line\u2028end.py',
-    'C:/a.py',
-    'back\\slash.py',
-    'evil\u202Eyp.exe',
-    'zero\u200Bwidth.py',
-    'mark\uFEFF.py',
-    'tab\there.py',
-    'not-\uFFFD-text.py',
-    `${'d/'.repeat(65)}a.py`,
-    `${'x'.repeat(1001)}`,
-    'main.py;1',
-    'v;/a.py',
-    'empty\u2800braille.py',
-    '.hg/hgrc',
-    'sub/.bzr/branch/branch.conf',
-    `${'é'.repeat(128)}`,
-  ])('rejects the path %j before the upload', (path) => {
-    expect(pathProblems(['fine.py', path])).toHaveLength(1);
-  });
+  test('reports every path that the registry would reject, and no other', () => {
+    const rejected = ['aux.py', 'C:/a.py', 'sub/.hg/hgrc', 'evil\u202Eyp.exe', 'A.PY', 'lib', 'main.py;1'];
+    const paths = ['a.py', 'auxiliary.py', 'lib/x.py', '.gitignore', 'größe/節點 (2) [x].py'];
 
-  test.each([
-    ['a.py', 'A.py'],
-    ['é.py', 'e\u0301.py'],
-    ['lib/x.py', 'lib'],
-    ['straße.py', 'STRASSE.py'],
-    ['Dir/a.py', 'dir/b.py'],
-    ['x/Dir/a.py', 'x/dir/b/c.py'],
-  ])('rejects %j next to %j before the upload', (one, other) => {
-    expect(pathProblems([one, other])).toHaveLength(1);
-  });
-
-  test.each([
-    'auxiliary.py',
-    'COM0',
-    'lpt0.txt',
-    'console.log',
-    'com10.txt',
-    '.gitignore',
-    'a..b.py',
-    'größe/節點 (2) [x].py',
-    `${'d/'.repeat(64)}a.py`,
-  ])('publishes the path %j', (path) => {
-    expect(pathProblems([path])).toEqual([]);
-  });
-
-  test('reports every clash, and not only the first', () => {
-    const paths = ['a.py', 'A.py', 'b.py', 'B.py', 'c/x.py', 'C/y.py'];
-
-    expect(pathProblems(paths).map(({ path }) => path)).toEqual(['A.py', 'B.py', 'C/y.py']);
+    expect(pathProblems(paths)).toEqual([]);
+    expect(pathProblems([...paths, ...rejected])).toHaveLength(rejected.length);
   });
 
   test('names the folder that git would take for a repository', async () => {
