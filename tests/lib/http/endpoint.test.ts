@@ -199,12 +199,14 @@ describe('the deadline of an endpoint', () => {
 });
 
 describe('an endpoint whose time is up', () => {
-  test('does not say that nothing was sent once something may have been', async () => {
+  test('does not say that nothing was sent once something may have been, and names the task', async () => {
     const hangs = () => new Promise<never>(() => {});
-    const sending = await openPaid({ send: hangs }).call({ remainingMs: 700 });
+    const taskHeaders = { link: '<there>; rel="status"' };
+    const sending = await openPaid({ send: hangs, taskHeaders }).call({ remainingMs: 700 });
     const preparing = await openPaid({ prepare: hangs }).call({ remainingMs: 700 });
 
     expect([sending.status, sending.body.error]).toEqual([504, 'provider_timeout']);
+    expect(sending.headers).toMatchObject(taskHeaders);
     expect([preparing.status, preparing.body.error]).toEqual([503, 'unavailable']);
   });
 });

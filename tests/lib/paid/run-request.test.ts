@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../lib/errors.ts';
 import type { Participant } from '../../../lib/paid/participant.ts';
@@ -131,6 +132,16 @@ describe('a request with participants', () => {
     expect(loggedLines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 'warn', event: 'key', step: phase, causes: ['Error: the store failed'] },
     ]);
+  });
+
+  test('waits for what follows until its deadline, for a paid answer is kept by then', async () => {
+    let isKept = false;
+    const keep = async () => {
+      isKept = await pause(700, true);
+    };
+    await run([{ name: 'key', succeed: keep }]);
+
+    expect(isKept).toBe(true);
   });
 
   test('shows what all of them let the caller see, and keeps headers of the moment out of what is kept', async () => {

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { withLogFields } from '../../../lib/log.ts';
@@ -53,6 +53,24 @@ describe('a second attempt at a provider', () => {
     await generate();
 
     expect(simulation.received).toHaveLength(1);
+  });
+
+  test('ends by the deadline of both', async () => {
+    const deadline = Date.now() + 3500;
+    let answers = 0;
+    const server = createServer((_, response) => {
+      answers += 1;
+      const busy = () => response.writeHead(429, { 'retry-after': '0' }).end('{}');
+      if (answers === 1) setTimeout(busy, 1500);
+    });
+    const url = await listening(server);
+    const call = new ProviderCall(providerAt(url), { path: '/x', body: {}, context: { deadline } });
+    await call.prepare();
+
+    await expect(call.send()).rejects.toMatchObject({ code: 'provider_timeout' });
+    expect(Date.now()).toBeLessThan(deadline + 1000);
+    server.closeAllConnections();
+    server.close();
   });
 
   test('follows a failed connection', async () => {
@@ -115,11 +133,15 @@ function providerAt(url: string): Provider {
   };
 }
 
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** A port that was closed. */
 async function closedPort(): Promise<string> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const url = await listening(server);
   await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
+  return url;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { Money } from '../../../lib/paid/money.ts';
 import { keyOfAccount, openMinutes } from '../../../lib/spend/account.ts';
 import { reserve } from '../../../lib/spend/reserve.ts';
 import { settle } from '../../../lib/spend/settle.ts';
@@ -18,7 +19,7 @@ import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
-import { accountOf, countersOf, openOf, sweepAfter, usageOf } from '../../support/spending.ts';
+import { accountOf, countersOf, openOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
 
 const soon = () => ({ deadline: Date.now() + 5000 });
 const minuteMs = 60_000;
@@ -264,19 +265,24 @@ describe('the sweep of spending', () => {
     expect(openOf(await accountOf(user))).toEqual({});
   });
 
-  test('lists the callers of a day that no request could list', async () => {
+  test('lists the caller of a day whose request could not, and was paid for all the same', async () => {
+    const user = `unlisted-${randomUUID()}`;
     const stop = intercept(dynamodb, ({ input, send }) => {
-      if (JSON.stringify(input).includes('CALLER#')) throw new Error('not listed');
+      if (String(Object(input).Item?.sk?.S).startsWith('CALLER#')) throw new Error('not listed');
       return send();
     });
+    const { status } = await pay(user);
     stop();
-    const { attempt } = await leave('recorded');
-    const day = new Date(attempt.at).toISOString().slice(0, 10);
-    const hash = callerHash(attempt.caller);
+    expect(status).toBe(200);
+
+    const [usage] = await usageOf(user);
+    const hash = callerHash(`user:${user}`);
     await sweepAfter(6);
 
-    expect(await storedItem(`USAGE#${day}#${hash.slice(0, 1)}`, `CALLER#${hash}`)).toMatchObject({
-      caller: attempt.caller,
+    expect(
+      await storedItem(`USAGE#${usage?.at.slice(0, 10)}#${hash.slice(0, 1)}`, `CALLER#${hash}`),
+    ).toMatchObject({
+      caller: `user:${user}`,
     });
   });
 });
@@ -318,11 +324,29 @@ describe('a usage record', () => {
     expect((await usageOf(user))[0]?.ttl).toBe(Math.ceil(attempt.at / 1000) + 400 * 86_400);
   });
 
-  test('says once how its attempt ended', async () => {
-    const { user, attempt } = await leave({ state: 'taken', credits: 20, task_id: 'a' });
+  test('says once how its attempt ended, and the account follows the first to say so', async () => {
+    const [user, id] = [`late-${randomUUID()}`, randomUUID()];
+    const caller = `user:${user}`;
+    const task = { operation: 'multiframeVideo' };
+    const money = new Money(soon(), {
+      task,
+      caller,
+      id,
+      requestId: 'r',
+      keyHash: undefined,
+      paid: 'by reply',
+    });
+    await money.prepare();
+    await money.record();
+    const before = openOf(await accountOf(user));
+    // A sweep was first, and its write to the account was lost.
+    const at = Date.parse(String((await usageOf(user))[0]?.at));
+    expect(await completeUsage(soon(), { caller, at, id }, { state: 'unknown', credits: 20 })).toBe(true);
+    const answer = { statusCode: 200, headers: {}, body: '' };
+    await money.succeed({ answer, task: { taskId: 'a', credits: 1 } });
 
-    expect(await completeUsage(soon(), attempt, { state: 'unknown', credits: 50 })).toBe(false);
-    expect(await usageOf(user)).toMatchObject([{ state: 'taken', credits: 20 }]);
+    expect(await usageOf(user)).toMatchObject([{ state: 'unknown', credits: 20 }]);
+    expect(openOf(await accountOf(user))).toEqual(before);
   });
 });
 
