@@ -4,6 +4,7 @@ import type { EventBridgeEvent } from 'aws-lambda';
 import { eventOf } from '../../tools/local/consume-queue.ts';
 import { deadLetters, queue, runQueue } from '../support/queue.ts';
 import { handler } from '../../functions/deliver-notifications.ts';
+import { claim, conclude } from '../../lib/notifications/outbox.ts';
 import type { NotificationRecord } from '../../lib/notifications/records.ts';
 import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
@@ -283,6 +284,18 @@ describe('a message', () => {
     await handler(eventOf([message]), { getRemainingTimeInMillis: () => 30_000 });
 
     expect(receivedOf(written)).toHaveLength(1);
+  });
+
+  test('changes nothing if its attempt ends after a later one was begun, or has delivered', async () => {
+    const soon = { deadline: Date.now() + 5000 };
+    const early = (await claim(soon, await writeNotification(receiver.url))) as NotificationRecord;
+    const late = (await claim(soon, early)) as NotificationRecord;
+    await conclude(soon, early, { outcome: 'failed', error: 'timed_out' });
+    expect(await storedNotification(late)).toEqual(late);
+
+    await conclude(soon, late, { outcome: 'delivered', status: 200 });
+    await conclude(soon, early, { outcome: 'gone', status: 410 });
+    expect(await storedNotification(late)).toMatchObject({ result: 'delivered', last_status: 200 });
   });
 
   test('sends nothing for a notification that does not wait', async () => {

@@ -8,6 +8,10 @@ import { resolver } from '../../../lib/notifications/addresses.ts';
 import { deliverOnce } from '../../../lib/notifications/deliver-once.ts';
 import { readSigningKeys } from '../../../lib/notifications/signature.ts';
 import { loadSigningKeys } from '../../../lib/notifications/signing-keys.ts';
+import { signingKeysKey } from '../../../lib/store/keys.ts';
+import { dynamodb } from '../../../lib/store/table.ts';
+import { beforeNext } from '../../support/intercept.ts';
+import { storedItem } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
 
 /** The store of secrets, with a key that can be replaced. */
@@ -43,7 +47,7 @@ afterAll(async () => {
   await names.stop();
 });
 
-test('signs with a replaced key after one minute, and not before', async () => {
+test('signs with a replaced key after one minute, not before, and publishes it although that fails at first', async () => {
   const shown = async () =>
     (await loadSigningKeys({ deadline: Date.now() + 5000 })).map((key) => key.publicKey);
   const shownBy = (secret: string) => readSigningKeys(secret).map((key) => key.publicKey);
@@ -55,7 +59,12 @@ test('signs with a replaced key after one minute, and not before', async () => {
   setClock(119_999);
   expect(await shown()).toEqual(shownBy(first));
   setClock(120_000);
+  const lost = beforeNext(dynamodb, /^UpdateItemCommand$/, () => Promise.reject(new Error('not stored')));
   expect(await shown()).toEqual(shownBy(stored));
+  expect(lost.happened()).toBe(true);
+  await shown();
+  const { pk, sk } = signingKeysKey;
+  expect(await storedItem(pk, sk)).toMatchObject({ public_keys: shownBy(stored).join(' ') });
 });
 
 test('gives an attempt three seconds, including the lookup of its name', async () => {

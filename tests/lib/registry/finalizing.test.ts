@@ -1,6 +1,7 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as finalizing from '../../../lib/registry/finalizing.ts';
+import { nodeVersionRecord } from '../../../lib/registry/records.ts';
 import { readUpload } from '../../../lib/registry/upload-state.ts';
 import { dueWork } from '../../../lib/store/due.ts';
 import { nodeKey, nodeVersionKey, personalAccessTokenKey, trustKey } from '../../../lib/store/keys.ts';
@@ -129,10 +130,27 @@ describe('activate', () => {
     },
   );
 
-  test.each([
+  const bans = [
     ['node', (nodeId: string) => banNode(nodeId, 'spam'), unbanNode],
     ['publisher', () => banPublisher(publisherId, 'spam'), () => unbanPublisher(publisherId)],
-  ] as const)(
+  ] as const;
+
+  test.each(bans)(
+    'leaves no version active that is published right before its %s is banned',
+    async (subject, ban, unban) => {
+      const nodeId = `early-ban-of-${subject}`;
+      await publish(nodeId, '1.0.0');
+      beforeNext(dynamodb, /^TransactWriteItemsCommand$/, async () =>
+        activate(await publish(nodeId, '1.1.0')),
+      );
+      await ban(nodeId);
+
+      expect(await storedVersion(nodeId, '1.1.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
+      await unban(nodeId);
+    },
+  );
+
+  test.each(bans)(
     'leaves no version active whose %s is banned right before the write',
     async (subject, ban, unban) => {
       const upload = await publish(`late-ban-of-${subject}`, '1.0.0');
@@ -145,6 +163,16 @@ describe('activate', () => {
       await unban(upload.nodeId);
     },
   );
+
+  test('refuses no archive, and frees no claim, once another finalizer has the upload', async () => {
+    const upload = await publish('claimed-anew', '1.0.0');
+    const version = nodeVersionRecord(await storedVersion('claimed-anew', '1.0.0'));
+    await finalizing.claim(soon(), version, 'another');
+    const late = { id: 'a finalizer', versionId: 'bytes', problem: 'no zip' };
+
+    expect(await finalizing.refuse(soon(), upload, version, late)).toBe(false);
+    expect(await found(upload)).toEqual({ state: 'in_progress' });
+  });
 
   test('does not wait for others of one publisher and token', async () => {
     const uploads = await Promise.all(
@@ -179,18 +207,20 @@ describe('activate', () => {
     expect(await activate(upload)).toBe(true);
   });
 
-  test.each([
-    ['node', (nodeId: string) => banNode(nodeId, 'spam'), unbanNode],
-    ['publisher', () => banPublisher(publisherId, 'spam'), () => unbanPublisher(publisherId)],
-  ] as const)('activates a version only after the ban of its %s has ended', async (subject, ban, unban) => {
-    const upload = await publish(`banned-with-${subject}`, '1.0.0');
-    await ban(upload.nodeId);
-    expect(await activate(upload)).toBe(false);
-    expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
-    await unban(upload.nodeId);
+  test.each(bans)(
+    'activates a version only after the ban of its %s has ended',
+    async (subject, ban, unban) => {
+      const upload = await publish(`banned-with-${subject}`, '1.0.0');
+      await ban(upload.nodeId);
+      expect(await activate(upload)).toBe(false);
+      expect(await storedVersion(upload.nodeId, '1.0.0')).toMatchObject({
+        status: 'NodeVersionStatusBanned',
+      });
+      await unban(upload.nodeId);
 
-    expect(await activate(upload)).toBe(true);
-  });
+      expect(await activate(upload)).toBe(true);
+    },
+  );
 
   test('fails with unavailable when the store is down', async () => {
     const upload = await publish('store-down', '1.0.0');
