@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { handler } from '../../functions/write-index.ts';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
+import { updateConfig } from '../../lib/index/config-file.ts';
 import {
   catalogPath,
   configPath,
@@ -72,8 +74,8 @@ async function publishWith(id: string, version: string, readme: string | undefin
   await follow(nodeKey(id), nodeVersionKey(id, version));
 }
 
-async function linesOf(id: string): Promise<object[]> {
-  const { content } = await read(catalogPath(16, pieceOf(id, 16)));
+async function linesOf(id: string, pieces = 16): Promise<object[]> {
+  const { content } = await read(catalogPath(pieces, pieceOf(id, pieces)));
   return content.nodes.filter((entry: { id: string }) => entry.id === id);
 }
 
@@ -125,6 +127,17 @@ describe('writeIndex', () => {
     await follow(nodeKey('My_Node.X'));
 
     expect((await read('index/v1/nodes/my-node-x.json')).content).toMatchObject({ id: 'My_Node.X' });
+  });
+
+  test('writes the catalog in both sizes while it grows: some readers know the one, some the other', async () => {
+    const soon = { deadline: Date.now() + 10_000 };
+    await addPublishedNode('both');
+    await updateConfig(soon, (config) => ({ ...config, next_pieces: 2 }));
+    await follow(nodeKey('both'));
+    await updateConfig(soon, ({ next_pieces: _, ...config }) => config);
+
+    expect(await linesOf('both')).toHaveLength(1);
+    expect(await linesOf('both', 2)).toHaveLength(1);
   });
 
   test('writes nothing about a node before its first published version', async () => {
@@ -192,12 +205,15 @@ describe('writeIndex', () => {
     expect((await read(readmePath('banned-early'))).content).toEqual({ node_id: 'banned-early', text: '' });
   });
 
-  test('reads and writes each file once for all records of a node', async () => {
+  test('reads and writes each file once for all records of a node, and its own before the others', async () => {
     await addPublishedNode('unchanged');
     await follow(nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));
-    const commands: string[] = [];
-    intercept(s3(), ({ command, send }) => {
+    const [commands, written]: [string[], unknown[]] = [[], []];
+    intercept(s3(), async ({ command, input, send }) => {
       commands.push(command);
+      if (command !== 'PutObjectCommand') return send();
+      if (input.Key === nodePath('unchanged')) await pause(200);
+      written.push(input.Key);
       return send();
     });
     await follow(nodeKey('unchanged'), nodeKey('unchanged'), nodeVersionKey('unchanged', '1.0.0'));
@@ -205,6 +221,7 @@ describe('writeIndex', () => {
     const once = Array.from({ length: 4 }, () => 'PutObjectCommand');
     // The catalog's config is only read.
     expect(commands.sort()).toEqual([...once.map(() => 'GetObjectCommand'), 'GetObjectCommand', ...once]);
+    expect(written[0]).toBe(nodePath('unchanged'));
   });
 
   test('empties the file of a banned node, and fills it again when the ban is lifted', async () => {
@@ -235,14 +252,17 @@ describe('writeIndex', () => {
     expect(await linesOf('withdrawn')).toEqual([]);
   });
 
-  test('carries a change of the publisher to all its nodes', async () => {
+  test('carries a change of the publisher to all its nodes, next to those of their versions', async () => {
     await Promise.all(['first', 'second'].map(addPublishedNode));
+    await follow(nodeKey('first'), nodeVersionKey('first', '1.0.0'));
+    await addVersion('acme', 'first', '1.1.0', published);
     await setPublisherFields('acme', { name: 'Acme Inc.' });
-    await follow(publisherKey('acme'));
+    await follow(nodeVersionKey('first', '1.1.0'), publisherKey('acme'));
     const nodes = await Promise.all(['first', 'second'].map((id) => read(nodePath(id))));
     await setPublisherFields('acme', { name: 'acme' });
 
     expect(nodes.map(({ content }) => content.publisher.name)).toEqual(['Acme Inc.', 'Acme Inc.']);
+    expect(nodes[0]?.content.versions).toMatchObject([{ version: '1.1.0' }, { version: '1.0.0' }]);
   });
 
   test('writes host nodes once the extraction of their version is over', async () => {
@@ -346,6 +366,20 @@ describe('writeIndex', () => {
     await follow(nodeKey('waiting'), nodeVersionKey('waiting', '1.0.0'));
     expect(keys.filter((key) => !key.startsWith('index/'))).toEqual([]);
   });
+
+  test.each([404, 409, 412])(
+    'writes a file after a %i of S3, for which another writer may be the cause',
+    async (status) => {
+      const id = `refused-${status}`;
+      await addPublishedNode(id);
+      const refusal = Object.assign(new Error('refused'), { $metadata: { httpStatusCode: status } });
+      const refused = beforeNext(s3(), /^PutObject/, () => Promise.reject(refusal));
+      await follow(nodeKey(id), nodeVersionKey(id, '1.0.0'));
+
+      expect(refused.happened()).toBe(true);
+      expect((await read(nodePath(id))).content).toMatchObject({ versions: [{ version: '1.0.0' }] });
+    },
+  );
 
   test('reports the whole batch as failed if S3 fails, and logs why', async () => {
     await addPublishedNode('unlucky');
