@@ -215,6 +215,23 @@ describe('the alarms', () => {
     );
   });
 
+  // AWS measures IteratorAge and Duration in milliseconds, and the age of a message in seconds.
+  test('compare an age with what their description says, in the unit of its metric', () => {
+    const bounds = alarmsOf(full).map((alarm) => [namesOf([alarm])[0] ?? '', alarm.Threshold] as const);
+    const isProxy = (name: string) => /Image$|Video$/.test(name);
+    const routed = functions.filter((name) => !eventFunctions.includes(name));
+
+    expect(Object.fromEntries(bounds.filter(([name]) => /^slow-|-(?:age|backlog|runs)$/.test(name)))).toEqual(
+      {
+        ...Object.fromEntries(routed.map((name) => [`slow-${name}`, isProxy(name) ? 15_000 : 2000])),
+        'index-age': 300_000,
+        'extraction-backlog': 7200,
+        'notification-backlog': 900,
+        'notification-runs': 900_000,
+      },
+    );
+  });
+
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html: whole minutes, and at most a
   // day, or seven days where a period has an hour or more.
   test('use periods that CloudWatch allows', () => {

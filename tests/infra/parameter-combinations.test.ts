@@ -70,6 +70,13 @@ describe('parameters together', () => {
     expect(problems({ rateLimit: 'abc', proxyRateLimit: '0', maxArchiveBytes: 'a b' })).toHaveLength(3);
   });
 
+  test('take a budget of just one task, and the longest name of a bucket with logs', () => {
+    const creditCeilings = 'relightImage=6,textToVideo=810,extendVideo=350,multiframeVideo=3150';
+
+    expect(problems({ creditsPerDay: '6', creditCeilings })).toEqual([]);
+    expect(problems({ bucketName: 'a'.repeat(58), accessLogs: 'on' })).toEqual([]);
+  });
+
   test('take ceilings of extra models', () => {
     const creditCeilings = 'textToVideo/vidq4/16=1,extendVideo/vidq4/7=1,multiframeVideo/vidq4/63=1';
 

@@ -44,12 +44,18 @@ describe('the text files of a pack', () => {
     ...textFilesIn(files.map(([path, bytes]) => ({ path, bytes }))),
   ];
 
-  test('reads files up to a size, and up to a sum of exactly 20 MB', () => {
+  test('reads files up to a size, and what still fits into a sum of exactly 20 MB', () => {
     const million = Array.from({ length: 20 }, (_, index): [string, number] => [`${index}.json`, 1_000_000]);
 
     expect(chosen(['a.py', 1_000_000], ['b.py', 1_000_001], ['c.png', 1])).toEqual(['a.py']);
     expect(chosen(...million, ['one more.json', 1])).toHaveLength(20);
-    expect(chosen(...million.slice(1), ['fits.json', 1_000_000])).toContain('fits.json');
+    const rest = chosen(
+      ...million.slice(1),
+      ['a.json', 1],
+      ['too much.json', 1_000_000],
+      ['fits.json', 999_999],
+    );
+    expect(rest.slice(19)).toEqual(['a.json', 'fits.json']);
   });
 
   test('puts the Python files first, wherever they lie in the archive', () => {

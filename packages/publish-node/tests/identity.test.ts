@@ -92,7 +92,7 @@ describe('the ID token of a CI job', () => {
   });
 
   test('sends the ID token in GitHub Actions, after a retry of a failed request', async () => {
-    answers.push({ status: 503, body: {} });
+    answers.push({ status: 500, body: {} });
     await publish(gitHub());
 
     expect(asked).toHaveLength(2);

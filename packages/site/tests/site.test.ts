@@ -243,6 +243,28 @@ inBrowser(`shows the site in a browser${note}`, () => {
       await status('44 nodes');
     });
 
+    test('keeps the results of a search when an earlier one fails after it', async () => {
+      const held = Promise.withResolvers<void>();
+      let asked = 0;
+      ({ page, problems } = await openPage(browser, 1280));
+      await page.route('**/config.json', async (route) => {
+        asked += 1;
+        if (asked > 1) return route.continue();
+        await held.promise;
+        return route.fulfill({ status: 404 });
+      });
+      await page.goto(`${host.url}#/`);
+      await page.getByLabel('Search').fill('video twice');
+      await status('1 node');
+      const late = page.waitForResponse((response) => response.status() === 404);
+      held.resolve();
+      await late;
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+
+      expect(await page.locator('#search-status').textContent()).toBe('1 node');
+      expect(await results()).toEqual(['samples']);
+    });
+
     test('says of a new registry that nothing is published', async () => {
       const empty = await serveSite([]);
       ({ page, problems } = await openPage(browser, 1280));
