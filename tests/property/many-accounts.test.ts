@@ -154,8 +154,9 @@ test('continues sweeps that were cut off, and closes every account once in few c
     }
   }
   const ended = numbersFrom(0, accounts).filter(hasCrashed).length;
-  expect(calls).toMatchObject({ 'UpdateItem CALLER': accounts, 'UpdateItem USAGE': ended });
+  expect(calls['UpdateItem CALLER']).toBe(accounts);
+  expect(calls['UpdateItem USAGE'] ?? 0).toBe(ended);
   // Some of the 24 visits that are cut off with a run begin again with the next one.
-  expect(calls['Query USAGE']).toBeLessThanOrEqual(4 * (ended + 24 * parts * (runs - 1)));
+  expect(calls['Query USAGE'] ?? 0).toBeLessThanOrEqual(4 * (ended + 24 * parts * (runs - 1)));
   expect(runs).toBeGreaterThan(1);
 }, 1_800_000);
