@@ -200,23 +200,13 @@ describe('a key of a service', () => {
 
   test.each([
     ['sk-', `sk-${random}`],
-    ['sk-', `sk-proj-${random}`],
-    ['sk-', `sk-ant-api03-${random}`],
-    ['hf_', `hf_${random.slice(0, 34)}`],
     ['hf_', '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'],
-    ['ghp_', `ghp_${random.slice(0, 36)}`],
     ['ghp_', `ghs_${random.slice(0, 36)}`],
     ['github_pat_', `github_pat_11ABCDEFG0${random}${random}`],
-    ['AKIA', 'AKIAQ3EGXYZ2K7JW5LMN'],
-    ['AIza', `AIza${random.slice(0, 35)}`],
-    ['npm_', `npm_${random.slice(0, 36)}`],
-    ['glpat-', `glpat-${random.slice(0, 20)}`],
     ['glpat-', `glpat-${random.slice(0, 27)}.01.1${random.slice(0, 7)}`],
     ['xox', `xoxb-123456789012-1234567890123-${random.slice(0, 24)}`],
     ['xox', `xoxp-1234567890-1234567890-123456789012-${'0a1b2c3d'.repeat(4)}`],
-    ['r8_', `r8_${random.slice(0, 37)}`],
     ['hf_', `api_org_${random.slice(0, 34)}`],
-    ['sk-', 'sk-9f8b3c07d1e64a25b7f0c9d83e5a1462'],
     ['sk_live_', `sk_live_${random}`],
     ['xapp-', `xapp-1-A0B1C2D3E4F-1234567890123-${'0a1b2c3d'.repeat(8)}`],
   ])('finds a key that begins with %s in %s', (prefix, key) => {
