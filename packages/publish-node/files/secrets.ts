@@ -20,15 +20,21 @@ const names: readonly [pattern: RegExp, what: string][] = [
   ],
 ];
 
-/**
- * The first line of a key, its headers and the beginning of its text. Every header except the last ends with its line, so
- * there is one way to divide them, and matching stays linear.
- */
-const privateKey =
-  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[rn])+(?:[\w-]{1,40}: [^\n]{0,200}\n\s*){0,10}(?:[\w-]{1,40}: [^\n]{0,200}\s)?[A-Za-z0-9+/=]{16}/;
+/** The first line of a key, also as a URL writes it. */
+const firstLine = /-----BEGIN(?:[A-Z0-9 +]|%20){1,40}PRIVATE(?:[ +]|%20)KEY(?:(?:[ +]|%20)BLOCK)?-----/g;
+/** Until where a key's headers end, most of the time. */
+const nearBytes = 1_000;
+/** No key is shorter, and hardly an identifier that long has digits and letters of both cases. */
+const fewestOfKey = 40;
+const piece = /(?=[A-Za-z/+]*\d)(?=[a-z\d/+]*[A-Z])(?=[A-Z\d/+]*[a-z])[A-Za-z0-9/+]{16,}={0,2}/g;
 const ownToken = /nrp_[0-9A-Za-z]{38}/g;
-/** What may stand before a key: no part of a word, but what JSON and URLs write for a line's end or a sign. */
-const before = /(?:(?<![A-Za-z0-9-])|(?<=\\[nrt]|%[0-9A-Fa-f]{2}))/.source;
+/**
+ * What may stand before a key: no part of a word, but what strings, URLs and terminals write for a sign, or the option of
+ * a command.
+ */
+const before =
+  /(?:(?<![A-Za-z0-9-])|(?<=\\(?:[nrtbfve]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-7]{2,3})|[%=][0-9A-Fa-f]{2}|\[[\d;]{0,20}m|(?<![\w-])-[A-Za-z]))/
+    .source;
 
 /** What services of this field issue: a prefix, and what is random. */
 const issued: readonly [prefix: string, pattern: RegExp][] = (
@@ -64,6 +70,16 @@ function isPlaceholder(random: string): boolean {
   );
 }
 
+/** Whether enough of a key follows a first line, whatever divides it: quotes, escapes, signs of a comment. */
+function hasPrivateKey(text: string): boolean {
+  return [...text.matchAll(firstLine)].some(({ 0: line, index }) => {
+    const start = index + line.length;
+    const [near = ''] = text.slice(start, start + nearBytes).split('-----', 1);
+    // A program names the same identifier again and again.
+    return [...new Set(near.match(piece))].join('').length >= fewestOfKey;
+  });
+}
+
 function issuedKeyIn(content: Buffer): string | undefined {
   if (content.length > maxScannedBytes || content.subarray(0, 8_000).includes(0)) return undefined;
   const text = content.toString('latin1');
@@ -97,7 +113,7 @@ export function secretIn(path: string, content: Buffer): string | undefined {
   if (named) return `is ${named[1]}.`;
   const bytes = withoutUtf16(content);
   const has = (text: string) => bytes.includes(text);
-  if (has('PRIVATE KEY') && privateKey.test(bytes.toString('latin1'))) return 'holds a private key.';
+  if (has('-----BEGIN') && hasPrivateKey(bytes.toString('latin1'))) return 'holds a private key.';
   if (has('nrp_') && bytes.toString('latin1').match(ownToken)?.some(isWellFormed)) {
     return 'holds a personal access token of this registry. Revoke it if others have seen it.';
   }

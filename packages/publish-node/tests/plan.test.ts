@@ -252,6 +252,12 @@ describe('a key of a service', () => {
     `https://example.com/?key%3Dsk-${random}`,
     `KEY_sk-${random}`,
     `sk-${random}\\n`,
+    `\u001B[32msk-${random}`,
+    `\\u001b[1;32msk-${random}\\u001b[0m`,
+    `\\u0022sk-${random}\\u0022`,
+    `\\x3Esk-${random}`,
+    `key=3Dsk-${random}`,
+    `login -tsk-${random}`,
   ])('finds a key within %s', (text) => {
     expect(secretIn('a.json', Buffer.from(text))).toBe('holds a key that begins with sk-.');
   });
@@ -294,7 +300,7 @@ describe('a key of a service', () => {
     ['UTF-8 with a mark', (text) => Buffer.from(`\uFEFF${text}`)],
   ])('finds secrets of every kind in %s', (_, encode) => {
     const token = createPersonalAccessToken();
-    const begin = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\n';
+    const begin = `-----BEGIN PRIVATE KEY-----\n${random}\n`;
 
     expect(secretIn('a.txt', encode(`KEY=sk-${random}`))).toBe('holds a key that begins with sk-.');
     expect(secretIn('a.txt', encode(begin))).toBe('holds a private key.');

@@ -45,7 +45,7 @@ describe('publish-node and secrets', () => {
     ['store.p12', 'x'],
     ['certificate.pem', pem.privateKey],
     ['src/embedded.py', `KEY = """${pem.privateKey}"""`],
-    ['pgp.asc', `-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n${'lQVYBF'.repeat(8)}\n`],
+    ['pgp.asc', `-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: 1\n\n${'lQVYBF5x'.repeat(8)}\n`],
     ['service.json', JSON.stringify({ private_key: pem.privateKey })],
     ['.pypirc', ''],
     ['.netrc', ''],

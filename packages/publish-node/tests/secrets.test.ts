@@ -1,16 +1,30 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { didYouMean } from '../did-you-mean.ts';
 import { secretIn } from '../files/secrets.ts';
 
 const begin = '-----BEGIN RSA PRIVATE KEY-----';
-const key = 'MIIEvQIBADANBgkqhkiG';
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const [, ...lines] = pem.trimEnd().split('\n');
+const key = lines.join('\n');
+const cell = (source: string) => JSON.stringify({ cells: [{ source: source.split(/(?<=\n)/) }] }, null, 1);
 const found = (text: string) => secretIn('a.txt', Buffer.from(text));
 
 describe('a private key', () => {
   test.each([
     ['alone', `${begin}\n${key}\n`],
     ['on Windows', `${begin}\r\n${key}\r\n`],
-    ['in a string', `"${begin}\\n${key}\\n"`],
+    ['a string', JSON.stringify(pem)],
+    ['lines of a notebook', cell(`KEY = """${pem}"""\n`)],
+    ['a string of a notebook', cell(`KEY = ${JSON.stringify(pem)}\n`)],
+    ['a sum of strings', pem.replaceAll('\n', '\\n" +\n    "')],
+    ['a list of strings', `[${pem.split('\n').map((text) => `'${text}',\n  `)}].join()`],
+    ['a comment', pem.replaceAll(/^/gm, '# ')],
+    ['a quoted mail', pem.replaceAll(/^/gm, '> ')],
+    ['a string with escapes of Unicode', pem.replaceAll('\n', '\\u000a')],
+    ['a URL', encodeURIComponent(pem)],
+    ['a form', new URLSearchParams({ pem }).toString()],
     [
       'after its headers',
       `${begin}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0011223344556677\n\n${key}\n`,
@@ -26,6 +40,10 @@ describe('a private key', () => {
 
   test.each([
     ['a mention of the first line', `text.startsWith("${begin}")`],
+    [
+      'a program after it',
+      `${begin}";\n${'const isPrivate = readKeyOfPkcs8File(path, withPassword);\n'.repeat(20)}`,
+    ],
     ['an example without a key', `${begin}\n...\n-----END RSA PRIVATE KEY-----`],
   ])('finds no private key in %s', (_, text) => {
     expect(found(text)).toBeUndefined();
