@@ -130,7 +130,7 @@ async function originOf(root: string): Promise<string | undefined> {
   const top = workTreeOf(root);
   if (top === undefined) return undefined;
   const own = ['config', '--local', '--no-includes', '--get', 'remote.origin.url'];
-  const address = await runGit(top, root, own).catch(() => '');
+  const address = await runGit({ top, folder: root }, own).catch(() => '');
   const [, host, path] =
     /^(?:https:\/\/(?:[^@/]*@)?|(?:ssh:\/\/)?git@)([^/:\s]+)[/:](\S+?)(?:\.git)?\s*$/.exec(address) ?? [];
   return host === undefined ? undefined : `https://${host}/${path}`;

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { runGit } from './run-git.ts';
+import { findGit, runGit } from './run-git.ts';
 
 export interface GitFiles {
+  /** The `git` that listed them. */
+  program: string;
   paths: string[];
   /** Git's object for a path; untracked files have none. */
   objects: Map<string, string>;
@@ -15,20 +17,21 @@ export interface GitFiles {
 
 /**
  * What git would ship of a folder now: tracked files, ignored or not, and new files that aren't ignored. Undefined if the
- * folder is in no work tree, or in one that ignores it.
+ * folder is in no work tree, or in one that ignores it. Submodules are listed with the `git` of the outermost one.
  */
-export async function gitFiles(folder: string): Promise<GitFiles | undefined> {
+export async function gitFiles(folder: string, ofOutermost?: string): Promise<GitFiles | undefined> {
   const top = workTreeOf(folder);
   if (top === undefined) return undefined;
+  const program = ofOutermost ?? findGit(top);
   const place = relative(top, folder).replaceAll('\\', '/');
   const prefix = place === '' ? '' : `${place}/`;
   const options = ['-z', '-t', '--stage', '--cached', '--others', '--exclude-standard'];
   // From the top, since a folder below it may be a repository that git would choose.
-  const output = await runGit(top, folder, [
+  const output = await runGit({ top, folder, program }, [
     ...['ls-files', ...options, '--'],
     ...(prefix === '' ? [] : [prefix]),
   ]);
-  const found: GitFiles = { paths: [], objects: new Map(), notes: [], emptySubmodules: [] };
+  const found: GitFiles = { program, paths: [], objects: new Map(), notes: [], emptySubmodules: [] };
   const listed = new Map(
     output
       .split('\0')
@@ -65,7 +68,9 @@ async function add(found: GitFiles, folder: string, path: string, object: string
 }
 
 async function addSubmodule(found: GitFiles, folder: string, path: string): Promise<void> {
-  const inner = existsSync(join(folder, path, '.git')) ? await gitFiles(join(folder, path)) : undefined;
+  const inner = existsSync(join(folder, path, '.git'))
+    ? await gitFiles(join(folder, path), found.program)
+    : undefined;
   if (inner === undefined) {
     found.emptySubmodules.push(path);
     return;

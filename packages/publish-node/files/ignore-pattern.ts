@@ -30,7 +30,9 @@ export function ignorePattern(line: string): IgnorePattern | undefined {
   const isForFolders = named.endsWith('/');
   // Like git, `?` and a set match one byte, also of a longer character.
   const text = bytesOf(isForFolders ? named.slice(0, -1) : named);
-  const found = tokensOf(text.replace(/^\//, ''));
+  // Git compares the beginning without wildcards as it is. So `ab**/c` has any depth after `ab`.
+  const [beginning = ''] = text.includes('/') ? (/^\/?([^*?[\\]*)/.exec(text)?.slice(1) ?? []) : [];
+  const found = tokensOf(text.replace(/^\//, '').slice(beginning.length));
   if (found === undefined) return undefined;
   const segments = found.map((tokens) => (isAnyDepth(tokens) ? gap : tokens));
   const rooted: (Segment | typeof gap)[] = text.includes('/') ? segments : [gap, ...segments];
@@ -40,7 +42,9 @@ export function ignorePattern(line: string): IgnorePattern | undefined {
     isNegated,
     matches: (path) => {
       if (isForFolders && !path.endsWith('/')) return false;
-      return matchesAll(rooted, bytesOf(path.replace(/\/$/, '')).split('/'), matchesSegment);
+      const name = bytesOf(path.replace(/\/$/, ''));
+      if (!name.startsWith(beginning)) return false;
+      return matchesAll(rooted, name.slice(beginning.length).split('/'), matchesSegment);
     },
   };
 }
@@ -111,6 +115,8 @@ function tokensOf(text: string): Token[][] | undefined {
     if (isEscaped) at += 1;
     const byte = text[at];
     if (byte === undefined) return undefined;
+    // Before an escaped slash, two stars take at least one folder.
+    if (byte === '/' && isEscaped && isAnyDepth(tokens)) segments.push([gap]);
     if (byte === '/') segments.push([]);
     else if (isEscaped || !'*?'.includes(byte)) tokens.push((other) => other === byte);
     else tokens.push(byte === '*' ? gap : () => true);
@@ -118,27 +124,38 @@ function tokensOf(text: string): Token[][] | undefined {
   return segments;
 }
 
-const named: Readonly<Record<string, RegExp>> = {
-  ...{ alnum: /[A-Za-z0-9]/, alpha: /[A-Za-z]/, blank: /[ \t]/, cntrl: /[^ -~\x80-\xFF]/, digit: /\d/ },
-  ...{ graph: /[!-~]/, lower: /[a-z]/, print: /[ -~]/, punct: /[!-/:-@[-`{-~]/, space: /[\t-\r ]/ },
-  ...{ upper: /[A-Z]/, xdigit: /[0-9A-Fa-f]/ },
-};
+const named: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    ...{ alnum: /[A-Za-z0-9]/, alpha: /[A-Za-z]/, blank: /[ \t]/, cntrl: /[^ -~\x80-\xFF]/, digit: /\d/ },
+    ...{ graph: /[!-~]/, lower: /[a-z]/, print: /[ -~]/, punct: /[!-/:-@[-`{-~]/, space: /[\t-\r ]/ },
+    ...{ upper: /[A-Z]/, xdigit: /[0-9A-Fa-f]/ },
+  }),
+);
 
 function setAt(text: string, start: number) {
-  const member = /\[:([^\]]*):\]|(\\.|[^\\])(?:-(?!\])(\\.|[^\\]))?/sy;
+  const member = /(\\.|[^\\])(?:-(?!\])(\\.|[^\\]))?/sy;
   const isNegated = text[start + 1] === '!' || text[start + 1] === '^';
   member.lastIndex = start + (isNegated ? 2 : 1);
   const members: Test[] = [];
+  let bracket = 0;
   // The first member may be the closing bracket.
   do {
-    const [found, name, first = '', last = first] = member.exec(text) ?? [];
+    const at = member.lastIndex;
+    // Kept from class to class, so that a text is searched once.
+    if (text.startsWith('[:', at) && bracket < at + 2) bracket = text.indexOf(']', at + 2);
+    if (bracket < 0) return undefined;
+    if (text.startsWith('[:', at) && bracket > at + 2 && text[bracket - 1] === ':') {
+      const kind = named.get(text.slice(at + 2, bracket - 1));
+      if (kind === undefined) return undefined;
+      members.push((byte) => kind.test(byte));
+      member.lastIndex = bracket + 1;
+      continue;
+    }
+    const [found, first = '', last = first] = member.exec(text) ?? [];
     if (found === undefined) return undefined;
-    const kind = name === undefined ? undefined : named[name];
-    if (name !== undefined && kind === undefined) return undefined;
     const [from = '', to = ''] = [first.at(-1), last.at(-1)];
-    members.push(kind ? (byte) => kind.test(byte) : (byte) => byte >= from && byte <= to);
     // A range's first byte counts even if the range is empty.
-    if (from !== '') members.push((byte) => byte === from);
+    members.push((byte) => byte === from || (byte >= from && byte <= to));
   } while (text[member.lastIndex] !== ']');
   return { end: member.lastIndex, has: (byte: string) => members.some((is) => is(byte)) !== isNegated };
 }

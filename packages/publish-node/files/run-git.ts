@@ -39,15 +39,13 @@ const environment = {
 const kept = /^(?:HOME|USERPROFILE|HOMEDRIVE|HOMEPATH|SYSTEMROOT|XDG_CONFIG_HOME|TMPDIR|TEMP|TMP)$/i;
 const keptOfGit = /^GIT_CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)$/;
 
-/** What git prints at the top of a work tree, about one of its folders. */
+/** What a `git` from outside of the repository prints at the top of a work tree, about one of its folders. */
 export async function runGit(
-  top: string,
-  folder: string,
+  { top, folder, program = findGit(top) }: { top: string; folder: string; program?: string },
   args: readonly string[],
   timeoutMs = patienceMs,
 ): Promise<string> {
   await requirePlainFiles(top, folder);
-  const program = findGit(top);
   const own = Object.entries(process.env).filter(([name]) => kept.test(name) || keptOfGit.test(name));
   // Windows looks for a program in the current folder first.
   const cwd = dirname(process.execPath);
@@ -64,7 +62,7 @@ export async function runGit(
       // Git's refusal is final: another way of listing would silently choose other files.
       reject(new Failure('usage', `The folder is in a git repository that cannot be read: ${reason}.`));
     };
-    execFile(program, [...given, '-C', top, ...args], options, done);
+    execFile(program, [...given, '-C', top, `--work-tree=${top}`, ...args], options, done);
   });
 }
 
@@ -85,17 +83,23 @@ function real(folder: string): string {
   return existsSync(folder) ? `${realpathSync(folder)}${sep}` : `${folder}${sep}`;
 }
 
-/** npx puts node_modules/.bin of the current folder first on the path, and a repository can hold such a folder. */
-function findGit(top: string): string {
+/**
+ * The `git` for a work tree and its submodules. npx puts node_modules/.bin of the current folder first on the path, and a
+ * repository can hold such a folder, or be named by a link.
+ */
+export function findGit(top: string): string {
   const name = process.platform === 'win32' ? 'git.exe' : 'git';
-  const isTrusted = (folder: string) =>
-    isAbsolute(folder) && !/node_modules[\\/]\.bin/.test(folder) && !`${folder}${sep}`.startsWith(top + sep);
-  const programs = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter(isTrusted)
-    .map((folder) => join(folder, name));
-  const program = programs.find(isProgram);
-  if (program !== undefined) return program;
+  const outermost = `${realpathSync.native(top)}${sep}`;
+  const isTrusted = (path: string) =>
+    !`${path}${sep}`.startsWith(outermost) && !/[\\/]node_modules[\\/]/.test(path);
+  for (const folder of (process.env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
+    const program = join(folder, name);
+    if (
+      isProgram(program) &&
+      [program, `${realpathSync.native(folder)}${sep}`, realpathSync.native(program)].every(isTrusted)
+    )
+      return program;
+  }
   throw new Failure('usage', 'The folder is in a git repository that cannot be read: git is not installed.');
 }
 

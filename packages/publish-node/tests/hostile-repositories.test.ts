@@ -14,7 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { listFiles } from '../files/list-files.ts';
 import { chooseFiles } from '../files/pack.ts';
@@ -272,7 +272,7 @@ const attacks: Record<string, Attack> = {
       return clone;
     },
     fires: list,
-    expected: ['node.py'],
+    expected: 'git takes the folder "pack" for a repository',
   },
   'a repository inside a submodule': {
     make: async () => {
@@ -291,9 +291,6 @@ const attacks: Record<string, Attack> = {
     fires: ['-C', 'vendor', 'status'],
     expected: ['.gitmodules', 'node.py', 'vendor/lib.py'],
   },
-  'a work tree that is another folder': unpacked(() => `[core]\n  worktree = ${place}\n`, [], {}, [
-    'node.py',
-  ]),
   'objects of another repository': unpacked(() => '', [], {}),
   'the variables of a hook, of configuration and of programs': withEnvironment(
     () => ({
@@ -347,22 +344,35 @@ describe('a hostile repository', () => {
     expect(existsSync(marker)).toBe(true);
   });
 
-  test.each([
-    ['of the folder, which npx puts there', (clone: string) => join(clone, 'node_modules/.bin')],
-    ['of a folder above it', () => join(place, 'node_modules/.bin')],
-    ['inside the repository', (clone: string) => join(clone, 'bin')],
-    ['relative to the current folder', () => '.'],
-  ])('runs no "git" from a place on the path %s', async (_, folderOf) => {
+  const isSpelled: Record<string, (bin: string) => string> = {
+    'as it is': (bin) => bin,
+    'with two slashes': (bin) => `/${bin.replace('/clone/', '//clone/./')}/`,
+    'as a link': () => join(place, 'link'),
+    'from the current folder': (bin) => relative(process.cwd(), bin),
+  };
+  const bins = ['clone/node_modules/.bin', 'node_modules/.bin', 'clone/bin'];
+  const entries = bins.flatMap((bin) => Object.keys(isSpelled).map((how): [string, string] => [bin, how]));
+
+  test.each(entries)('runs no "git" from %s on the path, written %s', async (bin, how) => {
     const clone = await cloned({});
-    const bin = folderOf(clone);
-    const real = bin === '.' ? clone : bin;
-    await writeFiles(real, { git: `#!/bin/sh\ntouch ${marker}\n` });
-    await chmod(join(real, 'git'), 0o755);
-    process.env.PATH = [bin, environment.PATH].join(delimiter);
+    await git(clone, 'init', '--quiet', 'vendor');
+    await git(join(clone, 'vendor'), 'commit', '--quiet', '--allow-empty', '-m', 'A submodule');
+    await git(clone, 'add', 'vendor');
+    await writeFiles(join(place, bin), { git: `#!/bin/sh\ntouch ${marker}\n` });
+    await chmod(join(place, bin, 'git'), 0o755);
+    await symlink(join(place, bin), join(place, 'link'));
+    process.env.PATH = [isSpelled[how]?.(join(place, bin)), environment.PATH].join(delimiter);
 
     await chosen(clone);
 
     expect(existsSync(marker)).toBe(false);
+  });
+
+  test('tells nothing of a folder that the repository names as its own', async () => {
+    const clone = await cloned({});
+    await git(clone, 'config', 'core.worktree', outside);
+
+    expect(await listFiles(clone)).toMatchObject({ paths: ['node.py'], notes: [] });
   });
 
   test('starts git without the secrets of the job', async () => {
@@ -656,7 +666,7 @@ describe('a file that git opens', () => {
     await pipe(join(place, 'settings'));
     process.env.GIT_CONFIG_GLOBAL = join(place, 'settings');
 
-    await expect(runGit(clone, clone, ['ls-files'], 300)).rejects.toThrow(
+    await expect(runGit({ top: clone, folder: clone }, ['ls-files'], 300)).rejects.toThrow(
       'git has not answered in 0.3 seconds.',
     );
   });
