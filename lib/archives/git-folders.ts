@@ -1,5 +1,5 @@
 import { ArchiveProblem, quote } from './archive-problem.ts';
-import { foldCase } from './names.ts';
+import { foldCase, withoutIgnorable } from './names.ts';
 
 /** The names that make a folder a repository. Some systems accept a file in the place of a folder. */
 const ofRepository = /(?<![^/])(?:HEAD|OBJECTS|REFS|COMMONDIR)(?![^/])/g;
@@ -23,7 +23,7 @@ export function* findGitFolders(
 ): Generator<{ folder: string; problem: ArchiveProblem }> {
   const folders = new Map<string, Found>();
   for (const name of names) {
-    const folded = foldCase(name);
+    const folded = foldCase(withoutIgnorable(name));
     for (const { 0: part, index } of folded.matchAll(ofRepository)) {
       const key = folded.slice(0, index);
       const found = folders.get(key) ?? { folder: firstFolders(name, key), parts: new Set() };

@@ -49,7 +49,7 @@ export function checkName(name: string): void {
       `the name ${quote(name)} begins with ${quote(name.slice(0, 2))}, which Windows takes for a drive. Rename it.`,
     );
   }
-  const { 1: long, 2: short } = ofProgram.exec(name) ?? [];
+  const { 1: long, 2: short } = ofProgram.exec(withoutIgnorable(name)) ?? [];
   const program = programs[(long ?? short ?? '').toLowerCase()];
   if (program) {
     throw new ArchiveProblem(
@@ -136,6 +136,11 @@ function sortable(name: string): string {
 export function foldCase(name: string): string {
   // Both directions: the Kelvin sign, the final sigma and the sharp s find their partner in only one.
   return name.normalize('NFC').toLowerCase().toUpperCase();
+}
+
+/** Without the characters that some file systems leave out of a comparison. */
+export function withoutIgnorable(name: string): string {
+  return name.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
 function clashOf(one: Sortable, next: Sortable): ArchiveProblem | undefined {

@@ -13,14 +13,14 @@ export function printable(text: string): string {
     .replace(/[\t\r\n]+/g, ' ')
     .replace(unprintable, '?')
     .replace(/^(\s*):(?=:)/, '$1: ')
-    .replace(/##(?=\[|vso\[)/gi, '# #');
+    .replace(/##(?=\w*\[)/g, '# #');
 }
 
 /** The same JSON, with those characters written as escapes. */
 export function printableJson(json: string): string {
   return json
     .replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
-    .replace(/##(?=\[|vso\[)/gi, '#\\u0023');
+    .replace(/##(?=\w*\[)/g, '#\\u0023');
 }
 
 function escaped(character: string): string {

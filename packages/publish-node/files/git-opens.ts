@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { existsSync, type Stats } from 'node:fs';
+import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '../failure.ts';
@@ -33,6 +33,7 @@ export async function requirePlainFiles(top: string, folder: string): Promise<vo
     seen.add(identity);
     places.push(...(stats.isDirectory() ? await placesIn(place) : await placesNamedBy(place)));
   }
+  await requireRepository(top);
 }
 
 async function requirePlain(place: Place): Promise<Stats | undefined> {
@@ -90,10 +91,11 @@ async function placesNamedBy(place: Place): Promise<Place[]> {
   if (!isSettings(place) || ['.gitignore', 'exclude'].includes(name)) return [];
   const text = await readFile(path, 'utf8').catch(() => '');
   if (!isPointer(name)) return settingsIn(text).map((named) => placeOf(dirname(path), named, 'settings'));
+  if (name !== 'alternates') return [placeOf(dirname(path), pointedBy(text), 'repository')];
   // Alternates are relative to the folder of the objects.
-  const base = name === 'alternates' ? dirname(dirname(path)) : dirname(path);
-  const lines = text.split(/\r?\n/).map((line) => line.replace(/^gitdir: */, ''));
-  return lines.filter((line) => line !== '').map((named) => placeOf(base, named, 'repository'));
+  const base = dirname(dirname(path));
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return lines.map((named) => placeOf(base, named, 'repository'));
 }
 
 /** A comment, a section's name, or a setting with its value as git reads one: quoted in parts, and continued on lines. In linear time. */
@@ -104,9 +106,45 @@ const setting =
 function settingsIn(text: string): string[] {
   return [...text.matchAll(setting)]
     .filter(([, name = '']) => /^(?:path|excludesfile|attributesfile)$/i.test(name))
-    .map(([, , value = '']) => value.replaceAll(/\\\r?\n|"|\\(.)/g, '$1').trim());
+    .map(([, , value = '']) =>
+      value
+        .trim()
+        .replaceAll(/\\\r?\n|"|\\(.)/g, (_, sign = '') => ('btn'.includes(sign) && sign ? '\t' : sign)),
+    );
 }
 
 function placeOf(base: string, named: string, kind: Place['kind']): Place {
+  // A home of somebody else, a folder of git, and what versions of git read differently.
+  if (/^(?:~(?!\/)|%\(|")|[\t\r\n\uFFFD]/.test(named))
+    throw unreadable(`it names ${JSON.stringify(named)}, and only git knows where that is`);
   return { path: named.startsWith('~/') ? join(homedir(), named.slice(2)) : resolve(base, named), kind };
+}
+
+/** What a `.git` file or a `commondir` names. */
+function pointedBy(text: string): string {
+  return text.replace(/^gitdir: /, '').replace(/[\r\n]+$/, '');
+}
+
+/** Rejects a `.git` that git takes for none: it would look at the folder itself, and at those above it. */
+async function requireRepository(top: string): Promise<void> {
+  const { git, common } = await foldersOf(join(top, '.git'));
+  const head = await readlink(join(git, 'HEAD')).then(
+    (ref) => `ref: ${ref}`,
+    () => beginningOf(join(git, 'HEAD')),
+  );
+  const isHead = /^(?:ref:[ \t]{0,9}refs\/|[0-9a-f]{40})/.test(head);
+  const hasAll = ['objects', 'refs'].every((name) => existsSync(join(common, name)));
+  if (!isHead || !hasAll) throw unreadable(`${join(top, '.git')} is not one`);
+}
+
+async function beginningOf(path: string): Promise<string> {
+  const stats = await stat(path).catch(() => undefined);
+  return stats?.isFile() && stats.size <= maxReadBytes ? readFile(path, 'utf8') : '';
+}
+
+async function foldersOf(path: string): Promise<{ git: string; common: string }> {
+  const file = await readFile(path, 'utf8').catch(() => undefined);
+  const git = file === undefined ? path : resolve(dirname(path), pointedBy(file));
+  const common = await readFile(join(git, 'commondir'), 'utf8').catch(() => '.');
+  return { git, common: resolve(git, pointedBy(common)) };
 }

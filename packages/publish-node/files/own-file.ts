@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { Failure } from '../failure.ts';
 
 /*
  * A file of the folder may be a link, or below one, and lead anywhere. So files are read by their real path, and only inside
@@ -34,7 +35,9 @@ export async function readOwnFile(
   const place = await realPlace(root, path);
   if (place === undefined) return undefined;
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-  const file = await open(join(root, place), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const file = await open(join(root, place), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((cause) => {
+    throw new Failure('usage', `${path} cannot be read: ${cause.code}.`, { about: path, cause });
+  });
   try {
     const stats = await file.stat();
     if (!stats.isFile() || stats.size > maxBytes) return undefined;

@@ -574,6 +574,8 @@ const openedByGit: [string, (clone: string) => Promise<string>][] = [
   ...[
     ['an inclusion', '[include]\n  path = ../named\n'],
     ['an inclusion under a condition', '[includeIf "gitdir:**"]\n  path = "../named"\n'],
+    ['an inclusion by the home of a user', `[include]\n  path = ~root/..${'ABSOLUTE'}\n`],
+    ['an inclusion with a tab in its name', '[include]\n  path = "../na\\tmed"\n'],
     ['an inclusion before a comment', '[include] path = ../named ; a note\n'],
     ['an inclusion that is quoted in part', '[include]\n  path = ../"nam"ed\n'],
     ['an inclusion on two lines', '[include]\n  path = ../na\\\nmed\n'],
@@ -619,8 +621,17 @@ describe('a file that git opens', () => {
     await mkdir(dirname(path), { recursive: true });
     await pipe(path);
 
-    expect(await chosen(join(place, 'clone'))).toMatch(/neither a file nor a folder/);
+    expect(await chosen(join(place, 'clone'))).toMatch(/neither a file nor a folder|only git knows where/);
     await initCommand(join(place, 'clone'), { publisher: 'demo' });
+  });
+
+  test.each(['HEAD', 'commondir'])('looks for no %s beside a .git that is no repository', async (name) => {
+    const folder = join(place, 'clone');
+    await writeFiles(folder, { '.git/keep': '', HEAD: `ref: refs/heads/a\n`, 'objects/a': '', 'refs/a': '' });
+    await rm(join(folder, name), { force: true });
+    await pipe(join(folder, name));
+
+    expect(await chosen(folder)).toMatch(/\.git is not one/);
   });
 
   test.each(['.git/config', '.git/info/exclude', '.gitignore', 'sub/.gitignore', '.git/more'])(
@@ -669,6 +680,20 @@ describe('a file that git opens', () => {
     await expect(runGit({ top: clone, folder: clone }, ['ls-files'], 300)).rejects.toThrow(
       'git has not answered in 0.3 seconds.',
     );
+  });
+});
+
+describe('a file that may not be read', () => {
+  test('names it, in the place of an internal error', async () => {
+    const folder = join(place, 'plain');
+    await writeFiles(folder, { 'node.py': '', 'private.txt': 'x' });
+    await chmod(join(folder, 'private.txt'), 0);
+    await Promise.all([directory, place].map((path) => chmod(path, 0o755)));
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) process.seteuid?.(65534);
+    const found = await chosen(folder).finally(() => isRoot && process.seteuid?.(0));
+
+    expect(found).toBe('private.txt cannot be read: EACCES.');
   });
 });
 

@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => writeTo(process));
 
 /** What a runner of GitHub takes for a command of its own. */
-const isCommand = (line: string) => line.trim().startsWith('::') || /##\[|##vso\[/i.test(line);
+const isCommand = (line: string) => line.trim().startsWith('::') || /##\w*\[/.test(line);
 const deceives = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/u;
 
 const hostile: [string, string][] = [
@@ -30,6 +30,7 @@ const hostile: [string, string][] = [
   ['a command after a character without width', '\u200B::error::x'],
   ['a command of the older form', 'x ##[add-path]/tmp/evil'],
   ['a command of another CI', 'x ##VSO[task.setvariable]y'],
+  ['a command of a third CI', "x ##teamcity[setParameter name='env.PATH']"],
   ['a line of its own', 'x\n::set-output name=a::b'],
   ['a line after a carriage return', 'x\r::error::b'],
   ['a line of Unicode', 'x\u2028::error::b'],

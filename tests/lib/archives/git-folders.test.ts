@@ -18,6 +18,7 @@ describe('checkGitFolders', () => {
     ['of files, which Windows takes for enterable', ['x/HEAD', 'x/objects', 'x/refs'], 'the folder "x"'],
     ['where case is ignored', ['x/head', 'x/Objects/a', 'x/REFS/a'], 'the folder "x"'],
     ['where case beyond ASCII is ignored', ['x/HEAD', 'x/object\u017f/a', 'x/refs/a'], 'the folder "x"'],
+    ['where signs without ink are ignored', ['x/HE\uFE0FAD', 'x/objects/a', 'x/refs/a'], 'the folder "x"'],
     ['that names the rest of itself', ['x/HEAD', 'x/commondir', 'y/objects/a', 'y/refs/a'], 'the folder "x"'],
     [
       'below its own objects',

@@ -56,6 +56,7 @@ describe('checkName', () => {
     ['in 65 folders', `${'f/'.repeat(65)}a`, 'is nested in more than 64 folders'],
     ['of a folder of git', '.git/config', 'belongs to git'],
     ['of a folder of git in a folder', 'sub/.GIT/hooks/post-checkout', 'belongs to git'],
+    ['of a folder of git, with a sign that some systems ignore', '.gi\uFE0Ft/config', 'belongs to git'],
     ['of an empty folder of git', 'sub/.git/', 'belongs to git'],
     ['of a file that names a folder of git', 'sub/.git', 'belongs to git'],
     ['of a folder of git as Windows shortens it', 'GIT~1/config', 'belongs to git'],
