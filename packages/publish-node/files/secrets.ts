@@ -26,7 +26,8 @@ const firstLine = /-----BEGIN(?:[A-Z0-9 +]|%20){1,40}PRIVATE(?:[ +]|%20)KEY(?:(?
 const nearBytes = 1_000;
 /** No key is shorter, and hardly an identifier that long has digits and letters of both cases. */
 const fewestOfKey = 40;
-const piece = /(?=[A-Za-z/+]*\d)(?=[a-z\d/+]*[A-Z])(?=[A-Z\d/+]*[a-z])[A-Za-z0-9/+]{16,}={0,2}/g;
+const piece = /[A-Za-z0-9+/]{16,}/g;
+const isMixed = (text: string) => /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 const ownToken = /nrp_[0-9A-Za-z]{38}/g;
 /**
  * What may stand before a key: no part of a word, but what strings, URLs and terminals write for a sign, or the option of
@@ -36,7 +37,7 @@ const before =
   /(?:(?<![A-Za-z0-9-])|(?<=\\(?:[nrtbfve]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-7]{2,3})|[%=][0-9A-Fa-f]{2}|\[[\d;]{0,20}m|(?<![\w-])-[A-Za-z]))/
     .source;
 
-/** What services of this field issue: a prefix, and what is random. */
+/** What services of this field issue: a prefix, and what is random. The prefix is looked for first, since it is rare. */
 const issued: readonly [prefix: string, pattern: RegExp][] = (
   [
     ['sk-', /sk-(?:ant|proj|svcacct|admin)-([\w-]{40,200})/],
@@ -54,7 +55,7 @@ const issued: readonly [prefix: string, pattern: RegExp][] = (
     ['xapp-', /xapp-[0-9]-[A-Z0-9]{8,20}-[0-9]{8,20}-([A-Za-z0-9]{32,100})/],
     ['r8_', /r8_([A-Za-z0-9]{37})(?![\w-])/],
   ] as const
-).map(([prefix, pattern]) => [prefix, new RegExp(before + pattern.source, 'g')]);
+).map(([prefix, pattern]) => [prefix, new RegExp(`(?=${pattern.source})${before}${pattern.source}`, 'g')]);
 const maxScannedBytes = 1_000_000;
 const fewestDifferent = 8;
 
@@ -76,7 +77,7 @@ function hasPrivateKey(text: string): boolean {
     const start = index + line.length;
     const [near = ''] = text.slice(start, start + nearBytes).split('-----', 1);
     // A program names the same identifier again and again.
-    return [...new Set(near.match(piece))].join('').length >= fewestOfKey;
+    return [...new Set(near.match(piece)?.filter(isMixed))].join('').length >= fewestOfKey;
   });
 }
 

@@ -53,6 +53,7 @@ describe('a private key', () => {
     ['many headers on one line', `${begin}\n${'a: b '.repeat(30)}!`],
     ['many headers', `${begin}\n${'a: b c\n'.repeat(100_000)}!`],
     ['a long word', `${begin}\n${'a-'.repeat(500_000)}!`],
+    ['long words after many first lines', `${begin}${'a'.repeat(950)}`.repeat(2_000)],
     ['many first lines', `${begin}\na: b `.repeat(20_000)],
   ])('searches %s for a private key without much work', (_, text) => {
     const started = performance.now();
