@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import type { Extraction } from './extract-host-nodes.ts';
 import type { Files } from './files.ts';
@@ -21,6 +22,9 @@ export interface Interruption {
 const resourceLimits = { maxOldGenerationSizeMb: 320, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 /** Steps bound a pack, and real ones take less than a second. This is for a machine that is overloaded. */
 const maxMilliseconds = 60_000;
+
+// The parser is WebAssembly, and V8 sometimes aborts the whole process when it frees code that another thread frees too.
+setFlagsFromString('--no-wasm-code-gc');
 
 /** Next to this module: a bundle in dist, or the source as it is. */
 const workerFile = new URL(
