@@ -70,11 +70,11 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () 
     return { statuses: new Set(result), requests: requests.length };
   }
 
-  test('lets 60 concurrent updates of one publisher succeed, with as many requests as those of 60 publishers', async () => {
+  test('lets 60 concurrent updates of one publisher succeed, with no more requests than those of 60 publishers', async () => {
     const ofMany = await updateAll(60);
     const ofOne = await updateAll(1);
 
     expect([ofOne.statuses, ofMany.statuses]).toEqual([new Set([200]), new Set([200])]);
-    expect(ofOne.requests).toBe(ofMany.requests);
+    expect(ofOne.requests).toBeLessThanOrEqual(ofMany.requests);
   }, 60_000);
 });

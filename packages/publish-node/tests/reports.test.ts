@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -324,6 +325,8 @@ describe('publish-node whoami', () => {
   test('tells an owner that the tokens may publish and change the node, and changes nothing', async () => {
     await write('whose');
     await command('publish');
+    // Its host nodes are still being read, and the node shows when that is done.
+    while (JSON.stringify(await storedItem('NODE#whose', 'NODE')).includes('"pending"')) await pause(20);
     const before = await storedItem('NODE#whose', 'NODE');
     const answer = await whoami(owner());
 
