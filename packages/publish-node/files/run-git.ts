@@ -89,9 +89,12 @@ function real(folder: string): string {
  */
 export function findGit(top: string): string {
   const name = process.platform === 'win32' ? 'git.exe' : 'git';
-  const outermost = `${realpathSync.native(top)}${sep}`;
+  let outermost = realpathSync.native(top);
+  // A submodule lies in another work tree.
+  for (let above = outermost; above !== dirname(above); above = dirname(above))
+    if (existsSync(join(above, '.git'))) outermost = above;
   const isTrusted = (path: string) =>
-    !`${path}${sep}`.startsWith(outermost) && !/[\\/]node_modules[\\/]/.test(path);
+    !`${path}${sep}`.startsWith(`${outermost}${sep}`) && !/[\\/]node_modules[\\/]/.test(path);
   for (const folder of (process.env.PATH ?? '').split(delimiter).filter(isAbsolute)) {
     const program = join(folder, name);
     if (

@@ -13,6 +13,7 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -364,6 +365,7 @@ describe('a hostile repository', () => {
     process.env.PATH = [isSpelled[how]?.(join(place, bin)), environment.PATH].join(delimiter);
 
     await chosen(clone);
+    await chosen(join(clone, 'vendor'));
 
     expect(existsSync(marker)).toBe(false);
   });
@@ -580,6 +582,7 @@ const openedByGit: [string, (clone: string) => Promise<string>][] = [
     ['an inclusion that is quoted in part', '[include]\n  path = ../"nam"ed\n'],
     ['an inclusion on two lines', '[include]\n  path = ../na\\\nmed\n'],
     ['an inclusion after a comment that looks continued', '[include]\n# path = \\\npath = ../named\n'],
+    ['an inclusion before a zero byte', '[include]\n  path = ../named\0x\n'],
     ['a list of what is excluded', '[core]\n  excludesFile = ABSOLUTE\n'],
   ].map(([what, config = '']): [string, (clone: string) => Promise<string>] => [
     `${what} of the configuration`,
@@ -595,6 +598,21 @@ const openedByGit: [string, (clone: string) => Promise<string>][] = [
       await appendFile(join(clone, '.git/config'), '[include]\n  path = more\n');
       await writeFiles(clone, { '.git/more': '[include]\n  path = ../named\n' });
       return join(clone, 'named');
+    },
+  ],
+  [
+    'an inclusion of a file that is called exclude',
+    async (clone) => {
+      await appendFile(join(clone, '.git/config'), '[include]\n  path = exclude\n');
+      await writeFiles(clone, { '.git/exclude': '[include]\n  path = ../named\n' });
+      return join(clone, 'named');
+    },
+  ],
+  [
+    'an inclusion whose name ends with a blank of another script',
+    async (clone) => {
+      await appendFile(join(clone, '.git/config'), '[include]\n  path = ../named\u00a0\n');
+      return join(clone, 'named\u00a0');
     },
   ],
   [
@@ -663,6 +681,20 @@ describe('a file that git opens', () => {
     await git(clone, 'config', `includeIf.gitdir:${clone}/.git.path`, credentials);
 
     expect(await chosen(clone)).toEqual(['node.py']);
+  });
+
+  test('lists a repository with what the people and tools of git leave in it', async () => {
+    const clone = await cloned({});
+    const server = createServer().listen(join(clone, '.git/fsmonitor--daemon.ipc'));
+    await rm(join(clone, '.git/hooks'), { recursive: true, force: true });
+    await mkdir(join(clone, '.git/hooks'));
+    await symlink('/dev/null', join(clone, '.git/hooks/pre-commit'));
+    await git(clone, 'config', 'core.excludesFile', '/dev/null');
+    await git(clone, 'config', 'difftool.mine.path', process.execPath);
+    for (const branch of ['commondir', 'alternates']) await git(clone, 'branch', branch);
+
+    expect(await chosen(clone)).toEqual(['node.py']);
+    server.close();
   });
 
   test('stops reading a link to a device', async () => {
