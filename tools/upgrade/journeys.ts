@@ -236,16 +236,14 @@ export const journeys: Record<string, readonly Step[]> = {
     step(async (actor, state) => {
       await publish(actor, state);
       await upload(actor, state, await demoArchive('1.0.0'));
+      await actor.stage.events.lose('uploads', marksOf(state));
     }),
     alone(async (actor, state) => {
-      await actor.stage.events.lose('uploads', marksOf(state));
       await actor.schedule('finalize-upload', 5);
+      await actor.stage.events.lose('extractions', marksOf(state));
     }),
     step(requireDownload),
-    alone(async (actor, state) => {
-      await actor.stage.events.lose('extractions', marksOf(state));
-      await actor.schedule('extract-host-nodes', 10);
-    }),
+    alone((actor) => actor.schedule('extract-host-nodes', 10)),
     step(async (actor, state) => {
       await handle(actor, state);
       const { host_node_extract_status: status } = await retrieved(actor, state);
@@ -566,12 +564,11 @@ export const journeys: Record<string, readonly Step[]> = {
       state.ticket = ticketOf(actor, state);
       state.status = String(/<([^>]+)>/.exec(String(headers.link ?? headers.Link))?.[1]);
     }),
-    step((actor, state) => notify(actor, state, { id: state.task, state: 'processing' })),
-    // The message of an hour ago was lost with its queue.
-    alone(async (actor, state) => {
+    step(async (actor, state) => {
+      await notify(actor, state, { id: state.task, state: 'processing' });
       await actor.stage.events.lose('notifications', marksOf(state));
-      await actor.schedule('deliver-notifications', 12);
     }),
+    alone((actor) => actor.schedule('deliver-notifications', 12)),
     handled,
     step((actor, state) => {
       const creations = [{ id: `${state.task}-1`, url: 'https://example.com/film.mp4' }];
@@ -579,11 +576,12 @@ export const journeys: Record<string, readonly Step[]> = {
     }),
     step(async (actor, state) => {
       await notify(actor, state, { id: state.task, state: 'processing' });
-      // Of a recorded state the message that was sent at that time is lost.
+      // A recorded state has lost its messages.
       await actor.schedule('deliver-notifications', 24);
       await handle(actor, state);
     }),
     step(async (actor, state) => {
+      await actor.schedule('deliver-notifications', 24);
       await actor.stage.events.settle(() => actor, { marks: marksOf(state) });
       requireNotifications(actor, state);
       const shown = (await (await fetch(String(state.status))).json()) as State;
