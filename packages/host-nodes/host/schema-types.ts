@@ -30,6 +30,35 @@ const defaults: [string, Value][] = [
   ['description', ''],
 ];
 
+const templates: readonly [string, readonly string[]][] = [
+  ['Template', ['template_id', 'allowed_types']],
+  ['TemplatePrefix', ['input', 'prefix', 'min', 'max']],
+  ['TemplateNames', ['input', 'names', 'min']],
+  ['Option', ['key', 'inputs']],
+];
+
+/** What a pack may read of an object that it did not give: the host's defaults, and what only the host can tell. */
+const unset: readonly [Class, names: string, Value][] = [
+  [
+    schemaType,
+    'is_input_list is_output_node is_deprecated is_experimental is_dev_only is_api_node not_idempotent enable_expand accept_all_inputs',
+    false,
+  ],
+  [schemaType, 'price_badge essentials_category', null],
+  [schemaType, 'search_aliases validate finalize get_v1_info', new Unknown('a member of a schema')],
+  [inputType, 'display_name tooltip lazy rawLink advanced', null],
+  [inputType, 'optional', false],
+  [inputType, 'extra_dict as_dict get_all get_io_type', new Unknown('a member of an input')],
+  [outputType, 'id display_name tooltip', null],
+  [outputType, 'is_output_list', false],
+  [outputType, 'as_dict get_io_type', new Unknown('a member of an output')],
+  [
+    templateType,
+    'allowed_types input prefix names min max as_dict get_all',
+    new Unknown('a member of a template'),
+  ],
+];
+
 const path = /^comfy_api\.(?:latest|v\w+)(?:\.(?:_?io|IO))?\.(\w+)$/;
 const known = new Map<string, Value>([
   ['ComfyNode', nodeType],
@@ -76,6 +105,7 @@ const known = new Map<string, Value>([
   ],
 ]);
 for (const [name, value] of defaults) schemaType.define(name, value);
+for (const [type, names, value] of unset) for (const name of names.split(' ')) type.define(name, value);
 for (const name of ['GET_SCHEMA', 'FINALIZE_SCHEMA']) {
   const schema = new Native(name, (machine, [cls = null]) =>
     machine.call(machine.attribute(cls, 'define_schema')),
@@ -91,8 +121,6 @@ schemaType.construct = (_machine, cls, args, keywords) =>
   );
 inputType.construct = (machine, cls, args, keywords) => makeInput(machine, cls, args, keywords);
 outputType.construct = (_machine, cls, args, keywords) => makeOutput(cls, args, keywords);
-templateType.construct = (_machine, cls, args, keywords) =>
-  keep(cls, ['first', 'second', 'min', 'max'], args, keywords);
 for (const [name, type] of schemaTypes) known.set(name, makeSocket(name, type));
 for (const [name, value] of hiddenInputs) hiddenType.define(name, member(hiddenType, name, value));
 
@@ -126,19 +154,21 @@ function makeSocket(name: string, type: string | undefined): Value {
 
 function dress(socket: Class, name: string, type: string): void {
   socket.define('io_type', type);
-  for (const [key, base] of [
-    ['Input', inputType],
-    ['Output', outputType],
-    ['Template', templateType],
-    ['TemplatePrefix', templateType],
-    ['TemplateNames', templateType],
-    ['Option', templateType],
-  ] as const) {
+  const input = addPart(socket, 'Input', inputType);
+  for (const parameter of inputParameters.get(name) ?? []) input.define(parameter, null);
+  addPart(socket, 'Output', outputType);
+  for (const [key, parameters] of templates) {
+    const template = addPart(socket, key, templateType);
+    template.construct = (_machine, cls, args, keywords) => keep(cls, parameters, args, keywords);
+  }
+
+  function addPart(owner: Class, key: string, base: Class): Class {
     const part = hostType(key, base);
     part.construct = base.construct;
     part.define('io_type', type);
     part.define('kind', name);
-    socket.define(key, part);
+    owner.define(key, part);
+    return part;
   }
 }
 

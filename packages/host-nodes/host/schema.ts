@@ -148,10 +148,10 @@ function addOptions(machine: Machine, options: Dict, input: Instance): void {
 function matchTemplate(machine: Machine, template: Value | undefined): Value {
   if (!(template instanceof Instance) || !template.cls.inherits(templateType))
     return new Unknown('a template');
-  const allowed = template.own('allowed_types') ?? template.own('second') ?? null;
+  const allowed = template.own('allowed_types') ?? null;
   const types = allowed instanceof Class ? [allowed] : allowed === null ? [] : [...machine.iterate(allowed)];
   const names = types.map((type) => (type instanceof Class ? asText(type.find('io_type')) : undefined));
-  const id = template.own('template_id') ?? template.own('first') ?? null;
+  const id = template.own('template_id') ?? null;
   if (names.includes(undefined)) return new Unknown('a type of unknown name');
   return dictOf(machine, [
     ['template_id', id],
@@ -170,10 +170,10 @@ function addDynamic(machine: Machine, options: Dict, input: Instance, kind: stri
   for (const choice of machine.iterate(choices)) {
     if (!(choice instanceof Instance)) list.push(new Unknown('an unknown choice'));
     else {
-      const inputs = choice.own('inputs') ?? choice.own('second') ?? new List();
+      const inputs = choice.own('inputs') ?? new List();
       list.push(
         dictOf(machine, [
-          ['key', choice.own('key') ?? choice.own('first') ?? null],
+          ['key', choice.own('key') ?? null],
           ['inputs', inputDict(machine, inputs)],
         ]),
       );

@@ -93,6 +93,28 @@ NODE_CLASS_MAPPINGS = {c.GET_SCHEMA().node_id: c for c in [A]}
     expect(namesOf(listed)).toEqual(['Named A']);
   });
 
+  test.each([
+    [
+      'an option',
+      'io.DynamicCombo.Option("a", [io.Int.Input("n")])',
+      'assert made.key == "a" and len(made.inputs) == 1',
+    ],
+    [
+      'an input',
+      'io.Int.Input("n")',
+      'assert made.default is None and not made.optional and made.tooltip is None',
+    ],
+    ['an output', 'io.Image.Output()', 'assert made.display_name is None and not made.is_output_list'],
+    ['a template', 'io.MatchType.Template("T")', 'made.template_id.lower(); made.as_dict()'],
+    ['a schema', 'io.Schema(node_id="N")', 'made.validate(); assert not made.is_output_node'],
+  ])('lists its node if the pack reads from %s what it did not give', (_, made, use) => {
+    const { nodes } = extract(
+      pack('inputs=read()', `def read():\n    made = ${made}\n    ${use}\n    return []\n`),
+    );
+
+    expect(nodes.map(({ name }) => name)).toEqual(['Node']);
+  });
+
   test('gives a node the title that its schema shows', () => {
     const untitled = extract(
       `${pack('inputs=[]')}NODE_CLASS_MAPPINGS = {"N": Node}\nNODE_DISPLAY_NAME_MAPPINGS = {"N": "Not shown"}\n`,
