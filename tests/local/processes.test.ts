@@ -28,6 +28,14 @@ function startScript(script: string, options: ScriptOptions = {}) {
   return { starting, lines };
 }
 
+/** Says the id and the readiness in one write, so that no other process's line comes between or first. */
+const sayPid = `console.log(process.pid + '\\nlistening');`;
+
+/** A script's lines that start another script as `child`. */
+function spawnOf(script: string): string {
+  return `const child = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(script)}], { stdio: 'inherit' });`;
+}
+
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -39,10 +47,12 @@ function isAlive(pid: number): boolean {
 describe('startProcess', () => {
   test('resolves when the process is ready, passes on later lines, and stops it', async () => {
     const { starting, lines } = startScript(
-      `console.log('one'); console.log('listening'); console.error('two'); setInterval(() => {}, 1000)`,
+      `process.on('SIGUSR2', () => console.error('two')); console.log('one'); console.log('listening');
+       setInterval(() => {}, 1000)`,
     );
 
     const child = await starting;
+    process.kill(child.pid, 'SIGUSR2');
     while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await child.stop();
     await child.stop();
@@ -111,12 +121,10 @@ describe('startProcess', () => {
   });
 
   test('stops every process of a group', async () => {
-    const grandchild = `process.on('SIGTERM', () => process.exit()); console.log('listening'); setInterval(() => {}, 1000)`;
     const { starting } = startScript(
-      `const { spawn } = require('node:child_process');
-       const child = spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}], { stdio: 'inherit' });
-       console.log(child.pid);
-       process.on('SIGTERM', () => child.once('exit', () => process.exit()));`,
+      `process.on('SIGTERM', () => {});
+       ${spawnOf(`process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 1000); ${sayPid}`)}
+       child.once('exit', () => process.exit());`,
       { isGroup: true },
     );
 
@@ -141,14 +149,13 @@ describe('a process that ignores the stop signal', () => {
   });
 
   test('dies with its whole group', async () => {
-    const { starting } = startScript(
-      `const { spawn } = require('node:child_process');
-       const child = spawn(process.execPath, ['-e', ${JSON.stringify(`${ignores} console.log('listening')`)}], { stdio: 'inherit' });
-       console.log(child.pid); ${ignores}`,
-      { isGroup: true, graceMs: 100 },
-    );
+    const { starting } = startScript(`${ignores} ${spawnOf(`${ignores} ${sayPid}`)}`, {
+      isGroup: true,
+      graceMs: 100,
+    });
     const child = await starting;
     const pid = Number(child.startOutput.split('\n')[0]);
+    expect(isAlive(pid)).toBe(true);
     await child.stop();
     for (let turn = 0; turn < 100 && isAlive(pid); turn += 1) await pause(50);
 
