@@ -12,7 +12,7 @@ export function problemsOf(values: Values, region: string): string[] {
   );
   const unknown = Object.keys(values).filter((name) => !known.includes(name));
   return [
-    ...unknown.map((name) => `There is no parameter ${name}.`),
+    ...unknown.map((name) => `The parameter ${name} does not exist.`),
     ...single,
     ...combinationProblems(values, region).filter(
       (sentence) => !single.some((problem) => subjectOf(problem) === subjectOf(sentence)),

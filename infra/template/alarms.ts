@@ -461,7 +461,7 @@ function deadLetters(name: string, queue: string, meaning: string): Alarm {
   return {
     name,
     meaning,
-    // A message that its batch reports as failed is no error of the invocation, and fires no `faults-` alarm.
+    // A message reported as failed in its batch is not an invocation error, so no `faults-` alarm fires.
     look: '`causes` in its lines; none if it crashed',
     action: 'Fix the cause, then [redrive](#redrive-dead-letters).',
     metric: {

@@ -29,7 +29,7 @@ export async function updateConfig(
   return config;
 }
 
-/** Empty pieces too: nobody caches a missing file, so each search would request it again. */
+/** Creates every piece, because a missing file is never cached: each search would request it again. */
 async function createPieces(context: Context, pieces: number): Promise<void> {
   const empty: CatalogPiece = { nodes: [] };
   await Promise.all(

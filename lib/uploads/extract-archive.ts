@@ -13,8 +13,8 @@ export const extractor = 2;
 
 /**
  * The result of an extraction. `early`: its version is not active yet; `superseded`: it has another archive by
- * now, or a newer extraction; `missing`: there is no such object; `interrupted`: it ran out of time or memory, which is
- * no verdict; `unfinished`: there was no time to write all of its entries, and another try writes the rest.
+ * now, or a newer extraction; `missing`: the object does not exist; `interrupted`: it ran out of time or memory, which says
+ * nothing about the pack; `unfinished`: there was no time to write all of its entries, and another try writes the rest.
  */
 export type ExtractionResult =
   | 'success'

@@ -80,7 +80,7 @@ describe('packages', () => {
     },
   );
 
-  test('needs no second build where nothing has changed, and leaves nothing beside dist', async () => {
+  test('does not build again if nothing has changed, and leaves nothing beside dist', async () => {
     const cwd = dirname(dirname(first.file));
     const { stdout } = await run('node', ['infra/bundle/build.ts'], { cwd, env: bareEnvironment });
 

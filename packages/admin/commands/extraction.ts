@@ -19,7 +19,7 @@ export const extract = command({
   parameters: ['node', 'version'],
   summary: 'Read the host nodes of a version from its archive again',
   notes:
-    'After an update of the extractor, or for a version whose extraction got lost. The archive is never run. Entries\nthat people edited stay; others that are no longer found are removed. Reads the bucket with your own rights.',
+    'After an update of the extractor, or for a version whose extraction was lost. The archive is never run. Entries\nthat people edited stay; others that are no longer found are removed. Reads the bucket with your own rights.',
   options,
   examples: [
     'node-version extract demo-node 1.0.0',

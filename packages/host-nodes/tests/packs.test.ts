@@ -340,12 +340,12 @@ const fields: [title: string, code: string, fields: object][] = [
     },
   ],
   [
-    'inputs of which a group depends on a condition',
+    'inputs with a group that depends on a condition',
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more = outside.inputs()\n        return {"required": {}, "optional": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     { inputNames: undefined, inputTypes: undefined },
   ],
   [
-    'inputs of which one depends on a condition',
+    'inputs with one that depends on a condition',
     'import outside\nclass A:\n    @classmethod\n    def INPUT_TYPES(s):\n        more = {"a": ("A",)}\n        if outside.f(): more["b"] = ("B",)\n        return {"required": more}\n    RETURN_TYPES = ()\n    FUNCTION = "f"',
     { inputNames: undefined, inputTypes: undefined },
   ],

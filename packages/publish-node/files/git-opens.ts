@@ -136,7 +136,7 @@ function withoutBlanks(value: string): string {
 }
 
 function placeOf(base: string, named: string, kind: Place['kind']): Place {
-  // A home of somebody else, a folder of git, and what versions of git read differently.
+  // Another user's home, git's own folder, and what versions of git read differently.
   if (/^(?:~(?!\/)|%\(|")|[\0\t\r\n\uFFFD]/.test(named))
     throw unreadable(`it names ${JSON.stringify(named)}, and only git knows where that is`);
   return { path: named.startsWith('~/') ? join(homedir(), named.slice(2)) : resolve(base, named), kind };
