@@ -643,7 +643,7 @@ describe('a file that git opens', () => {
     await initCommand(join(place, 'clone'), { publisher: 'demo' });
   });
 
-  test.each(['HEAD', 'commondir'])('does not look for %s beside a .git that is not a repository', async (name) => {
+  test.each(['HEAD', 'commondir'])('ignores %s beside a .git that is not a repository', async (name) => {
     const folder = join(place, 'clone');
     await writeFiles(folder, { '.git/keep': '', HEAD: `ref: refs/heads/a\n`, 'objects/a': '', 'refs/a': '' });
     await rm(join(folder, name), { force: true });
