@@ -12,7 +12,7 @@ export function problemsOf(values: Values, region: string): string[] {
   );
   const unknown = Object.keys(values).filter((name) => !known.includes(name));
   return [
-    ...unknown.map((name) => `The parameter ${name} does not exist.`),
+    ...unknown.map((name) => `${name} is not a parameter.`),
     ...single,
     ...combinationProblems(values, region).filter(
       (sentence) => !single.some((problem) => subjectOf(problem) === subjectOf(sentence)),

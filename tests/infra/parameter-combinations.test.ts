@@ -61,7 +61,7 @@ describe('parameters together', () => {
       { creditCeilings: 'textToVideo=1,textToVideo/vidq3-pro/99=1' },
       'creditCeilings: no textToVideo with vidq3-pro has 99 seconds.',
     ],
-    ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'The parameter tokenIsuer does not exist.'],
+    ['an unknown name', { tokenIsuer: 'https://a.example.com' }, 'tokenIsuer is not a parameter.'],
   ])('fail together: %s', (_, values, sentence) => {
     expect(problems(values)).toEqual([sentence]);
   });

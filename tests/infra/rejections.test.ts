@@ -34,7 +34,7 @@ describe('a stage that cannot be deployed', () => {
 
     expect(sentencesIn(refusal)).toEqual([
       'This stage cannot be deployed:',
-      '  The parameter tokenIsuer does not exist.',
+      '  tokenIsuer is not a parameter.',
       '  maxArchiveBytes: must be a whole number from 1 to 1000000000.',
       expect.stringMatching(/^ {2}bucketName: must be 3 to 63 lowercase letters/),
       expect.stringMatching(/^ {2}imageProviderKey: must name a secret/),
