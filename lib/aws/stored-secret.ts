@@ -1,7 +1,7 @@
 import { calling, type Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
-import type { SecretUse } from './secret-store.ts';
+import { readSecret, type SecretUse } from './secret-store.ts';
 
 export interface StoredSecret {
   read: (context: Context) => Promise<string>;
@@ -32,7 +32,6 @@ export function storedSecret(value: string, use: SecretUse = 'text'): StoredSecr
   let readAt = 0;
   const readAgain = async (timeoutMs: number): Promise<string> => {
     try {
-      const { readSecret } = await import('./secret-store.ts');
       last = await readSecret(store, name, use, timeoutMs);
     } catch (error) {
       if (last === undefined) throw error;

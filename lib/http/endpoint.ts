@@ -8,17 +8,15 @@ import { type Context, contextOf, describeOpenCalls, endOf, inTime } from '../co
 import * as config from '../config.ts';
 import { type Access, type BodyOf, bodySchema, type Contract } from '../contract.ts';
 import { ApiError } from '../errors.ts';
-import type { Answer, Outgoing } from '../paid/participant.ts';
-import { loadModules, participantsOf } from '../paid/participants.ts';
-import { type PreparedRequest, type Progress, runRequest } from '../paid/run-request.ts';
-import type { StartedTask } from '../providers/provider.ts';
+import { IdempotencyKey } from '../paid/idempotency-key.ts';
+import type { Answer } from '../paid/participant.ts';
+import { type Progress, runRequest } from '../paid/run-request.ts';
 import { issueDetails } from '../validation-issues.ts';
 import { admit, type JobOf, tokenIn } from './admit.ts';
 import { compressed, errorAnswer, jsonAnswer, logRequest } from './answer.ts';
 import type { SerializedJson } from './bounded-json.ts';
 import { parseJsonBody } from './json-body.ts';
-import { log, note } from '../log.ts';
-import { withUploads } from '../paid/uploads.ts';
+import { note } from '../log.ts';
 
 type CallerOf<A extends Access> = A extends 'user'
   ? Caller
@@ -38,7 +36,7 @@ export interface Call<C extends Contract> {
   context: Context;
 }
 
-type ReplyBody<C extends Contract> = z.input<C['reply']>;
+export type ReplyBody<C extends Contract> = z.input<C['reply']>;
 
 interface Reply<C extends Contract> {
   body: ReplyBody<C> | SerializedJson;
@@ -62,7 +60,6 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
       return { answer: jsonAnswer(contract.status, body, headers) };
     };
     if (keyed === undefined) return (await send()).answer;
-    const { IdempotencyKey } = await import('../paid/idempotency-key.ts');
     const refreshed = refresh && {
       refresh: async (text: string) => JSON.stringify(await refresh(JSON.parse(text), call)),
     };
@@ -73,33 +70,6 @@ export function endpoint<C extends Contract>(contract: C, handler: Handler<C>, o
       context: call.context,
     });
     return runRequest({ participants: [key], isPaid: false, send, context: call.context }, progress);
-  });
-}
-
-/** An operation that buys a task of a provider: the call that starts it, and what its reply says to our caller. */
-export function paidEndpoint<C extends Contract>(
-  contract: C,
-  callOf: (call: Call<C>) => Outgoing,
-  replyOf: (started: StartedTask, call: Call<C>) => ReplyBody<C> | SerializedJson,
-) {
-  const modules = config.atStart(config.configured(() => loadModules(contract)));
-  return lambdaHandler(contract, undefined, async (call, keyed, progress) => {
-    const { requestId, context } = call;
-    const body = await withUploads(context, callerName(call.caller), call.body);
-    const request = { attempt: randomUUID(), caller: callerName(call.caller), body, requestId, context };
-    const key =
-      keyed && new (await import('../paid/idempotency-key.ts')).IdempotencyKey({ ...keyed, ...request });
-    const surrounding = participantsOf(await modules(), contract, request, key, (given) =>
-      callOf({ ...call, body: given as BodyOf<C> }),
-    );
-    const send: PreparedRequest['send'] = async () => {
-      // What dies now, by time, memory or a kill, leaves no other line.
-      log('info', 'sending');
-      const { task, reply } = await surrounding.call.send();
-      const started = { task, reply, ceiling: surrounding.ceiling };
-      return { answer: jsonAnswer(contract.status, replyOf(started, call)), task };
-    };
-    return runRequest({ ...surrounding, isPaid: true, send, context }, progress);
   });
 }
 
@@ -125,7 +95,7 @@ interface GatewayRequest extends APIGatewayProxyEventV2 {
 const lastAnswerMs = 400;
 
 /** The only place that knows middy and API Gateway. */
-function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined, work: Work<C>) {
+export function lambdaHandler<C extends Contract>(contract: C, jobOf: JobOf | undefined, work: Work<C>) {
   const schema = config.atStart(config.configured(() => bodySchema(contract, config.videoRules)));
   const pipeline = middy<GatewayRequest, Answer>(
     async (request: GatewayRequest, invocation: Invocation) => {

@@ -1,6 +1,6 @@
 import { videoCall, type VideoContract, videoReply } from '../providers/video-provider.ts';
 import { boundedObject } from './bounded-json.ts';
-import { paidEndpoint } from './endpoint.ts';
+import { paidEndpoint } from './paid-endpoint.ts';
 
 /** A video operation. The contract says all that makes it different from the others. */
 export function videoEndpoint(contract: VideoContract) {

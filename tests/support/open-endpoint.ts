@@ -2,7 +2,8 @@ import * as z from 'zod/mini';
 import type { Access, Contract } from '../../lib/contract.ts';
 import type { Outgoing } from '../../lib/paid/participant.ts';
 import { invoke, type Result } from './invoke.ts';
-import { endpoint, paidEndpoint } from '../../lib/http/endpoint.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { paidEndpoint } from '../../lib/http/paid-endpoint.ts';
 import { setVariables } from './variables.ts';
 
 setVariables({ PROXY_ACCESS_TOKEN: 'optional', PUBLISH_ACCESS_TOKEN: 'required' });
