@@ -308,9 +308,12 @@ describe('the documents', () => {
 
   test('docs/runbook.md has the alarms that npm run configuration writes', () => {
     const runbook = readFileSync('docs/runbook.md', 'utf8');
+    const linked = readFileSync('infra/template/alarms.ts', 'utf8').match(/(?<=\]\()#[\w-]+(?=\))/g) ?? [];
 
     expect(withAlarmTable(runbook)).toBe(runbook);
     expect(runbook).toContain(alarmTable());
+    expect(linked.length).toBeGreaterThan(4);
+    expect(linked.filter((link) => !isReached('docs/runbook.md', link))).toEqual([]);
   });
 
   test('docs/configuration.md is what npm run configuration writes', async () => {

@@ -97,8 +97,8 @@ function functionAlarms(stage: Stage, { name, route, timeoutSeconds }: StageFunc
   const faults: Alarm = {
     name: `faults-${name}`,
     meaning: 'An invocation crashed, ran out of time or memory, or failed an event.',
-    look: '`sending` without `request` lines, the last lines before the crash, `causes`',
-    action: 'Began with a deployment: roll back. Uploads are tried three times.',
+    look: '`causes`; lines `sending` without a `request`',
+    action: 'Began with a deployment: [roll back](#roll-back).',
     metric: { ...ofLambda, name: 'Errors', statistic: 'Sum' },
     ...anyOfTen,
     periods: [1, periods],
@@ -115,15 +115,15 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
       name: `internal-errors-${name}`,
       meaning: 'The function returned `internal_error`.',
       look: '`causes`; a `secret` line names a bad secret',
-      action: 'Began with a deployment: roll back.',
+      action: 'Began with a deployment: [roll back](#roll-back).',
       metric: own(stage, 'requests', { function: name, code: 'internal_error' }),
       ...anyOfTen,
     },
     {
       name: `slow-${name}`,
-      meaning: 'For 15 minutes, the p95 was above 2 s (proxies: 15 s).',
+      meaning: 'The p95 is above 2 s (proxies: 15 s).',
       look: '`ms`, `provider_ms`, `cold_start`, table throttles, the issuer',
-      action: 'If `provider_ms` is close to `ms`, contact the provider.',
+      action: '`provider_ms` close to `ms`: tell the provider.',
       metric: { namespace: 'AWS/Lambda', name: 'Duration', statistic: 'p95', dimensions },
       ...fifteenMinutes,
       above: bound,
@@ -134,7 +134,6 @@ function routeAlarms(stage: Stage, name: string, route: string): Alarm[] {
 const hourly = {
   missing: 'The sweep has not run for two hours.',
   missingAction: 'Enable the rule.',
-  unvisited: 'In three of four hours, the sweep left work undone.',
   seconds: hours,
   minRuns: 1,
   missingPeriods: [2, 2],
@@ -144,7 +143,6 @@ const hourly = {
 interface SweepSchedule {
   missing: string;
   missingAction: string;
-  unvisited: string;
   seconds: number;
   /** In a period. */
   minRuns: number;
@@ -154,19 +152,13 @@ interface SweepSchedule {
 
 /** What runs by a schedule, and the function whose schedule it is. */
 const sweeps: (SweepSchedule & { sweep: string; ranBy: string })[] = [
-  {
-    sweep: 'uploads',
-    ranBy: 'finalizeUpload',
-    ...hourly,
-    missingAction: 'Enable the rule; raise `finalizeConcurrency` if it is used up.',
-  },
+  { sweep: 'uploads', ranBy: 'finalizeUpload', ...hourly },
   { sweep: 'host-nodes', ranBy: 'extractHostNodes', ...hourly },
   {
     sweep: 'spending',
     ranBy: 'sweepSpending',
-    missing: 'For 15 minutes, the sweep or a part of it has not run, so accounts count too much.',
+    missing: 'The sweep or a part of it has not run for 15 minutes, so accounts count too much.',
     missingAction: 'Enable its rules. Until then, run `npm run admin -- usage sweep $on`.',
-    unvisited: 'For 15 minutes, the sweep left accounts undone.',
     seconds: 5 * minutes,
     // Four parts run five times. A run may fall into the next period, and without one part there are 15.
     minRuns: 18,
@@ -192,7 +184,7 @@ function sweepAlarms(stage: Stage): Alarm[] {
       },
       {
         name: `sweep-unvisited-${sweep}`,
-        meaning: schedule.unvisited,
+        meaning: 'The sweep leaves work undone.',
         look: 'the sweep’s lines',
         action: 'Remove what keeps failing, or run the sweep with `npm run admin`.',
         metric: { ...metric('sweep_unvisited', sweep), statistic: 'Maximum' },
@@ -225,16 +217,16 @@ const rate = (errors: string, atLeast: number) => ({
   metrics: { errors: ofApi(errors), requests: ofApi('Count') },
 });
 
-const causesOf5xx: Pick<Alarm, 'look' | 'action'> = {
+const causesOf5xx: Pick<Alarm, 'meaning' | 'look' | 'action'> = {
+  meaning: 'Over 5 % of requests got a 5xx, in 3 of 5 minutes or (`repeated-`) three times in an hour.',
   look: 'lines with 5xx by `code`; the access log’s `gateway_error`',
   action:
-    '`unavailable`: read `causes` (a secret, throttles, the issuer). `internal_error`, `provider_*`: see their alarms.',
+    '`unavailable`: read `causes` (a secret, throttles, the issuer). Other codes have their own alarms.',
 };
 
 const apiAlarms: Alarm[] = [
   {
     name: 'server-errors',
-    meaning: 'In 3 of 5 minutes with at least 20 requests, over 5 % got a 5xx.',
     ...causesOf5xx,
     metric: rate('5xx', 20),
     seconds: minutes,
@@ -243,7 +235,6 @@ const apiAlarms: Alarm[] = [
   },
   {
     name: 'repeated-server-errors',
-    meaning: 'In 3 five-minute periods of an hour, over 5 % got a 5xx, however few requests there were.',
     ...causesOf5xx,
     metric: rate('5xx', 1),
     ...thriceAnHour,
@@ -251,10 +242,10 @@ const apiAlarms: Alarm[] = [
   },
   {
     name: 'client-errors',
-    meaning: 'For 15 minutes, over half of at least 20 requests got a 4xx.',
+    meaning: 'Over half of at least 20 requests got a 4xx.',
     look: 'lines by `code` and `principal`; 429 in the access log',
     action:
-      '`unauthorized`: did the issuer, audience or keys change? `provider_rejected` with 404: correct the provider’s URL. One caller: block it. 429: raise `rateLimit`.',
+      '`unauthorized`: did the issuer, audience or keys change? `provider_rejected` with `provider_status` 404: correct the provider’s URL. One caller: block it. 429: raise `rateLimit`.',
     metric: rate('4xx', 20),
     ...fifteenMinutes,
     above: 50,
@@ -292,7 +283,7 @@ function concurrencyAlarms({ functions }: Stage): Alarm[] {
     account,
     {
       name: 'reserved-throttles',
-      meaning: 'Only with reservations: for 15 minutes, one was used up.',
+      meaning: 'A reserved concurrency is used up.',
       look: '`provider_ms`; lines by `principal`',
       action:
         'One caller: limit it. A slow provider: tell it. Otherwise raise `proxyConcurrency` or `finalizeConcurrency`.',
@@ -314,7 +305,7 @@ function tableAlarms(): Alarm[] {
     ['Read', 'Write'].map(
       (kind): Alarm => ({
         name: `${place}-${kind.toLowerCase()}-throttles`,
-        meaning: 'For 15 minutes, DynamoDB throttled the table or its index.',
+        meaning: 'DynamoDB throttles the table or its index.',
         look: 'consumed capacity; lines by node, publisher and `principal`',
         action:
           '`tableMaxReads` or `tableMaxWrites` reached: raise it. Otherwise one key is hot: limit its node, publisher or caller.',
@@ -343,7 +334,7 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
       name: `${provider}-provider-credentials`,
       meaning: 'The provider rejects our key; all its requests fail, uncharged.',
       look: 'who changed the key',
-      action: 'Store a valid key.',
+      action: '[Store a valid key](#keys-and-tokens).',
       metric: metric('provider_credentials_refused'),
       ...anyOfFifteen,
     },
@@ -358,7 +349,7 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
     {
       name: `${provider}-provider-errors`,
       meaning:
-        'In 3 five-minute periods of an hour, over 20 % of calls failed, timed out or got an invalid reply.',
+        'Over 20 % of calls failed, timed out or got an invalid reply.',
       look: 'the provider’s status page, `provider_status`',
       action: 'Tell the provider. Time-outs may have been charged.',
       metric: {
@@ -376,9 +367,9 @@ function moneyAlarms(stage: Stage): Alarm[] {
     {
       name: 'credits-per-hour',
       meaning:
-        'In an hour, both providers together charged more than `creditsPerHourAlarm` (relight: its ceiling).',
+        'In an hour, the providers charged more than `creditsPerHourAlarm`.',
       look: 'lines with `credits` by `principal`',
-      action: 'Leaked token: block its caller. Growth: raise the parameter.',
+      action: 'Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter.',
       metric: own(stage, 'credits', {}),
       seconds: hours,
       periods: [1, 2],
@@ -408,7 +399,7 @@ function uploadAlarms({ bucketName }: Stage): Alarm[] {
       'Reading host nodes crashed three times, or failed because of us. Downloads work.',
     ),
     oldestMessage('extraction-backlog', 'Extractions', 2 * hours, {
-      meaning: 'For 15 minutes, an archive in the queue was older than two hours.',
+      meaning: 'An archive has waited over two hours in the queue.',
       look: '`faults-extractHostNodes`, throttles, `extraction` lines by `outcome`',
       action: 'Too many publishes: raise `maximumConcurrency` in `serverless.yml`.',
     }),
@@ -442,7 +433,7 @@ const indexAlarms: Alarm[] = [
   },
   {
     name: 'index-age',
-    meaning: 'For 15 minutes, the public index was over 5 minutes behind.',
+    meaning: 'The public index is over 5 minutes behind.',
     look: '`index` lines with `causes`, throttles of `writeIndex` and S3',
     action:
       'Remove the cause. After a day, the stream has lost changes: run `npm run admin -- index rebuild $on`.',
@@ -509,7 +500,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
       above: 10,
     },
     oldestMessage('notification-backlog', 'Notifications', 15 * minutes, {
-      meaning: 'For 15 minutes, a notification in the queue was older than 15 minutes.',
+      meaning: 'A notification has waited over 15 minutes in the queue.',
       look: '`faults-deliverNotifications`, the signing key, `delivery` lines by `host`',
       action: 'Slow receivers: raise `notificationConcurrency`.',
     }),
@@ -520,7 +511,7 @@ function notificationAlarms(stage: Stage): Alarm[] {
     ),
     {
       name: 'notification-runs',
-      meaning: 'For 15 minutes, a notification was 15 minutes overdue, or no run handed over what is due.',
+      meaning: 'A notification is 15 minutes overdue, or no run hands over what is due.',
       look: '`faults-deliverNotifications`, the signing key, its schedule, `hand_over` lines',
       action: 'Remove the cause.',
       metric: { ...own(stage, 'oldest_due_ms', {}), statistic: 'Maximum' },

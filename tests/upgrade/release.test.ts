@@ -145,9 +145,9 @@ describe('npm run admin -- upgrade', () => {
     expect(await readTable()).toEqual(image);
   });
 
-  test('does what docs/upgrade.md says, in its order', async () => {
+  test('does what docs/deploy.md says, in its order', async () => {
     const [, block = ''] =
-      /## Upgrade\n.*?```bash\n(.*?)```/s.exec(readFileSync('docs/upgrade.md', 'utf8')) ?? [];
+      /## Upgrade\n.*?```bash\n(.*?)```/s.exec(readFileSync('docs/deploy.md', 'utf8')) ?? [];
     const commands = block.split('\n').filter((line) => line.endsWith(' $on'));
     const outputs: string[] = [];
     for (const command of commands) {

@@ -18,10 +18,7 @@ const heading = [
   'Writes',
   'Round trips',
   'S3 PUT, GET',
-  'Function',
-  'Table',
-  'Other',
-  'A million',
+  'Dollars a million',
   'First ceiling of a key, a second',
 ];
 
@@ -64,7 +61,7 @@ function rowOf(counted: Counted): string[] {
     // No caller waits for the others.
     isRequest ? `${before}${after > 0 ? ` + ${after}` : ''}` : '',
     puts + gets > 0 ? `${shown(puts)}, ${shown(gets)}` : '',
-    ...[compute, table, other, compute + table + other].map((dollars) => dollars.toFixed(2)),
+    (compute + table + other).toFixed(2),
     isRequest || queueReads > 0 ? ceilingOf(counted) : '',
   ];
 }

@@ -9,13 +9,11 @@ const everything = {
   creditsPerHour: 0,
 };
 
-/** The table of docs/runbook.md: one line for each alarm, and one for those that say the same. */
+/** The table of docs/runbook.md: one line for each alarm, and one for those that mean the same. */
 export function alarmTable(): string {
-  const lines = Map.groupBy(alarmsOf(everything), ({ meaning, look, action }) =>
-    [meaning, look, action].join(' | '),
-  );
-  const rows = [...lines].map(([text, alarms]) => `| ${alarms.map(named).join(', ')} | ${text} |`);
-  return ['| Alarm | Meaning | Look at | Action |', '|---|---|---|---|', ...rows, ''].join('\n');
+  const lines = Map.groupBy(alarmsOf(everything), ({ meaning }) => meaning);
+  const rows = [...lines].map(([meaning, alarms]) => `| ${alarms.map(named).join(', ')} | ${meaning} |`);
+  return ['| Alarm | Meaning |', '|---|---|', ...rows, ''].join('\n');
 }
 
 function named({ name }: Alarm): string {
@@ -24,5 +22,5 @@ function named({ name }: Alarm): string {
 
 /** The runbook with its table renewed. */
 export function withAlarmTable(runbook: string): string {
-  return runbook.replace(/(?<=## Alarms\n\n)(?:\|.*\n)+/, () => alarmTable());
+  return runbook.replace(/^\| Alarm \|.*\n(?:\|.*\n)+/m, () => alarmTable());
 }

@@ -15,13 +15,12 @@ const introduction = `# Configuration
 For operators. \`npm run configuration\` generates this page from the code.
 
 Pass a parameter with \`--param=name=value\`, or put it in a block named after the stage under \`params\` in \`serverless.yml\`. An empty
-one counts as not given. \`npm run deploy\` rejects missing, misspelled and unsafe values before it creates anything.
+one counts as not given. \`npm run deploy\` rejects missing, misspelled and unsafe values. Log lines of functions name the variable.
 
-Keys are references, never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`. Functions read them while they load, and
-again after the provider has returned 401 or 403.
+Keys are references, never the keys themselves: \`ssm:<name>\` or \`secretsmanager:<name>\`.
 `;
 
-/** The text of docs/configuration.md: one row for each parameter with its variable, then the other variables. */
+/** The text of docs/configuration.md: one row for each parameter with its variable. */
 export async function configurationDocument(): Promise<string> {
   const stage = parse(await readFile('serverless.yml', 'utf8'), { logLevel: 'silent', merge: true });
   const isRequired = ([name]: [string, unknown]) => name in requiredParameters;
@@ -35,20 +34,7 @@ export async function configurationDocument(): Promise<string> {
     defaultOf(name, stage.params.default),
     about,
   ]);
-  const others = Object.entries(variables)
-    .filter(([, { parameter }]) => parameter === undefined)
-    .map(([name, variable]) => [`\`${name}\``, ownDefault(variable), variable.about]);
-  return [
-    introduction,
-    '## Parameters\n',
-    ...table(['Parameter', 'Variable', 'Default', 'Meaning'], rows),
-    '\n## Other variables\n\nThe stage or the local stack sets these.\n',
-    ...table(
-      ['Variable', 'Default', 'Meaning'],
-      others.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),
-    ),
-    '',
-  ].join('\n');
+  return [introduction, ...table(['Parameter', 'Variable', 'Default', 'Meaning'], rows), ''].join('\n');
 }
 
 function variablesOf(parameter: string): [string, Variables[string]][] {
