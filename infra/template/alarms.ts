@@ -348,8 +348,7 @@ function providerAlarms(stage: Stage, provider: string): Alarm[] {
     },
     {
       name: `${provider}-provider-errors`,
-      meaning:
-        'Over 20 % of calls failed, timed out or got an invalid reply.',
+      meaning: 'Over 20 % of calls failed, timed out or got an invalid reply.',
       look: 'the provider’s status page, `provider_status`',
       action: 'Tell the provider. Time-outs may have been charged.',
       metric: {
@@ -366,8 +365,7 @@ function moneyAlarms(stage: Stage): Alarm[] {
   return [
     {
       name: 'credits-per-hour',
-      meaning:
-        'In an hour, the providers charged more than `creditsPerHourAlarm`.',
+      meaning: 'In an hour, the providers charged more than `creditsPerHourAlarm`.',
       look: 'lines with `credits` by `principal`',
       action: 'Leaked token: [block its caller](#keys-and-tokens). Growth: raise the parameter.',
       metric: own(stage, 'credits', {}),
