@@ -424,7 +424,7 @@ const indexAlarms: Alarm[] = [
     ...deadLetters(
       'write-index-dead-letters',
       'WriteIndexFailures',
-      'Changes were given up after ten attempts, so the public index lacks them.',
+      'Changes were given up after ten retries, so the public index lacks them.',
     ),
     look: '`index` lines with `causes`, throttles of S3',
     action: 'Fix the cause, run `npm run admin -- index rebuild $on`, then purge the queue.',
