@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { jest } from '@jest/globals';
 import {
   bareEnvironment,
   packageStage,
@@ -14,8 +14,12 @@ import {
 } from '../../infra/plugins/packages.ts';
 import { parameterSets } from '../../infra/parameters/parameter-sets.ts';
 import type { Part } from '../../infra/plugins/references.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
+
+// Several files of a run wait for the same builds.
+jest.setTimeout(300_000);
 
 export interface Template {
   Resources: Record<string, { Type: string; Properties: Part; [attribute: string]: Part }>;
@@ -29,8 +33,6 @@ export interface Packaged {
   /** Each function's zip. */
   zips: Map<string, Buffer>;
 }
-
-const patienceMs = 110_000;
 
 /** One set is built apart, to be compared; the others come out of one build. */
 const builtApart = 'direct';
@@ -77,19 +79,22 @@ async function makeProject(folder: string, built?: string): Promise<void> {
   if (built) await cp(built, join(folder, 'dist'), { recursive: true });
 }
 
-/** The file that comes first does the work, the others wait until it is done. */
+/** The file that comes first does the work, the others wait until it is done or has failed. */
 async function once(name: string, work: () => Promise<void>): Promise<void> {
-  const ready = `${name}-ready`;
+  const [ready, failed] = [`${name}-ready`, `${name}-failed`];
   const isFirst = await mkdir(`${name}-claimed`).then(
     () => true,
     ({ code }: NodeJS.ErrnoException) => code !== 'EEXIST',
   );
   if (isFirst) {
-    await work();
+    await work().catch(async (error) => {
+      await writeFile(failed, '');
+      throw error;
+    });
     await writeFile(ready, '');
   }
-  for (const end = Date.now() + patienceMs; !existsSync(ready); await pause(50))
-    if (Date.now() > end) throw new Error(`${name} was not made.`);
+  await until(() => existsSync(ready) || existsSync(failed));
+  if (existsSync(failed)) throw new Error(`${name} was not made.`);
 }
 
 async function readPackage(folder: string): Promise<Packaged> {

@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
@@ -23,6 +22,7 @@ import {
 } from '../../packages/registry-client/client.ts';
 import { hasBrowser, launchBrowser, note, openPage } from '../support/browser.ts';
 import { readExamples, runExample } from '../support/readme-examples.ts';
+import { until } from '../support/until.ts';
 import { commandsBelow } from '../support/walk-through.ts';
 
 const run = promisify(execFile);
@@ -31,7 +31,7 @@ let stack: LocalStack;
 
 beforeAll(async () => {
   stack = await startLocalStack();
-}, 60_000);
+});
 
 afterAll(() => stack.stop());
 
@@ -70,7 +70,7 @@ describe('the README, pasted as printed', () => {
     expect(samples).toHaveLength(4);
     expect(answers).toHaveLength(samples.length);
     expect(answers).toMatchObject(samples);
-  }, 60_000);
+  });
 
   test('works section by section', () => {
     const text =
@@ -105,7 +105,7 @@ describe('docs/publishing.md, pasted as printed', () => {
     expect(stdout).toContain('Nothing was sent.');
     expect(stdout).toContain('first-node 1.0.0 is published.');
     expect(stdout).toContain('first-node 1.0.0 is active.');
-  }, 60_000);
+  });
 });
 
 describe('npm run verify-stage', () => {
@@ -126,7 +126,7 @@ describe('npm run verify-stage', () => {
       expect.stringMatching(/^FAIL {2}a download has the headers of the distribution: /),
     ]);
     expect([code, lines.length]).toEqual([1, 11]);
-  }, 60_000);
+  });
 });
 
 describe('a CI job without a stored secret', () => {
@@ -178,7 +178,7 @@ describe('a CI job without a stored secret', () => {
       ['1.1.0', 'published'],
     ]);
     expect(shown.provenance).toMatchObject({ repository: 'octo/nodes', workflow: 'release.yml' });
-  }, 120_000);
+  });
 });
 
 describe('docs/examples', () => {
@@ -194,7 +194,7 @@ describe('docs/examples', () => {
     expect(examples.length).toBeGreaterThan(30);
     expect(stdout.match(/^ {2}✓ /gm)).toHaveLength(examples.length);
     expect(stdout).toContain(`${examples.length} examples sent, ${examples.length} answered as expected.`);
-  }, 30_000);
+  });
 
   test('shows a success and an error of every operation', () => {
     const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
@@ -246,7 +246,7 @@ describe('the typed client', () => {
     for (const code of publishing) printed += await runExample(code, place);
     await rm(archive);
     const index = createPublicIndex({ downloadsUrl: stack.pagesUrl });
-    for (let looks = 0; looks < 100 && !(await index.node('my-node')); looks += 1) await pause(100);
+    await until(async () => (await index.node('my-node')) !== undefined);
     for (const code of examples) if (!publishing.includes(code)) printed += await runExample(code, place);
 
     expect(examples.length).toBeGreaterThan(6);
@@ -255,7 +255,7 @@ describe('the typed client', () => {
     // Deleted above, and downloaded by an example.
     expect(await readFile(archive)).toEqual(await demoArchive('1.2.0'));
     await rm(cwd, { recursive: true });
-  }, 60_000);
+  });
 
   test('publishes a version, uploads its archive, waits for it, and publishes nothing twice', async () => {
     const archive = await demoArchive('1.0.0');
@@ -385,7 +385,7 @@ inBrowser(`serves the typed client on a page of another origin${note}`, () => {
       await browser.close();
       server.close();
     }
-  }, 30_000);
+  });
 });
 
 inBrowser(`serves a page of another origin${note}`, () => {
@@ -443,5 +443,5 @@ inBrowser(`serves a page of another origin${note}`, () => {
       await browser.close();
       server.close();
     }
-  }, 30_000);
+  });
 });

@@ -47,7 +47,7 @@ beforeAll(async () => {
     cwd: folder,
     env: { ...process.env, NODE_OPTIONS: '', SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' },
     readyText: 'Server ready',
-    timeoutMs: 45_000,
+    timeoutMs: 90_000,
   });
   const gateway = await startGateway(0, `http://localhost:${http}`);
   const stop = async () => {
@@ -55,7 +55,7 @@ beforeAll(async () => {
     await offline.stop();
   };
   api = { url: gateway.url, stop };
-}, 60_000);
+});
 
 afterAll(async () => {
   await api.stop();

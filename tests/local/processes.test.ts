@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { isListening } from '../../packages/command-line/is-listening.ts';
 import { findFreePort, isPortFree, listen } from '../../tools/processes/ports.ts';
 import { startProcess } from '../../tools/processes/start-process.ts';
+import { stopTimers } from '../support/clock.ts';
 import { runProgram } from '../support/run-program.ts';
+import { until } from '../support/until.ts';
 
 interface ScriptOptions {
-  timeoutMs?: number;
   isGroup?: boolean;
   graceMs?: number;
   onEnd?: (sentence: string) => void;
@@ -53,7 +53,7 @@ describe('startProcess', () => {
 
     const child = await starting;
     process.kill(child.pid, 'SIGUSR2');
-    while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => lines.length > 0);
     await child.stop();
     await child.stop();
 
@@ -106,18 +106,23 @@ describe('startProcess', () => {
   });
 
   test('stops a process that is not ready in time, and rejects', async () => {
-    const { starting } = startScript(`console.log(process.pid); setInterval(() => {}, 1000)`, {
-      timeoutMs: 500,
-    });
-
-    const error: Error = await starting.then(
-      () => new Error('It started.'),
-      (reason) => reason,
+    const said = Promise.withResolvers<string>();
+    const server = createServer((socket) =>
+      socket.on('data', (bytes) => said.resolve(String(bytes))).on('error', () => {}),
     );
+    const port = await listen(server);
+    stopTimers();
+    const { starting } = startScript(
+      `const socket = require('node:net').connect(${port}, '127.0.0.1', () => socket.write(String(process.pid)))`,
+    );
+    const refused = expect(starting).rejects.toThrow('The server did not start within 10 s.');
+    const pid = Number(await said.promise);
+    expect(isAlive(pid)).toBe(true);
+    jest.advanceTimersByTime(10_000);
 
-    const [sentence, pid] = error.message.split('\n');
-    expect(sentence).toBe('The server did not start within 0.5 s.');
-    expect(isAlive(Number(pid))).toBe(false);
+    await refused;
+    expect(isAlive(pid)).toBe(false);
+    server.close();
   });
 
   test('stops every process of a group', async () => {
@@ -157,9 +162,8 @@ describe('a process that ignores the stop signal', () => {
     const pid = Number(child.startOutput.split('\n')[0]);
     expect(isAlive(pid)).toBe(true);
     await child.stop();
-    for (let turn = 0; turn < 100 && isAlive(pid); turn += 1) await pause(50);
 
-    expect(isAlive(pid)).toBe(false);
+    await until(() => !isAlive(pid));
   });
 
   test('ends with the process that started it', async () => {
@@ -171,21 +175,25 @@ describe('a process that ignores the stop signal', () => {
       console.log(child.pid);
       process.exit();`;
     const { stdout } = await runProgram(process.execPath, ['--input-type=module', '-e', script]);
-    for (let turn = 0; turn < 100 && isAlive(Number(stdout)); turn += 1) await pause(50);
 
     expect(Number(stdout)).toBeGreaterThan(0);
-    expect(isAlive(Number(stdout))).toBe(false);
+    await until(() => !isAlive(Number(stdout)));
   });
 });
 
 describe('Ctrl-C', () => {
   test('stops once, though npm passes it on a second time, and ends a stop that hangs the next time', async () => {
+    // Two signals may become one, so each is sent after the last was heard, at a time that is said here.
     const script = `
       import { onStopSignal } from './tools/processes/stop-signals.ts';
+      let now = 0;
+      performance.now = () => now;
       onStopSignal(() => console.log('stopping'));
+      process.on('SIGINT', () => console.log('heard at ' + now));
+      process.on('SIGUSR2', () => { now += 500.5; console.log('later'); });
       setInterval(() => {}, 1000);
       console.log('listening');`;
-    const stopping: string[] = [];
+    const lines: string[] = [];
     const ended = Promise.withResolvers<string>();
     const child = await startProcess({
       name: 'The stack',
@@ -194,17 +202,21 @@ describe('Ctrl-C', () => {
       env: { ...process.env, NODE_OPTIONS: '' },
       readyText: 'listening',
       timeoutMs: 10_000,
-      onLine: (line) => stopping.push(line),
+      onLine: (line) => lines.push(line),
       onEnd: ended.resolve,
     });
-    process.kill(child.pid, 'SIGINT');
-    process.kill(child.pid, 'SIGINT');
-    await pause(1000);
-    const isWaiting = isAlive(child.pid);
+    const send = async (signal: NodeJS.Signals, answer: string) => {
+      process.kill(child.pid, signal);
+      await until(() => lines.includes(answer));
+      return lines.splice(0);
+    };
+    expect(await send('SIGINT', 'heard at 0')).toEqual(['stopping', 'heard at 0']);
+    expect(await send('SIGINT', 'heard at 0')).toEqual(['heard at 0']);
+    await send('SIGUSR2', 'later');
     process.kill(child.pid, 'SIGINT');
 
     expect(await ended.promise).toBe('The stack stopped with code 130.');
-    expect([isWaiting, stopping]).toEqual([true, ['stopping']]);
+    expect(lines).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { startGateway } from '../../tools/local/gateway.ts';
 import { createSigningKey, issueCiToken, issueToken } from '../../tools/local/issuer.ts';
 import { createRequestLog, type RequestLog } from '../../tools/local/request-log.ts';
+import { until } from '../support/until.ts';
 
 interface Answer {
   status: number;
@@ -19,6 +20,7 @@ const signingKey = createSigningKey();
 let answer: Answer;
 let received: string;
 let log: RequestLog;
+let logged = 0;
 let gateway: Awaited<ReturnType<typeof startGateway>>;
 
 /** What stands behind the gateway. Like the functions, it answers with the id that the request came with. */
@@ -32,7 +34,10 @@ const functions = createServer(async (request, response) => {
 beforeAll(async () => {
   await new Promise<void>((resolve) => functions.listen(0, '127.0.0.1', resolve));
   const { port } = functions.address() as AddressInfo;
-  gateway = await startGateway(0, `http://127.0.0.1:${port}`, (request) => log.add(request));
+  gateway = await startGateway(0, `http://127.0.0.1:${port}`, (request) => {
+    logged += 1;
+    log.add(request);
+  });
 });
 
 afterAll(async () => {
@@ -47,13 +52,14 @@ beforeEach(() => {
 });
 
 async function send(path: string, body: object = {}, headers: Record<string, string> = {}, method = 'POST') {
+  const before = logged;
   const response = await fetch(gateway.url + path, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(method !== 'OPTIONS' && { body: JSON.stringify(body) }),
   });
   const answered = await response.text();
-  for (let turn = 0; turn < 100 && log.latest().length === 0; turn += 1) await new Promise(setImmediate);
+  if (method !== 'OPTIONS') await until(() => logged > before);
   return answered;
 }
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
+import { until } from '../support/until.ts';
 
 const simulators = await startSimulators({ keys: { image: 'image-key', video: 'video-key' }, tickMs: 10 });
 const { simulation, url } = simulators;
@@ -18,18 +18,16 @@ async function contentOf<Content>(answer: Promise<Response>): Promise<Content> {
 }
 
 const notified: Record<string, unknown>[] = [];
+let held: Promise<void> | undefined;
 const receiver = createServer(async (request, response) => {
   let text = '';
   for await (const chunk of request) text += chunk;
   notified.push(JSON.parse(text));
+  await held;
   response.end();
 });
 await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 const hook = `http://localhost:${(receiver.address() as AddressInfo).port}/hook`;
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 300 && !isSo(); turn += 1) await pause(10);
-}
 
 beforeEach(() => {
   simulation.reset();
@@ -104,18 +102,22 @@ describe('a request', () => {
 
 describe('the control address', () => {
   test('forgets everything at a reset, tasks and their notifications too', async () => {
-    await video({ model: 'vidq3-pro', prompt: 'a', callback_url: hook });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held = promise;
+    const { task_id } = await contentOf<{ task_id: string }>(video({ callback_url: hook }));
+    await until(() => notified.length === 1);
     const before = await contentOf<{ tasks: object[] }>(fetch(`${url}/control/record`));
     await fetch(`${url}/control/reset`, { method: 'POST' });
-    // One notification may have been on its way.
-    await pause(100);
-    notified.length = 0;
-    await pause(200);
     const after = await contentOf<object>(fetch(`${url}/control/record`));
+    held = undefined;
+    resolve();
+    // Another task that begins now would end after the first one.
+    await video({ callback_url: hook });
+    await until(() => notified.some(({ id, state }) => id !== task_id && state === 'success'));
 
     expect(before.tasks).toHaveLength(1);
     expect(after).toEqual({ credits: 1_000_000, received: [], armed: [], tasks: [] });
-    expect(notified).toEqual([]);
+    expect(notified.filter(({ id }) => id === task_id)).toHaveLength(1);
   });
 
   test.each([

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
@@ -9,6 +8,7 @@ import { partOf } from '../../tools/local/stack-processes.ts';
 import { isListening } from '../../packages/command-line/is-listening.ts';
 import { send } from '../support/http-exchange.ts';
 import { nearRequests } from '../support/near-routes.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 
@@ -16,7 +16,7 @@ let stack: LocalStack;
 
 beforeAll(async () => {
   stack = await startLocalStack();
-}, 60_000);
+});
 
 afterAll(() => stack.stop());
 
@@ -234,7 +234,7 @@ describe('a method or path that no operation has', () => {
     await Promise.all(Array.from({ length: 8 }, caller));
 
     expect(wrong).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('serverless invoke local', () => {
@@ -276,7 +276,7 @@ test('keeps data between starts, and leaves no process behind after Ctrl-C', asy
   stack = await startLocalStack(stack.place);
   const { body } = await request('PUT', '/publishers/demo/nodes/demo-node', {}, owner());
   expect(body.author).toBe('kept');
-}, 60_000);
+});
 
 test('ends the whole stack with a sentence when a part dies', async () => {
   const parts: [name: string, args: RegExp, lost: LocalStack][] = [
@@ -287,11 +287,10 @@ test('ends the whole stack with a sentence when a part dies', async () => {
     parts.map(async ([name, args, lost]) => {
       process.kill(partOf(lost, args).pid, 'SIGKILL');
       const isUp = () => isListening(lost.pagesUrl, 1000);
-      for (let turn = 0; turn < 100 && (await isUp()); turn += 1) await pause(100);
+      await until(async () => !(await isUp()));
       await lost.stop();
 
-      expect(await isUp()).toBe(false);
       expect(lost.output()).toContain(`${name} stopped with SIGKILL. The local stack stops too`);
     }),
   );
-}, 120_000);
+});

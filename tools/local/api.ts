@@ -32,7 +32,7 @@ export async function startApi(
     args: ['offline', 'start', '--stage', 'local', ...flags],
     env: { ...process.env, NODE_OPTIONS: '', SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' },
     readyText: 'Server ready',
-    timeoutMs: 45_000,
+    timeoutMs: 90_000,
     onLine,
     onEnd,
   });

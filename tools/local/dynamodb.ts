@@ -27,7 +27,7 @@ export async function startDynamoDb(file?: string, onEnd?: (sentence: string) =>
     command: findBinary(),
     args: ['--host', host, '--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
     readyText: 'listening',
-    timeoutMs: 5000,
+    timeoutMs: 30_000,
     ...(onEnd && { onEnd }),
   });
   return { url: `http://${host}:${port}`, stop };

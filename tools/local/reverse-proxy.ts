@@ -24,7 +24,7 @@ interface ReverseProxy {
   stop: () => Promise<void>;
 }
 
-type Listener = (request: IncomingMessage, response: ServerResponse, origin: Origin) => Promise<void>;
+export type Listener = (request: IncomingMessage, response: ServerResponse, origin: Origin) => Promise<void>;
 
 /** Listens in front of another server. Connections on both sides stay open, so a request needs no handshake. */
 export async function startReverseProxy(url: string, listener: Listener, port = 0): Promise<ReverseProxy> {

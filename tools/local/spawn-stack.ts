@@ -41,7 +41,7 @@ export async function startLocalStack(given?: Place): Promise<LocalStack> {
     args: ['start'],
     env: environment,
     readyText: 'Ctrl-C stops everything',
-    timeoutMs: 50_000,
+    timeoutMs: 100_000,
     stopSignal: 'SIGINT',
     // It gives its own parts a time of grace first.
     graceMs: 30_000,

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/prom
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../../functions/write-index.ts';
 import { downloadUrl } from '../../../lib/bucket/object-keys.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
@@ -16,8 +16,6 @@ import { sha256 } from '../../../tests/support/uploads.ts';
 import { type ZipFile, zip } from '../../../tests/support/zip.ts';
 import { downloadCommand } from '../download-command.ts';
 import { unpack } from '../unpack.ts';
-
-jest.setTimeout(60_000);
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let folder: string;
@@ -52,8 +50,7 @@ beforeAll(async () => {
   if (exitCode !== 0) throw new Error(stderr);
   env.NODE_REGISTRY_DOWNLOADS_URL = downloadUrl('').replace(/\/$/, '');
   // The host nodes are read after the version is active.
-  for (let tries = 0, found = 0; found === 0; tries += 1) {
-    if (tries === 40) throw new Error('The host nodes were not read.');
+  for (let found = 0; found === 0; ) {
     await handler(filtered(stream.take()), { getRemainingTimeInMillis: () => 30_000 });
     const { stdout } = await publishNode(['show', 'blender', '--json'], { env, cwd: pack });
     found = JSON.parse(stdout).host_nodes?.length ?? 0;

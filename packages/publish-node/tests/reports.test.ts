@@ -1,7 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { banNodeVersion } from '../../admin/registry/node-versions.ts';
 import { demo } from '../../../tools/local/demo.ts';
 import { createRegistryClient } from '../../registry-client/client.ts';
@@ -9,8 +8,7 @@ import { publishNode, startRegistry, writeFiles } from '../../../tests/support/p
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { addNode, addPublisher, addVersion, storedItem } from '../../../tests/support/registry.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
-
-jest.setTimeout(60_000);
+import { until } from '../../../tests/support/until.ts';
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let folder: string;
@@ -326,7 +324,7 @@ describe('publish-node whoami', () => {
     await write('whose');
     await command('publish');
     // Its host nodes are still being read, and the node shows when that is done.
-    while (JSON.stringify(await storedItem('NODE#whose', 'NODE')).includes('"pending"')) await pause(20);
+    await until(async () => !JSON.stringify(await storedItem('NODE#whose', 'NODE')).includes('"pending"'));
     const before = await storedItem('NODE#whose', 'NODE');
     const answer = await whoami(owner());
 

@@ -5,6 +5,7 @@ import { callerHash } from '../../../lib/caller.ts';
 import { consumeQueue } from '../../../tools/local/consume-queue.ts';
 import { writeNotification } from '../../support/notifications.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { until } from '../../support/until.ts';
 
 /** 20,000 takes minutes, nearly all of them to write the records. */
 const dead = Number(process.env.DEAD_NOTIFICATIONS ?? 200);
@@ -24,10 +25,6 @@ afterAll(async () => {
   await mapping?.stop();
 });
 
-async function until(isSo: () => boolean, turns: number): Promise<void> {
-  for (let turn = 0; turn < turns && !isSo(); turn += 1) await new Promise((done) => setTimeout(done, 20));
-}
-
 test('delivers another caller’s notifications first while one caller’s receivers hang', async () => {
   for (let written = 0; written < dead; written += 50)
     await Promise.all(
@@ -38,18 +35,18 @@ test('delivers another caller’s notifications first while one caller’s recei
   const queueUrl = String(process.env.NOTIFICATION_QUEUE_URL);
   mapping = consumeQueue({ queueUrl, load: async () => handler, ...source });
   // Every place is taken by a receiver that hangs.
-  await until(() => hanging.received.length >= places, 1000);
+  await until(() => hanging.received.length >= places);
   const began = Date.now();
   for (let count = 0; count < quiet; count += 1)
     await writeNotification(receiver.url, { caller_hash: callerHash('user:quiet') });
-  await until(() => receiver.received.length === quiet, 500);
+  const before = hanging.received.length;
+  await until(() => receiver.received.length === quiet);
   const ms = Date.now() - began;
   const waiting = queue.attributes();
   process.stderr.write(`${dead} dead, ${quiet} others after ${ms} ms: ${JSON.stringify(waiting)}\n`);
 
-  expect(receiver.received).toHaveLength(quiet);
-  // No place was given to the noisy caller twice before it was the others' turn.
-  expect(hanging.received.length).toBeLessThanOrEqual(2 * places);
+  // What had a place by then may still arrive, and each place is given once more at most. All others wait for the quiet ones.
+  expect(hanging.received.length - before).toBeLessThanOrEqual(2 * places);
   if (process.env.DEAD_NOTIFICATIONS !== undefined) expect(ms).toBeLessThan(5000);
   // The noisy caller's own are not starved: they are tried in their turn.
   expect(Number(waiting.ApproximateNumberOfMessages)).toBeGreaterThan(0);
