@@ -8,6 +8,7 @@ let proxy: Awaited<ReturnType<typeof startConflicts>>;
 beforeAll(async () => {
   proxy = await startConflicts(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), { transactionMs: 20 });
   process.env.AWS_ENDPOINT_URL_DYNAMODB = proxy.url;
+  await import('../support/patience.ts');
 });
 
 afterAll(() => proxy.stop());
@@ -38,7 +39,7 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
 
     expect(first.status).toBe(201);
     expect(statuses.filter((status) => status >= 400)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () => {
@@ -76,5 +77,5 @@ describe('PUT /nodes/{nodeId}/versions/{version}/host-nodes/{hostNodeName}', () 
 
     expect([ofOne.statuses, ofMany.statuses]).toEqual([new Set([200]), new Set([200])]);
     expect(ofOne.requests).toBeLessThanOrEqual(ofMany.requests);
-  }, 60_000);
+  });
 });

@@ -15,6 +15,7 @@ import {
   keySets,
   useCiIssuers,
 } from '../support/ci.ts';
+import { stopDate } from '../support/clock.ts';
 import { invoke } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 import { addPublisher, addToken, countRequests, storedItem } from '../support/registry.ts';
@@ -306,10 +307,7 @@ describe('a publish with an ID token of a CI', () => {
     const key = { 'idempotency-key': randomUUID() };
     const first = await publish({ nodeId: 'replayed', token, headers: key });
     const replayed = await publish({ nodeId: 'replayed', token, headers: key });
-    jest.useFakeTimers({
-      now: Date.now() + 10 * 60_000,
-      doNotFake: ['nextTick', 'setImmediate', 'setTimeout'],
-    });
+    stopDate(Date.now() + 10 * 60_000);
     const late = await publish({ nodeId: 'replayed', token, headers: key });
 
     expect(replayed.body.node_version.id).toBe(first.body.node_version.id);

@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/sweep-spending.ts';
 import { callerHash } from '../../lib/caller.ts';
 import { reserve } from '../../lib/spend/reserve.ts';
 import { dynamodb } from '../../lib/store/table.ts';
+import { stopDate } from '../support/clock.ts';
 import { intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
 
 const minuteMs = 60_000;
 const invocation = { awsRequestId: 'an-event', getRemainingTimeInMillis: () => 20_000 };
 
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 test('reports what the sweep corrected, fails with what failed, and begins nothing in its last seconds', async () => {
   const caller = `user:${randomUUID()}`;
   await reserve({ deadline: Date.now() + 5000 }, { caller, ceiling: 50 });
-  const now = Date.now() + 10 * minuteMs;
-  jest.useFakeTimers({ now, doNotFake: ['setTimeout', 'setImmediate', 'nextTick'] });
+  stopDate(Date.now() + 10 * minuteMs);
   const repair = intercept(dynamodb, ({ command, input, send }) => {
     const isAccount = JSON.stringify(input).includes(`CALLER#${callerHash(caller)}`);
     if (command === 'UpdateItemCommand' && isAccount) throw new Error('broken');

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { type Result, sampleEvent } from './invoke.ts';
+import './patience.ts';
 import { setVariables } from './variables.ts';
 
 /** The parts of a request that a property may change in any way. The rest comes from the sample event. */

@@ -1,3 +1,4 @@
+import './patience.ts';
 import { queue, runQueue } from './queue.ts';
 import { randomBytes } from 'node:crypto';
 import { GetObjectCommand } from '@aws-sdk/client-s3';

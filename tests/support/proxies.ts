@@ -5,6 +5,7 @@ import { handler as relightImage } from '../../functions/relight-image.ts';
 import { handler as textToVideo } from '../../functions/text-to-video.ts';
 import type { Misbehavior } from '../../tools/simulators/misbehaviors.ts';
 import { startSimulators } from '../../tools/simulators/start-simulators.ts';
+import './patience.ts';
 import { setVariables } from './variables.ts';
 
 /** The four proxies, with providers that are simulated on a port of this test file only. */

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { handler } from '../../functions/publish-node-version.ts';
 import { invoke } from './invoke.ts';
+import './patience.ts';
 import { addPublisher, addToken } from './registry.ts';
 import { bearer } from './tokens.ts';
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { jest } from '@jest/globals';
+import { stopTimers } from './clock.ts';
 
 /** A server that accepts every request and answers none. */
 export class SilentServer {
@@ -36,8 +37,7 @@ export class SilentServer {
     work: () => Promise<unknown>,
     { leapMs, maxMs }: { leapMs: number; maxMs: number },
   ): Promise<{ error: unknown; ms: number }> {
-    // Only the clock stands still; the network goes on.
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance'] });
+    stopTimers();
     const began = Date.now();
     let error: unknown;
     void work().catch((thrown: unknown) => {

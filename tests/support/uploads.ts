@@ -13,6 +13,7 @@ import { registerVersion } from '../../lib/registry/publishing.ts';
 import { demo } from '../../tools/local/demo.ts';
 import { encodeEventKey } from '../../tools/local/s3-event-key.ts';
 import { sampleEvent } from './invoke.ts';
+import './patience.ts';
 import { storedItem } from './registry.ts';
 
 const limitMs = 60_000;

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { demo } from '../../../tools/local/demo.ts';
 import { seed } from '../../../tools/local/seed.ts';
 import { createRegistryClient } from '../client.ts';
+import { stopTimers } from '../../../tests/support/clock.ts';
 import { errorOf } from '../../../tests/support/client-errors.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
 import { SilentServer } from '../../../tests/support/silent-server.ts';
@@ -87,9 +89,13 @@ describe('publish of the client', () => {
     const storage = new SilentServer();
     await storage.listen();
     api.disturb({ status: 201, body: { node_version: {}, signedUrl: storage.url } });
-    const refused = await errorOf(client.publish(input, { uploadTimeoutMs: 300 })).finally(() =>
-      storage.stop(),
-    );
+    stopTimers();
+    const publishing = errorOf(client.publish(input, { uploadTimeoutMs: 300 }));
+    while (storage.asked === 0) await turn();
+    jest.advanceTimersByTime(300);
+    jest.useRealTimers();
+    const refused = await publishing;
+    storage.stop();
 
     expect(refused).toMatchObject({ code: 'upload_failed', status: undefined });
     expect(refused.message).toContain('0.3 seconds');

@@ -2,25 +2,18 @@ import { createHook } from 'node:async_hooks';
 import { expect, test } from '@jest/globals';
 import { checkArchive } from '../../../lib/archives/check-archive.ts';
 import { inMemory } from '../../support/archive-files.ts';
+import { cpuMsOf } from '../../support/cpu.ts';
 import { smallFiles } from '../../support/small-files.ts';
 import { zip } from '../../support/zip.ts';
 
 const rounds = 3;
 
-/** The CPU time of one run, in milliseconds. */
-async function cpuTime(work: () => unknown): Promise<number> {
-  const began = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(began);
-  return (user + system) / 1000;
-}
-
-/** The minimum CPU times of a few rounds, in turns: other processes only ever add to them. */
+/** The minimum CPU times of a few rounds, in turns: other work only ever adds to them. */
 async function minTimes(one: () => unknown, other: () => unknown): Promise<[number, number]> {
   const times: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < rounds; round += 1) {
-    times[0] = Math.min(times[0], await cpuTime(one));
-    times[1] = Math.min(times[1], await cpuTime(other));
+    times[0] = Math.min(times[0], await cpuMsOf(one));
+    times[1] = Math.min(times[1], await cpuMsOf(other));
   }
   return times;
 }
@@ -60,4 +53,4 @@ test('checkArchive takes time in proportion to the archive, even with deep and s
 
   // Ten times the names; time that grows with their square would be a hundred times.
   expect(largeTime).toBeLessThan(smallTime * 25);
-}, 30_000);
+});

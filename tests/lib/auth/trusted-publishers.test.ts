@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { verifyCiToken } from '../../../lib/auth/trusted-publishers.ts';
 import { configure } from '../../../lib/config.ts';
 import {
@@ -13,6 +13,7 @@ import {
   sign,
   useCiIssuers,
 } from '../../support/ci.ts';
+import { stopDate } from '../../support/clock.ts';
 
 /** What a token proves and which tokens publish nothing is tested through the front door, in tests/functions. */
 
@@ -75,18 +76,14 @@ describe('verifyCiToken', () => {
   });
 
   test('answers unavailable while an issuer is down, for that issuer alone and until it is up', async () => {
-    jest.useFakeTimers({
-      now: Date.now(),
-      doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'clearTimeout'],
-    });
+    stopDate();
     keySets.areDown = true;
     await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ code: 'unavailable' });
     keySets.areDown = false;
     await expect(verifyCiToken(gitHubToken())).rejects.toMatchObject({ code: 'unavailable' });
     const other = await verifyCiToken(sign(gitLabClaims(), gitLab.key));
-    jest.setSystemTime(Date.now() + 11_000);
+    stopDate(Date.now() + 11_000);
     const later = await verifyCiToken(gitHubToken());
-    jest.useRealTimers();
 
     expect([other.issuer, later.issuer]).toEqual([gitLab.issuer, gitHub.issuer]);
   });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { cpuMsOf } from '../../support/cpu.ts';
 import { notificationsOf } from '../../support/relay.ts';
 import { hideTicket } from '../../../lib/notifications/hidden-ticket.ts';
 import { hook, type Path, say, started } from '../../support/notified.ts';
@@ -77,12 +78,11 @@ test.each([
   ['escapes', '\\u0041'],
   ['schemes', 'https://'],
   ['digits', '0'],
-])('searches a megabyte of %s in time', (_, part) => {
+])('searches a megabyte of %s in time', async (_, part) => {
   const text = `\\u0041${part.repeat(2 ** 20 / part.length)}`;
-  const began = performance.now();
+  const work = () => expect(hideTicket(text, randomBytes(32).toString('base64url'), hook)).toBe(text);
 
-  expect(hideTicket(text, randomBytes(32).toString('base64url'), hook)).toBe(text);
-  expect(performance.now() - began).toBeLessThan(5000);
+  expect(await cpuMsOf(work)).toBeLessThan(5000);
 });
 
 describe('a text that repeats our address very often', () => {

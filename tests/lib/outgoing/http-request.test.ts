@@ -7,6 +7,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { httpRequest } from '../../../lib/outgoing/http-request.ts';
+import { stopTimers } from '../../support/clock.ts';
 import { peer, trustPeer } from '../../support/tls-peer.ts';
 
 const servers: { close: () => void }[] = [];
@@ -16,7 +17,6 @@ beforeAll(trustPeer);
 
 afterEach(() => {
   jest.restoreAllMocks();
-  jest.useRealTimers();
   for (const socket of sockets) socket.destroy();
   for (const server of servers.splice(0)) server.close();
   sockets.clear();
@@ -31,11 +31,6 @@ async function listen(server: Server): Promise<string> {
 
 const serve = (listener: RequestListener) => listen(createServer(listener));
 
-/** Only timers are fake; sockets and the event loop are real. */
-function stopTimers(): void {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'Date'] });
-}
-
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await turn();
 }
@@ -45,7 +40,7 @@ const post = (url: string, options: { timeoutMs?: number; maxReplyBytes?: number
     url: new URL(url),
     method: 'POST',
     body: Buffer.from('{}'),
-    timeoutMs: 2000,
+    timeoutMs: 60_000,
     maxReplyBytes: 1000,
     ...options,
   });
@@ -57,7 +52,7 @@ test('asks the given look-up for the address of a name', async () => {
   const { body } = await httpRequest({
     url: new URL(`http://no-such-host.invalid:${port}/`),
     method: 'GET',
-    timeoutMs: 2000,
+    timeoutMs: 60_000,
     maxReplyBytes: 10,
     lookup: (name, _, callback) => {
       asked.push(name);
@@ -105,10 +100,15 @@ describe('a request that may have been sent', () => {
   });
 
   test('reports a missing reply over TLS as perhaps sent', async () => {
-    const address = await listen(createTlsServer(peer, (socket) => void socket.resume()));
+    const asked = Promise.withResolvers<void>();
+    const server = createTlsServer(peer, (socket) => void socket.once('data', () => asked.resolve()));
+    const address = await listen(server);
+    stopTimers();
     const request = post(`https://${address}/`, { timeoutMs: 300 });
-
-    await expect(request).rejects.toMatchObject({ reason: 'timeout', sent: true });
+    const refused = expect(request).rejects.toMatchObject({ reason: 'timeout', sent: true });
+    await asked.promise;
+    jest.advanceTimersByTime(300);
+    await refused;
   });
 
   test('reports a connection that breaks before the reply as perhaps sent', async () => {
@@ -172,7 +172,7 @@ describe('an endless or foreign reply', () => {
     ['header lines', 'HTTP/1.1 200 OK\r\n', 'a:b\r\n'.repeat(1000), 'connection'],
   ])('fails at once on endless %s, having read little', async (_, beginning, text, reason) => {
     const address = await pouring(beginning, text);
-    const request = post(`http://${address}/`, { timeoutMs: 5000 });
+    const request = post(`http://${address}/`);
 
     await expect(request).rejects.toMatchObject({ reason, sent: true });
     await until(() => [...sockets].every((socket) => socket.closed));
@@ -238,7 +238,7 @@ describe('exchange', () => {
     const url = new URL(`http://${address}/`);
 
     for (let count = 0; count < 10; count += 1) {
-      const reply = await httpRequest({ url, method: 'POST', body, timeoutMs: 2000, maxReplyBytes: 1000 });
+      const reply = await httpRequest({ url, method: 'POST', body, timeoutMs: 60_000, maxReplyBytes: 1000 });
       expect([reply.status, reply.body.toString()]).toEqual([413, 'too large']);
     }
   });
@@ -273,7 +273,7 @@ describe('exchange', () => {
       response.end();
     });
     const url = new URL(`http://${address}/a?b=c`);
-    const bounds = { timeoutMs: 2000, maxReplyBytes: 1000 };
+    const bounds = { timeoutMs: 60_000, maxReplyBytes: 1000 };
     await httpRequest({ url, method: 'POST', headers: { 'x-a': '1' }, body: Buffer.from('é'), ...bounds });
     await httpRequest({ url, method: 'GET', ...bounds });
 

@@ -7,8 +7,10 @@ import type { Answer } from '../../../lib/paid/participant.ts';
 import { runRequest } from '../../../lib/paid/run-request.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { stopTimers } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
+import '../../support/patience.ts';
 
 const done: Answer = {
   statusCode: 200,
@@ -321,16 +323,23 @@ describe('an idempotency claim', () => {
   );
 
   test('answers the caller with what was paid for before the invocation ends, while the store hangs', async () => {
-    breakStore(put(3), 'never');
-
+    const { entered } = holdStore(put(3));
     loggedLines.length = 0;
-    expect(await outcome(attempt({ key: 'hanging', remainingMs: 500 }))).toBe(200);
+    const answered = outcome(attempt({ key: 'hanging' }));
+    await entered;
+    jest.advanceTimersByTime(10_400);
+
+    expect(await answered).toBe(200);
     expect(loggedLines.join('')).toContain('the store took too long');
   });
 
   test('delays an answer a little past the deadline, so that a slow store can still keep it', async () => {
-    breakStore(put(3), 'late');
-    await attempt({ key: 'slow', remainingMs: 50 });
+    const { entered, leave } = holdStore(put(3));
+    const answered = attempt({ key: 'slow' });
+    await entered;
+    jest.advanceTimersByTime(10_399);
+    leave();
+    await answered;
 
     expect((await attempt({ key: 'slow' })).headers).toMatchObject(replayed);
   });
@@ -395,16 +404,22 @@ function put(place: number): (command: string) => boolean {
   };
 }
 
-/** Makes chosen commands fail, before or after they take effect, delays them, or never answers them. */
+/** Lets a chosen command wait until it is let out. Meanwhile only the clock stands still, and the network goes on. */
+function holdStore(isHeld: (command: string) => boolean): Pick<ReturnType<typeof gate>, 'entered' | 'leave'> {
+  const { work, entered, leave } = gate();
+  intercept(dynamodb, async ({ command, send }) => {
+    if (isHeld(command)) await work();
+    return send();
+  });
+  stopTimers();
+  return { entered, leave };
+}
+
+/** Makes chosen commands fail, before or after they take effect. */
 function breakStore(isBroken: (command: string) => boolean, when: string): () => void {
   return intercept(dynamodb, async ({ command, send }) => {
     if (!isBroken(command)) return send();
-    if (when === 'never') return new Promise<never>(() => {});
-    if (when === 'late') await new Promise((resolve) => setTimeout(resolve, 150));
-    if (when !== 'before') {
-      const output = await send();
-      if (when === 'late') return output;
-    }
+    if (when !== 'before') await send();
     throw new Error('the store failed');
   });
 }

@@ -1,20 +1,14 @@
+import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { stopTimers } from '../../support/clock.ts';
 import { invoke } from '../../support/invoke.ts';
 import { misbehave, proxies, simulation } from '../../support/proxies.ts';
+import { setVariables } from '../../support/variables.ts';
+import { listen } from '../../../tools/processes/ports.ts';
 
 const call = (remainingMs?: number) =>
   invoke(proxies['relight-image'], 'relight-image', remainingMs === undefined ? {} : { remainingMs });
-
-/** Only the clock and its timers are fake; what the network needs is real. */
-const realThings = [
-  ...(['nextTick', 'setImmediate', 'clearImmediate', 'queueMicrotask', 'performance', 'hrtime'] as const),
-  ...(['setInterval', 'clearInterval'] as const),
-];
-
-afterEach(() => {
-  jest.useRealTimers();
-});
 
 beforeAll(async () => {
   await call();
@@ -25,7 +19,7 @@ describe('a provider that stalls', () => {
     'times out after exactly 25 seconds, stalled %s',
     async (stage) => {
       misbehave({ kind: 'stall', stage });
-      jest.useFakeTimers({ doNotFake: [...realThings] });
+      stopTimers();
       let answered = false;
       const answer = call().finally(() => {
         answered = true;
@@ -39,12 +33,13 @@ describe('a provider that stalls', () => {
       jest.advanceTimersByTime(1);
       const { status, body } = await answer;
       expect([status, body.error]).toEqual([504, 'provider_timeout']);
+      expect(jest.getTimerCount()).toBe(0);
     },
   );
 
   test('times out a second before the invocation ends, if that is earlier', async () => {
     misbehave({ kind: 'stall' });
-    jest.useFakeTimers({ doNotFake: [...realThings] });
+    stopTimers();
     let answered = false;
     const answer = call(2200).finally(() => {
       answered = true;
@@ -58,18 +53,20 @@ describe('a provider that stalls', () => {
     expect((await answer).body.error).toBe('provider_timeout');
   });
 
-  test('leaves no socket and no timer behind', async () => {
-    const held = () =>
-      process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind.startsWith('TCPSocket'))
-        .length;
-    const crowd = () => Promise.all(Array.from({ length: 5 }, () => call(2100)));
-    // The connections to the store that five calls at once keep open.
-    await crowd();
-    const before = held();
-    misbehave({ kind: 'stall', times: 5 });
-    await crowd();
-    for (let count = 0; count < 200 && held() > before; count += 1) await turn();
+  test('leaves no connection behind', async () => {
+    const open = new Set<Socket>();
+    const stalls = createServer().on('connection', (socket: Socket) => {
+      open.add(socket);
+      socket.resume().once('close', () => open.delete(socket));
+    });
+    setVariables({ IMAGE_PROVIDER_URL: `http://127.0.0.1:${await listen(stalls)}/image` });
+    stopTimers();
+    const answers = Array.from({ length: 5 }, () => call(2200));
+    while (open.size < 5) await turn();
+    jest.advanceTimersByTime(1200);
 
-    expect(held()).toBeLessThanOrEqual(before);
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(5).fill(504));
+    while (open.size > 0) await turn();
+    stalls.close();
   });
 });

@@ -6,6 +6,7 @@ import { findNodeVersions } from '../../../lib/registry/find-node-versions.ts';
 import { nodeVersionView, versionFields } from '../../../lib/registry/node-versions.ts';
 import { dynamodb, tableName } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
+import '../../support/patience.ts';
 import { addVersion } from '../../support/registry.ts';
 import { setVariables } from '../../support/variables.ts';
 

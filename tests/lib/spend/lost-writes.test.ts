@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { misbehave, simulation } from '../../support/proxies.ts';
 import { accountOf, countersOf, openOf, pay, spender, sweepAfter, usageOf } from '../../support/spending.ts';
-import { type FaultKind, injectFaults, planOf, underPlan } from '../../support/wire-faults.ts';
+import { type FaultKind, injectFaults, lateCalls, planOf, underPlan } from '../../support/wire-faults.ts';
 
 /*
  * A paid request whose call to the store is lost, late, throttled or the last one of its invocation, at each of its
@@ -57,7 +56,6 @@ describe('an account', () => {
         expect([index + 1, counted.credits ?? 0, counted.tasks ?? 0]).toEqual([index + 1, credits, tasks]);
       }
     },
-    60_000,
   );
 });
 
@@ -75,8 +73,7 @@ async function payWith(
   const strikes = Array.from({ length: repeats(kind) }, (_, more) => ({ at: at + more, kind, lasts: true }));
   const plan = planOf(strikes);
   await underPlan(plan, () => pay(user, 'text-to-video', { headers }));
-  // What the store carries out late.
-  if (kind === 'late') await pause(100);
+  await lateCalls();
 
   const records = await usageOf(user);
   const recorded = records.reduce((sum, { credits }) => sum + credits, 0);

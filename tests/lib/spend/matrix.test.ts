@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { stopDate } from '../../support/clock.ts';
 import type { Result } from '../../support/invoke.ts';
 import { acceptedTasks, proxies } from '../../support/proxies.ts';
 import { beforeNext } from '../../support/intercept.ts';
@@ -114,16 +115,8 @@ const states: Record<string, LimitState> = {
   },
 };
 
-beforeAll(() => {
-  // No day and no minute ends meanwhile.
-  jest.useFakeTimers({
-    now: new Date().setUTCSeconds(30),
-    doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
-  });
-});
-afterAll(() => {
-  jest.useRealTimers();
-});
+// No day and no minute ends meanwhile.
+beforeEach(() => stopDate(new Date().setUTCSeconds(30)));
 
 function buy(task: Task, user: string | undefined) {
   const { name, model } = task;

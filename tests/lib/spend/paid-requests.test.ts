@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { blockCaller, setLimits, unblockCaller } from '../../../packages/admin/spend/terms.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
+import { stopDate } from '../../support/clock.ts';
 import { beforeNext } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
@@ -28,9 +29,8 @@ function lastRequestLine(): Record<string, unknown> {
   return lines.at(-1);
 }
 
-afterEach(() => {
-  jest.useRealTimers();
-});
+// No day ends meanwhile.
+beforeEach(() => stopDate());
 
 describe('a paid request that a provider takes', () => {
   test.each(names)('%s is counted at what it cost, with one usage record', async (name) => {
@@ -206,10 +206,7 @@ describe('429 budget_exhausted', () => {
 
     expect([refused.status, refused.body.error]).toEqual([429, 'budget_exhausted']);
     expect(acceptedTasks()).toBe(1);
-    jest.useFakeTimers({
-      now: Date.now() + 1000 * wait,
-      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
-    });
+    stopDate(Date.now() + 1000 * wait);
     expect((await pay(user)).status).toBe(200);
   });
 
@@ -236,8 +233,7 @@ describe('429 budget_exhausted', () => {
 
 describe('429 too_many_requests', () => {
   test('stops the requests of a minute, and works again when Retry-After has passed', async () => {
-    const doNotFake = ['setTimeout', 'setImmediate', 'nextTick'] as const;
-    jest.useFakeTimers({ now: new Date().setUTCSeconds(10), doNotFake: [...doNotFake] });
+    stopDate(new Date().setUTCSeconds(10));
     const user = await spender({ requests_per_minute: 2 });
     const answers = [await pay(user), await pay(user), await pay(user)];
     const wait = Number(answers[2]?.headers['retry-after']);
@@ -245,7 +241,7 @@ describe('429 too_many_requests', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(answers[2]?.body.error).toBe('too_many_requests');
     expect(wait).toBeGreaterThanOrEqual(50);
-    jest.setSystemTime(Date.now() + 1000 * wait);
+    stopDate(Date.now() + 1000 * wait);
     expect((await pay(user)).status).toBe(200);
   });
 });
@@ -300,12 +296,11 @@ describe('429 while tasks of the caller are running', () => {
   });
 
   test('returns budget_exhausted if all running tasks began on the day before', async () => {
-    const doNotFake = ['setTimeout', 'setImmediate', 'nextTick'] as const;
     const midnight = new Date().setUTCHours(24, 0, 0, 0);
-    jest.useFakeTimers({ now: midnight - 5000, doNotFake: [...doNotFake] });
+    stopDate(midnight - 5000);
     const user = await spender({ credits_per_day: 200 });
     const [, second] = await payTwice(user, async () => {
-      jest.setSystemTime(midnight + 5000);
+      stopDate(midnight + 5000);
       await pay(user);
       await setLimits(`user:${user}`, { credits_per_day: 93 });
     });
@@ -314,10 +309,7 @@ describe('429 while tasks of the caller are running', () => {
   });
 
   test('waits for the minute too where its requests are used up', async () => {
-    jest.useFakeTimers({
-      now: new Date().setUTCSeconds(10),
-      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
-    });
+    stopDate(new Date().setUTCSeconds(10));
     const user = await spender({ tasks_per_day: 1, requests_per_minute: 1 });
     const [, second] = await payTwice(user);
 
@@ -441,10 +433,7 @@ describe('a function whose clock is wrong', () => {
     const headers = { 'idempotency-key': 'once' };
     await pay(user, 'text-to-video', { headers });
     denyLateSignatures();
-    jest.useFakeTimers({
-      now: Date.now() + ms,
-      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'hrtime'],
-    });
+    stopDate(Date.now() + ms);
 
     for (const key of ['once', 'once', 'another']) {
       const { status } = await pay(user, 'text-to-video', { headers: { 'idempotency-key': key } });

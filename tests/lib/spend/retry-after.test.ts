@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { setLimits } from '../../../packages/admin/spend/terms.ts';
+import { stopDate } from '../../support/clock.ts';
 import { fc } from '../../support/properties.ts';
 import { acceptedTasks } from '../../support/proxies.ts';
 import { pay, spender } from '../../support/spending.ts';
@@ -12,23 +13,11 @@ import { pay, spender } from '../../support/spending.ts';
 const runs = 15;
 const dayMs = 86_400_000;
 
-/** Only Date: what waits and what measures durations goes on. */
-function setClock(now: number): void {
-  jest.useFakeTimers({
-    now,
-    doNotFake: [
-      ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate'] as const),
-      ...(['clearImmediate', 'nextTick', 'queueMicrotask', 'performance', 'hrtime'] as const),
-    ],
-  });
-}
-
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 
 afterEach(() => {
-  jest.useRealTimers();
   jest.restoreAllMocks();
 });
 
@@ -57,7 +46,7 @@ describe.each(Object.entries(limits))('a caller that has used up %s', (_, own) =
     const today = Math.floor(Date.now() / dayMs) * dayMs;
     await fc.assert(
       fc.asyncProperty(timeOfDay, async (time) => {
-        setClock(today + time);
+        stopDate(today + time);
         const user = await spender(own);
         expect((await pay(user)).status).toBe(200);
         const refused = await pay(user);
@@ -66,17 +55,17 @@ describe.each(Object.entries(limits))('a caller that has used up %s', (_, own) =
         expect(refused.status).toBe(429);
         expect(Number.isInteger(wait) && wait >= 1).toBe(true);
         if (wait > 1) {
-          setClock(today + time + (wait - 1) * 1000 - (time % 1000));
+          stopDate(today + time + (wait - 1) * 1000 - (time % 1000));
           expect((await pay(user)).status).toBe(429);
         }
-        setClock(today + time + wait * 1000);
+        stopDate(today + time + wait * 1000);
         const before = acceptedTasks();
         expect([time, (await pay(user)).status]).toEqual([time, 200]);
         expect(acceptedTasks() - before).toBe(1);
       }),
       { numRuns: runs },
     );
-  }, 60_000);
+  });
 });
 
 test('gets the same instant in Retry-After and in the last-ending window of RateLimit', async () => {
@@ -90,7 +79,7 @@ test('gets the same instant in Retry-After and in the last-ending window of Rate
 
 test('callers that are refused together are told waits that spread over half a minute', async () => {
   jest.restoreAllMocks();
-  setClock(Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2);
+  stopDate(Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2);
   const user = await spender({ tasks_per_day: 1 });
   await pay(user);
   const answers = await Promise.all(Array.from({ length: 40 }, () => pay(user)));

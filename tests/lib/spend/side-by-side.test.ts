@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Limits } from '../../../lib/spend/limits.ts';
 import { type AttributeMap, fromAttributes, type Item } from '../../../lib/store/items.ts';
+import { stopDate } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { proxyNames } from '../../support/proxies.ts';
@@ -47,12 +48,7 @@ const now = Math.floor(Date.now() / 86_400_000) * 86_400_000 + 43_200_000 + 12_3
 const day = new Date(now).toISOString().slice(0, 10);
 const minute = Math.floor(now / 60_000);
 
-beforeAll(() => {
-  jest.useFakeTimers({ now, doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'hrtime'] });
-});
-afterAll(() => {
-  jest.useRealTimers();
-});
+beforeEach(() => stopDate(now));
 
 /** The fields of a stored account, written a second time and independently of the code. */
 function expectedFields(limits: Limits, account: Item): string {

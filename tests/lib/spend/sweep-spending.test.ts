@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Money } from '../../../lib/paid/money.ts';
 import { keyOfAccount, openMinutes } from '../../../lib/spend/account.ts';
 import { reserve } from '../../../lib/spend/reserve.ts';
@@ -17,6 +17,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { idempotencyKey } from '../../../lib/store/keys.ts';
 import { put } from '../../../lib/store/write.ts';
 import { absent } from '../../../lib/store/items.ts';
+import { stopDate } from '../../support/clock.ts';
 import { beforeNext, intercept } from '../../support/intercept.ts';
 import { setFields, storedItem } from '../../support/registry.ts';
 import { accountOf, countersOf, openOf, pay, sweepAfter, usageOf } from '../../support/spending.ts';
@@ -64,9 +65,8 @@ async function queriesOf({ caller }: Attempt, work: () => Promise<unknown>): Pro
   return queries;
 }
 
-afterEach(() => {
-  jest.useRealTimers();
-});
+// No minute ends meanwhile.
+beforeEach(() => stopDate(new Date().setUTCSeconds(30)));
 
 describe('the sweep of spending', () => {
   test('gives back what was reserved and never recorded, since nothing was sent', async () => {
@@ -142,10 +142,7 @@ describe('the sweep of spending', () => {
   });
 
   test('leaves a minute alone whose youngest attempt may be younger than four minutes', async () => {
-    jest.useFakeTimers({
-      now: new Date().setUTCSeconds(59),
-      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
-    });
+    stopDate(new Date().setUTCSeconds(59));
     const { user } = await leave('recorded');
     const wholeMinutes = 4;
     await sweepAfter(wholeMinutes);
@@ -158,10 +155,7 @@ describe('the sweep of spending', () => {
   test('reads no record of a minute in which all attempts are settled, whatever came after it', async () => {
     const { user, attempt } = await leave({ state: 'taken', credits: 20, task_id: 'a' });
     await settleAsTaken({ user, attempt });
-    jest.useFakeTimers({
-      now: attempt.at + 4 * minuteMs,
-      doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
-    });
+    stopDate(attempt.at + 4 * minuteMs);
     const { at } = await reserve(soon(), { caller: attempt.caller, ceiling: 50 });
     await settleAsTaken({ user, attempt: { ...attempt, at } });
     jest.useRealTimers();
@@ -250,10 +244,7 @@ describe('the sweep of spending', () => {
   test('keeps an account listed that reserves while its last minute is closed', async () => {
     const { user, attempt } = await leave('reserved');
     const closing = beforeNext(dynamodb, /^UpdateItemCommand$/, async () => {
-      jest.useFakeTimers({
-        now: Date.now() + 6 * minuteMs,
-        doNotFake: ['setTimeout', 'setImmediate', 'nextTick'],
-      });
+      stopDate(Date.now() + 6 * minuteMs);
       closing.remove();
       await reserve(soon(), { caller: attempt.caller, ceiling: 50 });
       jest.useRealTimers();

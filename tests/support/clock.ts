@@ -1,0 +1,25 @@
+import { afterEach, jest } from '@jest/globals';
+
+const loop = [
+  'nextTick',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'performance',
+  'hrtime',
+] as const;
+const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** Until the test ends, only the date stands still: no minute and no day ends in the middle of it. */
+export function stopDate(now = Date.now()): void {
+  jest.useFakeTimers({ now, doNotFake: [...loop, ...timers] });
+}
+
+/** Until the test ends, dates and timers stand still unless it advances them, and the network goes on. */
+export function stopTimers(now = Date.now()): void {
+  jest.useFakeTimers({ now, doNotFake: [...loop, 'setInterval', 'clearInterval'] });
+}
