@@ -126,8 +126,7 @@ const actions = {
   register,
   extract: async ({ nodeId }: Subject, label: Label) => {
     const { pk, sk } = nodeVersionKey(nodeId, label);
-    // It waits for a version that is not active yet, but not long.
-    return extractArchive({ deadline: Date.now() + 5_200 }, String((await storedItem(pk, sk))?.archive_key));
+    return extractArchive(context(), String((await storedItem(pk, sk))?.archive_key));
   },
   editHostNode: ({ nodeId }: Subject, label: Label) => {
     const changes = { category: label };

@@ -134,8 +134,8 @@ describe('a caller at the limit of its account', () => {
     });
 
     const throttled = new Map(kindsThrottled());
-    // Only by chance do so many of them meet in one partition.
-    expect(throttled.get('USAGE')?.length ?? 0).toBeLessThan(answers.length / 10);
+    // The account is throttled first, however many calls a slow machine makes together.
+    expect(throttled.get('USAGE')?.length ?? 0).toBeLessThanOrEqual(throttled.get('CALLER')?.length ?? 0);
     // However slow the machine: no partition takes more of a task than the account, which so bounds a caller alone.
     const units = unitsOfPartitions();
     const ofAccount = Math.max(...units.filter(({ kind }) => kind === 'CALLER').map((each) => each.units));

@@ -1,6 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fail } from '../../tools/local/dynamodb-replies.ts';
-import { type Origin, readAll, relay, startReverseProxy } from '../../tools/local/reverse-proxy.ts';
+import {
+  type Listener,
+  type Origin,
+  readAll,
+  relay,
+  startReverseProxy,
+} from '../../tools/local/reverse-proxy.ts';
 import { count } from './property-runs.ts';
 
 /** `lost`: applied, but its answer never comes. `late`: the same, and applied only after its caller has gone on. */
@@ -14,13 +20,15 @@ interface Faults {
     /** Instead, settlements lose their answer and are sent again, as a careless client would do. */
     resendsSettlements: boolean;
   };
+  /** Ends when the store has carried out all that it was sent. */
   stop: () => Promise<void>;
 }
 
 /** Stands in front of the store and lets its calls fail, as the network and DynamoDB do. */
 export async function startStoreFaults(url: string, random: () => number): Promise<Faults> {
   const state = { share: 0, resendsSettlements: false };
-  const proxy = await startReverseProxy(url, async (request, response, origin) => {
+  const running = new Set<Promise<void>>();
+  const exchange: Listener = async (request, response, origin) => {
     const body = await readAll(request);
     const send = async (to: Origin = origin) => to.send(request, { body });
     if (state.resendsSettlements && isSettlement(body)) {
@@ -49,8 +57,17 @@ export async function startStoreFaults(url: string, random: () => number): Promi
         await pause(waitMs);
         (await send()).resume();
     }
+  };
+  const proxy = await startReverseProxy(url, (...args) => {
+    const work = exchange(...args).finally(() => running.delete(work));
+    running.add(work);
+    return work;
   });
-  return { ...proxy, state };
+  const stop = async () => {
+    while (running.size > 0) await Promise.allSettled(running);
+    await proxy.stop();
+  };
+  return { ...proxy, state, stop };
 }
 
 /** It takes back a part of what was reserved. */

@@ -44,6 +44,8 @@ export interface FaultPlan {
 }
 
 const plans = new AsyncLocalStorage<FaultPlan>();
+/** The calls that the stores still carry out, although their callers have gone on. */
+const late = new Set<Promise<unknown>>();
 const maxDelayMs = 60;
 
 export function planOf(strikes: readonly Strike[]): FaultPlan {
@@ -111,10 +113,7 @@ async function strike<Output extends { response: unknown }>(
       await discarded(next);
       throw lostConnection();
     case 'late':
-      void pause(20 + ((plan.calls * 17) % maxDelayMs)).then(
-        () => discarded(next),
-        () => {},
-      );
+      callLate(20 + ((plan.calls * 17) % maxDelayMs), next);
       throw lostConnection();
     case 'garbage':
       return { ...(await discarded(next)), response: answer(200, '<html>Have a nice day</html>') };
@@ -122,6 +121,19 @@ async function strike<Output extends { response: unknown }>(
     case 'die':
       throw lostConnection();
   }
+}
+
+function callLate(waitMs: number, next: () => Promise<{ response: unknown }>): void {
+  const call = pause(waitMs)
+    .then(() => discarded(next))
+    .catch(() => {})
+    .finally(() => late.delete(call));
+  late.add(call);
+}
+
+/** Resolves when the stores have carried out all that is late. */
+export async function lateCalls(): Promise<void> {
+  await Promise.all(late);
 }
 
 function kindFor(plan: FaultPlan, call: object): FaultKind | undefined {
