@@ -25,34 +25,30 @@ describe('after one invocation in a process of its own', () => {
 
   beforeAll(async () => {
     [simulators] = await Promise.all([startSimulators(), lambda.listen(), seed(), buildFunctions()]);
-  }, 30_000);
+  });
 
   afterAll(async () => {
     await Promise.all([simulators.stop(), lambda.stop()]);
   });
 
-  test.each([...proxies, ...stores])(
-    '%s has answered, and has not loaded undici',
-    async (name) => {
-      const { answer, modules } = await lambda.start({
-        file: resolve('dist', name, 'index.js'),
-        event: sampleEvent(name),
-        environment: {
-          ...process.env,
-          NODE_OPTIONS: '',
-          IMAGE_PROVIDER_URL: `${simulators.url}/image`,
-          IMAGE_PROVIDER_KEY: 'local-image-key',
-          VIDEO_PROVIDER_URL: `${simulators.url}/video`,
-          VIDEO_PROVIDER_KEY: 'local-video-key',
-        },
-      });
+  test.each([...proxies, ...stores])('%s has answered, and has not loaded undici', async (name) => {
+    const { answer, modules } = await lambda.start({
+      file: resolve('dist', name, 'index.js'),
+      event: sampleEvent(name),
+      environment: {
+        ...process.env,
+        NODE_OPTIONS: '',
+        IMAGE_PROVIDER_URL: `${simulators.url}/image`,
+        IMAGE_PROVIDER_KEY: 'local-image-key',
+        VIDEO_PROVIDER_URL: `${simulators.url}/video`,
+        VIDEO_PROVIDER_KEY: 'local-video-key',
+      },
+    });
 
-      expect(answer).toMatchObject({ statusCode: name === 'publish-node-version' ? 201 : 200 });
-      expect(modules).toContain('NativeModule http');
-      expect(modules.filter((module) => /undici/.test(module))).toEqual([]);
-    },
-    30_000,
-  );
+    expect(answer).toMatchObject({ statusCode: name === 'publish-node-version' ? 201 : 200 });
+    expect(modules).toContain('NativeModule http');
+    expect(modules.filter((module) => /undici/.test(module))).toEqual([]);
+  });
 });
 
 describe('the bench', () => {

@@ -87,7 +87,6 @@ describe.each(kinds)('a call of the kind "%s"', (kind) => {
       const stored = await Promise.all(runs.map(({ nodeId }) => storedVersion(nodeId, version)));
       for (const { downloadUrl } of stored) expect(await download(downloadUrl)).toEqual(archives.good);
     },
-    120_000,
   );
 });
 

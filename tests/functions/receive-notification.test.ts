@@ -293,7 +293,6 @@ describe('POST /notifications/{provider}/{ticket}', () => {
         expect(again.status).toBe(200);
         expect(await notificationsOf(path.ticket)).toHaveLength(1);
       },
-      20_000,
     );
 
     test('returns 503 if other calls have changed the task each time until the deadline', async () => {

@@ -19,7 +19,7 @@ let full: Packaged;
 
 beforeAll(async () => {
   [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
-}, 120_000);
+});
 
 function alarmsOf(stage: Packaged): Part[] {
   return ofType(stage, 'AWS::CloudWatch::Alarm').map(([, alarm]) => alarm);

@@ -25,7 +25,6 @@ describe('a stage', () => {
       expect(resources).toBeGreaterThan(80);
       for (const rule of Object.keys(accepted)) expect(acceptedWarnings[rule]).toMatch(/^[A-Z].*\.$/);
     },
-    60_000,
   );
 
   test('leaves no trace of a part that is switched off', async () => {
@@ -53,7 +52,7 @@ describe('the check of a template', () => {
     const file = join(folder, 'template.json');
     await writeFile(file, JSON.stringify(template));
     errors = checkTemplate(file).errors.join('\n');
-  }, 120_000);
+  });
 
   test.each([
     ['an unknown property', /^Downloads: .*Speed/m],

@@ -72,7 +72,7 @@ describe('the documents for operators', () => {
     expect(capacity).toContain(
       `up to ${resources(plain)}, with \`rollout\` and all other parts ${resources(full)}`,
     );
-  }, 120_000);
+  });
 
   test('contain commands', () => {
     expect(commands(deploy + runbook).length).toBeGreaterThan(25);

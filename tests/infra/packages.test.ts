@@ -46,7 +46,7 @@ beforeAll(async () => {
     mkdtemp(join(tmpdir(), 'node-registry-unpacked-')),
     seed(),
   ]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await simulators.stop();
@@ -144,7 +144,7 @@ describe('a handler out of its unpacked package', () => {
       }
     };
     await Promise.all([work(), work()]);
-  }, 120_000);
+  });
 
   test.each(Object.entries(expected))('%s answers its sample event with %i', (name, status) => {
     const answer = linesOf.get(name)?.at(-1)?.answer;

@@ -35,7 +35,7 @@ describe('npm run rehearse', () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/^prod: \d+ resources, 0 errors/m);
     expect(stdout.match(/^\w+: \d+ resources/gm)).toHaveLength(1);
-  }, 120_000);
+  });
 
   test('fails with the sentences of a stage that cannot be deployed', async () => {
     const { status, stdout } = rehearse(['--param', 'rateLimit=abc'], await builtProject('rejected'));
@@ -43,5 +43,5 @@ describe('npm run rehearse', () => {
     expect(status).toBe(1);
     expect(stdout).toContain('prod: not packaged\n');
     expect(stdout).toContain('rateLimit: must be a whole number from 1 to 2500.\n');
-  }, 120_000);
+  });
 });

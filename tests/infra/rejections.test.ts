@@ -94,7 +94,7 @@ describe('a stage that cannot be deployed', () => {
       '  rateLimit: must be text or a number.',
       '  tokenKeySet: must be text or a number.',
     ]);
-  }, 120_000);
+  });
 });
 
 /** Gives the stage `prod` parameters of its own. */
@@ -118,7 +118,7 @@ test('takes an empty parameter, given or in its block, as one that is not given'
   expect(await template(templateIn(join(project, 'packaged')))).toEqual(
     await template((await packagedStage('default')).file),
   );
-}, 180_000);
+});
 
 test('takes values of several lines, and warns of reservations above the quota', async () => {
   const project = await builtProject('given');
@@ -131,7 +131,7 @@ test('takes values of several lines, and warns of reservations above the quota',
 
   expect(JSON.parse(Variables.TOKEN_JWKS)).toEqual(keys);
   expect(printed).toContain('proxyConcurrency and finalizeConcurrency reserve 904 executions');
-}, 120_000);
+});
 
 describe('the 4 KB of variables that Lambda gives a function', () => {
   const problems = (variables: Record<string, unknown>) =>

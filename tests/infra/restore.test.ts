@@ -16,7 +16,7 @@ let printed: string[];
 beforeAll(async () => {
   const [direct, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   packaged = { direct, full, streaming: withStream(full) };
-}, 120_000);
+});
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'node-registry-restore-'));

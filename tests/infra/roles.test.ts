@@ -11,7 +11,7 @@ let direct: Packaged;
 
 beforeAll(async () => {
   [stage, direct] = await Promise.all([packagedStage('full'), packagedStage('direct')]);
-}, 120_000);
+});
 
 interface Statement {
   Effect: string;

@@ -9,7 +9,7 @@ let restarted: Packaged;
 beforeAll(async () => {
   [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   restarted = await packagedStage('restarted');
-}, 120_000);
+});
 
 function versionsOf(stage: Packaged): string[] {
   return ofType(stage, 'AWS::Lambda::Version')

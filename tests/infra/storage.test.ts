@@ -14,7 +14,7 @@ let minimal: Packaged;
 beforeAll(async () => {
   [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   minimal = await packagedStage('minimal');
-}, 120_000);
+});
 
 const finalizer = { 'Fn::GetAtt': ['FinalizeUploadRole', 'Arn'] };
 

@@ -17,7 +17,7 @@ const contracts = await loadContracts();
 
 beforeAll(async () => {
   [plain, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
-}, 120_000);
+});
 
 /** The one route that is for providers, and for no client. */
 const notifications = 'POST /notifications/{provider}/{ticket}';

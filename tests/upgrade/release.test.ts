@@ -123,14 +123,14 @@ describe('npm run deploy', () => {
     expect(output).not.toContain('Packaging');
     expect(requests).toEqual([]);
     expect(await readTable()).toEqual(before);
-  }, 60_000);
+  });
 
   test('goes on to CloudFormation if there is no table', async () => {
     const { output, requests } = await deploy('absent', await builtProject('deployed'));
 
     expect(output).not.toContain('which release');
     expect(requests[0]).toMatch(/Action=DescribeStackResources|Action=DescribeStacks|cloudformation/i);
-  }, 120_000);
+  });
 });
 
 describe('npm run admin -- upgrade', () => {

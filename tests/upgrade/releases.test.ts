@@ -57,7 +57,7 @@ beforeAll(async () => {
     old: await releases.start('old', stage, recording.bundles, clockOffset, gates[0]?.environment),
     new: await releases.start('new', stage, harmless(today), clockOffset, gates[1]?.environment),
   };
-}, 120_000);
+});
 
 beforeEach(() => stage.simulators.simulation.reset());
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const [direct, full] = await Promise.all([packagedStage('direct'), packagedStage('full')]);
   now = { direct: direct.template, full: full.template };
   before = (await readRecording(recorded)).templates;
-}, 120_000);
+});
 
 describe('an upgrade of a stage', () => {
   test.each(['direct', 'full'] as const)('replaces and renames nothing that keeps something: %s', (set) => {

@@ -92,7 +92,7 @@ describe('the commands that read the whole table', () => {
       Array(3).fill([0, expect.any(String)]),
     );
     expect([troubles.length, silent.asked]).toEqual([0, 3]);
-  }, 30_000);
+  });
 });
 
 describe('on a deployed table', () => {

@@ -16,7 +16,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listFiles } from '../files/list-files.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { runGit } from '../files/run-git.ts';
@@ -29,8 +29,6 @@ import { type Files, git, runFile, writeFiles } from '../../../tests/support/pub
  * as its author would make it. `fires` is a plain command of git that runs the attacker's command, so that a repository
  * that attacks nothing does not pass for one that is withstood.
  */
-
-jest.setTimeout(60_000);
 
 let directory: string;
 let place: string;

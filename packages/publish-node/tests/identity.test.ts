@@ -3,12 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../../tools/local/demo.ts';
 import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { startHttpApi } from '../../../tests/support/http-api.ts';
-
-jest.setTimeout(30_000);
 
 const idToken = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJyZXBvIn0.c2lnbmF0dXJl';
 const stored = {

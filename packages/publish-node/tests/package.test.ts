@@ -3,14 +3,12 @@ import { chmod, cp, mkdir, mkdtemp, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { demo } from '../../../tools/local/demo.ts';
 import { runAction } from '../../../tests/support/composite-action.ts';
 import { git, runFile, startRegistry, writeFiles } from '../../../tests/support/publishing.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
-
-jest.setTimeout(60_000);
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let tarball: string;

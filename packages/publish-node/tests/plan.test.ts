@@ -1,15 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { directory, folder } from '../../../tests/support/folders.ts';
 import { fc } from '../../../tests/support/properties.ts';
 import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
 import { chooseFiles } from '../files/pack.ts';
 import { secretIn } from '../files/secrets.ts';
-
-jest.setTimeout(30_000);
 
 const project = (version: string) =>
   `[project]\nname = "planned"\nversion = "${version}"\n[tool.node-registry]\npublisher = "demo"\n`;

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createPersonalAccessToken } from '../../../lib/auth/personal-access-tokens.ts';
 import { archives } from '../../../lib/config.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
@@ -10,8 +10,6 @@ import { Failure } from '../failure.ts';
 import { limits } from '../files/limits.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
 import { pathProblems } from '../files/path-rules.ts';
-
-jest.setTimeout(30_000);
 
 async function rejectedPaths(allow: string[] = []): Promise<string[]> {
   const failure = await chooseFiles(folder, { allow }).then(

@@ -84,4 +84,4 @@ test('compiles with its own compiler, which knows the DOM’s types', () => {
   );
 
   expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
-}, 60_000);
+});

@@ -262,5 +262,5 @@ test.each([
     } finally {
       await browser.close();
     }
-  }, 30_000);
+  });
 });

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { hasBrowser, launchBrowser, note, openPage } from '../../../tests/support/browser.ts';
 import { listed, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
-
-jest.setTimeout(60_000);
 
 const run = 'window.ran = true';
 const markup = `<img src=x onerror="${run}"><script>${run}</script>`;
@@ -97,7 +95,6 @@ const inBrowser = hasBrowser ? describe : describe.skip;
 
 async function open(hash: string, width: number) {
   const { page, problems } = await openPage(browser, width);
-  page.setDefaultTimeout(12_000);
   page.on('dialog', (dialog) => problems.push(`dialog ${dialog.message()}`));
   page.on('framenavigated', (frame) => {
     if (!frame.url().startsWith(host.url)) problems.push(`went to ${frame.url()}`);
@@ -116,7 +113,7 @@ inBrowser(`hostile content in a browser${note}`, () => {
   beforeAll(async () => {
     [host, browser] = await Promise.all([serveSite([hostile, quoted]), launchBrowser()]);
     for (const [path, text] of host.index) host.index.set(path, text.replaceAll(placeholder, 'javascript:'));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser.close();

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
 import {
   accessibilityProblems,
@@ -11,8 +11,6 @@ import {
 import { nodePath } from '../../../lib/index/paths.ts';
 import { listed, manyNodes, version } from './listed-nodes.ts';
 import { type SiteHost, serveSite } from './serve-files.ts';
-
-jest.setTimeout(40_000);
 
 const pictures = '.pictures';
 const readme = `# Demo pack
@@ -114,7 +112,6 @@ const inBrowser = hasBrowser ? describe : describe.skip;
 
 async function open(hash: string, width = 1280): Promise<void> {
   ({ page, problems } = await openPage(browser, width));
-  page.setDefaultTimeout(12_000);
   await page.goto(host.url + hash);
 }
 
@@ -128,7 +125,7 @@ inBrowser(`shows the site in a browser${note}`, () => {
   beforeAll(async () => {
     await mkdir(pictures, { recursive: true });
     [host, browser] = await Promise.all([serveSite(registry), launchBrowser()]);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser.close();

@@ -59,7 +59,7 @@ function imagesFor(name: string): object {
   return { images: [image], prompt };
 }
 
-beforeAll(callEverything, 30_000);
+beforeAll(callEverything);
 
 test.each(Object.keys(secrets))('never appears in a log line of a proxy request: the %s', (name) => {
   expect(loggedLines.length).toBeGreaterThanOrEqual(answers.length);

@@ -32,7 +32,7 @@ describe('a call to the store', () => {
     const { stdout } = await runProgram(process.execPath, ['--input-type=module', '-e', realFailures]);
 
     expect(JSON.parse(stdout)).toEqual(['unsent', 'unsent', 'unsent', 'unanswered']);
-  }, 30_000);
+  });
 });
 
 describe('send', () => {

@@ -25,7 +25,7 @@ beforeEach(async () => {
   // Whatever other tests left is handed over and read.
   await handler(schedule, context);
   await readAll();
-}, 60_000);
+});
 
 /** Delivers the messages that wait, after their delay. Returns their number. */
 function readAll(): Promise<number> {
