@@ -107,7 +107,7 @@ export const parameters: Record<string, Parameter> = {
   ),
   archiveAdministratorArn: optional(
     shape(/^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'be the ARN of a role'),
-    'The only role that may delete or add archives.',
+    'Role that may delete archives; by default, none may.',
   ),
   tracing: required(oneOf('PassThrough', 'Active'), '`Active` sends traces to X-Ray.'),
   rollout: required(rollouts, '`off`: at once. Otherwise a CodeDeploy configuration.'),
