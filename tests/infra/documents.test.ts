@@ -20,18 +20,6 @@ function commands(text: string): string[] {
   );
 }
 
-test('asks for JSON in every command whose answer is read as JSON', () => {
-  const joined = [...runbook.matchAll(/```bash\n(.*?)```/gs)].map(([, block]) =>
-    String(block).replaceAll(/\\\n\s*|\|\n\s*/g, (end) => (end.startsWith('|') ? '| ' : ' ')),
-  );
-  const read = joined
-    .flatMap((block) => block.split('\n'))
-    .filter((line) => /aws [^|]*\| jq|received=\$\(aws /.test(line));
-
-  expect(read.length).toBeGreaterThanOrEqual(1);
-  expect(read.filter((line) => !line.includes('--output json'))).toEqual([]);
-});
-
 describe('the documents for operators', () => {
   test.each([deploy, runbook, spending].flatMap(commands))('name the region in: %s', (command) => {
     expect(command).toMatch(/--region us-east-1|\$on\b|\$table\b|--stage prod --region us-east-1/);
