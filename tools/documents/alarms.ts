@@ -9,11 +9,13 @@ const everything = {
   creditsPerHour: 0,
 };
 
-/** The table of docs/runbook.md: one line for each alarm, and one for those that mean the same. */
+/** The table of docs/runbook.md: one line for each alarm, and one for those that say the same. */
 export function alarmTable(): string {
-  const lines = Map.groupBy(alarmsOf(everything), ({ meaning }) => meaning);
-  const rows = [...lines].map(([meaning, alarms]) => `| ${alarms.map(named).join(', ')} | ${meaning} |`);
-  return ['| Alarm | Meaning |', '|---|---|', ...rows, ''].join('\n');
+  const lines = Map.groupBy(alarmsOf(everything), ({ meaning, look, action }) =>
+    [meaning, look, action].join(' | '),
+  );
+  const rows = [...lines].map(([text, alarms]) => `| ${alarms.map(named).join(', ')} | ${text} |`);
+  return ['| Alarm | Meaning | Look at | Action |', '|---|---|---|---|', ...rows, ''].join('\n');
 }
 
 function named({ name }: Alarm): string {
