@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { capacityTable } from '../tools/capacity/capacity-table.ts';
-import { type Counted, countCalls, countInFlight } from '../tools/capacity/counted-calls.ts';
+import { type Counted, countCalls } from '../tools/capacity/counted-calls.ts';
 import { startCountedStores } from '../tools/capacity/counted-stores.ts';
 import type { Count } from '../tools/capacity/journal.ts';
 
@@ -54,14 +54,6 @@ describe('a paid call', () => {
       expect(unitsByKind(count)).toEqual({ ...own, IDEMPOTENCY: 3 });
       expect(count).toMatchObject({ reads: 0, writes: 8, indexWrites: 0 });
     }
-  });
-
-  test('writes its account one unit at a time, with 16 calls in flight', async () => {
-    const { taken, units, writes } = await countInFlight(stores, 16);
-
-    expect(taken).toBeGreaterThan(0);
-    expect(writes).toBeGreaterThanOrEqual(2 * taken);
-    expect(units).toBe(writes);
   });
 });
 

@@ -1,9 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { installPackages } from '../tools/install/install-packages.ts';
 import { runProgram } from './support/run-program.ts';
 
 let folder: string;
@@ -70,34 +69,5 @@ describe('on an older Node', () => {
   test('lets an older Node install the packages, which bring the Node of the scripts', () => {
     expect(engines.node).toBe('>=20');
     expect(existsSync('node_modules/.bin/node')).toBe(true);
-  });
-});
-
-describe('installPackages', () => {
-  const lock = { name: 'x', lockfileVersion: 3, requires: true, packages: { '': { name: 'x' } } };
-
-  beforeEach(async () => {
-    await writeFile(join(folder, 'package.json'), '{ "name": "x" }');
-    await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
-  });
-
-  test('installs the packages of the lock file', async () => {
-    await mkdir(join(folder, 'node_modules/left-over'), { recursive: true });
-    await installPackages(folder);
-
-    expect(await readdir(join(folder, 'node_modules'))).not.toContain('left-over');
-  });
-
-  test('does not reinstall packages that are as new as the lock file, and installs again when it changes', async () => {
-    const installed = join(folder, 'node_modules/.package-lock.json');
-    const leftOver = join(folder, 'node_modules/left-over');
-    await mkdir(leftOver, { recursive: true });
-    await writeFile(installed, '{}');
-    await installPackages(folder);
-    const before = existsSync(leftOver);
-    await utimes(installed, 0, 1);
-    await installPackages(folder);
-
-    expect([before, existsSync(leftOver)]).toEqual([true, false]);
   });
 });

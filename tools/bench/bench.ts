@@ -15,7 +15,6 @@ import { startServers } from './servers.ts';
 
 interface Options {
   short?: true;
-  bulkGzip?: true;
   compare?: true;
   minutes: number;
   json?: true;
@@ -35,12 +34,6 @@ const command = createCommand({
       'only the cold starts, the endpoint and the sizes, in less than a minute; fails if they are much worse than in tools/bench/baseline.json',
     ).conflicts('save'),
   )
-  .addOption(
-    new Option(
-      '--bulk-gzip',
-      'only what compression saves of a bulk of 1,000 versions and what it costs, in the typed client and in Chromium',
-    ).conflicts(['short', 'compare', 'save']),
-  )
   .option('--compare', 'list what moved by more than the noise since the baseline')
   .option(
     '--minutes <N>',
@@ -55,11 +48,6 @@ const command = createCommand({
 process.exitCode = await runCommand(command, process.argv.slice(2));
 
 async function run(options: Options): Promise<number> {
-  if (options.bulkGzip) {
-    const { measureCompression } = await import('./compression.ts');
-    print(reportOf(await measureCompression(15)), options);
-    return 0;
-  }
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-bench-'));
   const servers = await startServers();
   try {
@@ -111,7 +99,6 @@ async function measureShortly(place: Place): Promise<Figure[]> {
 }
 
 async function measureAll(place: Place, { minutes }: Options): Promise<Figure[]> {
-  const { measureGrowth } = await import('./growth.ts');
   return [
     ...(await measureSizes()),
     ...(await measureColdStarts({ ...place, rounds: 21 }, true)),
@@ -120,7 +107,6 @@ async function measureAll(place: Place, { minutes }: Options): Promise<Figure[]>
     await measureLargeBody(15),
     await measureSigning(15),
     await measureArchiveCheck(11),
-    ...(await measureGrowth(11)),
     ...(await measureThroughput(minutes * 60)),
   ];
 }

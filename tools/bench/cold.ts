@@ -104,7 +104,7 @@ function buildUsual(name: string, folder: string): Promise<string> {
   return buildUsually(`functions/${name}.ts`, join(folder, 'usual', name));
 }
 
-export async function bulkEvent(count: number): Promise<unknown> {
+async function bulkEvent(count: number): Promise<unknown> {
   const pairs = Array.from({ length: count }, (_, index) => ({ node_id: `node-${index}`, version: '1.0.0' }));
   return { ...(await readEvent('bulk-node-versions')), body: JSON.stringify({ node_versions: pairs }) };
 }

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import { BatchWriteItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { bucketName, s3 } from '../../lib/bucket/bucket.ts';
 import { stagingKey } from '../../lib/bucket/object-keys.ts';
 import { hashPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
 import { type Item, toAttributes } from '../../lib/store/items.ts';
-import { hostNodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
+import { nodeVersionKey } from '../../lib/store/keys.ts';
 import { registerVersion } from '../../lib/registry/publishing.ts';
 import { dynamodb, tableName } from '../../lib/store/table.ts';
 import { demo } from '../local/demo.ts';
@@ -40,69 +39,6 @@ export async function uploadArchive(): Promise<string> {
 /** One version of each of the nodes `node-0`, `node-1` and so on, with the usual size of a version. */
 export async function addNodes(count: number): Promise<void> {
   await write(Array.from({ length: count }, (_, index) => versionOf(`node-${index}`, '1.0.0')));
-}
-
-export async function addVersions(nodeId: string, count: number): Promise<void> {
-  await write(Array.from({ length: count }, (_, index) => versionOf(nodeId, `0.1.${index}`)));
-}
-
-export async function addHostNodes(nodeId: string, version: string, count: number): Promise<void> {
-  const nameOf = (index: number) => `Host node ${index}`;
-  await write(
-    Array.from({ length: count }, (_, index) => ({
-      ...hostNodeKey(nodeId, version, nameOf(index)),
-      host_node_name: nameOf(index),
-      description: 'One of many',
-      revision: 1,
-    })),
-  );
-}
-
-/** Versions whose texts and lists differ as those of real packs do, with the digests of a published archive. */
-export async function addPacks(packs: readonly { node_id: string; version: string }[]): Promise<void> {
-  await write(
-    packs.map(({ node_id, version }) => ({ ...versionOf(node_id, version), ...publishedFields(node_id) })),
-  );
-}
-
-const sentences = [
-  'Fixed a crash when the mask is empty.',
-  'The sampler takes a seed of its own, so that two runs with the same settings give the same image.',
-  'Checkpoints load twice as fast, because the file is mapped and not read.',
-  'New node for tiling an image with an overlap, by @lena.',
-  'Renamed the input "strength" to "weight"; old workflows are converted when they are opened.',
-  'Works with Python 3.13 and numpy 2.',
-  'Less memory for batches: previews are freed after each step (#214).',
-  'Translations for French and Japanese, thanks to everyone who helped.',
-];
-const packages = [
-  'numpy>=2',
-  'pillow',
-  'opencv-python-headless',
-  'torch>=2.4',
-  'transformers==4.46.3',
-  'einops',
-];
-const systems = ['OS Independent', 'Windows', 'Linux', 'macOS'];
-
-function publishedFields(name: string): Item {
-  const digest = createHash('sha256').update(name).digest();
-  const some = (list: readonly string[], from: number) => list.filter((_, index) => (from >> index) & 1);
-  const sha256 = digest.toString('hex');
-  const id = `${sha256.slice(0, 8)}-${sha256.slice(8, 12)}-4${sha256.slice(13, 16)}-a${sha256.slice(17, 20)}-${sha256.slice(20, 32)}`;
-  return {
-    id,
-    changelog: some(sentences, digest.readUInt8(0)).join('\n'),
-    dependencies: some(packages, digest.readUInt8(1)),
-    supported_os: some(systems, digest.readUInt8(2)),
-    supported_host_version: `>=0.3.${digest.readUInt8(3)}`,
-    createdAt: new Date(1_760_000_000_000 + digest.readUInt32BE(4)).toISOString(),
-    published_at: new Date(1_760_000_000_000 + digest.readUInt32BE(4) + 9000).toISOString(),
-    host_node_extract_status: 'success',
-    archive_key: `archives/${name}/1.0.0/${id}-${sha256}.zip`,
-    sha256,
-    size_bytes: digest.readUInt32BE(8) >> 8,
-  };
 }
 
 function versionOf(nodeId: string, version: string): Item {

@@ -10,9 +10,9 @@ import { ZipFile } from 'yazl';
 import { type Figure, inTurns, ratio } from './figures.ts';
 import { readEvent } from './servers.ts';
 
-export type Handler = (event: unknown, context: object) => Promise<unknown>;
+type Handler = (event: unknown, context: object) => Promise<unknown>;
 
-export const context = { getRemainingTimeInMillis: () => 29_000 };
+const context = { getRemainingTimeInMillis: () => 29_000 };
 
 const tasksPerRound = 40;
 const callsPerTask = 50;
@@ -119,14 +119,8 @@ async function cpuOf(times: number, work: () => Promise<unknown>): Promise<numbe
   return (user + system) / times;
 }
 
-export async function timeOf(times: number, work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  for (let index = 0; index < times; index += 1) await work();
-  return (performance.now() - began) / times;
-}
-
 /** The functions write their log lines, which count, but are not shown. */
-export async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
+async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
   const { write } = process.stdout;
   process.stdout.write = () => true;
   try {

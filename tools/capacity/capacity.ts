@@ -1,11 +1,10 @@
 // npm run capacity
 import { readFile, writeFile } from 'node:fs/promises';
 import { capacityTable, withCapacityTable } from './capacity-table.ts';
-import { countCalls, countInFlight } from './counted-calls.ts';
+import { countCalls } from './counted-calls.ts';
 import { startCountedStores } from './counted-stores.ts';
 
 const file = 'docs/capacity.md';
-const crowds = [1, 64, 500];
 
 const print = process.stdout.write.bind(process.stdout);
 // The functions log to standard output.
@@ -17,10 +16,6 @@ try {
   print(table);
   await writeFile(file, withCapacityTable(await readFile(file, 'utf8'), table));
   print(`Wrote the table of ${file}.\n`);
-  for (const inFlight of crowds) {
-    const { taken, units, writes } = await countInFlight(stores, inFlight);
-    print(`${inFlight} in flight: ${taken} taken, ${units} units for ${writes} writes of the account\n`);
-  }
 } finally {
   await stores.stop();
 }

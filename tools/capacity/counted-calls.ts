@@ -4,7 +4,7 @@ import { drainQueue, type QueueHandler } from '../local/consume-queue.ts';
 import { demo } from '../local/demo.ts';
 import { zipOf } from '../local/demo-archive.ts';
 import type { CountedStores } from './counted-stores.ts';
-import { type Count, sumOf } from './journal.ts';
+import type { Count } from './journal.ts';
 
 /** A kind of call or event, counted over several of them. */
 export interface Counted {
@@ -46,33 +46,6 @@ export async function countCalls(stores: CountedStores): Promise<Counted[]> {
     ...(await calls.notifications()),
     ...(await calls.sweeps()),
   ];
-}
-
-/** The units that each of so many paid calls of one caller costs its account, while all of them run. */
-export async function countInFlight(
-  stores: CountedStores,
-  inFlight: number,
-): Promise<{ taken: number; units: number; writes: number }> {
-  const calls = new Calls(stores);
-  const user = `in-flight-${inFlight}`;
-  await calls.pay('text-to-video', { user });
-  stores.journal.take();
-  // One process has few connections to its stores: the calls start one after the other, and end after all of them.
-  const startMs = 20 * inFlight;
-  stores.simulation.misbehave({ kind: 'delay', ms: startMs + 1000, times: inFlight });
-  const replies = await Promise.all(
-    Array.from({ length: inFlight }, async (_, index) => {
-      await new Promise((resolve) => setTimeout(resolve, (index * startMs) / inFlight));
-      // A busy machine answers some with 503 before they are sent.
-      return calls.pay('text-to-video', { user }).catch(() => undefined);
-    }),
-  );
-  const account = stores.journal.take().written.filter(({ target }) => target.sort === 'ACCOUNT');
-  return {
-    taken: replies.filter((reply) => reply?.statusCode === 200).length,
-    units: sumOf(account.map(({ units }) => units)),
-    writes: account.length,
-  };
 }
 
 class Calls {

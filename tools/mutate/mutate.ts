@@ -1,7 +1,7 @@
 // npm run mutate -- FILE...
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createCommand, runCommand } from '../../packages/command-line/command.ts';
-import { installPackages } from '../install/install-packages.ts';
 
 const command = createCommand({
   name: 'npm run mutate --',
@@ -13,7 +13,8 @@ const command = createCommand({
 })
   .argument('<files...>', 'files or patterns, with line numbers if only a part of a file matters')
   .action(async (mutate: string[]) => {
-    await installPackages('tools/mutate');
+    // What only this needs, from a lock file of its own.
+    execFileSync('npm', ['ci'], { cwd: 'tools/mutate' });
     const { Stryker } = await import('@stryker-mutator/core');
     const options = JSON.parse(readFileSync('tools/mutate/stryker.json', 'utf8'));
     await new Stryker({ ...options, mutate }).runMutationTest();
