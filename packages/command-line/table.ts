@@ -5,14 +5,17 @@ interface Layout {
   alignRight?: readonly number[];
   /** The text of a cell without a value. */
   empty?: string;
+  /** What stands there without rows, instead of the headings. */
+  none?: string;
 }
 
 /** Rows under headings, each column as wide as its widest cell. */
 export function table(
   headings: string[],
   rows: Cell[][],
-  { alignRight = [], empty = '-' }: Layout = {},
+  { alignRight = [], empty = '-', none }: Layout = {},
 ): string {
+  if (rows.length === 0 && none !== undefined) return none;
   return align([headings, ...rows.map((row) => row.map((cell) => shown(cell, empty)))], alignRight);
 }
 

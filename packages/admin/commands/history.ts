@@ -31,10 +31,10 @@ export const ofNode = command({
   },
 });
 
-function answer(history: HistoryRecord[], nothing: string) {
+function answer(history: HistoryRecord[], none: string) {
   const rows = history.map(({ at, actor, action, subject, detail }) => [at, actor, action, subject, detail]);
   return {
     data: history.map(({ at, actor, action, subject, detail }) => ({ at, actor, action, subject, detail })),
-    text: rows.length > 0 ? table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], rows) : nothing,
+    text: table(['TIME', 'ACTOR', 'ACTION', 'SUBJECT', 'DETAIL'], rows, { none }),
   };
 }

@@ -21,11 +21,9 @@ export const list = command({
         description,
       ],
     );
-    const text = table(['NAME', 'TITLE', 'POLICY', 'CATEGORY', 'DEPRECATED', 'DESCRIPTION'], rows);
-    return {
-      data: hostNodes,
-      text: rows.length > 0 ? text : `Version ${version} of "${node}" has no host nodes.`,
-    };
+    const headings = ['NAME', 'TITLE', 'POLICY', 'CATEGORY', 'DEPRECATED', 'DESCRIPTION'];
+    const none = `Version ${version} of "${node}" has no host nodes.`;
+    return { data: hostNodes, text: table(headings, rows, { none }) };
   },
 });
 
@@ -43,7 +41,7 @@ export const clashes = command({
       name,
       nodes.map(({ id, publisher_id }) => `${id} (${publisher_id})`).join(', '),
     ]);
-    const text = table(['NAME', 'NODES'], rows);
-    return { data: found, text: rows.length > 0 ? text : 'No two nodes have a host node of the same name.' };
+    const none = 'No two nodes have a host node of the same name.';
+    return { data: found, text: table(['NAME', 'NODES'], rows, { none }) };
   },
 });

@@ -35,11 +35,9 @@ export const list = command({
       id,
       status_reason,
     ]);
-    const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows);
-    return {
-      data: versions.map(shownVersion),
-      text: rows.length > 0 ? text : `"${nodeId}" has no versions.`,
-    };
+    const none = `"${nodeId}" has no versions.`;
+    const text = table(['VERSION', 'STATUS', 'CREATED', 'ID', 'REASON'], rows, { none });
+    return { data: versions.map(shownVersion), text };
   },
 });
 

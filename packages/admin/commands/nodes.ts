@@ -22,11 +22,9 @@ export const list = command({
       latest_version?.version,
       created_at,
     ]);
-    const text = table(['NODE', 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows);
-    return {
-      data: nodes.map((node) => dataOf({ node })),
-      text: rows.length > 0 ? text : `"${publisher}" has no nodes.`,
-    };
+    const none = `"${publisher}" has no nodes.`;
+    const text = table(['NODE', 'NAME', 'STATUS', 'LATEST', 'CREATED'], rows, { none });
+    return { data: nodes.map((node) => dataOf({ node })), text };
   },
 });
 

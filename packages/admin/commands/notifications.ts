@@ -29,8 +29,8 @@ export const list = command({
       record.pending_since,
     ]);
     const headings = ['ID', 'HOST', 'STATE', 'ATTEMPTS', 'LAST ERROR', waiting ? 'NEXT' : 'GIVEN UP'];
-    const nothing = waiting ? 'No notifications are waiting.' : 'No notifications were given up.';
-    return { data: records.map(shown), text: rows.length > 0 ? table(headings, rows) : nothing };
+    const none = waiting ? 'No notifications are waiting.' : 'No notifications were given up.';
+    return { data: records.map(shown), text: table(headings, rows, { none }) };
   },
 });
 

@@ -48,8 +48,9 @@ export const list = command({
       banned ? 'yes' : 'no',
       createdAt,
     ]);
-    const text = table(['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED'], rows, { alignRight: [2] });
-    return { data: publishers.map(dataOf), text: rows.length > 0 ? text : 'There are no publishers.' };
+    const layout = { alignRight: [2], none: 'There are no publishers.' };
+    const text = table(['PUBLISHER', 'NAME', 'MEMBERS', 'BANNED', 'CREATED'], rows, layout);
+    return { data: publishers.map(dataOf), text };
   },
 });
 
@@ -121,5 +122,5 @@ export function memberTable(members: PublisherRecord['members']): string {
   // DynamoDB keeps no order in a map.
   const sorted = Object.entries(members).sort(([a], [b]) => a.localeCompare(b, 'en'));
   const rows = sorted.map(([user, { role, name, email }]) => [user, role, name, email]);
-  return rows.length > 0 ? table(['USER', 'ROLE', 'NAME', 'EMAIL'], rows) : 'No members.';
+  return table(['USER', 'ROLE', 'NAME', 'EMAIL'], rows, { none: 'No members.' });
 }

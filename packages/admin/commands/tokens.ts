@@ -56,8 +56,9 @@ export const list = command({
       const { id, label, created_at, expires_at, last_used_at } = token;
       return [id, label, stateOf(token), created_at, expires_at, last_used_at];
     });
-    const text = table(['ID', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED'], rows);
-    return { data: tokens, text: rows.length > 0 ? text : `"${publisherId}" has no tokens.` };
+    const none = `"${publisherId}" has no tokens.`;
+    const headings = ['ID', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'LAST USED'];
+    return { data: tokens, text: table(headings, rows, { none }) };
   },
 });
 

@@ -92,19 +92,9 @@ export const list = command({
         last_used_at,
       ];
     });
-    const heads = [
-      'ID',
-      'STATE',
-      'ISSUER',
-      'REPOSITORY',
-      'WORKFLOW',
-      'ENVIRONMENT',
-      'REF',
-      'NODE',
-      'PINNED',
-      'LAST USED',
-    ];
-    return { data: trusts, text: rows.length > 0 ? table(heads, rows) : `"${publisher}" trusts no CI jobs.` };
+    const headings = 'ID,STATE,ISSUER,REPOSITORY,WORKFLOW,ENVIRONMENT,REF,NODE,PINNED,LAST USED'.split(',');
+    const none = `"${publisher}" trusts no CI jobs.`;
+    return { data: trusts, text: table(headings, rows, { none }) };
   },
 });
 

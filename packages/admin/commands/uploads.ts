@@ -58,10 +58,8 @@ export const sweep = command({
       since,
       error ?? reason,
     ]);
-    const text =
-      rows.length > 0
-        ? table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows)
-        : 'No version waits for its archive.';
+    const none = 'No version waits for its archive.';
+    const text = table(['NODE', 'VERSION', 'FOUND', 'SINCE', 'REASON'], rows, { none });
     const failed = report.failed + report.unvisited;
     return { data, text, problem: problemOf(failed, data.length) };
   },

@@ -45,8 +45,9 @@ export const sum = command({
     const text = table(
       heading.map((name) => name.toUpperCase()),
       rows,
+      { none: 'Nothing was spent.' },
     );
-    return { data: sums, text: rows.length > 0 ? text : 'Nothing was spent.' };
+    return { data: sums, text };
   },
 });
 
@@ -74,10 +75,10 @@ export const list = command({
     const rows = data.map(({ at, caller: shown, operation, state, credits, task_id, request_id }) => [
       ...[at, shown, operation, state, credits, task_id, request_id],
     ]);
-    const text = table(['TIME', 'USER', 'OPERATION', 'STATE', 'CREDITS', 'TASK', 'REQUEST'], rows);
+    const headings = ['TIME', 'USER', 'OPERATION', 'STATE', 'CREDITS', 'TASK', 'REQUEST'];
     return {
       data,
-      text: rows.length > 0 ? text : 'No records match.',
+      text: table(headings, rows, { none: 'No records match.' }),
       problem: hasMore ? `There are more than ${maxListed}: name a shorter period, or a user.` : undefined,
     };
   },
@@ -110,10 +111,7 @@ export const sweep = command({
     const isLeft = unvisited + unread_shards > 0;
     return {
       data: { accounts: visited, failed, is_left: isLeft, found },
-      text:
-        rows.length > 0
-          ? table(['USER', 'FOUND', 'BEGAN AT', 'ERROR'], rows)
-          : 'Nothing had to be corrected.',
+      text: table(['USER', 'FOUND', 'BEGAN AT', 'ERROR'], rows, { none: 'Nothing had to be corrected.' }),
       problem: isLeft ? 'Time ran out: run it again.' : problemOf(failed, visited),
     };
   },
