@@ -1,4 +1,3 @@
-import { createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EventBridgeEvent } from 'aws-lambda';
 import { eventOf } from '../../tools/local/consume-queue.ts';
@@ -6,7 +5,7 @@ import { deadLetters, queue, runQueue } from '../support/queue.ts';
 import { handler } from '../../functions/deliver-notifications.ts';
 import { claim, conclude } from '../../lib/notifications/outbox.ts';
 import type { NotificationRecord } from '../../lib/notifications/records.ts';
-import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
+import { readSigningKeys } from '../../lib/notifications/signature.ts';
 import { s3 } from '../../lib/bucket/bucket.ts';
 import { signingKeysKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
@@ -21,7 +20,7 @@ import {
   storedNotification,
   writeNotification,
 } from '../support/notifications.ts';
-import { type Answer, type Received, startReceiver } from '../support/receiver.ts';
+import { type Answer, isSigned, type Received, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
 const receiver = await startReceiver();
@@ -66,16 +65,6 @@ const lines = (event: string) =>
   loggedLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 const receivedOf = ({ id }: NotificationRecord): Received[] =>
   [receiver, other].flatMap(({ received }) => received.filter(({ headers }) => headers['webhook-id'] === id));
-
-function isSigned({ headers, body }: Received): boolean {
-  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
-  const content = signedContent(String(id), Number(timestamp), body);
-  const bytes = Buffer.from(String(signature).replace('v1a,', ''), 'base64');
-  return (
-    signingKey !== undefined &&
-    verify(null, Buffer.from(content), createPublicKey(signingKey.privateKey), bytes)
-  );
-}
 
 describe('a notification', () => {
   test('posts a notification as it was stored, and signed', async () => {

@@ -18,7 +18,6 @@ import {
   stateSaid,
 } from '../support/notified-calls.ts';
 import { deliver, verifyArrivals } from '../support/notified-deliveries.ts';
-import { Receivers } from '../support/notified-receiver.ts';
 import {
   type Followed,
   type Stored,
@@ -29,6 +28,7 @@ import {
 } from '../support/notified-tasks.ts';
 import { check, count, counts } from '../support/property-runs.ts';
 import { simulation } from '../support/proxies.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { bearer } from '../support/tokens.ts';
 import { injectFaults, planOf, underPlan } from '../support/wire-faults.ts';
 
@@ -42,14 +42,14 @@ const remainingMs = 20_000;
 test('delivers each change of a task, signed, and nothing that the provider did not say, whatever fails', async () => {
   const faults = await injectFaults();
   const log = readLog();
-  const receivers = await new Receivers().start();
+  const receiver = await startReceiver();
   const rejections = new Set<string>();
   try {
-    await check(histories, (history) => new Trial(log, receivers, rejections).follow(history));
+    await check(histories, (history) => new Trial(log, receiver, rejections).follow(history));
   } finally {
     faults.stop();
     log.stop();
-    await receivers.stop();
+    await receiver.stop();
   }
 
   expect(log.leaks).toEqual([]);
@@ -60,21 +60,22 @@ test('delivers each change of a task, signed, and nothing that the provider did 
 /** One history, from its paid requests on. */
 class Trial {
   readonly #log: LogReader;
-  readonly #receivers: Receivers;
+  readonly #receiver: Receiver;
   /** All answers to calls that were rejected, in this and every other history. */
   readonly #rejections: Set<string>;
   readonly #tasks: Followed[] = [];
   #number = 0;
 
-  constructor(log: LogReader, receivers: Receivers, rejections: Set<string>) {
+  constructor(log: LogReader, receiver: Receiver, rejections: Set<string>) {
     this.#log = log;
-    this.#receivers = receivers;
+    this.#receiver = receiver;
     this.#rejections = rejections;
   }
 
   async follow({ tasks, calls, deliveries }: History): Promise<void> {
     simulation.reset();
-    this.#receivers.reset();
+    this.#receiver.received.length = 0;
+    this.#receiver.scripts.clear();
     for (const task of tasks) await this.#pay(task);
     const usual = this.#log.secrets.length;
     this.#log.secrets.push(...this.#tasks.map(({ ticket }) => ticket));
@@ -82,7 +83,7 @@ class Trial {
     for (const task of this.#tasks) await this.#verifyEnd(task);
     const delivered = await deliver(() => this.#allNotifications(), deliveries);
     for (const task of this.#tasks) await verifyStatus(task);
-    verifyArrivals(delivered, this.#receivers);
+    verifyArrivals(delivered, this.#receiver.received);
     this.#log.secrets.length = usual;
   }
 
@@ -93,7 +94,8 @@ class Trial {
   /** Asks for a task. The provider's request has the ticket, whatever became of the answer. */
   async #pay({ operation, hasAddress, strikes, answers }: PaidTask): Promise<void> {
     const user = `notified-${randomUUID()}`;
-    const address = this.#receivers.add(`/${user}`, answers);
+    const address = `${this.#receiver.url}/${user}`;
+    this.#receiver.scripts.set(`/${user}`, [...answers]);
     const field = operation === 'relight-image' ? 'webhook_url' : 'callback_url';
     const body = {
       ...JSON.parse(String(sampleEvent(operation).body)),

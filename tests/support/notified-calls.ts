@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { TaskState } from '../../lib/schemas/video.ts';
 import type { EndpointRequest } from './endpoints.ts';
-import { type Answer, wrongAnswers } from './notified-receiver.ts';
 import { fc } from './properties.ts';
+import type { Answer } from './receiver.ts';
 import { type Strike, strikesIn } from './wire-faults.ts';
 
 /** A call of a provider, or of an impostor. */
@@ -42,6 +42,10 @@ const strikes = (calls: number) =>
 /** Together they leave one of the eight attempts of a notification that succeeds. */
 const maxWrongAnswers = 4;
 const maxFaultyRuns = 3;
+
+/** The target of redirects. No request may reach it. */
+export const forbiddenPath = '/elsewhere';
+const wrongAnswers: Answer[] = [500, 404, 429, { redirectTo: forbiddenPath }, 'reset', 'halfway'];
 
 /** An attempt waits ten seconds for a receiver that hangs, so few do. */
 const answer: fc.Arbitrary<Answer> = fc.oneof(

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { createPublicKey, verify } from 'node:crypto';
 import { handler } from '../../functions/deliver-notifications.ts';
 import type { NotificationRecord } from '../../lib/notifications/records.ts';
-import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
-import { update } from '../../lib/store/write.ts';
 import { queue, runQueue } from './queue.ts';
-import { type Arrival, forbiddenPath, type Receivers } from './notified-receiver.ts';
+import { forbiddenPath } from './notified-calls.ts';
+import { makeDue } from './notifications.ts';
 import { count } from './property-runs.ts';
+import { isSigned, type Received } from './receiver.ts';
 import { planOf, type Strike, underPlan } from './wire-faults.ts';
 
 type Read = () => Promise<NotificationRecord[]>;
@@ -32,7 +31,7 @@ export async function deliver(
   for (let run = 1; run < maxRuns; run += 1) {
     const waiting = (await read()).filter(({ result }) => result === 'pending');
     if (waiting.length === 0) return read();
-    await Promise.all(waiting.map(makeDue));
+    await Promise.all(waiting.map((record) => makeDue(record)));
     queue.skip(waitMs);
     await runOnce(plans[run] ?? [], async () => {
       await handler(scheduled, context);
@@ -56,17 +55,11 @@ async function runOnce(strikes: readonly Strike[], work: () => Promise<unknown>)
   for (const kind of plan.struck) count(`faults of deliveries: ${kind}`);
 }
 
-async function makeDue(record: NotificationRecord): Promise<void> {
-  const pending_since = new Date().toISOString();
-  await update<NotificationRecord>({ deadline: Date.now() + 5000 }, record, { pending_since }, [
-    ['result', '=', 'pending'],
-  ]);
-}
-
-const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
-
 /** Every notification has arrived, signed and with one id, and nothing else has. */
-export function verifyArrivals(notifications: readonly NotificationRecord[], { arrivals }: Receivers): void {
+export function verifyArrivals(
+  notifications: readonly NotificationRecord[],
+  arrivals: readonly Received[],
+): void {
   const byId = new Map(notifications.map((notification) => [notification.id, notification]));
   for (const arrival of arrivals) {
     const notification = byId.get(String(arrival.headers['webhook-id']));
@@ -87,11 +80,4 @@ export function verifyArrivals(notifications: readonly NotificationRecord[], { a
     assert.ok(result === 'delivered' || result === 'gone', `a notification is ${result}`);
   }
   for (const _ of arrivals) count('arrivals');
-}
-
-function isSigned({ headers, body }: Arrival): boolean {
-  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
-  const bytes = Buffer.from(String(signature).replace('v1a,', ''), 'base64');
-  const content = Buffer.from(signedContent(String(id), Number(timestamp), body));
-  return signingKey !== undefined && verify(null, content, createPublicKey(signingKey.privateKey), bytes);
 }

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
-import {
-  type NotificationRecord,
-  notificationRecord,
-  readTask,
-  type TaskRecord,
-  ticketHash,
-} from '../../lib/notifications/records.ts';
+import type { NotificationRecord, TaskRecord } from '../../lib/notifications/records.ts';
 import { statusKey } from '../../lib/notifications/status-key.ts';
 import { readText } from '../../lib/bucket/text-objects.ts';
 import type { TaskState } from '../../lib/schemas/video.ts';
-import { ticketKey } from '../../lib/store/keys.ts';
-import { query } from '../../lib/store/read.ts';
 import { type Place, ranks } from './notified-calls.ts';
+import { notificationsOf, storedTask } from './relay.ts';
 
 /** A task that a provider was asked for, and the states that it said of it. */
 export interface Followed extends Place {
@@ -28,20 +21,9 @@ export interface Stored {
 }
 
 export async function stored({ ticket }: Place): Promise<Stored> {
-  const hash = ticketHash(ticket);
-  const task = await readTask({ deadline: Date.now() + 5000 }, hash);
+  const task = await storedTask(ticket);
   assert.ok(task, 'a task that the provider knows is stored');
-  const notifications: NotificationRecord[] = [];
-  const range = {
-    partition: ['pk', ticketKey(hash).pk],
-    sort: ['sk', 'begins with', 'NOTIFICATION#'],
-  } as const;
-  for await (const page of query(
-    { deadline: Date.now() + 5000 },
-    { partition: [...range.partition], sort: [...range.sort] },
-  ))
-    notifications.push(...page.map((item) => notificationRecord(item)));
-  return { task, notifications };
+  return { task, notifications: await notificationsOf(ticket) };
 }
 
 const rankOf = (state: TaskState | undefined) => (state === undefined ? -1 : ranks[state]);

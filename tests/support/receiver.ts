@@ -1,7 +1,9 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { readSigningKeys, signedContent } from '../../lib/notifications/signature.ts';
 
 export interface Received {
   path: string;
@@ -24,6 +26,8 @@ export interface Receiver {
   received: Received[];
   /** The answers to the next notifications; the last one stays. */
   answers: Answer[];
+  /** The answers to the first notifications at a path, before those. */
+  scripts: Map<string, Answer[]>;
   stop: () => Promise<void>;
 }
 
@@ -31,10 +35,13 @@ export interface Receiver {
 export async function startReceiver(host: '127.0.0.1' | 'localhost' = '127.0.0.1'): Promise<Receiver> {
   const received: Received[] = [];
   const answers: Answer[] = [];
+  const scripts: Receiver['scripts'] = new Map();
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    received.push({ path: String(request.url), headers: request.headers, body });
-    answer(response, (answers.length > 1 ? answers.shift() : answers[0]) ?? 204);
+    const path = String(request.url);
+    received.push({ path, headers: request.headers, body });
+    const usual = () => (answers.length > 1 ? answers.shift() : answers[0]) ?? 204;
+    answer(response, scripts.get(path)?.shift() ?? usual());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,7 +50,8 @@ export async function startReceiver(host: '127.0.0.1' | 'localhost' = '127.0.0.1
     server.close();
     await once(server, 'close');
   };
-  return { url: `http://${host}:${(server.address() as AddressInfo).port}`, received, answers, stop };
+  const url = `http://${host}:${(server.address() as AddressInfo).port}`;
+  return { url, received, answers, scripts, stop };
 }
 
 function answer(response: ServerResponse, kind: Answer): void {
@@ -62,4 +70,12 @@ function answer(response: ServerResponse, kind: Answer): void {
 function pour(response: ServerResponse): void {
   if (response.destroyed) return;
   response.write('x'.repeat(1024), () => setImmediate(pour, response));
+}
+
+export function isSigned({ headers, body }: Received): boolean {
+  const [signingKey] = readSigningKeys(String(process.env.NOTIFICATION_SIGNING_KEY));
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
+  const bytes = Buffer.from(String(signature).replace('v1a,', ''), 'base64');
+  const content = Buffer.from(signedContent(String(id), Number(timestamp), body));
+  return signingKey !== undefined && verify(null, content, createPublicKey(signingKey.privateKey), bytes);
 }
