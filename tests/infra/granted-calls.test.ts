@@ -49,22 +49,24 @@ import { eventOf, publish, put, putObject, sha256 } from '../support/uploads.ts'
  * so every part counts as a call with each of them.
  */
 
-// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-type Input = any;
+interface ObjectInput {
+  Key: string;
+  VersionId?: string;
+  CopySource?: string;
+}
 
 const needs: Need[] = [];
 const list: Statements = JSON.parse(readFileSync('tests/infra/statements.json', 'utf8'));
 
-const translations: Record<string, (input: Input) => Need[]> = {
-  ...dynamodbNeeds,
+const bucketNeeds: Record<string, (input: ObjectInput) => Need[]> = {
   PutObjectCommand: ({ Key }) => [{ action: 's3:PutObject', target: Key }],
   HeadObjectCommand: ({ Key }) => [{ action: 's3:GetObject', target: Key }],
   GetObjectCommand: ({ Key, VersionId }) => [{ action: `s3:GetObject${suffix(VersionId)}`, target: Key }],
   DeleteObjectCommand: ({ Key, VersionId }) => [
     { action: `s3:DeleteObject${suffix(VersionId)}`, target: Key },
   ],
-  CopyObjectCommand: ({ Key, CopySource }) => {
-    const [path, query] = CopySource.split('?versionId=');
+  CopyObjectCommand: ({ Key, CopySource = '' }) => {
+    const [path = '', query] = CopySource.split('?versionId=');
     return [
       {
         action: `s3:GetObject${suffix(query)}`,
@@ -74,13 +76,16 @@ const translations: Record<string, (input: Input) => Need[]> = {
     ];
   },
 };
+const translations: Record<string, (input: never) => Need[]> = { ...dynamodbNeeds, ...bucketNeeds };
 
 for (const { middlewareStack } of [dynamodb, s3()]) {
   (middlewareStack as typeof dynamodb.middlewareStack).add(
     (next, { commandName }) =>
       (args) => {
         const translate = translations[String(commandName)];
-        needs.push(...(translate?.(args.input) ?? [{ action: String(commandName), target: 'unknown' }]));
+        needs.push(
+          ...(translate?.(args.input as never) ?? [{ action: String(commandName), target: 'unknown' }]),
+        );
         return next(args);
       },
     { step: 'initialize', name: 'recordNeeds' },

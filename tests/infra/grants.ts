@@ -9,8 +9,21 @@ export interface Need {
   keys?: string[][];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
-type Input = any;
+type Attributes = Record<string, { S?: string }>;
+
+interface Write {
+  Key?: Attributes;
+  Item?: Attributes;
+  ExpressionAttributeNames?: Record<string, string>;
+}
+
+/** What rights depend on, of the input of a command. */
+interface Input extends Write {
+  RequestItems?: Record<string, { Keys: Attributes[] }>;
+  TransactItems?: Record<string, Write>[];
+  IndexName?: string;
+  ExpressionAttributeValues?: Attributes;
+}
 
 /** The statements of each role, in the words of tests/infra/statements.json. */
 export type Statements = Record<string, string[]>;
@@ -60,7 +73,7 @@ export function covers(grant: Need, need: Need): boolean {
   return grant.action === need.action && need.target.startsWith(grant.target.replace('*', ''));
 }
 
-const partition = ({ pk }: Input) => String(pk.S);
+const partition = ({ Key, Item }: Write) => String((Key ?? Item)?.pk?.S);
 
 /** S3 has rights of their own for versions that a call names. */
 export const suffix = (versionId?: string) => (versionId === undefined ? '' : 'Version');
@@ -72,28 +85,27 @@ const transacted: Record<string, string> = {
   ConditionCheck: 'ConditionCheckItem',
 };
 
-function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Input): string[] {
-  return [...Object.keys(Item), ...Object.values<string>(ExpressionAttributeNames)];
+function attributesOf({ Item = {}, ExpressionAttributeNames = {} }: Write): string[] {
+  return [...Object.keys(Item), ...Object.values(ExpressionAttributeNames)];
 }
 
-function write(action: string, input: Input): Need {
-  const target = partition(input.Key ?? input.Item);
-  return { action: `dynamodb:${action}`, target, attributes: attributesOf(input) };
+function write(action: string, input: Write): Need {
+  return { action: `dynamodb:${action}`, target: partition(input), attributes: attributesOf(input) };
 }
 
 /** The needs of a command of the SDK. */
 export const dynamodbNeeds: Record<string, (input: Input) => Need[]> = {
-  BatchGetItemCommand: ({ RequestItems }) =>
-    Object.values<Input>(RequestItems).flatMap(({ Keys }) =>
-      Keys.map((key: Input) => ({ action: 'dynamodb:BatchGetItem', target: partition(key) })),
+  BatchGetItemCommand: ({ RequestItems = {} }) =>
+    Object.values(RequestItems).flatMap(({ Keys }) =>
+      Keys.map((Key) => ({ action: 'dynamodb:BatchGetItem', target: partition({ Key }) })),
     ),
-  TransactWriteItemsCommand: ({ TransactItems }) => {
-    const parts = TransactItems.flatMap((item: Input) => Object.entries<Input>(item));
-    const targets = parts.map(([, { Key, Item }]: Input) => partition(Key ?? Item));
-    const attributes = parts.flatMap(([, part]: Input) => attributesOf(part));
-    return parts.flatMap(([kind]: Input, place: number) => {
-      const keys = [[targets[place]], targets];
-      return targets.map((target: string) => ({
+  TransactWriteItemsCommand: ({ TransactItems = [] }) => {
+    const parts = TransactItems.flatMap((item) => Object.entries(item));
+    const targets = parts.map(([, part]) => partition(part));
+    const attributes = parts.flatMap(([, part]) => attributesOf(part));
+    return parts.flatMap(([kind, part]) => {
+      const keys = [[partition(part)], targets];
+      return targets.map((target) => ({
         action: `dynamodb:${transacted[kind]}`,
         target,
         attributes,
@@ -106,7 +118,7 @@ export const dynamodbNeeds: Record<string, (input: Input) => Need[]> = {
   DeleteItemCommand: (remove) => [write('DeleteItem', remove)],
   QueryCommand: ({ IndexName, ExpressionAttributeValues }) => {
     const place = IndexName === undefined ? '' : `${IndexName} `;
-    return [{ action: 'dynamodb:Query', target: place + ExpressionAttributeValues[':partition'].S }];
+    return [{ action: 'dynamodb:Query', target: place + ExpressionAttributeValues?.[':partition']?.S }];
   },
 };
 
