@@ -95,7 +95,7 @@ export async function readUpload(
 }
 
 /** The record of the credential that a version was published with. */
-export function credentialKey({ publisher_id, trust_id, token_hash = '' }: NodeVersionRecord): Key {
+function credentialKey({ publisher_id, trust_id, token_hash = '' }: NodeVersionRecord): Key {
   return trust_id === undefined
     ? personalAccessTokenKey(publisher_id, token_hash)
     : trustKey(publisher_id, trust_id);
