@@ -59,7 +59,7 @@ export interface Period {
   to: number;
 }
 
-export interface Visited<Finding> {
+interface Visited<Finding> {
   /** `unvisited`: there was no time for it. */
   finding: Finding | 'error' | 'unvisited';
   error?: unknown;

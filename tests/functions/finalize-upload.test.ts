@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/finalize-upload.ts';
-import { findObject, s3 } from '../../lib/bucket/bucket.ts';
-import { stagingKey } from '../../lib/bucket/object-keys.ts';
+import { copyOnce, findObject, s3 } from '../../lib/bucket/bucket.ts';
+import { archiveKey, stagingKey } from '../../lib/bucket/object-keys.ts';
 import { nodeKey, nodeVersionKey } from '../../lib/store/keys.ts';
 import { dynamodb } from '../../lib/store/table.ts';
+import { banNodeVersion, unbanNodeVersion } from '../../packages/admin/registry/node-versions.ts';
 import { seed } from '../../tools/local/seed.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -39,6 +40,21 @@ describe('an archive that arrived', () => {
     expect(await download(version.downloadUrl)).toEqual(archive);
     expect(await storedNode('arrives')).toMatchObject({
       latest_version: { version: '1.0.0', sha256: sha256(archive), archive_key: version.archive_key },
+    });
+  });
+
+  test('makes its version active after a ban is lifted that came before it', async () => {
+    const upload = await publish('ban-lifted', '1.0.0');
+    await put(upload, archive);
+    await banNodeVersion('ban-lifted', '1.0.0', 'test');
+    await finalize(upload);
+    expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject({ status: 'NodeVersionStatusBanned' });
+    await unbanNodeVersion('ban-lifted', '1.0.0');
+    await finalize(upload);
+
+    expect(await storedVersion('ban-lifted', '1.0.0')).toMatchObject({
+      status: 'NodeVersionStatusActive',
+      sha256: sha256(archive),
     });
   });
 
@@ -78,6 +94,20 @@ describe('the published bytes of a version', () => {
     const version = await storedVersion('raced', '1.0.0');
     expect([sha256(archive), sha256(other)]).toContain(version.sha256);
     expect(sha256(await download(version.downloadUrl))).toBe(version.sha256);
+  });
+
+  test('do not change when a finalizer copies late', async () => {
+    const upload = await publish('late-copy', '1.0.0');
+    await put(upload, archive);
+    const checked = await findObject(stagingKey(upload));
+    if (!checked) throw new Error('The upload is missing.');
+    await finalize(upload);
+    await put(upload, other);
+
+    await copyOnce(checked, archiveKey(upload, sha256(archive)));
+    expect(await findObject(archiveKey(upload, sha256(archive)))).toMatchObject({
+      sizeBytes: archive.length,
+    });
   });
 
   test('belong to the metadata of the latest publish, not of an earlier one', async () => {

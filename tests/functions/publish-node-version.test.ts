@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler as bulk } from '../../functions/bulk-node-versions.ts';
 import { createPersonalAccessToken } from '../../lib/auth/personal-access-tokens.ts';
-import { publishNodeVersion } from '../../lib/contracts/publish-node-version.ts';
 import { nodeKey } from '../../lib/store/keys.ts';
 import { invoke } from '../support/invoke.ts';
 import { loggedLines } from '../support/logged-lines.ts';
@@ -27,33 +26,6 @@ beforeAll(async () => {
 
 describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   describe('201', () => {
-    test('creates the node with its first version, pending until the archive arrives', async () => {
-      const { status, body } = await publish({
-        nodeId: 'First-One',
-        version: 'v1.2',
-        node: { name: 'First' },
-      });
-
-      expect(status).toBe(201);
-      expect(publishNodeVersion.reply.parse(body)).toEqual(body);
-      expect(body.node_version).toMatchObject({
-        node_id: 'First-One',
-        version: '1.2.0',
-        status: 'NodeVersionStatusPending',
-        status_reason: expect.stringContaining('signedUrl'),
-        host_node_extract_status: 'pending',
-      });
-      expect(body.node_version).not.toHaveProperty('downloadUrl');
-      const node = await storedNode('first-one');
-      expect(node).toMatchObject({
-        id: 'First-One',
-        name: 'First',
-        publisher_id: 'acme',
-        status: 'NodeStatusActive',
-      });
-      expect(node).not.toHaveProperty('latest_version');
-    });
-
     test.each([[''], [null], ['OTHER-CASE']])('keeps the id of a node when its body says %j', async (id) => {
       await publish({ nodeId: 'other-case' });
       const { status } = await publish({
@@ -226,16 +198,6 @@ describe('POST /publishers/{publisherId}/nodes/{nodeId}/versions', () => {
   });
 
   describe('races', () => {
-    test('creates one id for 20 publishes of one version at once', async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => publish({ nodeId: 'raced' })));
-
-      const ids = new Set(answers.map(({ body }) => body.node_version?.id));
-      expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
-      ids.delete(undefined);
-      expect(ids.size).toBe(1);
-      expect(await storedItem('NODE#raced', 'VERSION#1.0.0')).toMatchObject({ id: [...ids][0] });
-    });
-
     test('stores each of 20 different versions that are published at once', async () => {
       const versions = Array.from({ length: 20 }, (_, index) => `1.${index}.0`);
       const answers = await Promise.all(versions.map((version) => publish({ nodeId: 'busy', version })));

@@ -173,20 +173,6 @@ describe('PUT /publishers/{publisherId}/nodes/{nodeId}', () => {
       expect(await statusFor(`W/"0" , ${etag},"x"`)).toBe(200);
     });
 
-    test('keeps both changes of two writers on different fields', async () => {
-      const writes = Array.from({ length: 20 }, (_, index) =>
-        update(index % 2 ? { author: `author ${index}` } : { license: `license ${index}` }),
-      );
-      const statuses = (await Promise.all(writes)).map(({ status }) => status);
-
-      expect(new Set(statuses)).toEqual(new Set([200]));
-      expect(await storedNode('some.node')).toMatchObject({
-        author: expect.stringMatching(/^author /),
-        license: expect.stringMatching(/^license /),
-        name: 'Some Node',
-      });
-    });
-
     test('leaves who changed which fields in the history, and nothing where none was changed', async () => {
       const entries = async () =>
         (await listHistory(nodeKey('some.node'))).map(({ actor, action, subject, detail }) => [

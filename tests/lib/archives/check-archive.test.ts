@@ -36,18 +36,9 @@ describe('checkArchive with a sound archive', () => {
       zip([{ name: 'a/', method: 0, mode: 0o040755 }, { name: 'b/' }, { name: 'b/c', data: 'x' }]),
     ],
     [
-      'names of any script',
-      zip([
-        { name: 'späße/ノード.py', data: 'x' },
-        { name: '🦊.json', data: '{}' },
-      ]),
-    ],
-    [
       'a name in UTF-8 without its flag, as macOS writes it',
       zip([{ name: 'späße/ノード.py', flags: 0, data: 'x' }]),
     ],
-    ['names with spaces', zip([{ name: 'my node/read me.py', data: 'x' }])],
-    ['names with two dots that lead nowhere', zip([{ name: '..a/b..c/..d', data: 'x' }])],
     ['a comment', zip([{ name: 'node.py', data: 'x', comment: 'a file' }], { comment: 'the archive' })],
     [
       'sizes after the data, with and without a signature',
@@ -76,8 +67,6 @@ describe('checkArchive with a sound archive', () => {
       'extra fields that we do not read',
       zip([{ name: 'a', data: 'x', extra: timestamp, local: { extra: timestamp } }]),
     ],
-    ['a file in 64 folders', zip([{ name: `${'f/'.repeat(64)}a`, data: 'x' }])],
-    ['emoji', zip([{ name: '\u2699\ufe0f settings.py', data: 'x' }])],
     [
       'a directory in another order than the files',
       zip(
@@ -85,7 +74,6 @@ describe('checkArchive with a sound archive', () => {
         { isListedBackwards: true },
       ),
     ],
-    ['a name of 1,000 characters', zip([{ name: `${'x'.repeat(199)}/`.repeat(5).slice(0, -1), data: 'x' }])],
     ['no mode at all', zip([{ name: 'a', data: 'x', mode: 0 }])],
     [
       'the maximum number of entries',

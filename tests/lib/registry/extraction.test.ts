@@ -5,7 +5,6 @@ import { beginExtraction } from '../../../lib/registry/extraction-tries.ts';
 import type { ExtractedFields } from '../../../lib/registry/host-node-entries.ts';
 import { changeHostNode } from '../../../lib/registry/host-nodes.ts';
 import { dueWork } from '../../../lib/store/due.ts';
-import type { Item } from '../../../lib/store/items.ts';
 import { hostNodeKey, nodeVersionKey } from '../../../lib/store/keys.ts';
 import { removeOtherHostNodes } from '../../../packages/admin/registry/extraction.ts';
 import { banNodeVersion, unbanNodeVersion } from '../../../packages/admin/registry/node-versions.ts';
@@ -160,30 +159,6 @@ describe('the end of an extraction', () => {
   });
 });
 
-describe('a host node that a newer extraction does not find', () => {
-  test('keeps only what a person wrote', async () => {
-    const archive = await addExtractable('shrinking');
-    await writeHostNodes(inTime(), archive, found(1, ['stays', 'goes', 'edited', 'banned']));
-    await edit('shrinking', 'edited', { category: 'theirs', description: null });
-    await edit('shrinking', 'banned', { policy: 'HostNodePolicyBanned' });
-    await extract(archive, 2, ['stays']);
-
-    expect(await listHostNodes('shrinking', '1.0.0')).toEqual([
-      { host_node_name: 'banned', policy: 'HostNodePolicyBanned' },
-      { category: 'theirs', host_node_name: 'edited' },
-      { ...withoutOpen(read('read by 2')), host_node_name: 'stays' },
-    ]);
-  });
-});
-
-test('keeps an entry of a newer extractor when an older one ends later', async () => {
-  const archive = await addExtractable('older-late');
-  await writeHostNodes(inTime(), archive, found(2, ['entry']));
-  await writeHostNodes(inTime(), archive, found(1, ['entry']));
-
-  expect(await listHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
-});
-
 test('keeps an edit of an entry that was removed and made again', async () => {
   const archive = await addExtractable('made-again');
   await writeHostNodes(inTime(), archive, found(1, ['entry']));
@@ -258,35 +233,6 @@ describe('extractions by any extractors and edits', () => {
         expect(await listHostNodes(archive.nodeId, '1.0.0')).toEqual(expectedEntries(steps));
       }),
       { numRuns: runsOf(1.5) },
-    );
-  });
-
-  test('end the same after the same steps in another order', async () => {
-    const distinct = fc.uniqueArray(aStep, {
-      minLength: 2,
-      maxLength: 7,
-      // Two edits of one field are the only steps whose order counts.
-      selector: (step) => (step.kind === 'edit' ? `${step.name} ${step.field}` : `extract ${step.by}`),
-    });
-    const shuffled = distinct.chain((steps) =>
-      fc
-        .shuffledSubarray(steps, { minLength: steps.length })
-        .map((other): [Step[], Step[]] => [steps, other]),
-    );
-    await fc.assert(
-      fc.asyncProperty(shuffled, async (orders) => {
-        const ends: Item[][] = [];
-        for (const steps of orders) {
-          const archive = await fresh();
-          for (const step of steps) await take(archive, step);
-          const entries = names.map((name) => hostNodeKey(archive.nodeId, '1.0.0', name));
-          const items = await Promise.all(entries.map(({ pk, sk }) => storedItem(pk, sk)));
-          ends.push(items.map((item) => ({ ...item, pk: '', revision: 0, write_id: '', edited_at: '' })));
-        }
-
-        expect(ends[0]).toEqual(ends[1]);
-      }),
-      { numRuns: runsOf(1) },
     );
   });
 

@@ -84,26 +84,6 @@ describe('an S3 event', () => {
     ]);
   });
 
-  test('goes on after a record that fails, and then fails with every error', async () => {
-    const failure = new Error('S3 is down.');
-    const work = handle(eventAbout('bad', 'good', 'bad'), {
-      handle: async (_, key) => {
-        if (key === 'bad') throw failure;
-        return 'published';
-      },
-    });
-
-    await expect(work).rejects.toMatchObject({
-      message: '2 of 3 objects failed.',
-      errors: [failure, failure],
-    });
-    expect(lines().map(({ level, event, outcome, causes }) => [level, event, outcome, causes])).toEqual([
-      ['error', 'upload', 'failed', ['Error: S3 is down.']],
-      ['info', 'upload', 'published', undefined],
-      ['error', 'upload', 'failed', ['Error: S3 is down.']],
-    ]);
-  });
-
   test('succeeds without records', async () => {
     await handle(eventAbout(), {});
 
