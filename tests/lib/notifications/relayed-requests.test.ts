@@ -5,7 +5,7 @@ import { dynamodb } from '../../../lib/store/table.ts';
 import { intercept } from '../../support/intercept.ts';
 import { sampleBody } from '../../support/invoke.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
-import { acceptedTasks, misbehave, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
+import { misbehave, type ProxyName, proxyNames, simulation } from '../../support/proxies.ts';
 import type { Misbehavior } from '../../../tools/simulators/misbehaviors.ts';
 import { countRequests } from '../../support/registry.ts';
 import { notificationsOf, pathOf, storedTask } from '../../support/relay.ts';
@@ -261,19 +261,4 @@ describe('the status address', () => {
     expect(status).toBe(400);
     expect(headers).not.toHaveProperty('link');
   });
-});
-
-test('frees the key if the task could not be written', async () => {
-  const remove = intercept(dynamodb, ({ input, send }) => {
-    if (JSON.stringify(input).includes('TICKET#'))
-      throw Object.assign(new Error('down'), { name: 'InternalServerError' });
-    return send();
-  });
-  const user = await spender();
-  const call = { body: { callback_url: hook }, headers: { 'idempotency-key': 'free-again' } };
-  const failed = await pay(user, 'text-to-video', call);
-  remove();
-
-  expect([failed.status, acceptedTasks()]).toEqual([503, 0]);
-  expect((await pay(user, 'text-to-video', call)).status).toBe(200);
 });

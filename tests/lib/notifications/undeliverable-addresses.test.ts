@@ -30,19 +30,9 @@ describe('a paid request whose caller gives an address that no notification coul
     expect([await accountOf(user), await usageOf(user)]).toEqual([undefined, []]);
   });
 
+  // Each other kind of address: hostile-addresses.test.ts, by the same rule.
   test.each([
-    ['http on localhost', 'http://localhost:8080/'],
-    ['http on a loopback address', 'http://127.0.0.1:8080/'],
-    ['a user', 'https://user@caller.example.com/'],
-    ['a password', 'https://user:secret@caller.example.com/'],
-    ['a port below 1024', 'https://caller.example.com:22/'],
-    ['the port of http', 'https://caller.example.com:80/'],
-    ['a loopback address', 'https://127.0.0.1/'],
-    ['a loopback address as a number', 'https://2130706433/'],
-    ['the address of the metadata', 'https://169.254.169.254/latest'],
     ['a private address', 'https://10.0.0.1/'],
-    ['a loopback address of IPv6', 'https://[::1]/'],
-    ['a mapped address', 'https://[::ffff:10.0.0.1]/'],
     ['more than 2,048 characters', `https://caller.example.com/${'a'.repeat(2022)}`],
     ['a host of more than 253 characters', `https://${'a.'.repeat(124)}example/`],
   ])('rejects %s', async (_, address) => {

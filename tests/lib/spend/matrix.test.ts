@@ -175,7 +175,3 @@ describe.each(Object.entries(states))('a caller with %s', (_, state) => {
     (task) => check(task, state, undefined),
   );
 });
-
-test('rejects relighting without a token', async () => {
-  expect((await buy(tasks[0], undefined)).status).toBe(401);
-});
