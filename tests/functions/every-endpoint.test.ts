@@ -94,6 +94,8 @@ describe.each(names)('%s', (name) => {
     ['one of the allowed characters', 'a.B_9-z', 'a.B_9-z'],
     ['one that is too long', 'x'.repeat(129), `sample-${name}`],
     ['one with other characters', 'a b', `sample-${name}`],
+    ['one that begins with a blank', ' ab', `sample-${name}`],
+    ['one that ends with a line', 'ab\n', `sample-${name}`],
     ['an empty one', '', `sample-${name}`],
   ])('echoes or replaces the request id: %s', async (_, given, expected) => {
     const { headers, body } = await call(name, { rawBody: 'no json', headers: { 'x-request-id': given } });

@@ -18,28 +18,6 @@ test('providerErrors holds exactly the codes that start with provider_', () => {
 });
 
 describe('ApiError', () => {
-  test('contains only its code and sentence by default', () => {
-    const error = new ApiError('conflict');
-
-    expect({ ...error }).toEqual({
-      name: 'ApiError',
-      code: 'conflict',
-      details: [],
-      headers: {},
-      payment: 'unknown',
-    });
-    expect(error.cause).toBeUndefined();
-  });
-
-  test('takes a message, details, headers, a payment state and a cause', () => {
-    const cause = new Error('below');
-    const said = { details: [{ path: 'body', message: 'bad' }], headers: { 'x-a': '1' }, cause } as const;
-    const error = new ApiError('unavailable', { ...said, message: 'Later.', payment: 'refused' });
-
-    expect(error).toMatchObject({ message: 'Later.', details: said.details, cause, payment: 'refused' });
-    expect(error.headers).toEqual({ 'retry-after': '1', 'x-a': '1' });
-  });
-
   test.each([
     ['unauthorized', { 'www-authenticate': 'Bearer' }],
     ['idempotency_in_flight', { 'retry-after': '2' }],

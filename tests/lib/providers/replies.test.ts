@@ -56,30 +56,3 @@ describe.each(names)('for any reply of the provider, %s', (name) => {
     );
   });
 });
-
-describe.each(names)('for any request body, %s', (name) => {
-  test('answers 200, or 400 with details without sending anything', async () => {
-    const anyBody = fc.dictionary(
-      fc.constantFrom(
-        ...['image', 'prompt', 'advanced_settings', 'style', 'webhook_url', 'transfer_light_from_lightmap'],
-        ...['images', 'duration', 'model', 'payload', 'meta_data', 'callback_url', 'seed', 'wm_url'],
-      ),
-      fc.oneof(
-        fc.jsonValue({ maxDepth: 3 }),
-        fc.constantFrom('vidq3-pro', 'https://example.com/a', '(a:1.2)', 'AAAA'),
-      ),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(anyBody, fc.jsonValue()), async (body) => {
-        simulation.reset();
-        const answer = await invoke(proxies[name], name, { rawBody: JSON.stringify(body) });
-
-        if (answer.status === 200) return;
-        expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
-        expect(answer.body.details.length).toBeGreaterThan(0);
-        expect(simulation.received).toEqual([]);
-      }),
-      { numRuns: runsOf(8) },
-    );
-  });
-});

@@ -48,25 +48,6 @@ describe('findNodeVersions', () => {
     ]);
   });
 
-  test.each([
-    ['of 201 characters', 'x'.repeat(201)],
-    ['that is empty', ''],
-    ['that is not valid Unicode', '\ud800'],
-  ])('answers an error for a node id %s', async (_, nodeId) => {
-    expect(await find(nodeId)).toEqual([
-      { status: 'error', error_message: 'The node_id must have 1 to 200 characters.' },
-    ]);
-  });
-
-  test('answers an error for a label that is not a version', async () => {
-    expect(await findNodeVersions(inTime(), [{ node_id: maxNodeId, version: 'nightly' }], maxBytes)).toEqual([
-      {
-        status: 'error',
-        error_message: 'The version must be a semantic version such as 1.2.3 or 2.0.0-beta.1.',
-      },
-    ]);
-  });
-
   test('reads a version once, even if it is asked for many times', async () => {
     let keys: unknown;
     watchReads(({ RequestItems }) => {
@@ -78,18 +59,6 @@ describe('findNodeVersions', () => {
     expect(keys).toEqual([maxNodeId, 'other'].map((id) => toAttributes(nodeVersionKey(id, version))));
   });
 
-  test('answers an error for a version that the store did not return in time', async () => {
-    const Keys = [toAttributes(nodeVersionKey('other', version))];
-    watchReads((_, output) => {
-      output.UnprocessedKeys = { [tableName()]: { Keys } };
-    });
-
-    expect(await find(maxNodeId, 'other')).toEqual([
-      expect.objectContaining({ status: 'success' }),
-      { status: 'error', error_message: 'The store is overloaded; request this pair again.' },
-    ]);
-  });
-
   test('fails with unavailable when the store returns none of the versions', async () => {
     watchReads(() => {
       throw Object.assign(new Error(), { name: 'ThrottlingException' });
@@ -99,10 +68,6 @@ describe('findNodeVersions', () => {
       code: 'unavailable',
       reason: 'DynamoDB BatchGetItem: throttled',
     });
-  });
-
-  test('answers an empty list for an empty list', async () => {
-    expect(await find()).toEqual([]);
   });
 });
 
