@@ -108,6 +108,9 @@ function setBeforeMidnight(): void {
 }
 
 const limits = { credits_per_day: 420, tasks_per_day: 14, requests_per_minute: 0 } satisfies Limits;
+/** So little that most calls are rejected. */
+const tightLimits = { ...limits, credits_per_day: 150, tasks_per_day: 4 };
+const limitsOf = new Map<string, Limits>();
 
 test('adds up ten minutes after any chaos, and never passes a limit', async () => {
   const values = fc.record({
@@ -121,7 +124,7 @@ test('adds up ten minutes after any chaos, and never passes a limit', async () =
       setBeforeMidnight();
       simulation.reset();
       providersList.clear();
-      const users = await Promise.all([0, 1, 2].map(newCaller));
+      const users = await Promise.all([limits, limits, tightLimits].map(newCaller));
       for (const misbehavior of wrong) simulation.misbehave(misbehavior);
       const watching = watch(users);
       await Promise.all(calls.map((each) => skew.run(skews[each.machine] ?? 0, () => send(users, each))));
@@ -150,7 +153,7 @@ test('adds up in killed processes behind a store that loses, delays and throttle
   simulation.reset();
   providersList.clear();
   const users = await Promise.all(
-    Array.from({ length: Math.ceil(killedCalls / callsOfCaller) }, () => newCaller()),
+    Array.from({ length: Math.ceil(killedCalls / callsOfCaller) }, () => newCaller(limits)),
   );
   const store = await startStoreFaults(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), Math.random);
   const hosts = await Promise.all(skews.map((own) => startHost(store.url, own)));
@@ -182,7 +185,7 @@ test('notices an addition that is sent again', async () => {
   setBeforeMidnight();
   simulation.reset();
   providersList.clear();
-  const user = await newCaller();
+  const user = await newCaller(limits);
   const store = await startStoreFaults(String(process.env.AWS_ENDPOINT_URL_DYNAMODB), Math.random);
   const host = await startHost(store.url, 0);
   // It gives back most of what it reserves.
@@ -283,9 +286,10 @@ async function recordsOf(user: string): Promise<UsageRecord[]> {
   return (await Array.fromAsync(usagePages(period))).flat();
 }
 
-async function newCaller(): Promise<string> {
+async function newCaller(own: Limits): Promise<string> {
   const user = `chaos-${randomUUID()}`;
-  await setLimits(`user:${user}`, limits);
+  limitsOf.set(user, own);
+  await setLimits(`user:${user}`, own);
   return user;
 }
 
@@ -312,9 +316,10 @@ function watch(users: readonly string[]): { stop: () => Promise<void> } {
   const watching = (async () => {
     while (!isOver) {
       for (const user of users) {
+        const { credits_per_day, tasks_per_day } = limitsOf.get(user) ?? limits;
         for (const [day, credits, tasks] of sumsOf(await accountOf(user))) {
-          assert.ok(credits <= limits.credits_per_day, `${credits} credits on ${day}`);
-          assert.ok(tasks <= limits.tasks_per_day, `${tasks} tasks on ${day}`);
+          assert.ok(credits <= credits_per_day, `${credits} credits on ${day}`);
+          assert.ok(tasks <= tasks_per_day, `${tasks} tasks on ${day}`);
         }
       }
       count('looks at the accounts');
@@ -361,7 +366,8 @@ async function verify(user: string): Promise<void> {
     const own = byDay.get(name) ?? [];
     const ledger = [sumOf(own.map(({ credits }) => credits)), own.filter(isTask).length];
     assert.deepEqual(counted.get(name) ?? [0, 0], ledger, `the account and the ledger of ${name}`);
-    assert.ok(Number(ledger[0]) <= limits.credits_per_day, 'the ledger is above the limit');
+    const { credits_per_day } = limitsOf.get(user) ?? limits;
+    assert.ok(Number(ledger[0]) <= credits_per_day, 'the ledger is above the limit');
     count('days with records');
   }
   const tasks = readProvidersList().filter(

@@ -159,6 +159,14 @@ describe('the end of an extraction', () => {
   });
 });
 
+test('keeps an entry of a newer extractor when an older one ends later', async () => {
+  const archive = await addExtractable('older-late');
+  await writeHostNodes(inTime(), archive, found(2, ['entry']));
+  await writeHostNodes(inTime(), archive, found(1, ['entry']));
+
+  expect(await listHostNodes('older-late', '1.0.0')).toMatchObject([{ category: 'read by 2' }]);
+});
+
 test('keeps an edit of an entry that was removed and made again', async () => {
   const archive = await addExtractable('made-again');
   await writeHostNodes(inTime(), archive, found(1, ['entry']));

@@ -6,7 +6,7 @@ import { stopDate } from '../../support/clock.ts';
 import { intercept } from '../../support/intercept.ts';
 import type { Result } from '../../support/invoke.ts';
 import { proxyNames } from '../../support/proxies.ts';
-import { pay, spender } from '../../support/spending.ts';
+import { pay, spender, usageOf } from '../../support/spending.ts';
 import { dynamodb } from '../../../lib/store/table.ts';
 
 /* Requests of one caller and of several at the same time: what each is answered, and what it waits for. */
@@ -87,6 +87,8 @@ describe('the RateLimit of every answer', () => {
     );
 
     expect([...new Set(answered.map(({ answer }) => answer.status))].sort()).toEqual(statuses);
+    const spent = (await usageOf(user)).reduce((sum, { credits }) => sum + credits, 0);
+    expect(spent).toBeLessThanOrEqual(limits.credits_per_day);
     for (const { answer, calls } of answered) {
       // Usage records are other items, and a warning is noted in the account afterwards.
       const isCounting = ({ names, item }: StoreCall) =>
