@@ -468,9 +468,13 @@ export interface Ceiling {
   assumedSeconds: number | undefined;
 }
 
+const videoOperations = ['textToVideo', 'extendVideo', 'multiframeVideo'];
+export const paidOperations = ['relightImage', ...videoOperations];
+
 /** Only names by which a task is looked up: any other entry would bound nothing. Relight has no models. */
-const ceilingTask =
-  /^(?:relightImage|(?:textToVideo|extendVideo|multiframeVideo)(?:\/[\w.-]+(?:\/[1-9]\d*)?)?)$/;
+const ceilingTask = new RegExp(
+  String.raw`^(?:relightImage|(?:${videoOperations.join('|')})(?:/[\w.-]+(?:/[1-9]\d*)?)?)$`,
+);
 
 const ceilingsRule =
   'be a list such as relightImage=1,textToVideo=10+50s16,multiframeVideo/vidq2-pro=20+5f+50s7, each task once';

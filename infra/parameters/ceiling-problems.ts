@@ -4,7 +4,7 @@ import { multiframeVideoRequest } from '../../lib/schemas/multiframe-video.ts';
 import { textToVideoRequest } from '../../lib/schemas/text-to-video.ts';
 import type { VideoRules } from '../../lib/config.ts';
 import { issueSentence } from '../../lib/validation-issues.ts';
-import type { Values } from './parameter-problems.ts';
+import type { Problem, Values } from './parameters.ts';
 
 /** For each operation its schema, and the smallest request for a model and a number of seconds. */
 const operations: Record<
@@ -27,13 +27,15 @@ const operations: Record<
 };
 
 /** A misspelled entry would bound no task: each must be for one that the contract allows. */
-export function ceilingProblems({ creditCeilings, videoModelsExtra }: Values): string[] {
+export function ceilingProblems({ creditCeilings, videoModelsExtra }: Values): Problem[] {
   const rules: VideoRules = {
     VIDEO_EXTEND_SOURCE: 'both',
     VIDEO_MODELS_EXTRA: (videoModelsExtra ?? '').split(',').flatMap((model) => model.trim() || []),
   };
   const tasks = (creditCeilings ?? '').split(',').map((entry) => entry.trim().split('=')[0] ?? '');
-  return tasks.flatMap((task) => taskProblem(task, rules) ?? []).map((text) => `creditCeilings: ${text}`);
+  return tasks
+    .flatMap((task) => taskProblem(task, rules) ?? [])
+    .map((text) => ['creditCeilings', `creditCeilings: ${text}`]);
 }
 
 function taskProblem(task: string, rules: VideoRules): string | undefined {

@@ -1,5 +1,6 @@
 import { variables } from './variables.ts';
 import type { Framework } from '../plugins/framework.ts';
+import type { Problem } from './parameters.ts';
 
 /** The variables of each function. */
 export type Environments = [functionName: string, variables: Record<string, unknown>][];
@@ -20,7 +21,7 @@ const maxBytes = 4096;
 /** Variables that take less are not what makes an environment too large, if there is one that takes more. */
 const minLargeBytes = 400;
 
-export function environmentProblems(environments: Environments): string[] {
+export function environmentProblems(environments: Environments): Problem[] {
   const sizes = environments
     .map(([name, values]) => ({ name, sizes: Object.entries(values).map(sizeOf) }))
     .map(({ name, sizes }) => ({
@@ -37,7 +38,8 @@ export function environmentProblems(environments: Environments): string[] {
     const functions = sizes.filter(({ large }) => large.join(' or ') === cause);
     const names = functions.map(({ name }) => name).join(', ');
     const bytes = Math.max(...functions.map((it) => it.bytes));
-    return `The variables of ${names} take ${bytes} bytes, and Lambda allows ${maxBytes}: shorten ${cause}.`;
+    const sentence = `The variables of ${names} take ${bytes} bytes, and Lambda allows ${maxBytes}: shorten ${cause}.`;
+    return [cause, sentence];
   });
 }
 

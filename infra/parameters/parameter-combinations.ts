@@ -1,7 +1,6 @@
+import { paidOperations } from '../../lib/config.ts';
 import { ceilingProblems } from './ceiling-problems.ts';
-import type { Values } from './parameter-problems.ts';
-
-const paidOperations = ['relightImage', 'textToVideo', 'extendVideo', 'multiframeVideo'];
+import type { Problem, Values } from './parameters.ts';
 
 /** The least that each entry counts: its fixed part, one frame and one second. */
 function ceilingsOf(list: string): [task: string, credits: number][] {
@@ -24,64 +23,80 @@ const regionsOfLogs = new Set([
 ]);
 
 /** Rules between parameters, and between parameters and the stage's region. */
-const rules: [fails: (values: Values, region: string) => boolean, sentence: string][] = [
+const rules: [fails: (values: Values, region: string) => boolean, parameter: string, rest: string][] = [
   [
     ({ domainName, certificateArn }) => Boolean(domainName) !== Boolean(certificateArn),
-    'domainName and certificateArn must be given together.',
+    'domainName',
+    'and certificateArn must be given together.',
   ],
   [
     ({ creditsPerDay, creditCeilings = '' }) =>
       Number(creditsPerDay) > 0 && missingCeilings(creditCeilings).length > 0,
-    `creditCeilings must have an entry for each of ${paidOperations.join(', ')} when creditsPerDay is set: a task without one is rejected.`,
+    'creditCeilings',
+    `must have an entry for each of ${paidOperations.join(', ')} when creditsPerDay is set: a task without one is rejected.`,
   ],
   [
     ({ creditsPerDay, creditCeilings = '' }) =>
       Number(creditsPerDay) > 0 &&
       ceilingsOf(creditCeilings).every(([, credits]) => credits > Number(creditsPerDay)),
-    'creditsPerDay is below every entry of creditCeilings: no caller could start a task.',
+    'creditsPerDay',
+    'is below every entry of creditCeilings: no caller could start a task.',
   ],
   [
     ({ accessLogs, downloadBaseUrl }, region) =>
       accessLogs === 'on' && !downloadBaseUrl && !regionsOfLogs.has(region),
-    'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
+    'accessLogs',
+    'must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
   ],
   [
     ({ site, downloadBaseUrl }) => site === 'on' && Boolean(downloadBaseUrl),
-    'site must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
+    'site',
+    'must be off where downloadBaseUrl is given: it is served by the stage’s own distribution.',
   ],
   [
     ({ tracing }, region) => tracing === 'Active' && region.startsWith('cn-'),
-    'tracing must be PassThrough in China.',
+    'tracing',
+    'must be PassThrough in China.',
   ],
-  [({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName), 'hostedZoneId needs domainName.'],
+  [
+    ({ domainName, hostedZoneId }) => Boolean(hostedZoneId && !domainName),
+    'hostedZoneId',
+    'needs domainName.',
+  ],
   [
     ({ alarmTopicArn, monthlyBudgetDollars }) => Boolean(monthlyBudgetDollars && !alarmTopicArn),
-    'monthlyBudgetDollars needs alarmTopicArn, which is notified.',
+    'monthlyBudgetDollars',
+    'needs alarmTopicArn, which is notified.',
   ],
   [
     ({ accessLogs, bucketName = '' }) => accessLogs === 'on' && bucketName.length > 58,
-    'bucketName must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
+    'bucketName',
+    'must have at most 58 characters where accessLogs is on: the bucket of the logs adds -logs.',
   ],
   ...['image', 'video'].flatMap((provider): typeof rules => {
     const key = `${provider}NotificationKey`;
     return [
       [
         (values) => Boolean(values[key]) && values.notifications !== 'relay',
-        `${key} needs notifications=relay: otherwise no notification comes here whose signature it could check.`,
+        key,
+        `needs notifications=relay: otherwise no notification comes here whose signature it could check.`,
       ],
       [
         (values) => Boolean(values[`${key}Header`]) && !values[key],
-        `${key}Header needs ${key}, with which the signature in it is checked.`,
+        `${key}Header`,
+        `needs ${key}, with which the signature in it is checked.`,
       ],
     ];
   }),
   [
     ({ downloadBaseUrl }, region) => partitionOf(region) !== 'aws' && !downloadBaseUrl,
-    'downloadBaseUrl is needed in this region: it has no CloudFront that could read the bucket.',
+    'downloadBaseUrl',
+    'is needed in this region: it has no CloudFront that could read the bucket.',
   ],
   ...['certificateArn', 'alarmTopicArn', 'secretsKeyArn'].map((name): (typeof rules)[number] => [
     (values, region) => Boolean(values[name]) && values[name]?.split(':')[3] !== region,
-    `${name} must be in the region of the stage.`,
+    name,
+    'must be in the region of the stage.',
   ]),
   ...['imageProviderKey', 'videoProviderKey', 'imageNotificationKey', 'videoNotificationKey'].map(
     (name): (typeof rules)[number] => [
@@ -89,23 +104,28 @@ const rules: [fails: (values: Values, region: string) => boolean, sentence: stri
         const [, arn, , , secretRegion] = values[name]?.split(':') ?? [];
         return arn === 'arn' && secretRegion !== region;
       },
-      `${name} must be in the region of the stage: no other one is asked for secrets.`,
+      name,
+      'must be in the region of the stage: no other one is asked for secrets.',
     ],
   ),
   ...['certificateArn', 'alarmTopicArn', 'secretsKeyArn', 'archiveAdministratorArn'].map(
     (name): (typeof rules)[number] => [
       (values, region) => Boolean(values[name]) && values[name]?.split(':')[1] !== partitionOf(region),
-      `${name} must begin with arn: and the partition of the stage, such as aws.`,
+      name,
+      'must begin with arn: and the partition of the stage, such as aws.',
     ],
   ),
 ];
 
-export function combinationProblems(values: Values, region: string): string[] {
-  const broken = rules.filter(([fails]) => fails(values, region)).map(([, sentence]) => sentence);
-  const subjects = broken.map((sentence) => sentence.split(' ')[0]);
+export function combinationProblems(values: Values, region: string): Problem[] {
+  const broken = rules.filter(([fails]) => fails(values, region));
+  const names = broken.map(([, name]) => name);
   // An ARN of another partition is of another region, too.
-  const distinct = broken.filter((_, index) => subjects.indexOf(subjects[index]) === index);
-  return [...distinct, ...ceilingProblems(values)];
+  const distinct = broken.filter((_, index) => names.indexOf(names[index] ?? '') === index);
+  return [
+    ...distinct.map(([, name, rest]): Problem => [name, `${name} ${rest}`]),
+    ...ceilingProblems(values),
+  ];
 }
 
 /** The group of regions that an account belongs to: its part of an ARN. */

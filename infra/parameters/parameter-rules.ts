@@ -32,7 +32,7 @@ for (const [network, bits] of [
   privateNetworks.addSubnet(network, bits);
 
 /** Of the local stack's addresses, and of those in a closed network, none would work in a deployment. */
-export const thisMachine: Rule = {
+export const publicAddress: Rule = {
   isKept: (value) => !(value.match(/https?:\/\/[^\s,]+/g) ?? []).some(isClosed),
   sentence: 'be an https address that the internet can reach, without a query or user',
 };

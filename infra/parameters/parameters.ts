@@ -3,14 +3,20 @@ import { issueSentence } from '../../lib/validation-issues.ts';
 import {
   oneOf,
   origins,
+  publicAddress,
   type Rule,
   rollouts,
   secretReference,
   shape,
-  thisMachine,
   wholeNumber,
 } from './parameter-rules.ts';
 import { variables } from './variables.ts';
+
+/** The parameters of a stage by name. Empty text and undefined are the same. */
+export type Values = Record<string, string | undefined>;
+
+/** What is wrong with a parameter, in a sentence that names it. */
+export type Problem = readonly [parameter: string, sentence: string];
 
 /** A parameter of a deployed stage: its row in docs/configuration.md, and what it may be. */
 export interface Parameter {
@@ -29,7 +35,7 @@ function ofVariable({ schema, about }: Variable): Parameter {
   const isSecret = [schema, 'innerType' in schema._zod.def ? schema._zod.def.innerType : undefined].includes(
     secret,
   );
-  const rules = isSecret ? [secretReference] : [thisMachine];
+  const rules = isSecret ? [secretReference] : [publicAddress];
   return {
     about,
     isOptional: schema.safeParse(undefined).success,

@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Framework } from '../plugins/framework.ts';
-import type { Values } from './parameter-problems.ts';
+import type { Values } from './parameters.ts';
 
 const maxFunctionName = 64;
 

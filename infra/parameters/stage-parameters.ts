@@ -1,7 +1,8 @@
 import type { Framework } from '../plugins/framework.ts';
 import { environmentProblems, environmentsOf } from './environment-problems.ts';
 import { givenValues, malformedParameters, readableArguments, removeEmpty } from './given-parameters.ts';
-import { problemsOf, subjectOf, type Values } from './parameter-problems.ts';
+import { firstOfEach, problemsOf } from './parameter-problems.ts';
+import type { Problem, Values } from './parameters.ts';
 import { placeProblems } from './place-problems.ts';
 
 const packagingCommands = ['package', 'deploy', 'deploy function'];
@@ -42,16 +43,8 @@ function stageProblems(framework: Framework): string[] {
       structuredValues(framework),
       problemsOf(values, aws.getRegion()),
       environmentProblems(environmentsOf(framework)),
-    ),
+    ).map(([, sentence]) => sentence),
   ];
-}
-
-/** What breaks one rule often breaks others too: of each parameter only what the first check says. */
-function firstOfEach(...checks: string[][]): string[] {
-  return checks.flatMap((problems, index) => {
-    const known = new Set(checks.slice(0, index).flat().map(subjectOf));
-    return problems.filter((problem) => !known.has(subjectOf(problem)));
-  });
 }
 
 /** Where the framework has what an operator gave. */
@@ -72,8 +65,8 @@ function unreadValues(framework: Given): Record<string, unknown> {
   return { ...defaults, ...Object.fromEntries([...ofStage, ...given]) };
 }
 
-function structuredValues(framework: Framework): string[] {
+function structuredValues(framework: Framework): Problem[] {
   return Object.entries(unreadValues(framework))
     .filter(([, value]) => typeof value === 'object' && value !== null)
-    .map(([name]) => `${name}: must be text or a number.`);
+    .map(([name]) => [name, `${name}: must be text or a number.`]);
 }

@@ -140,7 +140,7 @@ export interface NodeRecord extends Stored, Omit<Node, 'publisher' | 'latest_ver
   status: NodeStatus;
   created_at: string;
   latest_version?: ShownVersion;
-  /** Who edited it last, and when; the history has what. */
+  /** Who updated it last, and when. The history has the fields; a publish is in neither. */
   edited_by?: string;
   edited_at?: string;
   /** JSON: DynamoDB's maps bound the depth and the size of numbers, free-form objects do not. */
@@ -172,7 +172,7 @@ export interface HostNodeRecord extends Stored, HostNode {
   write_id?: string;
 }
 
-/** One change that an administrator or an owner made, written in the transaction that made it. */
+/** One change: an administrator's is written in its transaction, an owner's right after it. */
 export interface HistoryRecord extends Key {
   at: string;
   actor: string;

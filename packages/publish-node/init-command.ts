@@ -9,7 +9,7 @@ import { workTreeOf } from './files/git-files.ts';
 import { readOwnFile } from './files/own-file.ts';
 import { runGit } from './files/run-git.ts';
 import type { Ending } from './output.ts';
-import type { Metadata } from './project.ts';
+import type { Metadata } from './pyproject.ts';
 import { readPyProject } from './pyproject.ts';
 
 /** Writes what pyproject.toml lacks, after what it has; not a byte of that changes. */

@@ -4,7 +4,6 @@ import { chooseFiles, largestOf, type Pack, type PackedFile, pack } from './file
 import { type Mean, say } from './output.ts';
 import { megabytes } from './progress.ts';
 import {
-  type Metadata,
   meantBy,
   metadataNotes,
   type Project,
@@ -12,6 +11,7 @@ import {
   requireProject,
   versionFailures,
 } from './project.ts';
+import type { Metadata } from './pyproject.ts';
 
 export interface PlanFlags {
   metadata: Metadata;

@@ -4,35 +4,9 @@ import { normalizeVersion } from '../../lib/schemas/version-label.ts';
 import type { PublishInput } from '../registry-client/client.ts';
 import { Failure, throwAll } from './failure.ts';
 import type { Meant } from './output.ts';
-import { type PyProject, readPyProject } from './pyproject.ts';
+import { type Metadata, type PyProject, readPyProject } from './pyproject.ts';
 import { semanticSpelling } from '../../lib/schemas/version-spelling.ts';
 import { isRunByPage } from '../../lib/web-address.ts';
-
-/** What is known of a node and its version, from the pyproject.toml or the command line. */
-export interface Metadata {
-  publisher?: string | undefined;
-  node?: string | undefined;
-  version?: string | undefined;
-  displayName?: string | undefined;
-  description?: string | undefined;
-  changelog?: string | undefined;
-  repository?: string | undefined;
-  license?: string | undefined;
-  icon?: string | undefined;
-  banner?: string | undefined;
-  hostVersion?: string | undefined;
-  hostFrontendVersion?: string | undefined;
-  dependencies?: string[] | undefined;
-  tags?: string[] | undefined;
-  os?: string[] | undefined;
-  accelerators?: string[] | undefined;
-  /** Files and folders to publish although git ignores them. */
-  includes?: string[] | undefined;
-  /** Files to publish although they look like secrets. */
-  allow?: string[] | undefined;
-  /** What of the folder's own metadata is not published, and why. */
-  notes?: string[] | undefined;
-}
 
 export type Named = Metadata & { node: string; version: string };
 export type Project = Named & { publisher: string };

@@ -6,7 +6,6 @@ import { issueSentence } from '../../lib/validation-issues.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { Failure, type Problem } from './failure.ts';
 import { readOwnFile } from './files/own-file.ts';
-import type { Metadata } from './project.ts';
 
 const text = z.optional(z.string());
 const texts = z.optional(z.array(z.string()));
@@ -71,6 +70,32 @@ const Tables = z.object({
   ),
 });
 type Tables = z.infer<typeof Tables>;
+
+/** What is known of a node and its version, from the pyproject.toml or the command line. */
+export interface Metadata {
+  publisher?: string | undefined;
+  node?: string | undefined;
+  version?: string | undefined;
+  displayName?: string | undefined;
+  description?: string | undefined;
+  changelog?: string | undefined;
+  repository?: string | undefined;
+  license?: string | undefined;
+  icon?: string | undefined;
+  banner?: string | undefined;
+  hostVersion?: string | undefined;
+  hostFrontendVersion?: string | undefined;
+  dependencies?: string[] | undefined;
+  tags?: string[] | undefined;
+  os?: string[] | undefined;
+  accelerators?: string[] | undefined;
+  /** Files and folders to publish although git ignores them. */
+  includes?: string[] | undefined;
+  /** Files to publish although they look like secrets. */
+  allow?: string[] | undefined;
+  /** What of the folder's own metadata is not published, and why. */
+  notes?: string[] | undefined;
+}
 
 export interface PyProject {
   /** What it says; what it leaves empty counts as absent. */

@@ -1,7 +1,8 @@
 import { createRegistryClient } from '../registry-client/client.ts';
 import { exitCodes, Failure } from './failure.ts';
 import type { Ending, Mean } from './output.ts';
-import { meantBy, type Metadata, readMetadata, requireNamed } from './project.ts';
+import { meantBy, readMetadata, requireNamed } from './project.ts';
+import type { Metadata } from './pyproject.ts';
 
 interface StatusFlags {
   metadata: Metadata;

@@ -2,7 +2,8 @@ import { createRegistryClient, type RegistryClient, RegistryError } from '../reg
 import { exitCodes, failureOf } from './failure.ts';
 import { type Identity, identityOf, type identities } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
-import { type Metadata, meantBy, readMetadata, requireOwned } from './project.ts';
+import { meantBy, readMetadata, requireOwned } from './project.ts';
+import type { Metadata } from './pyproject.ts';
 
 interface WhoamiFlags {
   metadata: Metadata;

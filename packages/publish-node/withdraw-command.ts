@@ -2,7 +2,8 @@ import { createRegistryClient, RegistryError } from '../registry-client/client.t
 import { exitCodes, Failure, failureOf } from './failure.ts';
 import { accessTokenHint } from './identity.ts';
 import type { Ending, Mean } from './output.ts';
-import { type Metadata, meantBy, readMetadata, requireOwned } from './project.ts';
+import { meantBy, readMetadata, requireOwned } from './project.ts';
+import type { Metadata } from './pyproject.ts';
 
 interface WithdrawFlags {
   metadata: Metadata;

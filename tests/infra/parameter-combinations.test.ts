@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { problemsOf, type Values } from '../../infra/parameters/parameter-problems.ts';
-import { account, region, valid } from './valid-parameters.ts';
+import type { Values } from '../../infra/parameters/parameters.ts';
+import { account, region, sentencesOn, valid } from './valid-parameters.ts';
 
 describe('parameters together', () => {
-  const problems = (values: Values) => problemsOf({ ...valid, ...values }, region);
+  const problems = (values: Values) => sentencesOn({ ...valid, ...values }, region);
   const certificateArn = `arn:aws:acm:${region}:${account}:certificate/1234abcd`;
 
   test.each<[string, Values, string]>([
@@ -86,13 +86,13 @@ describe('parameters together', () => {
   test('leave access logs to regions in which CloudFront writes them, or to another distribution', () => {
     const accessLogs = 'on';
 
-    expect(problemsOf({ ...valid, accessLogs }, 'eu-west-1')).toEqual([]);
-    expect(problemsOf({ ...valid, accessLogs }, 'eu-south-1')).toEqual([
+    expect(sentencesOn({ ...valid, accessLogs }, 'eu-west-1')).toEqual([]);
+    expect(sentencesOn({ ...valid, accessLogs }, 'eu-south-1')).toEqual([
       'accessLogs must be off in this region, or downloadBaseUrl given: CloudFront cannot write logs to a bucket here.',
     ]);
     const downloadBaseUrl = 'https://cdn.example.com';
-    expect(problemsOf({ ...valid, accessLogs, downloadBaseUrl }, 'eu-south-1')).toEqual([]);
-    expect(problemsOf({ ...valid, downloadBaseUrl, tracing: 'Active' }, 'cn-north-1')).toEqual([
+    expect(sentencesOn({ ...valid, accessLogs, downloadBaseUrl }, 'eu-south-1')).toEqual([]);
+    expect(sentencesOn({ ...valid, downloadBaseUrl, tracing: 'Active' }, 'cn-north-1')).toEqual([
       'tracing must be PassThrough in China.',
     ]);
   });
@@ -100,8 +100,8 @@ describe('parameters together', () => {
   test.each(['us-gov-west-1', 'cn-north-1'])('require an address of downloads in %s', (place) => {
     const downloadBaseUrl = 'https://cdn.example.com';
 
-    expect(problemsOf({ ...valid, downloadBaseUrl }, place)).toEqual([]);
-    expect(problemsOf(valid, place)).toEqual([
+    expect(sentencesOn({ ...valid, downloadBaseUrl }, place)).toEqual([]);
+    expect(sentencesOn(valid, place)).toEqual([
       'downloadBaseUrl is needed in this region: it has no CloudFront that could read the bucket.',
     ]);
   });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { problemsOf, type Values } from '../../infra/parameters/parameter-problems.ts';
+import type { Values } from '../../infra/parameters/parameters.ts';
 import { parameters } from '../../infra/parameters/parameters.ts';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
-import { account, defaults, region, valid } from './valid-parameters.ts';
+import { account, defaults, region, sentencesOn, valid } from './valid-parameters.ts';
 
 const address = {
   good: ['https://issuer.example.com/', 'https://a.example.com/v2'],
@@ -264,7 +264,7 @@ const companions: Record<string, Values> = {
 };
 
 function problemsWith(name: string, value: string): string[] {
-  return problemsOf({ ...valid, ...companions[name], [name]: value }, region);
+  return sentencesOn({ ...valid, ...companions[name], [name]: value }, region);
 }
 
 describe('a parameter', () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { requiredParameters } from '../../infra/plugins/packages.ts';
-import type { Values } from '../../infra/parameters/parameter-problems.ts';
+import { problemsOf } from '../../infra/parameters/parameter-problems.ts';
+import type { Values } from '../../infra/parameters/parameters.ts';
 
 export const region = 'us-east-1';
 export const account = '123456789012';
@@ -23,3 +24,7 @@ export const valid: Values = Object.fromEntries(
       .replaceAll(/\$\{self:provider\.stage\}/g, 'prod'),
   ]),
 );
+
+export function sentencesOn(values: Values, place: string): string[] {
+  return problemsOf(values, place).map(([, sentence]) => sentence);
+}

@@ -1,9 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { table } from '../../command-line/table.ts';
-import { extendVideo } from '../../../lib/contracts/extend-video.ts';
-import { multiframeVideo } from '../../../lib/contracts/multiframe-video.ts';
-import { relightImage } from '../../../lib/contracts/relight-image.ts';
-import { textToVideo } from '../../../lib/contracts/text-to-video.ts';
+import { paidOperations } from '../../../lib/config.ts';
 import { command, UsageError } from '../command.ts';
 import { Rejection } from '../registry/rejection.ts';
 import { readBill } from '../spend/bill.ts';
@@ -31,13 +28,11 @@ export const compare = command({
   },
 });
 
-const paid: string[] = [extendVideo, multiframeVideo, relightImage, textToVideo].map(({ name }) => name);
-
 function readOperations(names: string | undefined): string[] {
-  const chosen = names?.split(',').map((name) => name.trim()) ?? paid;
-  const unknown = chosen.find((name) => !paid.includes(name));
+  const chosen = names?.split(',').map((name) => name.trim()) ?? paidOperations;
+  const unknown = chosen.find((name) => !paidOperations.includes(name));
   if (unknown === undefined) return chosen;
-  throw new UsageError(`"${unknown}" is not a paid operation. Choose from ${paid.join(', ')}.`);
+  throw new UsageError(`"${unknown}" is not a paid operation. Choose from ${paidOperations.join(', ')}.`);
 }
 
 async function readBytes(file: string): Promise<Uint8Array> {
