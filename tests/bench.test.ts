@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { compareAndSave } from '../tools/bench/baseline.ts';
 import { amount, type Figure, quantile, ratio } from '../tools/bench/figures.ts';
@@ -143,12 +141,5 @@ describe('the bench', () => {
 
     expect(lines.find((line) => line.startsWith('a'))).toContain('not reached');
     expect(lines.find((line) => line.startsWith('b'))).not.toContain('not reached');
-  });
-
-  test('explains its options', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['tools/bench/bench.ts', '--help']);
-
-    for (const option of ['short', 'compare', 'minutes', 'json', 'save'])
-      expect(stdout).toContain(`--${option}`);
   });
 });

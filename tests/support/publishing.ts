@@ -133,6 +133,11 @@ function spawnPublishNode(args: readonly string[], options?: RunOptions): Promis
   return runFile(process.execPath, [program, ...args], options);
 }
 
+/** What shows a publish of a folder that has no metadata, without sending anything. */
+export function dryRun(folder: string): string[] {
+  return [...'publish --dry-run --publisher demo --node x --version 1.0.0'.split(' '), folder];
+}
+
 export type Files = Record<string, string | Buffer>;
 
 export async function writeFiles(folder: string, files: Files): Promise<void> {

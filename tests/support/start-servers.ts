@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { startStrictDynamoDb } from '../../tools/local/dynamodb-conflicts.ts';
 import { createSigningKey, startIssuer } from '../../tools/local/issuer.ts';
 import { startS3 } from '../../tools/local/s3.ts';
-import { servers } from './servers.ts';
+
+/** What the global setup starts and the global teardown stops, both in Jest's own process. */
+export const servers = { directory: '', running: [] as { stop: () => Promise<void> }[] };
 
 /**
  * Starts the embedded servers once for the whole run; tests find them through the environment. A tool

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { servers } from './servers.ts';
+import { servers } from './start-servers.ts';
 
 export default async function stopServers(): Promise<void> {
   await Promise.all(servers.running.map(({ stop }) => stop()));

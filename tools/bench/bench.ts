@@ -17,7 +17,6 @@ interface Options {
   short?: true;
   compare?: true;
   minutes: number;
-  json?: true;
   save?: true;
 }
 
@@ -41,7 +40,6 @@ const command = createCommand({
     positiveNumber,
     0.25,
   )
-  .option('--json', 'print JSON')
   .option('--save', 'keep the result as the baseline')
   .action(async (options: Options) => process.exit(await run(options)));
 
@@ -53,8 +51,9 @@ async function run(options: Options): Promise<number> {
   try {
     const place = { servers, folder, deployed: await unpackFunctions(join(folder, 'deployed')) };
     const figures = await (options.short ? measureShortly(place) : measureAll(place, options));
-    const report = reportOf(figures);
-    print(report, options);
+    const date = new Date().toISOString().slice(0, 10);
+    const report: Report = { date, machine: machineName(), figures };
+    process.stdout.write(render(report));
     const { compare: isCompared = false, save: isSaved = false } = options;
     const moved = await compareAndSave(report, { isCompared, isSaved });
     if (isCompared) say(moved, 'Nothing moved by more than the noise.');
@@ -63,14 +62,6 @@ async function run(options: Options): Promise<number> {
     await servers.stop();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-function reportOf(figures: Figure[]): Report {
-  return { date: new Date().toISOString().slice(0, 10), machine: machineName(), figures };
-}
-
-function print(report: Report, { json }: Options): void {
-  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : render(report));
 }
 
 /** Fails only for a large slowdown twice in a row, because a busy machine can spoil one run. */
@@ -111,7 +102,6 @@ async function measureAll(place: Place, { minutes }: Options): Promise<Figure[]>
   ];
 }
 
-/** On standard error, so that --json stays JSON. */
 function say(lines: string[], otherwise: string): void {
   process.stderr.write(`\n${(lines.length > 0 ? lines : [otherwise]).join('\n')}\n`);
 }

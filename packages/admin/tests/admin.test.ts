@@ -322,12 +322,6 @@ describe('node', () => {
     expect(await storedNode('quiet')).toEqual(before);
   });
 
-  test('rejects showing a node that does not exist', async () => {
-    const { status, stderr } = await admin('node', 'show', 'nothing');
-
-    expect([status, stderr]).toEqual([1, 'There is no node "nothing".\n']);
-  });
-
   test('tells nodes with similar ids apart', async () => {
     await addNode('acme', 'dash-node');
 

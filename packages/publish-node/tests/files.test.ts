@@ -6,7 +6,14 @@ import { directory, enter, folder } from '../../../tests/support/folders.ts';
 import { fc } from '../../../tests/support/properties.ts';
 import { check } from '../../../tests/support/property-runs.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
-import { type Files, git, publishNode, unzip, writeFiles } from '../../../tests/support/publishing.ts';
+import {
+  type Files,
+  dryRun,
+  git,
+  publishNode,
+  unzip,
+  writeFiles,
+} from '../../../tests/support/publishing.ts';
 
 const packed = async (choice: Parameters<typeof chooseFiles>[1] = {}) =>
   pack(await chooseFiles(folder, choice));
@@ -292,19 +299,7 @@ describe('the publisher of a pack', () => {
     async (target, sentence) => {
       await writeFiles(folder, { '.gitignore': 'hidden.txt\n', 'hidden.txt': 'secret', 'sub/a.py': '' });
       await symlink(target, join(folder, 'link'));
-      const args = [
-        'publish',
-        folder,
-        '--dry-run',
-        '--publisher',
-        'demo',
-        '--node',
-        'x',
-        '--version',
-        '1.0.0',
-      ];
-
-      expect(await publishNode(args)).toMatchObject({
+      expect(await publishNode(dryRun(folder))).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(`link: ${sentence}`),
       });
@@ -314,18 +309,7 @@ describe('the publisher of a pack', () => {
 
 test('writes the same bytes in every time zone', async () => {
   await writeFiles(folder, { 'node.py': 'print(1)\n' });
-  const args = [
-    'publish',
-    folder,
-    '--dry-run',
-    '--json',
-    '--publisher',
-    'demo',
-    '--node',
-    'x',
-    '--version',
-    '1.0.0',
-  ];
+  const args = [...dryRun(folder), '--json'];
   const outputs = await Promise.all(
     ['UTC', 'Asia/Tokyo', 'America/Los_Angeles'].map((TZ) => publishNode(args, { env: { TZ } })),
   );

@@ -5,7 +5,7 @@ import { archives } from '../../../lib/config.ts';
 import { normalizeVersion } from '../../../lib/schemas/version-label.ts';
 import { semanticSpelling } from '../../../lib/schemas/version-spelling.ts';
 import { folder } from '../../../tests/support/folders.ts';
-import { publishNode, writeFiles } from '../../../tests/support/publishing.ts';
+import { dryRun, publishNode, writeFiles } from '../../../tests/support/publishing.ts';
 import { Failure } from '../failure.ts';
 import { limits } from '../files/limits.ts';
 import { chooseFiles, pack } from '../files/pack.ts';
@@ -68,8 +68,7 @@ describe('publish-node and secrets', () => {
 
   test('rejects several secrets at once, by name and without their content', async () => {
     await writeFiles(folder, { '.env': 'A=1', 'a.pem': pem.privateKey, 'b.md': token, 'node.py': '' });
-    const args = ['publish', folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
-    const { code, stderr, stdout } = await publishNode([...args, '--json']);
+    const { code, stderr, stdout } = await publishNode([...dryRun(folder), '--json']);
 
     expect(code).toBe(2);
     expect(JSON.parse(stdout).details.map(({ path }: { path: string }) => path)).toEqual([
@@ -109,7 +108,7 @@ describe('publish-node and paths that the registry rejects', () => {
       ...{ 'node.py': '', 'tests/bare/HEAD': 'ref: refs/heads/main\n', 'tests/bare/config': '[core]\n' },
       ...{ 'tests/bare/objects/keep': '', 'tests/bare/refs/keep': '' },
     });
-    const args = ['publish', folder, '--dry-run', '--publisher', 'demo', '--node', 'x', '--version', '1.0.0'];
+    const args = dryRun(folder);
     const { code, stderr } = await publishNode(args);
 
     expect(code).toBe(2);

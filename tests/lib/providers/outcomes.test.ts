@@ -14,7 +14,7 @@ type Row = [
 /** Rows for both providers, each in its own error shape. */
 const common: Row[] = [
   [{ kind: 'status', status: 400, message: 'Bad image' }, 400, 'provider_rejected'],
-  [{ kind: 'status', status: 401 }, 502, 'provider_credentials'],
+  [{ kind: 'status', status: 401, retryAfter: 0 }, 502, 'provider_credentials'],
   [{ kind: 'status', status: 402 }, 503, 'provider_quota'],
   [{ kind: 'status', status: 403 }, 502, 'provider_credentials'],
   [{ kind: 'status', status: 404 }, 400, 'provider_rejected'],

@@ -2,7 +2,6 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { withLogFields } from '../../../lib/log.ts';
 import { ProviderCall } from '../../../lib/providers/provider-call.ts';
 import type { Provider } from '../../../lib/providers/provider.ts';
 import { storedSecret } from '../../../lib/aws/stored-secret.ts';
@@ -54,13 +53,6 @@ describe('a second attempt at a provider', () => {
     expect(second?.headers).toEqual(first?.headers);
   });
 
-  test.each([401, 500, 502, 503, 504])('never follows a %i, even one with a Retry-After', async (status) => {
-    misbehave({ kind: 'status', status, retryAfter: 0 });
-    await generate();
-
-    expect(simulation.received).toHaveLength(1);
-  });
-
   test('ends by the deadline of both', async () => {
     stopTimers();
     jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -90,21 +82,6 @@ describe('a second attempt at a provider', () => {
     await refused;
     server.closeAllConnections();
     server.close();
-  });
-
-  test('follows a failed connection', async () => {
-    const fields: Record<string, unknown> = {};
-    const provider = providerAt(await closedPort());
-    const call = new ProviderCall(provider, {
-      path: '/x',
-      body: {},
-      context: { deadline: Date.now() + 5000 },
-    });
-    await call.prepare();
-    const work = withLogFields(fields, () => call.send());
-
-    await expect(work).rejects.toMatchObject({ code: 'provider_unreachable', payment: 'refused' });
-    expect(fields).toMatchObject({ provider_payment: 'refused', provider_attempts: 2 });
   });
 });
 
@@ -155,12 +132,4 @@ function providerAt(url: string): Provider {
 async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A port that was closed. */
-async function closedPort(): Promise<string> {
-  const server = createServer();
-  const url = await listening(server);
-  await new Promise((resolve) => server.close(resolve));
-  return url;
 }
