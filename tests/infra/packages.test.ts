@@ -26,7 +26,12 @@ const expected: Record<string, number> = {
 /** The events that functions without a route log. */
 const onEvents: Record<string, object> = {
   'finalize-upload': { event: 'upload', outcome: 'published_before' },
-  'extract-host-nodes': { event: 'extraction', node_id: 'demo-node', extractor: expect.any(Number) },
+  'extract-host-nodes': {
+    event: 'extraction',
+    node_id: 'demo-node',
+    outcome: 'success',
+    host_nodes: expect.any(Number),
+  },
   'deliver-notifications': { event: 'hand_over', due: 0, handed: 0 },
   'write-index': { event: 'index', records: 1, nodes: 1 },
   'sweep-spending': { event: 'sweep', sweep: 'spending', failed: 0, unvisited: 0 },
@@ -111,10 +116,10 @@ async function invokePackaged(name: string): Promise<string> {
   const home = join(folder, name);
   await unzipInto(home, zipOf(name));
   const files = [join(home, 'dist', name, 'index.js'), resolve(`events/${name}.json`)];
-  // A file, because a worker inherits the flags of an --eval and rejects them.
-  const program = join(folder, 'runtime.mjs');
-  await writeFile(program, runtime);
-  const { stdout } = await run(process.execPath, [program, ...files], { cwd: home, env: environment() });
+  const { stdout } = await run(process.execPath, [join(folder, 'runtime.mjs'), ...files], {
+    cwd: home,
+    env: environment(),
+  });
   return stdout;
 }
 
@@ -133,6 +138,8 @@ describe('a handler out of its unpacked package', () => {
   const linesOf = new Map<string, { answer?: { body: string } }[]>();
 
   beforeAll(async () => {
+    // A file, because a worker inherits the flags of an --eval and rejects them.
+    await writeFile(join(folder, 'runtime.mjs'), runtime);
     const waiting = [...names];
     const work = async () => {
       for (let name = waiting.shift(); name; name = waiting.shift()) {
