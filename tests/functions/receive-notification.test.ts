@@ -13,6 +13,8 @@ import { statusKey } from '../../lib/notifications/status-key.ts';
 import { queue } from '../support/queue.ts';
 import { beforeNext, intercept } from '../support/intercept.ts';
 import { loggedLines } from '../support/logged-lines.ts';
+import { SilentServer } from '../support/silent-server.ts';
+import { setVariables } from '../support/variables.ts';
 import { countRequests } from '../support/registry.ts';
 import { accountOf, countersOf, spender, usageOf } from '../support/spending.ts';
 
@@ -174,6 +176,21 @@ describe('POST /notifications/{provider}/{ticket}', () => {
       const { pending_since = '' } = notification ?? {};
       expect([pending_since >= before, pending_since <= new Date().toISOString()]).toEqual([true, true]);
       expect(loggedLines.join()).toContain('"event":"notification_not_queued"');
+    });
+
+    test('answers before its function ends while the queue hangs', async () => {
+      const path = await started();
+      const [silent, url] = [new SilentServer(), process.env.NOTIFICATION_QUEUE_URL];
+      await silent.listen();
+      setVariables({ NOTIFICATION_QUEUE_URL: silent.url });
+      const { status } = await say(path, { state: 'success' }, { remainingMs: 4000 }).finally(() => {
+        setVariables({ NOTIFICATION_QUEUE_URL: String(url) });
+        silent.stop();
+      });
+
+      // The client of the queue alone would ask three times, five seconds each.
+      expect([status, silent.asked]).toEqual([200, 1]);
+      expect(await notificationsOf(path.ticket)).toHaveLength(1);
     });
 
     test('writes each state once however many calls come at the same moment', async () => {

@@ -267,19 +267,26 @@ describe('writeIndex', () => {
 
   test('writes host nodes once the extraction of their version is over', async () => {
     await addPublishedNode('extracting');
-    await setFields(nodeVersionKey('extracting', '1.0.0'), { host_node_extract_status: 'pending' });
-    const entry = hostNodeKey('extracting', '1.0.0', 'Load / it');
-    await follow(entry);
+    const version = nodeVersionKey('extracting', '1.0.0');
+    await setFields(version, { host_node_extract_status: 'pending' });
+    await addHostNode('extracting', 'Load / it');
+    await follow(hostNodeKey('extracting', '1.0.0', 'Load / it'));
     await expect(read(hostNodesPath('extracting', '1.0.0'))).rejects.toMatchObject({ name: 'NoSuchKey' });
 
-    await setFields(nodeVersionKey('extracting', '1.0.0'), { host_node_extract_status: 'success' });
-    await follow(nodeVersionKey('extracting', '1.0.0'));
+    await setFields(version, { host_node_extract_status: 'success' });
+    await follow(version);
     expect((await read(hostNodesPath('extracting', '1.0.0'))).content).toEqual({
       node_id: 'extracting',
       version: '1.0.0',
       host_node_extract_status: 'success',
-      host_nodes: [],
+      host_nodes: [{ host_node_name: 'Load / it' }],
     });
+
+    // A ban while it is read again must not leave them there.
+    const status = 'NodeVersionStatusBanned';
+    await setFields(version, { host_node_extract_status: 'pending', status });
+    await follow(version);
+    expect((await read(hostNodesPath('extracting', '1.0.0'))).content.host_nodes).toEqual([]);
   });
 
   test('writes the words of host nodes and their titles into the catalog once the extraction is over', async () => {

@@ -351,6 +351,26 @@ describe('the alarms', () => {
     for (const { InsufficientDataActions } of acting) expect(InsufficientDataActions).toEqual(topic);
   });
 
+  test.each([
+    ['uploads', 'FinalizeUpload'],
+    ['host-nodes', 'ExtractHostNodes'],
+    ['spending', 'SweepSpending'],
+  ])('notice that a schedule of the sweep of %s does not run, and are silent while all do', (sweep, id) => {
+    const [{ Period, Threshold }] = alarmsOf(full).filter(
+      (it) => it.AlarmName === `${prefix}sweep-missing-${sweep}`,
+    );
+    const rules = ofType(full, 'AWS::Events::Rule').filter(([name]) => name.startsWith(id));
+    const runs = rules.map(([, { ScheduleExpression }]) => {
+      const [, count, unit] = /^rate\((\d+) (minute|hour)s?\)$/.exec(ScheduleExpression) ?? [];
+      return Period / (Number(count) * (unit === 'hour' ? 3600 : 60));
+    });
+    const all = runs.reduce((sum, each) => sum + each, 0);
+
+    // LessThanThreshold
+    expect(all - Math.min(...runs)).toBeLessThan(Threshold);
+    expect(all).toBeGreaterThanOrEqual(Threshold);
+  });
+
   test('leave out what meets a reservation of the stage from the throttles of the account', () => {
     const [account] = alarmsOf(full).filter((it) => it.AlarmName === `${prefix}function-throttles`);
     const names = ['relightImage', 'textToVideo', 'extendVideo', 'multiframeVideo', 'finalizeUpload'];

@@ -3,14 +3,20 @@ import type { ArchiveFile } from '../../lib/archives/archive-file.ts';
 /** In chunks, as they arrive over a network. */
 const chunkBytes = 64 * 1024;
 
-/** An archive without a bucket: only its bytes are checked. */
-export function inMemory(archive: Buffer): ArchiveFile {
+/** An archive without a bucket: only its bytes are checked. It says whether a stream of them is open. */
+export function inMemory(archive: Buffer): ArchiveFile & { isOpen: () => boolean } {
+  let open = 0;
   async function* chunks() {
-    for (let start = 0; start < archive.length; start += chunkBytes) {
-      yield archive.subarray(start, start + chunkBytes);
+    open += 1;
+    try {
+      for (let start = 0; start < archive.length; start += chunkBytes)
+        yield archive.subarray(start, start + chunkBytes);
+    } finally {
+      open -= 1;
     }
   }
   return {
+    isOpen: () => open > 0,
     sizeBytes: archive.length,
     read: async (start, end) => archive.subarray(start, end),
     stream: async () => chunks(),

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Worker } from 'node:worker_threads';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runProgram } from '../../../tests/support/run-program.ts';
 import { extractInWorker } from '../extract-in-worker.ts';
@@ -55,10 +57,17 @@ describe('a hostile pack in a thread of its own', () => {
     expect(megabytes).toBeLessThan(600);
   });
 
-  test('stops when its time is up, without a verdict', async () => {
-    const { status, reason } = await extractInWorker(filesOf('while True:\n    pass'), 'pack', 1);
+  test('stops when its time is up, without a verdict, and its thread with it', async () => {
+    const threads: Worker[] = [];
+    const remember = (message: unknown) => threads.push((message as { worker: Worker }).worker);
+    subscribe('worker_threads', remember);
+    const { status, reason } = await extractInWorker(filesOf('while True:\n    pass'), 'pack', 1).finally(
+      () => unsubscribe('worker_threads', remember),
+    );
 
     expect([status, reason]).toEqual(['interrupted', 'Reading it takes too long.']);
+    // So one is called that has ended.
+    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
   });
 
   test('answers what it answers without a thread', async () => {

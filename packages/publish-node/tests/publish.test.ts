@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { demo } from '../../../tools/local/demo.ts';
@@ -14,6 +16,7 @@ import {
   writeFiles,
 } from '../../../tests/support/publishing.ts';
 import { bearer } from '../../../tests/support/tokens.ts';
+import { uploadShowing } from '../upload.ts';
 
 /** Less than the command allows, so that the registry rejects a large archive. */
 process.env.MAX_ARCHIVE_BYTES = '5000000';
@@ -242,6 +245,23 @@ describe('publish-node on a bad network', () => {
     api.disturb('lose the answer');
     expect(await publishFolder()).toMatchObject({ code: 0 });
     expect(publishes()).toHaveLength(2);
+  });
+
+  test('hears a storage that rejects an upload and reads no more of it', async () => {
+    const storage = createServer((socket) => {
+      socket.once('data', () => socket.pause().write('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n'));
+    });
+    await once(storage.listen(0, '127.0.0.1'), 'listening');
+    const connected = once(storage, 'connection');
+    const { port } = storage.address() as AddressInfo;
+    // More than the buffers on the way take.
+    const archive = new Uint8Array(50_000_000);
+    const { signal } = new AbortController();
+    const status = await uploadShowing(() => {})(`http://127.0.0.1:${port}/`, archive, signal);
+    for (const socket of await connected) socket.destroy();
+    storage.close();
+
+    expect(status).toBe(403);
   });
 
   test('ends with a sentence when the registry cannot be reached', async () => {

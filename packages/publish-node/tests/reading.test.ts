@@ -280,6 +280,15 @@ describe('unpack', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  test('leaves no part of an archive whose next file cannot be written', async () => {
+    const target = join(folder, ...Array<string>(17).fill('x'.repeat(200)), 'target');
+    // No system takes a path as long as both together.
+    const other = { name: `${`${'y'.repeat(196)}/`.repeat(5)}node.py`, data: 'z' };
+
+    await expect(unpack(zip([file, other]), target)).rejects.toMatchObject({ exitCode: 2 });
+    expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.py'))).toEqual([]);
+  });
+
   const bareRepository = ['HEAD', 'config', 'objects/keep', 'refs/keep'].map((name) => ({ name, data: 'x' }));
 
   test.each([

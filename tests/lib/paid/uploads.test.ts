@@ -50,6 +50,8 @@ describe('an image that a request names as an upload', () => {
       expect(simulation.received).toHaveLength(1);
       expect(sent).not.toContain('upload:');
       expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(photo)).toBe(true);
+      // A provider may begin a task hours later.
+      expect(new URL(address).searchParams.get('X-Amz-Expires')).toBe(String(12 * 60 * 60));
     },
   );
 

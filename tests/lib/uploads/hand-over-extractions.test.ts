@@ -7,7 +7,7 @@ import { handOverExtractions } from '../../../lib/uploads/hand-over-extractions.
 import { drainQueue } from '../../../tools/local/consume-queue.ts';
 import { demoArchive } from '../../../tools/local/demo-archive.ts';
 import { seed } from '../../../tools/local/seed.ts';
-import { intercept } from '../../support/intercept.ts';
+import { beforeNext, intercept } from '../../support/intercept.ts';
 import { loggedLines } from '../../support/logged-lines.ts';
 import { extractions, unreadable } from '../../support/queue.ts';
 import { setFields } from '../../support/registry.ts';
@@ -59,12 +59,13 @@ test('hands to the queue what is due, however old it is, and logs how much that 
   expect(version).not.toHaveProperty('pending_shard');
 });
 
-test('hands nothing over twice while it waits in the queue', async () => {
+test('hands nothing over twice: not while it waits in the queue, and not where two runs meet', async () => {
   await lose('waiting');
-  await Promise.all([handler(schedule, context), handler(schedule, context)]);
+  const met = beforeNext(dynamodb, /^UpdateItemCommand$/, () => handler(schedule, context));
+  await handler(schedule, context);
   await handler(schedule, context);
 
-  expect(handed()).toEqual(['waiting']);
+  expect([met.happened(), handed()]).toEqual([true, ['waiting']]);
 });
 
 test('takes a version off the list whose host nodes were read before, such as in a ban', async () => {
