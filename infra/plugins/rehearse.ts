@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildFunctions } from '../bundle/build.ts';
-import { createCommand, runCommand } from '../../packages/command-line/command.ts';
+import { createCommand, type Output, runCommand } from '../../packages/command-line/command.ts';
 import { acceptedWarnings, checkTemplate } from './check-template.ts';
 import { flagsOf, packageWith, templateIn } from './packages.ts';
 import { parameterSets } from '../parameters/parameter-sets.ts';
@@ -20,34 +20,49 @@ interface Options {
   param: string[];
 }
 
-const command = createCommand({
-  name: 'npm run rehearse --',
-  summary: 'Packages stages and checks what would be deployed, without an account',
-  notes:
-    'Without options it does so for five kinds of stage with parameters of its own. With them, it does so for your stage: give the same options as to npm run deploy.',
-  examples: ['--stage prod --region eu-west-1 --param=tokenIssuer=https://issuer.example.com/'],
-})
-  .option('--stage <NAME>', 'Check this stage, prod unless it is given')
-  .option('--region <REGION>', 'The region of that stage')
-  .option(
-    '--param <NAME=VALUE>',
-    'A parameter of that stage, in addition to those in serverless.yml',
-    (pair: string, pairs: string[]) => [...pairs, pair],
-    [],
-  )
-  .action(rehearse);
+/** Runs the command line on a project and returns the exit status. */
+export async function rehearse(
+  args: readonly string[],
+  project = '.',
+  output: Output = process,
+): Promise<number> {
+  let status = 0;
+  const about = {
+    name: 'npm run rehearse --',
+    summary: 'Packages stages and checks what would be deployed, without an account',
+    notes:
+      'Without options it does so for six kinds of stage with parameters of its own. With them, it does so for your stage: give the same options as to npm run deploy.',
+    examples: ['--stage prod --region eu-west-1 --param=tokenIssuer=https://issuer.example.com/'],
+  };
+  const command = createCommand(about, output)
+    .option('--stage <NAME>', 'Check this stage, prod unless it is given')
+    .option('--region <REGION>', 'The region of that stage')
+    .option(
+      '--param <NAME=VALUE>',
+      'A parameter of that stage, in addition to those in serverless.yml',
+      (pair: string, pairs: string[]) => [...pairs, pair],
+      [],
+    )
+    .action(async (options: Options) => {
+      const print = (line: string) => output.stdout.write(`${line}\n`);
+      if (!(await checkStages(stagesOf(options), project, print))) status = 1;
+    });
+  return (await runCommand(command, args)) || status;
+}
 
-const print = (line: string) => process.stdout.write(`${line}\n`);
+type Print = (line: string) => void;
 
-async function rehearse(options: Options): Promise<void> {
-  const stages = stagesOf(options);
+async function checkStages(stages: Stages, project: string, print: Print): Promise<boolean> {
   await buildFunctions();
   print('Checked: the parameters, every resource against its schema and cfn-lint’s rules, all conditions,');
   print('references, circles, and the limits of CloudFormation, Lambda and IAM.\n');
   const folder = await mkdtemp(join(tmpdir(), 'node-registry-rehearsal-'));
+  let areValid = true;
   try {
-    for (const [name, flags] of stages)
-      if (!(await isValid(name, flags, join(folder, name)))) process.exitCode = 1;
+    for (const [name, flags] of stages) {
+      const packaging = packageWith(project, join(folder, name), flags);
+      if (!(await isValid(name, packaging, join(folder, name), print))) areValid = false;
+    }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -55,10 +70,13 @@ async function rehearse(options: Options): Promise<void> {
   for (const [rule, reason] of Object.entries(acceptedWarnings)) print(`  ${rule}  ${reason}`);
   print('\nOnly AWS can show (docs/deploy.md, "Verify the stage", has the command for each):');
   for (const item of await openQuestions()) print(`  - ${item}`);
+  return areValid;
 }
 
+type Stages = [name: string, flags: string[]][];
+
 /** Each stage with what a person would write after `npm run deploy --`. */
-function stagesOf({ stage, region, param }: Options): [name: string, flags: string[]][] {
+function stagesOf({ stage, region, param }: Options): Stages {
   if (stage === undefined && region === undefined && param.length === 0)
     return Object.entries(parameterSets).map(([name, parameters]) => [name, flagsOf(parameters)]);
   const place = region === undefined ? [] : ['--region', region];
@@ -67,9 +85,14 @@ function stagesOf({ stage, region, param }: Options): [name: string, flags: stri
   ];
 }
 
-async function isValid(name: string, flags: string[], folder: string): Promise<boolean> {
+async function isValid(
+  name: string,
+  packaging: Promise<unknown>,
+  folder: string,
+  print: Print,
+): Promise<boolean> {
   try {
-    await packageWith('.', folder, flags);
+    await packaging;
   } catch (error) {
     print(`${name}: not packaged\n${(error as { stdout?: string }).stdout ?? error}`);
     return false;
@@ -91,5 +114,4 @@ async function openQuestions(): Promise<string[]> {
   return [...list.matchAll(/^\d+\. \*\*(.+?)\*\*/gm)].map(([, item]) => String(item));
 }
 
-const status = await runCommand(command, process.argv.slice(2));
-if (status !== 0) process.exitCode = status;
+if (import.meta.main) process.exitCode = await rehearse(process.argv.slice(2));

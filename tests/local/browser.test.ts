@@ -13,8 +13,14 @@ let problems: string[];
 
 const inBrowser = hasBrowser ? describe : describe.skip;
 
-async function open(path: string, width: number): Promise<void> {
+/** In place of the page that is open. */
+async function newPage(width: number): Promise<void> {
+  await page?.close();
   ({ page, problems } = await openPage(browser, width));
+}
+
+async function open(path: string, width: number): Promise<void> {
+  await newPage(width);
   await page.goto(stack.pagesUrl + path);
 }
 
@@ -51,10 +57,7 @@ inBrowser(`the pages in a browser${note}`, () => {
     await stack?.stop();
   });
 
-  afterEach(async () => {
-    expect(problems).toEqual([]);
-    await page.close();
-  });
+  afterEach(() => expect(problems).toEqual([]));
 
   describe.each([
     [1280, 'light'],
@@ -328,9 +331,11 @@ inBrowser(`the pages in a browser${note}`, () => {
   });
 
   describe('the API reference', () => {
+    const title = 'Node registry and media generation proxy';
+
     /** The form for trying an operation out. */
-    async function openForm(tag: string, operation: string, width: number) {
-      await open(`/reference/#tag/${tag}/${operation}`, width);
+    async function openForm(tag: string, operation: string) {
+      await page.goto(`${stack.pagesUrl}/reference/#tag/${tag}/${operation}`);
       await page.locator(`section[id$="${operation}"] button`, { hasText: 'Test Request' }).first().click();
     }
 
@@ -347,26 +352,46 @@ inBrowser(`the pages in a browser${note}`, () => {
       return { sent: request.headers(), status: response?.status(), answered: response?.headers() ?? {} };
     }
 
+    async function closeForm() {
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    }
+
     describe.each([1280, 360])('at %d pixels', (width) => {
+      // Its viewer takes seconds to load, so all tests of a width look at one page.
+      beforeAll(async () => {
+        await newPage(width);
+        const held = Promise.withResolvers<void>();
+        await page.route('**/scalar.js', async (route) => {
+          await held.promise;
+          await route.continue();
+        });
+        await page.goto(`${stack.pagesUrl}/reference/`, { waitUntil: 'commit' });
+        await page.getByText('POST /bulk/nodes/versions').waitFor();
+        held.resolve();
+        await page.getByRole('heading', { name: title }).waitFor();
+      });
+
+      test('replaces the list of operations when its viewer is there', async () => {
+        expect(await page.getByRole('heading', { name: 'API reference' }).count()).toBe(0);
+      });
+
       test('speaks English, fits its width, and asks no other machine', async () => {
-        await open('/reference/', width);
-        await page.getByRole('heading', { name: 'Node registry and media generation proxy' }).waitFor();
         await page.screenshot({ path: `${pictures}/reference-${width}.png` });
 
         expect(await page.getAttribute('html', 'lang')).toBe('en');
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expect(await accessibilityProblems(page)).toEqual([]);
-        await page.getByRole('link', { name: 'Node registry: local stack' }).click();
-        await page.getByRole('heading', { name: 'Publish nodes, and make videos' }).waitFor();
       });
 
       test('sends If-Match, x-request-id and the local token', async () => {
-        await openForm('registry', 'PUT/publishers/{publisherId}/nodes/{nodeId}', width);
+        await openForm('registry', 'PUT/publishers/{publisherId}/nodes/{nodeId}');
         await fill('If-Match', '"999"');
         await fill('x-request-id', 'from-the-reference');
         const button = await page.getByRole('button', { name: /^Send put request/i }).boundingBox();
         const { sent, status, answered } = await sendForm();
         await page.screenshot({ path: `${pictures}/reference-call-${width}.png` });
+        await closeForm();
 
         expect(sent).toMatchObject({
           ...{ 'if-match': '"999"', 'x-request-id': 'from-the-reference' },
@@ -375,41 +400,33 @@ inBrowser(`the pages in a browser${note}`, () => {
         expect([status, answered['x-request-id']]).toEqual([412, 'from-the-reference']);
         expect(Number(button?.x) + Number(button?.width)).toBeLessThanOrEqual(width);
       });
-    });
 
-    test('lists the operations until its viewer is there', async () => {
-      ({ page, problems } = await openPage(browser, 1280));
-      const held = Promise.withResolvers<void>();
-      await page.route('**/scalar.js', async (route) => {
-        await held.promise;
-        await route.continue();
+      test('sends Idempotency-Key, so that a second call is a replay, and another token', async () => {
+        const key = `from-the-reference-${width}`;
+        await openForm('videos', 'POST/proxy/video-provider/text2video');
+        await fill('Idempotency-Key', key);
+        await page
+          .getByRole('dialog')
+          .getByRole('textbox', { name: /Bearer Token/ })
+          .fill(stack.token('ADMIN'));
+        const first = await sendForm();
+        const second = await sendForm();
+        await closeForm();
+
+        expect(first.sent).toMatchObject({
+          ...{ 'idempotency-key': key, authorization: `Bearer ${stack.token('ADMIN')}` },
+        });
+        expect([first.status, second.status]).toEqual([200, 200]);
+        expect([first, second].map(({ answered }) => answered['idempotent-replayed'])).toEqual([
+          undefined,
+          'true',
+        ]);
       });
-      await page.goto(`${stack.pagesUrl}/reference/`, { waitUntil: 'commit' });
-      await page.getByText('POST /bulk/nodes/versions').waitFor();
-      held.resolve();
-      await page.getByRole('heading', { name: 'Node registry and media generation proxy' }).waitFor();
 
-      expect(await page.getByRole('heading', { name: 'API reference' }).count()).toBe(0);
-    });
-
-    test('sends Idempotency-Key, so that a second call is a replay, and another token', async () => {
-      await openForm('videos', 'POST/proxy/video-provider/text2video', 1280);
-      await fill('Idempotency-Key', 'from-the-reference');
-      await page
-        .getByRole('dialog')
-        .getByRole('textbox', { name: /Bearer Token/ })
-        .fill(stack.token('ADMIN'));
-      const first = await sendForm();
-      const second = await sendForm();
-
-      expect(first.sent).toMatchObject({
-        ...{ 'idempotency-key': 'from-the-reference', authorization: `Bearer ${stack.token('ADMIN')}` },
+      test('leads back to the home page', async () => {
+        await page.getByRole('link', { name: 'Node registry: local stack' }).click();
+        await page.getByRole('heading', { name: 'Publish nodes, and make videos' }).waitFor();
       });
-      expect([first.status, second.status]).toEqual([200, 200]);
-      expect([first, second].map(({ answered }) => answered['idempotent-replayed'])).toEqual([
-        undefined,
-        'true',
-      ]);
     });
   });
 

@@ -4,11 +4,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { demo } from '../../tools/local/demo.ts';
 import { type LocalStack, startLocalStack } from '../../tools/local/spawn-stack.ts';
-import { partOf } from '../../tools/local/stack-processes.ts';
-import { isListening } from '../../packages/command-line/is-listening.ts';
 import { send } from '../support/http-exchange.ts';
+import { requireEndWithout } from '../support/lost-part.ts';
 import { nearRequests } from '../support/near-routes.ts';
-import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 
@@ -278,19 +276,5 @@ test('keeps data between starts, and leaves no process behind after Ctrl-C', asy
   expect(body.author).toBe('kept');
 });
 
-test('ends the whole stack with a sentence when a part dies', async () => {
-  const parts: [name: string, args: RegExp, lost: LocalStack][] = [
-    ['The local HTTP API', /node .*serverless.* offline start/, await startLocalStack()],
-    ['The embedded DynamoDB', /--db-path /, stack],
-  ];
-  await Promise.all(
-    parts.map(async ([name, args, lost]) => {
-      process.kill(partOf(lost, args).pid, 'SIGKILL');
-      const isUp = () => isListening(lost.pagesUrl, 1000);
-      await until(async () => !(await isUp()));
-      await lost.stop();
-
-      expect(lost.output()).toContain(`${name} stopped with SIGKILL. The local stack stops too`);
-    }),
-  );
-});
+test('ends the whole stack with a sentence when its DynamoDB dies', () =>
+  requireEndWithout(stack, 'The embedded DynamoDB', /--db-path /));
