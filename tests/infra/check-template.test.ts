@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { acceptedWarnings, checkTemplate } from '../../infra/plugins/check-template.ts';
 import { foldConditions } from '../../infra/plugins/fold-conditions.ts';
-import { packagedStage } from './packaging.ts';
+import { flagsOf, requiredParameters } from '../../infra/plugins/packages.ts';
+import { rehearse } from '../../infra/plugins/rehearse.ts';
+import { runProgram } from '../support/run-program.ts';
+import { builtProject, packagedStage } from './packaging.ts';
 
 let folder: string;
 
@@ -15,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('a stage', () => {
-  // The other sets have no resource that is not in one of these, except for values; npm run rehearse checks them too.
-  test.each(['default', 'direct', 'minimal', 'full'] as const)(
+  // The default ones are rehearsed below. The other sets have no resource that is not in one of these.
+  test.each(['direct', 'minimal', 'full'] as const)(
     'passes CloudFormation’s schemas and cfn-lint’s rules with the %s parameters, without unexplained warnings',
     async (set) => {
       const { errors, accepted, resources } = checkTemplate((await packagedStage(set)).file);
@@ -100,5 +103,55 @@ describe('a condition', () => {
     expect(() => foldConditions(template({ 'Fn::Equals': [{ Ref: 'AWS::Region' }, 'us-east-1'] }))).toThrow(
       'A value that only AWS knows',
     );
+  });
+});
+
+// Here, since the checks of a template take seconds to load.
+describe('npm run rehearse', () => {
+  async function rehearsed(args: readonly string[], project?: string) {
+    const printed = { stdout: '', stderr: '' };
+    const status = await rehearse(args, project, {
+      stdout: { write: (text) => (printed.stdout += text) },
+      stderr: { write: (text) => (printed.stderr += text) },
+    });
+    return { status, ...printed };
+  }
+
+  test('explains itself instead of packaging', async () => {
+    const args = ['run', '--silent', 'rehearse', '--', '--help'];
+    const { status, stdout } = await runProgram('npm', args);
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^Usage: npm run rehearse -- \[options\]/);
+    expect(stdout).not.toContain('resources');
+  });
+
+  test.each([
+    [['--stag', 'prod'], "Unknown option '--stag'. Did you mean --stage?"],
+    [['prod'], 'Too many arguments. Expected 0 arguments but got 1.'],
+  ])('rejects %j in one sentence', async (args, sentence) => {
+    const stderr = `${sentence} See npm run rehearse -- --help\n`;
+
+    expect(await rehearsed(args)).toEqual({ status: 2, stdout: '', stderr });
+  });
+
+  test('checks the stage that its options describe, and that one only', async () => {
+    const flags = [...flagsOf(requiredParameters), '--region', 'eu-west-1'];
+    const { status, stdout } = await rehearsed(flags, await builtProject('rehearsed'));
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^prod: \d+ resources, 0 errors/m);
+    expect(stdout.match(/^\w+: \d+ resources/gm)).toHaveLength(1);
+  });
+
+  test('fails with the sentences of a stage that cannot be deployed', async () => {
+    const { status, stdout } = await rehearsed(
+      ['--param', 'rateLimit=abc'],
+      await builtProject('not-rehearsed'),
+    );
+
+    expect(status).toBe(1);
+    expect(stdout).toContain('prod: not packaged\n');
+    expect(stdout).toContain('rateLimit: must be a whole number from 1 to 2500.\n');
   });
 });

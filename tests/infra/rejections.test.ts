@@ -14,7 +14,15 @@ function sentencesIn(refusal: string): string[] {
 }
 
 describe('a stage that cannot be deployed', () => {
-  test('rejects unknown, missing and unusable values with one line each, by name, and shows no key', async () => {
+  test('rejects it in one run, with a line for its name, its folder and each unknown, missing or unusable value, and shows no key', async () => {
+    const stage = 'a'.repeat(30);
+    const project = await builtProject('rejected');
+    await writeFile(join(project, '.serverless'), '');
+    await addBlock(
+      project,
+      stage,
+      'tokenKeySet: { keys: [{ kty: RSA }] }, bulkRateLimit: [1], adminClaim: null',
+    );
     const { tokenIssuer: _, bucketName: __, ...rest } = requiredParameters;
     // An empty one is as one that is not given.
     const empty = Object.fromEntries(Object.keys(parameters).map((name) => [name, '']));
@@ -30,10 +38,15 @@ describe('a stage that cannot be deployed', () => {
       tracing: 'on',
       videoModelsExtra: 'x'.repeat(4000),
     };
-    const refusal = await refusalOf(flagsOf(bad));
+    const [, , ...given] = flagsOf(bad);
+    const refusal = await refusalOf(['--stage', stage, ...given], project);
 
     expect(sentencesIn(refusal)).toEqual([
       'This stage cannot be deployed:',
+      `  The stage's name must have at most 29 characters: Lambda allows 64 for node-registry-${stage}-deliverNotifications.`,
+      `  The folder ${join(project, '.serverless')} cannot be written (EEXIST), and packaging needs it.`,
+      '  bulkRateLimit: must be text or a number.',
+      '  tokenKeySet: must be text or a number.',
       '  tokenIsuer is not a parameter.',
       '  maxArchiveBytes: must be a whole number from 1 to 1000000000.',
       expect.stringMatching(/^ {2}bucketName: must be 3 to 63 lowercase letters/),
@@ -64,17 +77,12 @@ describe('a stage that cannot be deployed', () => {
     ]);
   });
 
-  test('rejects a stage name that is too long for its functions', async () => {
-    const stage = 'a'.repeat(30);
-    const [, , ...given] = flagsOf(requiredParameters);
+  test('allows a stage name as long as the names of its functions leave room for', () => {
+    const stage = 'a'.repeat(31);
 
-    expect(sentencesIn(await refusalOf(['--stage', stage, ...given]))).toEqual([
-      'This stage cannot be deployed:',
-      `  The stage's name must have at most 29 characters: Lambda allows 64 for node-registry-${stage}-deliverNotifications.`,
-    ]);
-    expect(longNames('node-registry', `${stage}b`, ['publishNodeVersion'])).toEqual([]);
-    expect(longNames('node-registry', `${stage}bb`, ['publishNodeVersion'])).toEqual([
-      `The stage's name must have at most 31 characters: Lambda allows 64 for node-registry-${stage}bb-publishNodeVersion.`,
+    expect(longNames('node-registry', stage, ['publishNodeVersion'])).toEqual([]);
+    expect(longNames('node-registry', `${stage}b`, ['publishNodeVersion'])).toEqual([
+      `The stage's name must have at most 31 characters: Lambda allows 64 for node-registry-${stage}b-publishNodeVersion.`,
     ]);
   });
 
@@ -82,32 +90,19 @@ describe('a stage that cannot be deployed', () => {
     expect(isReachable(region)).toBe(false);
     expect(isReachable('eu-west-1')).toBe(true);
   });
-
-  test('rejects a folder that cannot be written, and a list or an object in the stage’s block of serverless.yml', async () => {
-    const project = await builtProject('structured');
-    await writeFile(join(project, '.serverless'), '');
-    await addBlock(project, 'tokenKeySet: { keys: [{ kty: RSA }] }, rateLimit: [1], adminClaim: null');
-
-    expect(sentencesIn(await refusalOf(flagsOf(requiredParameters), project))).toEqual([
-      'This stage cannot be deployed:',
-      `  The folder ${join(project, '.serverless')} cannot be written (EEXIST), and packaging needs it.`,
-      '  rateLimit: must be text or a number.',
-      '  tokenKeySet: must be text or a number.',
-    ]);
-  });
 });
 
-/** Gives the stage `prod` parameters of its own. */
-async function addBlock(project: string, values: string): Promise<void> {
+/** Gives a stage parameters of its own. */
+async function addBlock(project: string, stage: string, values: string): Promise<void> {
   const file = join(project, 'serverless.yml');
   const text = await readFile(file, 'utf8');
-  await writeFile(file, text.replace('  local:\n', `  prod: { ${values} }\n  local:\n`));
+  await writeFile(file, text.replace('  local:\n', `  ${stage}: { ${values} }\n  local:\n`));
 }
 
 test('takes an empty parameter, given or in its block, as one that is not given', async () => {
   const project = await builtProject('empty');
   const names = Object.keys(parameters);
-  await addBlock(project, names.map((name) => `${name}: ""`).join(', '));
+  await addBlock(project, 'prod', names.map((name) => `${name}: ""`).join(', '));
   const empty = Object.fromEntries(names.map((name) => [name, '']));
   await packageWith(project, 'packaged', flagsOf({ ...empty, ...requiredParameters }));
   const template = async (file: string) => {
