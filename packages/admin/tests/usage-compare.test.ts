@@ -129,7 +129,7 @@ describe('usage compare', () => {
     const { status, stderr } = await admin(...(await bill('a,1')), `--operations=${names}`);
 
     expect(status).toBe(2);
-    if (names !== '') expect(stderr).toContain('extendVideo, multiframeVideo, relightImage, textToVideo');
+    if (names !== '') expect(stderr).toContain('relightImage, textToVideo, extendVideo, multiframeVideo');
   });
 });
 

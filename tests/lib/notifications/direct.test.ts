@@ -46,8 +46,8 @@ async function modulesLoadedBy(name: string, environment: Record<string, string>
 }
 
 describe('direct notifications', () => {
-  test.each([...proxyNames, 'receive-notification'])('%s loads no module that relays them', async (name) => {
-    expect(await modulesLoadedBy(name, { NOTIFICATIONS: 'direct' })).toEqual([]);
+  test('receive-notification loads no module that relays them', async () => {
+    expect(await modulesLoadedBy('receive-notification', { NOTIFICATIONS: 'direct' })).toEqual([]);
   });
 
   test.each(proxyNames)('%s gives the provider the caller’s own address and stores no task', async (name) => {
